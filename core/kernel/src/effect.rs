@@ -1,0 +1,68 @@
+//! What a layer or a tool wants of the outside world, and what came of it.
+//!
+//! Layers do no I/O. They answer with records, or with an [`Effect`]; the
+//! engine performs it and hands back the [`Outcome`].
+
+use crate::error::Class;
+use crate::ids::ModelId;
+use crate::usage::{QuerySource, Usage};
+use serde_json::Value;
+
+/// Something to be done outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Ask a model.
+    Ask(Ask),
+}
+
+/// A question to a model outside the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ask {
+    /// For whom it is booked.
+    pub source: QuerySource,
+    /// What is sent.
+    pub shape: AskShape,
+    /// Most tokens of the answer.
+    pub max_tokens: u64,
+}
+
+/// What a question carries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskShape {
+    /// The parent's exact bytes and a directive after them: the prompt cache
+    /// of the conversation is read.
+    Fork {
+        /// The last message.
+        directive: String,
+    },
+    /// A small request of its own.
+    Side {
+        /// The model; none is the small model.
+        model: Option<ModelId>,
+        /// The system prompt.
+        system: String,
+        /// The question.
+        prompt: String,
+        /// The JSON schema of the answer, if it has to follow one.
+        schema: Option<Value>,
+    },
+}
+
+/// What came of an effect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The model answered.
+    Answered {
+        /// Its text.
+        text: String,
+        /// What it used.
+        usage: Usage,
+    },
+    /// It could not be done.
+    Failed {
+        /// What can be done about it.
+        class: Class,
+        /// Why, for the log and for people.
+        reason: String,
+    },
+}

@@ -1,0 +1,71 @@
+//! Every environment variable that Mnemon reads, in one place (C5).
+//!
+//! Only the apps read the environment; everything below them is handed values.
+
+/// The home directory of Mnemon; `~/.mnemon` where unset.
+pub const HOME: &str = "MNEMON_HOME";
+/// Which kind of provider: `anthropic`, `openai` or `offline`.
+pub const PROVIDER: &str = "MNEMON_PROVIDER";
+/// The model of the conversation.
+pub const MODEL: &str = "MNEMON_MODEL";
+/// The model of side queries.
+pub const SMALL_MODEL: &str = "MNEMON_SMALL_MODEL";
+/// The memory directory, whole path.
+pub const MEMORY_DIR: &str = "MNEMON_MEMORY_DIR";
+/// `1` turns auto memory off.
+pub const DISABLE_AUTO_MEMORY: &str = "MNEMON_DISABLE_AUTO_MEMORY";
+/// `1` is remote mode.
+pub const REMOTE: &str = "MNEMON_REMOTE";
+/// The memory directory of remote mode.
+pub const REMOTE_MEMORY_DIR: &str = "MNEMON_REMOTE_MEMORY_DIR";
+/// Text appended to the memory section of the system prompt.
+pub const MEMORY_EXTRA_GUIDELINES: &str = "MNEMON_MEMORY_EXTRA_GUIDELINES";
+/// What the name of every flag's variable starts with.
+pub const FLAG_PREFIX: &str = "MNEMON_FLAG_";
+/// What the name of every limit's variable starts with, such as
+/// `MNEMON_LIMIT_MAX_RETRIES` or `MNEMON_LIMIT_OFFLOAD_PREVIEW_BYTES`.
+pub const LIMIT_PREFIX: &str = "MNEMON_LIMIT_";
+/// Which log lines go to the log file, as a `tracing` filter.
+pub const LOG: &str = "MNEMON_LOG";
+/// Tokens of the window of a model that the table does not know (T3).
+pub const CONTEXT_WINDOW: &str = "MNEMON_CONTEXT_WINDOW";
+/// Compact as if the window were this large (T5).
+pub const AUTO_COMPACT_WINDOW: &str = "MNEMON_AUTO_COMPACT_WINDOW";
+/// Compact at this percentage of the effective window (T5).
+pub const AUTO_COMPACT_PERCENT: &str = "MNEMON_AUTO_COMPACT_PERCENT";
+
+/// Key for the Anthropic API, sent as `x-api-key`.
+pub const ANTHROPIC_API_KEY: &str = "ANTHROPIC_API_KEY";
+/// Token for the Anthropic API, sent as `Authorization: Bearer`.
+pub const ANTHROPIC_AUTH_TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";
+/// Where the Anthropic API is.
+pub const ANTHROPIC_BASE_URL: &str = "ANTHROPIC_BASE_URL";
+/// Extra headers, one `Name: Value` a line.
+pub const ANTHROPIC_CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
+/// Extra betas, comma-separated.
+pub const ANTHROPIC_BETAS: &str = "ANTHROPIC_BETAS";
+/// Key for an OpenAI-compatible server.
+pub const OPENAI_API_KEY: &str = "OPENAI_API_KEY";
+/// Where an OpenAI-compatible server is.
+pub const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
+
+/// Names of Claude Code that are honoured where ours is unset: (theirs, ours).
+pub const ALIASES: &[(&str, &str)] = &[
+    ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", DISABLE_AUTO_MEMORY),
+    ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", AUTO_COMPACT_WINDOW),
+    ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", AUTO_COMPACT_PERCENT),
+    ("CLAUDE_CODE_MAX_CONTEXT_TOKENS", CONTEXT_WINDOW),
+    ("CLAUDE_CODE_MAX_RETRIES", "MNEMON_LIMIT_MAX_RETRIES"),
+    (
+        "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+        "MNEMON_LIMIT_MAX_OUTPUT_TOKENS",
+    ),
+    ("BASH_MAX_OUTPUT_LENGTH", "MNEMON_LIMIT_BASH_RESULT_CHARS"),
+    (
+        "CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS",
+        "MNEMON_LIMIT_READ_RESULT_TOKENS",
+    ),
+];
+
+/// Claude Code's names that turn auto-compact off (any value but `0` or empty).
+pub const DISABLE_AUTO_COMPACT: &[&str] = &["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];

@@ -1,0 +1,38 @@
+//! The outside world, as the engine sees it.
+//!
+//! Each port is one thing that can be replaced: by an adapter, by a test, by
+//! somebody's own program. Methods return futures; dropping a future cancels
+//! what it was doing, and an implementation must leave nothing behind then
+//! (no process, no half-written file).
+
+mod files;
+mod model;
+mod person;
+mod search;
+mod shell;
+mod transcripts;
+mod web;
+
+pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
+pub use model::{Model, ModelCall, ModelError, ModelEvent, ModelStream, Reply};
+pub use person::{Answer, Approver, PermissionAsk};
+pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
+pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
+pub use web::{Page, Web, WebError};
+
+use jiff::Timestamp;
+use std::future::Future;
+use std::pin::Pin;
+
+/// A future of a port's method.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The time, and names that nothing else has.
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+
+    /// A UUID that was never given before.
+    fn fresh_uuid(&self) -> String;
+}

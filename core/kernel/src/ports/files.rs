@@ -1,0 +1,169 @@
+//! Files that tools read and write.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use bytes::Bytes;
+use std::path::{Path, PathBuf};
+
+/// Reading and writing files by absolute path.
+pub trait Files: Send + Sync {
+    /// What is at a path.
+    fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FileError>>;
+
+    /// The path with every link resolved, as far as it exists. Permission
+    /// rules look at this one: a link must not lead out of where one may write.
+    fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, PathBuf>;
+
+    /// A whole file of at most `max_bytes`.
+    fn read<'a>(
+        &'a self,
+        path: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<FileRead, FileError>>;
+
+    /// Some lines of a file, from the 1-based `first` on, without holding the
+    /// rest in memory.
+    fn read_lines<'a>(
+        &'a self,
+        path: &'a Path,
+        first: u64,
+        count: u64,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<LinesRead, FileError>>;
+
+    /// Writes a file whole or not at all, making directories as needed.
+    /// Permissions of an existing file are kept.
+    fn write<'a>(
+        &'a self,
+        path: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<FileVersion, FileError>>;
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileStat {
+    /// What kind of thing.
+    pub kind: FileKind,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Kinds of things at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A device, pipe or socket: reading it might never end.
+    Special,
+}
+
+/// A hash of a file's content: two versions are the same if their bytes are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileVersion(pub String);
+
+/// A whole file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRead {
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// Their version.
+    pub version: FileVersion,
+}
+
+/// Some lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinesRead {
+    /// The bytes of the lines that were asked for.
+    pub bytes: Bytes,
+    /// How many lines those are.
+    pub lines: u64,
+    /// How many lines the file has.
+    pub total_lines: u64,
+    /// The version of the whole file.
+    pub version: FileVersion,
+    /// Whether the file has a NUL byte near its start, as binaries do.
+    pub binary: bool,
+}
+
+/// What must be at a path for a write to go through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Anything.
+    Anything,
+    /// Nothing yet.
+    Absent,
+    /// Exactly this version.
+    Version(FileVersion),
+}
+
+/// Why a file could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FileError {
+    /// Nothing is there.
+    #[error("{path} does not exist")]
+    NotFound {
+        /// Where.
+        path: PathBuf,
+    },
+    /// It is a directory.
+    #[error("{path} is a directory")]
+    IsDirectory {
+        /// Where.
+        path: PathBuf,
+    },
+    /// It is a device, pipe or socket.
+    #[error("{path} is a device, pipe or socket, not a file")]
+    Special {
+        /// Where.
+        path: PathBuf,
+    },
+    /// It is larger than allowed.
+    #[error("{path} has {bytes} bytes, more than the {max} that are read at once")]
+    TooLarge {
+        /// Where.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// It is not what it was expected to be.
+    #[error("{path} changed since it was read")]
+    Changed {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The operating system said no.
+    #[error("access to {path} was denied")]
+    Denied {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The disk is full.
+    #[error("no space left on the device for {path}")]
+    NoSpace {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Anything else.
+    #[error("{path}: {message}")]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What the operating system said.
+        message: String,
+    },
+}
+
+impl Classify for FileError {
+    fn class(&self) -> Class {
+        match self {
+            Self::NoSpace { .. } | Self::Io { .. } => Class::Degrade,
+            _ => Class::Refuse,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Asking a model.
+
+use super::BoxFuture;
+use crate::block::Block;
+use crate::error::{Class, Classify};
+use crate::ids::{MessageId, ModelId, RequestId};
+use crate::record::Dialect;
+use crate::usage::{QuerySource, Usage};
+use bytes::Bytes;
+use futures_core::Stream;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// A provider of models.
+pub trait Model: Send + Sync {
+    /// Sends a request and streams the answer. Failures that may pass are
+    /// tried again inside; what comes out as an error is final.
+    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>>;
+
+    /// The form in which it takes requests.
+    fn dialect(&self) -> Dialect;
+}
+
+/// The events of one answer.
+pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelEvent, ModelError>> + Send>>;
+
+/// A request, ready to be sent: its bytes are made in one place (PC1).
+#[derive(Clone, Debug)]
+pub struct ModelCall {
+    /// The body.
+    pub body: Bytes,
+    /// Beta names for the header.
+    pub betas: Vec<String>,
+    /// Who asks.
+    pub source: QuerySource,
+}
+
+/// What happens while a model answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// The answer began.
+    Started {
+        /// The response.
+        message_id: MessageId,
+        /// The request, as the server named it.
+        request_id: Option<RequestId>,
+        /// The model that answers.
+        model: ModelId,
+        /// Usage so far.
+        usage: Usage,
+    },
+    /// More text of the block at this position, to be shown.
+    Text {
+        /// The block.
+        index: u32,
+        /// The text.
+        text: String,
+    },
+    /// More thinking of the block at this position, to be shown.
+    Thinking {
+        /// The block.
+        index: u32,
+        /// The text.
+        text: String,
+    },
+    /// A block is complete.
+    Block {
+        /// Its position.
+        index: u32,
+        /// The block.
+        block: Block,
+    },
+    /// The answer is complete.
+    Finished {
+        /// Why it ended, such as `end_turn` or `tool_use`.
+        stop_reason: String,
+        /// Final usage.
+        usage: Usage,
+    },
+    /// The provider waits before it tries again.
+    Retrying {
+        /// Which try failed, from 1.
+        attempt: u32,
+        /// How long it waits.
+        wait: Duration,
+        /// What happened.
+        reason: String,
+    },
+    /// The answer so far is void: the stream broke and the request is made again.
+    Restarted {
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The response.
+    pub message_id: MessageId,
+    /// The request, as the server named it.
+    pub request_id: Option<RequestId>,
+    /// The model that wrote it.
+    pub model: ModelId,
+    /// Its blocks.
+    pub blocks: Vec<Block>,
+    /// Why it ended.
+    pub stop_reason: String,
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// Why a model did not answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// The conversation does not fit the window.
+    #[error("the prompt is too long for the model ({message})")]
+    PromptTooLong {
+        /// Tokens of the prompt, where the server said it.
+        actual: Option<u64>,
+        /// Tokens that are allowed, where the server said it.
+        maximum: Option<u64>,
+        /// The server's words.
+        message: String,
+    },
+    /// The request's body is over the server's size limit.
+    #[error("the request is too large for the server ({message}); remove pictures or documents")]
+    RequestTooLarge {
+        /// The server's words.
+        message: String,
+    },
+    /// The server is overloaded, after all retries.
+    #[error("the model is overloaded ({message}); try again later or set a fallback model")]
+    Overloaded {
+        /// The server's words.
+        message: String,
+    },
+    /// A rate or spend limit is used up.
+    #[error("the rate limit is used up ({message})")]
+    RateLimited {
+        /// When the server says it can be tried again.
+        retry_after: Option<Duration>,
+        /// The server's words.
+        message: String,
+    },
+    /// The key is missing, wrong or not allowed to do this.
+    #[error("the server refused the key ({message}); check {hint}")]
+    Authentication {
+        /// The server's words.
+        message: String,
+        /// Which setting or variable holds the key.
+        hint: String,
+    },
+    /// The server refused the request.
+    #[error("the server refused the request with status {status}: {message}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// The server's words.
+        message: String,
+    },
+    /// The server could not be reached.
+    #[error("{url} could not be reached: {message}")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// Why.
+        message: String,
+    },
+    /// The stream broke, every time it was tried.
+    #[error("the answer broke off: {message}")]
+    Broken {
+        /// How.
+        message: String,
+    },
+    /// The server failed, after all retries.
+    #[error("the server failed with status {status}: {message}")]
+    Server {
+        /// The HTTP status.
+        status: u16,
+        /// The server's words.
+        message: String,
+    },
+}
+
+impl Classify for ModelError {
+    fn class(&self) -> Class {
+        match self {
+            Self::PromptTooLong { .. } => Class::Degrade,
+            Self::Overloaded { .. }
+            | Self::RateLimited { .. }
+            | Self::Unreachable { .. }
+            | Self::Broken { .. }
+            | Self::Server { .. } => Class::Retry,
+            Self::RequestTooLarge { .. } | Self::Refused { .. } | Self::Authentication { .. } => {
+                Class::Stop
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Finding files and lines.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use std::path::PathBuf;
+
+/// Searching a tree, with ignore files honoured.
+pub trait Search: Send + Sync {
+    /// Files whose path matches a glob, newest first.
+    fn glob(&self, query: GlobQuery) -> BoxFuture<'_, Result<GlobFound, SearchError>>;
+
+    /// Lines that match a regular expression.
+    fn grep(&self, query: GrepQuery) -> BoxFuture<'_, Result<GrepFound, SearchError>>;
+}
+
+/// A search for files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GlobQuery {
+    /// The glob, relative to the root.
+    pub pattern: String,
+    /// Where to look.
+    pub root: PathBuf,
+    /// Most paths to give.
+    pub limit: usize,
+}
+
+/// Files that were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GlobFound {
+    /// Their paths, newest first.
+    pub paths: Vec<PathBuf>,
+    /// How many there were in all.
+    pub total: usize,
+}
+
+/// A search for lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrepQuery {
+    /// The regular expression.
+    pub pattern: String,
+    /// A file, or a directory to look through.
+    pub root: PathBuf,
+    /// Only files whose path matches this glob.
+    pub glob: Option<String>,
+    /// Only files of this type, such as `rust`.
+    pub file_type: Option<String>,
+    /// What to give.
+    pub mode: GrepMode,
+    /// Whether case matters.
+    pub case_insensitive: bool,
+    /// Lines before each match.
+    pub before: usize,
+    /// Lines after each match.
+    pub after: usize,
+    /// Most lines or paths to give.
+    pub limit: usize,
+    /// Files over this size are passed over.
+    pub max_file_bytes: u64,
+}
+
+/// What a search for lines gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GrepMode {
+    /// The lines, with path and number.
+    Content,
+    /// The paths of files with a match.
+    #[default]
+    Files,
+    /// The number of matching lines for each file.
+    Count,
+}
+
+/// What was found, one entry a line of output, in path order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GrepFound {
+    /// `path:number:line` (`-` for context), a path, or `path:count`.
+    pub lines: Vec<String>,
+    /// How many files had a match.
+    pub files: usize,
+    /// Whether there was more than the limit.
+    pub truncated: bool,
+    /// Files that could not be read or were too large.
+    pub skipped: usize,
+}
+
+/// Why a search could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchError {
+    /// The pattern is not valid.
+    #[error("the pattern {pattern:?} is not valid: {message}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The type is not known.
+    #[error("{name:?} is not a known file type; use a glob instead")]
+    FileType {
+        /// The name.
+        name: String,
+    },
+    /// Nothing is there.
+    #[error("{root} does not exist")]
+    NotFound {
+        /// Where.
+        root: PathBuf,
+    },
+    /// It could not be read.
+    #[error("{root} could not be searched: {message}")]
+    Io {
+        /// Where.
+        root: PathBuf,
+        /// Why.
+        message: String,
+    },
+}
+
+impl Classify for SearchError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}

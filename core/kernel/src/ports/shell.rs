@@ -1,0 +1,126 @@
+//! Running commands.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A shell. Every process it starts is in a group of its own that ends with
+/// it: by time-out, by dropping the future, by [`Shell::shutdown`].
+pub trait Shell: Send + Sync {
+    /// Runs a command to its end.
+    fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>>;
+
+    /// Starts a command that goes on in the background; its output goes to a
+    /// file as it comes.
+    fn start(
+        &self,
+        command: ShellCommand,
+        output: PathBuf,
+    ) -> BoxFuture<'_, Result<JobInfo, ShellError>>;
+
+    /// Every background command, in the order in which they were started.
+    fn jobs(&self) -> Vec<JobInfo>;
+
+    /// Ends a background command and all it started.
+    fn stop<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<JobInfo, ShellError>>;
+
+    /// Ends everything that still runs.
+    fn shutdown(&self) -> BoxFuture<'_, ()>;
+}
+
+/// A command for the shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellCommand {
+    /// The text, as a shell reads it.
+    pub command: String,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// How long it may run; none for a background command.
+    pub timeout: Option<Duration>,
+    /// Most bytes of output kept; what is over is dropped from the middle.
+    pub output_bytes: u64,
+}
+
+/// What a command did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellOutput {
+    /// Standard output and standard error as they came; invalid UTF-8 replaced.
+    pub text: String,
+    /// Bytes that were dropped from the middle.
+    pub dropped_bytes: u64,
+    /// How it ended.
+    pub exit: Exit,
+    /// The working directory at its end, where the shell could still tell.
+    pub cwd: Option<PathBuf>,
+    /// How long it ran.
+    pub duration: Duration,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with a code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// It ran too long and was ended.
+    TimedOut,
+}
+
+/// A background command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobInfo {
+    /// Its name, such as `b1`.
+    pub id: String,
+    /// Its process group.
+    pub pid: u32,
+    /// What it runs.
+    pub command: String,
+    /// Where its output goes.
+    pub output: PathBuf,
+    /// Whether it still runs.
+    pub state: JobState,
+}
+
+/// The state of a background command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// It runs.
+    Running,
+    /// It ended by itself or was ended.
+    Ended(Exit),
+}
+
+/// Why a command could not be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShellError {
+    /// No shell, or no such directory.
+    #[error("the command could not be started in {cwd}: {message}")]
+    Start {
+        /// Where.
+        cwd: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// Its output file could not be made.
+    #[error("the output file {path} could not be made: {message}")]
+    Output {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// No background command has this name.
+    #[error("there is no background command {id}")]
+    NoSuchJob {
+        /// The name.
+        id: String,
+    },
+}
+
+impl Classify for ShellError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}

@@ -1,0 +1,96 @@
+//! Where the log is kept.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use crate::ids::SessionId;
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+/// The transcripts of one project.
+pub trait Transcripts: Send + Sync {
+    /// Appends one line (without its newline). When the future is done the
+    /// line survives the end of the process, whatever ends it.
+    fn append<'a>(
+        &'a self,
+        session: &'a SessionId,
+        line: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), TranscriptError>>;
+
+    /// Hands every whole line to `sink`, in order. A torn last line is left
+    /// out and counted, never an error.
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionId,
+        sink: &'a mut (dyn FnMut(&[u8]) + Send),
+    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>>;
+
+    /// All transcripts, newest first, with as much of each as a list needs.
+    fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>>;
+
+    /// The directory of a session's other files (spills, jobs, notes).
+    fn session_dir(&self, session: &SessionId) -> PathBuf;
+
+    /// The file of a session's transcript.
+    fn path(&self, session: &SessionId) -> PathBuf;
+}
+
+/// What was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Whole lines.
+    pub lines: u64,
+    /// Bytes of a torn last line.
+    pub torn_bytes: u64,
+    /// Lines that were too long to be read.
+    pub skipped: u64,
+}
+
+/// The start and the end of a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glimpse {
+    /// The session.
+    pub session: SessionId,
+    /// When the file was last written.
+    pub modified: Timestamp,
+    /// Its size.
+    pub bytes: u64,
+    /// Its first bytes, in whole lines.
+    pub head: Vec<u8>,
+    /// Its last bytes, in whole lines; empty where the head is the whole file.
+    pub tail: Vec<u8>,
+}
+
+/// Why a transcript could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TranscriptError {
+    /// There is none.
+    #[error("there is no session {session} in this project (looked in {path})")]
+    NotFound {
+        /// Which.
+        session: SessionId,
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// Nothing can be written.
+    #[error("the transcript {path} cannot be written: {message}; nothing more would be kept")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// Nothing can be read.
+    #[error("the transcript {path} cannot be read: {message}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+}
+
+impl Classify for TranscriptError {
+    fn class(&self) -> Class {
+        Class::Stop
+    }
+}

@@ -1,0 +1,305 @@
+//! The settings that a person or an administrator can write (C4, C6).
+//!
+//! Names that Claude Code users know stay at the top level; everything else
+//! is under `mnemon`. This struct is the list: the JSON schema and the
+//! reference page are generated from it. Reading files, merging and keeping
+//! track of origins is `mnemon-settings`' business.
+
+use crate::flags::Flags;
+use crate::limits::Limits;
+use crate::models::{ModelOverride, Prices, Thinking};
+use crate::record::CacheTtl;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The merged settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Settings {
+    /// The model of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Variables for the programs that tools run. A repository's are not taken over.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// What tools may do.
+    pub permissions: Permissions,
+    /// A command whose output is the API key. A repository's is not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api_key_helper: Option<String>,
+    /// Programs run at events.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub hooks: Map<String, Value>,
+    /// A command that prints the status line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status_line: Option<Value>,
+    /// Whether memories are kept and brought in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_memory_enabled: Option<bool>,
+    /// Where memories are kept. A repository's is not taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_memory_directory: Option<String>,
+    /// Whether memories are consolidated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_dream_enabled: Option<bool>,
+    /// Whether a conversation is compacted without being asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_compact_enabled: Option<bool>,
+    /// Compact as if the window were this large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_compact_window: Option<u64>,
+    /// Days after which transcripts are removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cleanup_period_days: Option<u64>,
+    /// Instruction files to leave out, as globs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claude_md_excludes: Vec<String>,
+    /// How the assistant writes: a text for the system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_style: Option<String>,
+    /// The language of answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+    /// Everything that is Mnemon's own.
+    pub mnemon: Own,
+}
+
+/// What tools may do without asking, after asking, or not at all (Q6).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Permissions {
+    /// Rules such as `Bash(git status:*)` that need no question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    /// Rules that always need a question.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ask: Vec<String>,
+    /// Rules that are never allowed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
+    /// The mode where none is given on the command line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_mode: Option<PermissionMode>,
+    /// Directories beside the working directory where files may be touched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub additional_directories: Vec<String>,
+}
+
+/// How permissions are decided where no rule speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum PermissionMode {
+    /// Reading is free, everything else is asked.
+    #[default]
+    Default,
+    /// Edits inside the working directories are free too.
+    AcceptEdits,
+    /// Nothing but reading.
+    Plan,
+    /// Everything is free but what a rule denies.
+    BypassPermissions,
+}
+
+impl PermissionMode {
+    /// The name in settings and on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
+/// Mnemon's own settings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Own {
+    /// Kill switches by name.
+    #[schemars(with = "BTreeMap<String, bool>")]
+    pub flags: Flags,
+    /// Every number that bounds something.
+    pub limits: Limits,
+    /// The prompt cache.
+    pub cache: Cache,
+    /// Which provider, and where.
+    pub provider: Provider,
+    /// The model of side queries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub small_model: Option<String>,
+    /// The model that answers when the first is overloaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_model: Option<String>,
+    /// How models are asked to think; unset, as each model's entry says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// The effort asked of models that know it: low, medium, high, xhigh, max.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Windows and other properties of models, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelOverride>,
+    /// Prices in dollars per million tokens, by model.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<String, Prices>,
+    /// Where kill switches and limits can be changed while sessions run (Q3).
+    pub flag_source: FlagSource,
+    /// Compact at this percentage of the effective window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto_compact_percent: Option<u64>,
+}
+
+/// The prompt cache (PC5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Cache {
+    /// How long cached prefixes live.
+    pub ttl: TtlSetting,
+}
+
+/// `cache.ttl`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TtlSetting {
+    /// An hour for an interactive conversation, five minutes otherwise.
+    #[default]
+    #[serde(rename = "auto")]
+    Auto,
+    /// Five minutes.
+    #[serde(rename = "5m")]
+    FiveMinutes,
+    /// An hour.
+    #[serde(rename = "1h")]
+    OneHour,
+    /// No breakpoints.
+    #[serde(rename = "off")]
+    Off,
+}
+
+/// Whether a person sits in front of the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// A person does.
+    Interactive,
+    /// A program does, or nobody.
+    Headless,
+}
+
+impl TtlSetting {
+    /// The time to live of a main thread on this surface; none turns caching off.
+    #[must_use]
+    pub fn resolve(self, surface: Surface) -> Option<CacheTtl> {
+        match (self, surface) {
+            (Self::OneHour, _) | (Self::Auto, Surface::Interactive) => Some(CacheTtl::OneHour),
+            (Self::FiveMinutes, _) | (Self::Auto, Surface::Headless) => Some(CacheTtl::FiveMinutes),
+            (Self::Off, _) => None,
+        }
+    }
+}
+
+/// Which provider, and where it is. A repository's is not taken over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Provider {
+    /// The kind; unset, it follows from the keys that are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ProviderKind>,
+    /// The base URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The `anthropic-version` header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anthropic_version: Option<String>,
+    /// Headers sent with every request.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Betas sent with every request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub betas: Vec<String>,
+}
+
+/// Kinds of providers (Q8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProviderKind {
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// A server that speaks OpenAI's chat completions.
+    OpenAi,
+    /// No model: answers by rule.
+    Offline,
+}
+
+impl ProviderKind {
+    /// The name in settings and environment.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::Offline => "offline",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Anthropic, Self::OpenAi, Self::Offline]
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+    }
+}
+
+/// A file or a URL that is looked at in the background (Q3). Its JSON has the
+/// form `{"flags": {…}, "limits": {…}}`. A repository's is not taken over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct FlagSource {
+    /// A file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// A URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// The model where nobody names one.
+pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
+/// The model of side queries where nobody names one.
+pub const DEFAULT_SMALL_MODEL: &str = "claude-haiku-5-5";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pc5_the_time_to_live_follows_the_surface() {
+        assert_eq!(
+            TtlSetting::Auto.resolve(Surface::Interactive),
+            Some(CacheTtl::OneHour)
+        );
+        assert_eq!(
+            TtlSetting::Auto.resolve(Surface::Headless),
+            Some(CacheTtl::FiveMinutes)
+        );
+        assert_eq!(TtlSetting::Off.resolve(Surface::Interactive), None);
+    }
+
+    #[test]
+    fn c6_known_names_are_at_the_top_level() {
+        let settings: Settings = serde_json::from_str(
+            r#"{"autoMemoryEnabled": false, "cleanupPeriodDays": 7, "claudeMdExcludes": ["**/x.md"],
+                "permissions": {"defaultMode": "acceptEdits"}, "mnemon": {"cache": {"ttl": "1h"}}}"#,
+        )
+        .unwrap();
+        assert_eq!(settings.auto_memory_enabled, Some(false));
+        assert_eq!(
+            settings.permissions.default_mode,
+            Some(PermissionMode::AcceptEdits)
+        );
+        assert_eq!(settings.mnemon.cache.ttl, TtlSetting::OneHour);
+    }
+}

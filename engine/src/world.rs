@@ -1,0 +1,25 @@
+//! The ports that a session is given.
+
+use mnemon_kernel::ports::{Approver, Clock, Files, Model, Search, Shell, Transcripts, Web};
+use std::sync::Arc;
+
+/// Everything outside the engine. Each part can be replaced by itself.
+#[derive(Clone)]
+pub struct World {
+    /// Time and fresh ids.
+    pub clock: Arc<dyn Clock>,
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Files that tools touch.
+    pub files: Arc<dyn Files>,
+    /// The shell.
+    pub shell: Arc<dyn Shell>,
+    /// Glob and grep.
+    pub search: Arc<dyn Search>,
+    /// Web pages.
+    pub web: Arc<dyn Web>,
+    /// Where the log is kept.
+    pub transcripts: Arc<dyn Transcripts>,
+    /// Who says yes or no to tool calls.
+    pub approver: Arc<dyn Approver>,
+}
