@@ -1,0 +1,22 @@
+//! Streams as servers send them, and as they break.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod anthropic;
+mod openai;
+mod render;
+mod sse;
+
+use mnemon_wire::sse::{Decoder, Event};
+
+/// The events of some bytes.
+fn events(bytes: &[u8]) -> Vec<Event> {
+    Decoder::new(1 << 20).push(bytes).unwrap()
+}
