@@ -1,0 +1,369 @@
+//! The cache simulator (PC7): what a prompt cache would have read and written.
+//!
+//! A request is a list of [`Piece`]s in the order of the prefix: tools, system
+//! blocks, message blocks. [`Simulator::request`] answers with the split of
+//! its tokens, which [`ModelSpec::cost`](mnemon_kernel::ModelSpec::cost)
+//! prices. The test server bills with it, and a replay compares policies.
+//!
+//! # The model
+//!
+//! - The key of an entry is the chain of all pieces up to it and the scope
+//!   (model, workspace, whatever else keeps caches apart).
+//! - Entries are made at breakpoints only, and only where the prefix has at
+//!   least the model's minimum.
+//! - A read looks back from each breakpoint over [`SimConfig::look_back`]
+//!   positions, the breakpoint counted as one. The longest prefix found by any
+//!   breakpoint is what is read.
+//! - With A the end of what is read, B the last 1-hour breakpoint and C the
+//!   last breakpoint: A is read, A to B is written for an hour, B to C for
+//!   five minutes, and the rest is plain input.
+//! - An entry lives for its TTL from the start of the request that made it or
+//!   last found it. It keeps its TTL when it is found by a marker with
+//!   another one: what was not paid for is not upgraded.
+//! - A marker inside what was read makes an entry at no charge, with the
+//!   shorter of its own TTL and that of the entry that was read.
+//! - More than [`SimConfig::max_breakpoints`] markers, or a longer TTL after
+//!   a shorter one, is an error, as it is on the server.
+//!
+//! # Not modelled
+//!
+//! - Requests at the same time: an entry is readable by the next call of
+//!   [`Simulator::request`], as if the response had begun.
+//! - Eviction before the TTL is over, and hits by luck beyond the look-back.
+//! - The automatic breakpoint after a server tool's result.
+
+mod pieces;
+#[cfg(test)]
+mod properties;
+
+pub use pieces::pieces_of;
+
+use mnemon_kernel::record::CacheTtl;
+use mnemon_kernel::{Class, Classify, Timestamp, Tokens, Usage};
+use std::collections::BTreeMap;
+
+/// A 256-bit hash.
+type Hash = [u8; 32];
+
+/// One position of the prefix: a tool, a system block, a block of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The hash of its content, without its cache marker.
+    pub content: [u8; 32],
+    /// How many tokens it has.
+    pub tokens: Tokens,
+    /// Its cache marker.
+    pub breakpoint: Option<CacheTtl>,
+}
+
+impl Piece {
+    /// A piece without a marker, hashed here.
+    ///
+    /// ```
+    /// use mnemon_kernel::Tokens;
+    /// use mnemon_prefix::sim::Piece;
+    ///
+    /// let piece = Piece::new(b"hello", Tokens(2));
+    /// assert_eq!(piece, Piece::new(b"hello", Tokens(2)));
+    /// ```
+    #[must_use]
+    pub fn new(content: &[u8], tokens: Tokens) -> Self {
+        Self {
+            content: *blake3::hash(content).as_bytes(),
+            tokens,
+            breakpoint: None,
+        }
+    }
+
+    /// The same piece with a cache marker.
+    #[must_use]
+    pub fn with_breakpoint(mut self, ttl: CacheTtl) -> Self {
+        self.breakpoint = Some(ttl);
+        self
+    }
+}
+
+/// The rules that a server could change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimConfig {
+    /// How many positions a read looks back from a breakpoint, itself included.
+    pub look_back: usize,
+    /// Most breakpoints of one request.
+    pub max_breakpoints: usize,
+}
+
+impl Default for SimConfig {
+    fn default() -> Self {
+        Self {
+            look_back: 20,
+            max_breakpoints: 4,
+        }
+    }
+}
+
+/// Why the server would refuse a request's cache markers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SimError {
+    /// Too many markers.
+    #[error("a request may have {max} cache markers and this one has {found}; remove some")]
+    TooManyBreakpoints {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// A longer TTL after a shorter one.
+    #[error("the 1h cache marker at position {position} comes after a 5m one; put it before")]
+    TtlOrder {
+        /// Which piece.
+        position: usize,
+    },
+    /// The top-level marker and the last block's marker differ.
+    #[error("the automatic cache marker and that of the last block differ in ttl; use one ttl")]
+    AutomaticTtl,
+}
+
+impl Classify for SimError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+/// One cached prefix.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    ttl: CacheTtl,
+    /// The second from which on it is gone.
+    expires: i64,
+}
+
+/// A prompt cache.
+///
+/// ```
+/// use mnemon_kernel::{record::CacheTtl, Timestamp, Tokens};
+/// use mnemon_prefix::sim::{Piece, SimConfig, Simulator};
+///
+/// let mut cache = Simulator::new(SimConfig::default());
+/// let pieces = [Piece::new(b"system", Tokens(5_000)).with_breakpoint(CacheTtl::FiveMinutes)];
+/// let first = cache.request(Timestamp::UNIX_EPOCH, "opus", Tokens(1_024), &pieces).unwrap();
+/// let second = cache.request(Timestamp::UNIX_EPOCH, "opus", Tokens(1_024), &pieces).unwrap();
+/// assert_eq!((first.cache_write_5m, second.cache_read), (5_000, 5_000));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    config: SimConfig,
+    entries: BTreeMap<Hash, Entry>,
+    /// When the map is larger than this, expired entries are dropped.
+    sweep_above: usize,
+    last: Chain,
+}
+
+/// The smallest map that is worth sweeping.
+const SWEEP_ENTRIES: usize = 4_096;
+
+impl Simulator {
+    /// An empty cache.
+    #[must_use]
+    pub fn new(config: SimConfig) -> Self {
+        Self {
+            config,
+            entries: BTreeMap::new(),
+            sweep_above: SWEEP_ENTRIES,
+            last: Chain::default(),
+        }
+    }
+
+    /// Takes a request that starts at `at`, and says how its tokens are billed
+    /// (`output` is 0). Only pieces that differ from the last request of the
+    /// simulator are hashed, so a long conversation costs a comparison a piece.
+    ///
+    /// # Errors
+    ///
+    /// Markers that the server refuses; nothing is cached then.
+    pub fn request(
+        &mut self,
+        at: Timestamp,
+        scope: &str,
+        minimum: Tokens,
+        pieces: &[Piece],
+    ) -> Result<Usage, SimError> {
+        let marks = self.marks(pieces)?;
+        self.last.extend_to(scope, pieces);
+        let now = at.as_second();
+        let usable: Vec<Mark> = marks
+            .into_iter()
+            .filter(|mark| mark.end >= minimum)
+            .collect();
+        let read = self.read(now, &usable);
+        let usage = split(pieces, &usable, read);
+        self.write(now, &usable, read);
+        self.sweep(now);
+        Ok(usage)
+    }
+
+    /// The breakpoints of a request, in order.
+    fn marks(&self, pieces: &[Piece]) -> Result<Vec<Mark>, SimError> {
+        let mut marks: Vec<Mark> = Vec::new();
+        let mut end = Tokens(0);
+        for (position, piece) in pieces.iter().enumerate() {
+            end += piece.tokens;
+            let Some(ttl) = piece.breakpoint else {
+                continue;
+            };
+            if marks.last().is_some_and(|before| before.ttl < ttl) {
+                return Err(SimError::TtlOrder { position });
+            }
+            marks.push(Mark { position, ttl, end });
+        }
+        if marks.len() > self.config.max_breakpoints {
+            return Err(SimError::TooManyBreakpoints {
+                found: marks.len(),
+                max: self.config.max_breakpoints,
+            });
+        }
+        Ok(marks)
+    }
+
+    /// Looks back from every mark and refreshes what it finds. The longest
+    /// find is what is read.
+    fn read(&mut self, now: i64, marks: &[Mark]) -> Option<Found> {
+        let mut longest: Option<Found> = None;
+        for mark in marks {
+            let first = (mark.position + 1).saturating_sub(self.config.look_back);
+            for position in (first..=mark.position).rev() {
+                let Some(entry) = self.live(now, position) else {
+                    continue;
+                };
+                entry.expires = entry.expires.max(now + entry.ttl.seconds());
+                let found = Found {
+                    position,
+                    ttl: entry.ttl,
+                };
+                if longest.is_none_or(|other| other.position < position) {
+                    longest = Some(found);
+                }
+                break;
+            }
+        }
+        longest
+    }
+
+    /// Makes an entry at every mark that has none.
+    fn write(&mut self, now: i64, marks: &[Mark], read: Option<Found>) {
+        for mark in marks {
+            if self.live(now, mark.position).is_some() {
+                continue;
+            }
+            let ttl = match read {
+                Some(found) if mark.position <= found.position => mark.ttl.min(found.ttl),
+                _ => mark.ttl,
+            };
+            if let Some(key) = self.last.key(mark.position) {
+                let expires = now + ttl.seconds();
+                self.entries.insert(key, Entry { ttl, expires });
+            }
+        }
+    }
+
+    fn live(&mut self, now: i64, position: usize) -> Option<&mut Entry> {
+        let key = self.last.key(position)?;
+        self.entries
+            .get_mut(&key)
+            .filter(|entry| now < entry.expires)
+    }
+
+    fn sweep(&mut self, now: i64) {
+        if self.entries.len() > self.sweep_above {
+            self.entries.retain(|_, entry| now < entry.expires);
+            self.sweep_above = SWEEP_ENTRIES.max(self.entries.len() * 2);
+        }
+    }
+}
+
+/// A breakpoint of a request.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    position: usize,
+    ttl: CacheTtl,
+    /// Tokens of the prefix that it closes.
+    end: Tokens,
+}
+
+/// A prefix that was found in the cache.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    position: usize,
+    ttl: CacheTtl,
+}
+
+fn split(pieces: &[Piece], marks: &[Mark], read: Option<Found>) -> Usage {
+    let total: Tokens = pieces.iter().map(|piece| piece.tokens).sum();
+    let read_end: Tokens = match read {
+        Some(found) => pieces
+            .iter()
+            .take(found.position + 1)
+            .map(|piece| piece.tokens)
+            .sum(),
+        None => Tokens(0),
+    };
+    let last_end = |wanted: &dyn Fn(&Mark) -> bool| {
+        let mark = marks.iter().rev().find(|mark| wanted(mark));
+        mark.map_or(Tokens(0), |mark| mark.end)
+    };
+    let hour_end = last_end(&|mark| mark.ttl == CacheTtl::OneHour).max(read_end);
+    let cached_end = last_end(&|_| true).max(hour_end);
+    Usage {
+        input: (total - cached_end).0,
+        cache_read: read_end.0,
+        cache_write_5m: (cached_end - hour_end).0,
+        cache_write_1h: (hour_end - read_end).0,
+        output: 0,
+    }
+}
+
+/// The keys of the last request's prefixes. Consecutive requests mostly share
+/// their pieces, so a key is only computed where the content differs.
+#[derive(Clone, Debug, Default)]
+struct Chain {
+    scope: Option<String>,
+    links: Vec<Link>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    content: Hash,
+    key: Hash,
+}
+
+impl Chain {
+    fn extend_to(&mut self, scope: &str, pieces: &[Piece]) {
+        if self.scope.as_deref() != Some(scope) {
+            self.scope = Some(scope.to_owned());
+            self.links.clear();
+        }
+        let same = self
+            .links
+            .iter()
+            .zip(pieces)
+            .take_while(|(link, piece)| link.content == piece.content)
+            .count();
+        self.links.truncate(same);
+        let mut before = match self.links.last() {
+            Some(link) => link.key,
+            None => *blake3::hash(scope.as_bytes()).as_bytes(),
+        };
+        for piece in pieces.iter().skip(same) {
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&before).update(&piece.content);
+            before = *hasher.finalize().as_bytes();
+            self.links.push(Link {
+                content: piece.content,
+                key: before,
+            });
+        }
+    }
+
+    fn key(&self, position: usize) -> Option<Hash> {
+        self.links.get(position).map(|link| link.key)
+    }
+}
