@@ -1,2 +1,102 @@
-//! Placeholder.
-fn main() {}
+//! The checks of the house, run as `cargo xtask check`.
+//!
+//! What a lint cannot see is looked at here: who may depend on whom, how long
+//! a file may be, whether the documents still tell the truth. The crate uses
+//! none of the workspace's own crates, so that it builds while they do not.
+
+mod check;
+mod conformance;
+mod exceptions;
+mod markdown;
+mod rust_names;
+mod spec;
+mod tree;
+
+use anyhow::{Context, Result, bail};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask check [--spec FILE]
+       cargo xtask conformance [--spec FILE] [--write]
+
+check         look for what the rules of this repository forbid
+conformance   list requirement ids without a test, and tests without a row
+--spec FILE   the specification, where it is not beside the repository
+--write       put the tests that are named by an id into docs/CONFORMANCE.md
+";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            // Nothing is left to do if standard error is closed.
+            let _ = writeln!(std::io::stderr(), "xtask: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let root = root()?;
+    let tree = tree::Tree::read(&root)?;
+    let spec = spec::Spec::find(&root, arguments.spec)?;
+    let mut out = std::io::stdout().lock();
+    match arguments.task {
+        Task::Check => check::report(&tree, spec.as_ref(), &mut out),
+        Task::Conformance { write } => {
+            conformance::report(&tree, spec.as_ref(), write, &mut out)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Task::Help => {
+            out.write_all(USAGE.as_bytes())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The repository: the folder above this package.
+fn root() -> Result<PathBuf> {
+    let package = std::env::var_os("CARGO_MANIFEST_DIR")
+        .context("start it as `cargo xtask`, so that it knows where the repository is")?;
+    let package = PathBuf::from(package);
+    let root = package.parent().context("xtask has no parent folder")?;
+    Ok(root.to_owned())
+}
+
+struct Arguments {
+    task: Task,
+    spec: Option<PathBuf>,
+}
+
+enum Task {
+    Check,
+    Conformance { write: conformance::Write },
+    Help,
+}
+
+impl Arguments {
+    fn parse(mut words: impl Iterator<Item = String>) -> Result<Self> {
+        let mut task = None;
+        let mut spec = None;
+        let mut write = conformance::Write::No;
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "check" | "conformance" | "help" | "--help" | "-h" if task.is_none() => {
+                    task = Some(word);
+                }
+                "--spec" => spec = Some(words.next().context("--spec needs a file")?.into()),
+                "--write" => write = conformance::Write::Yes,
+                other => bail!("`{other}` is not understood here\n{USAGE}"),
+            }
+        }
+        let task = match task.as_deref() {
+            Some("check") => Task::Check,
+            Some("conformance") => Task::Conformance { write },
+            _ => Task::Help,
+        };
+        Ok(Self { task, spec })
+    }
+}

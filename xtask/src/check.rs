@@ -1,0 +1,128 @@
+//! All checks, and what they find.
+//!
+//! Each check is one file: it takes the tree and answers with findings. None
+//! changes anything.
+
+mod conformance;
+mod dependencies;
+mod docs;
+mod edges;
+mod files;
+mod layers;
+mod leaks;
+mod open_ends;
+
+use crate::exceptions::EXCEPTIONS;
+use crate::spec::Spec;
+use crate::tree::Tree;
+use anyhow::Result;
+use std::fmt;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Something that a rule forbids.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    /// The file.
+    path: String,
+    /// The line, counted from 1.
+    line: usize,
+    /// What is wrong, and what to do.
+    message: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
+        Self {
+            path: path.to_owned(),
+            line,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+/// Runs every check and prints what it finds, in path order.
+pub(crate) fn report(tree: &Tree, spec: Option<&Spec>, out: &mut dyn Write) -> Result<ExitCode> {
+    let mut findings = Vec::new();
+    findings.extend(edges::check(tree)?);
+    findings.extend(files::check(tree, EXCEPTIONS));
+    findings.extend(layers::check(tree));
+    findings.extend(docs::check(tree)?);
+    findings.extend(conformance::check(tree, spec)?);
+    findings.extend(dependencies::check(tree)?);
+    findings.extend(open_ends::check(tree)?);
+    findings.extend(leaks::check(tree)?);
+    findings.sort();
+    findings.dedup();
+    for finding in &findings {
+        writeln!(out, "{finding}")?;
+    }
+    if spec.is_none() {
+        writeln!(
+            out,
+            "note: no specification beside the repository; ids were not compared"
+        )?;
+    }
+    if findings.is_empty() {
+        writeln!(
+            out,
+            "check: {} files, nothing to mend",
+            tree.files().count()
+        )?;
+        Ok(ExitCode::SUCCESS)
+    } else {
+        writeln!(out, "check: {} to mend", findings.len())?;
+        Ok(ExitCode::FAILURE)
+    }
+}
+
+/// The line of a file in which a text first stands, counted from 1.
+fn line_of(text: &str, wanted: impl Fn(&str) -> bool) -> usize {
+    text.lines().position(wanted).map_or(1, |index| index + 1)
+}
+
+/// Whether a source is a test or a benchmark as a whole.
+fn is_test_file(path: &str) -> bool {
+    path.split('/')
+        .any(|part| part == "tests" || part == "benches")
+        || path.ends_with("/tests.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::sample;
+
+    #[test]
+    fn a_finding_names_file_line_and_what_to_do() {
+        let finding = Finding::new("core/x.rs", 3, "split it");
+        assert_eq!(finding.to_string(), "core/x.rs:3: split it");
+    }
+
+    #[test]
+    fn findings_make_the_run_fail() {
+        let manifest = "[workspace]\nmembers = []\n";
+        let page = "| id | state | tests |\n|---|---|---|\n";
+        let crates = "| crate | for | licence | turned down |\n|---|---|---|---|\n";
+        let good = [
+            ("Cargo.toml", manifest),
+            ("docs/CONFORMANCE.md", page),
+            ("docs/DEPENDENCIES.md", crates),
+        ];
+        let (_folder, tree) = sample(&good);
+        let mut out = Vec::new();
+        let code = report(&tree, None, &mut out).unwrap();
+        assert_eq!(code, ExitCode::SUCCESS, "{}", String::from_utf8_lossy(&out));
+
+        let (_folder, tree) = sample(&[good.as_slice(), &[("core/src/utils.rs", "")]].concat());
+        let mut out = Vec::new();
+        assert_eq!(report(&tree, None, &mut out).unwrap(), ExitCode::FAILURE);
+        assert!(String::from_utf8_lossy(&out).starts_with("core/src/utils.rs:1: "));
+    }
+}

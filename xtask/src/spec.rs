@@ -1,0 +1,111 @@
+//! The ids of the specification, which lies beside the repository.
+
+use anyhow::{Context, Result};
+use regex::Regex;
+use std::path::{Path, PathBuf};
+
+/// What an id looks like.
+const ID: &str = r"(?:T|L[1-7]\.|R|PC|I|Q|S|C|X)[0-9]+";
+
+/// Every requirement id, in the order of the specification.
+pub(crate) struct Spec {
+    ids: Vec<String>,
+}
+
+impl Spec {
+    /// Reads the named specification, or the one beside the repository; none
+    /// where there is none, as in a clone by itself.
+    pub(crate) fn find(root: &Path, named: Option<PathBuf>) -> Result<Option<Self>> {
+        let is_named = named.is_some();
+        let path = named.unwrap_or_else(|| root.join("../shared/SPEC.md"));
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("failed to read {}", path.display())),
+        }
+    }
+
+    /// Takes the ids out of a text: each stands at the start of a list item.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let item = Regex::new(&format!(r"(?m)^- ({ID})\b"))?;
+        let ids = item
+            .captures_iter(text)
+            .filter_map(|found| found.get(1))
+            .map(|id| id.as_str().to_owned())
+            .collect();
+        Ok(Self { ids })
+    }
+
+    /// The ids.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter().map(String::as_str)
+    }
+
+    /// Whether this is one of them.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.ids.iter().any(|known| known == id)
+    }
+}
+
+/// Whether a word has the form of an id.
+pub(crate) fn is_id(word: &str) -> Result<bool> {
+    Ok(Regex::new(&format!("^{ID}$"))?.is_match(word))
+}
+
+/// The ids that the name of a test starts with: `q1_q2_the_order` covers Q1
+/// and Q2, `l5_23_a_copy_is_refused` covers L5.23.
+pub(crate) fn ids_of_test(name: &str) -> Vec<String> {
+    let mut ids = Vec::new();
+    let mut words = name.split('_').peekable();
+    while let Some(word) = words.next() {
+        let letters: String = word.chars().take_while(char::is_ascii_lowercase).collect();
+        let digits = word.strip_prefix(letters.as_str()).unwrap_or_default();
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            break;
+        }
+        match letters.as_str() {
+            "l" => match words.next() {
+                Some(part) if part.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    ids.push(format!("L{digits}.{part}"));
+                }
+                _ => break,
+            },
+            "t" | "r" | "pc" | "i" | "q" | "s" | "c" | "x" => {
+                ids.push(format!("{}{digits}", letters.to_ascii_uppercase()));
+            }
+            _ => break,
+        }
+    }
+    ids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_the_starts_of_list_items() {
+        let spec =
+            Spec::parse("- T1 seed. One\n- L5.23 ours\n  - T9 no\ntext T8\n- PC7 x").unwrap();
+        assert_eq!(spec.ids().collect::<Vec<_>>(), ["T1", "L5.23", "PC7"]);
+        assert!(spec.has("T1") && !spec.has("T8"));
+    }
+
+    #[test]
+    fn the_name_of_a_test_tells_its_ids() {
+        assert_eq!(ids_of_test("t4_thresholds_of_a_200k_window"), ["T4"]);
+        assert_eq!(ids_of_test("l5_23_a_copy_is_refused"), ["L5.23"]);
+        assert_eq!(ids_of_test("q1_q2_l4_10_order"), ["Q1", "Q2", "L4.10"]);
+        assert!(ids_of_test("paths_are_resolved").is_empty());
+        assert!(ids_of_test("base64_is_read").is_empty());
+        assert!(ids_of_test("l1_is_no_whole_id").is_empty());
+    }
+
+    #[test]
+    fn no_specification_is_an_error_only_where_it_was_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Spec::find(folder.path(), None).unwrap().is_none());
+        let named = folder.path().join("none.md");
+        assert!(Spec::find(folder.path(), Some(named)).is_err());
+    }
+}
