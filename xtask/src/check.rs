@@ -33,11 +33,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -64,17 +60,10 @@ pub(crate) fn report(tree: &Tree, spec: Option<&Spec>, out: &mut dyn Write) -> R
         writeln!(out, "{finding}")?;
     }
     if spec.is_none() {
-        writeln!(
-            out,
-            "note: no specification beside the repository; ids were not compared"
-        )?;
+        writeln!(out, "note: no specification beside the repository; ids were not compared")?;
     }
     if findings.is_empty() {
-        writeln!(
-            out,
-            "check: {} files, nothing to mend",
-            tree.files().count()
-        )?;
+        writeln!(out, "check: {} files, nothing to mend", tree.files().count())?;
         Ok(ExitCode::SUCCESS)
     } else {
         writeln!(out, "check: {} to mend", findings.len())?;
@@ -89,9 +78,7 @@ fn line_of(text: &str, wanted: impl Fn(&str) -> bool) -> usize {
 
 /// Whether a source is a test or a benchmark as a whole.
 fn is_test_file(path: &str) -> bool {
-    path.split('/')
-        .any(|part| part == "tests" || part == "benches")
-        || path.ends_with("/tests.rs")
+    path.split('/').any(|part| part == "tests" || part == "benches") || path.ends_with("/tests.rs")
 }
 
 #[cfg(test)]

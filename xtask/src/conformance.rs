@@ -52,10 +52,7 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
 }
 
 fn words(cell: &str) -> Vec<String> {
-    cell.split([',', ' '])
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect()
+    cell.split([',', ' ']).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// Prints what is open, and with `Write::Yes` fills in tests named by an id.
@@ -65,19 +62,14 @@ pub(crate) fn report(
     write: Write,
     out: &mut dyn std::io::Write,
 ) -> Result<()> {
-    let text = tree
-        .text(PAGE)
-        .with_context(|| format!("{PAGE} is missing"))?;
+    let text = tree.text(PAGE).with_context(|| format!("{PAGE} is missing"))?;
     let rows = rows(text);
     let unlisted = unlisted(&rows, &rust_names::test_names(tree)?);
     for row in rows.iter().filter(|row| row.tests.is_empty()) {
         writeln!(out, "{}  {}", row.ids.join(", "), row.state)?;
     }
     for id in spec.iter().flat_map(|spec| spec.ids()) {
-        if !rows
-            .iter()
-            .any(|row| row.ids.iter().any(|known| known == id))
-        {
+        if !rows.iter().any(|row| row.ids.iter().any(|known| known == id)) {
             writeln!(out, "{id}  has no row")?;
         }
     }
@@ -91,10 +83,7 @@ pub(crate) fn report(
         let path = tree.root().join(PAGE);
         std::fs::write(&path, fill(text, &rows, &unlisted))
             .with_context(|| format!("failed to write {}", path.display()))?;
-        writeln!(
-            out,
-            "{PAGE} was filled in; read the states of the rows it changed"
-        )?;
+        writeln!(out, "{PAGE} was filled in; read the states of the rows it changed")?;
     }
     Ok(())
 }
@@ -104,9 +93,7 @@ fn unlisted(rows: &[Row], tests: &BTreeSet<String>) -> BTreeMap<String, BTreeSet
     let mut unlisted: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for name in tests {
         for id in ids_of_test(name) {
-            let named = rows
-                .iter()
-                .any(|row| row.ids.contains(&id) && row.tests.contains(name));
+            let named = rows.iter().any(|row| row.ids.contains(&id) && row.tests.contains(name));
             if !named {
                 unlisted.entry(id).or_default().insert(name.clone());
             }
@@ -130,11 +117,7 @@ fn fill(text: &str, rows: &[Row], unlisted: &BTreeMap<String, BTreeSet<String>>)
         let state = row.state.replacen("open", "partial", 1);
         let tests: Vec<String> = tests.iter().map(|name| format!("`{name}`")).collect();
         if let Some(line) = lines.get_mut(row.line - 1) {
-            *line = format!(
-                "| {} | {state} | {} |",
-                row.ids.join(", "),
-                tests.join(", ")
-            );
+            *line = format!("| {} | {state} | {} |", row.ids.join(", "), tests.join(", "));
         }
     }
     lines.join("\n") + "\n"
@@ -168,10 +151,7 @@ mod tests {
         assert!(out.contains("T9  has no row"), "{out}");
         assert!(out.contains("T2  not in the table: t2_b"), "{out}");
         let page = std::fs::read_to_string(folder.path().join(PAGE)).unwrap();
-        assert!(
-            page.contains("| T1, T2 | partial (issue 2) | `t2_b` |"),
-            "{page}"
-        );
+        assert!(page.contains("| T1, T2 | partial (issue 2) | `t2_b` |"), "{page}");
         assert!(page.contains("| T3 | done | `it::t3_a` |"), "{page}");
     }
 }

@@ -31,10 +31,8 @@ impl Document {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
         for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
-            let spot = |found: &str| Spot {
-                line: line_at(text, range.start),
-                text: found.to_owned(),
-            };
+            let spot =
+                |found: &str| Spot { line: line_at(text, range.start), text: found.to_owned() };
             match event {
                 Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                     document.links.push(spot(&dest_url));
@@ -110,14 +108,9 @@ pub(crate) fn table_rows(text: &str, header: &[&str]) -> Vec<Row> {
             && cells.iter().zip(header).all(|(cell, name)| cell == name);
         while let Some((index, line)) = lines.next_if(|(_, line)| line.trim().starts_with('|')) {
             let cells = self::cells(line).unwrap_or_default();
-            let rule = cells
-                .iter()
-                .all(|cell| cell.chars().all(|c| "-: ".contains(c)));
+            let rule = cells.iter().all(|cell| cell.chars().all(|c| "-: ".contains(c)));
             if wanted && !rule {
-                rows.push(Row {
-                    line: index + 1,
-                    cells,
-                });
+                rows.push(Row { line: index + 1, cells });
             }
         }
     }
@@ -127,12 +120,7 @@ pub(crate) fn table_rows(text: &str, header: &[&str]) -> Vec<Row> {
 fn cells(line: &str) -> Option<Vec<String>> {
     let inner = line.trim().strip_prefix('|')?;
     let inner = inner.strip_suffix('|').unwrap_or(inner);
-    Some(
-        inner
-            .split('|')
-            .map(|cell| cell.trim().to_owned())
-            .collect(),
-    )
+    Some(inner.split('|').map(|cell| cell.trim().to_owned()).collect())
 }
 
 /// The code spans of one line.
@@ -150,17 +138,9 @@ mod tests {
             "# The `one` idea!\n\nSee [x](a.md#b) and `core/x`.\n\n```\n`no`\n```\n\n## Same\n## Same\n",
         );
         assert_eq!(document.anchors, ["the-one-idea", "same", "same-1"]);
-        let links: Vec<_> = document
-            .links
-            .iter()
-            .map(|s| (s.line, s.text.as_str()))
-            .collect();
+        let links: Vec<_> = document.links.iter().map(|s| (s.line, s.text.as_str())).collect();
         assert_eq!(links, [(3, "a.md#b")]);
-        let spans: Vec<_> = document
-            .spans
-            .iter()
-            .map(|s| (s.line, s.text.as_str()))
-            .collect();
+        let spans: Vec<_> = document.spans.iter().map(|s| (s.line, s.text.as_str())).collect();
         assert_eq!(spans, [(1, "one"), (3, "core/x")]);
     }
 
@@ -169,10 +149,7 @@ mod tests {
         let text = "| id | state |\n|---|---|\n| T1 | done |\n\n| a | b |\n|--|--|\n| x | y |\n";
         let rows = table_rows(text, &["id", "state"]);
         assert_eq!(rows.len(), 1);
-        assert_eq!(
-            (rows[0].line, rows[0].cell(0), rows[0].cell(9)),
-            (3, "T1", "")
-        );
+        assert_eq!((rows[0].line, rows[0].cell(0), rows[0].cell(9)), (3, "T1", ""));
         assert_eq!(code_spans("a `b` c `d`").collect::<Vec<_>>(), ["b", "d"]);
     }
 }

@@ -74,10 +74,7 @@ pub(crate) fn test_names(tree: &Tree) -> Result<BTreeSet<String>> {
             let Some(name) = function.captures(line).and_then(|found| found.get(1)) else {
                 continue;
             };
-            if attribute_at
-                .take()
-                .is_some_and(|at| index - at <= LINES_ABOVE)
-            {
+            if attribute_at.take().is_some_and(|at| index - at <= LINES_ABOVE) {
                 tests.insert(name.as_str().to_owned());
             }
         }

@@ -39,10 +39,7 @@ impl Tree {
                 .join("/");
             files.insert(path, text_of(entry.path())?);
         }
-        Ok(Self {
-            root: root.to_owned(),
-            files,
-        })
+        Ok(Self { root: root.to_owned(), files })
     }
 
     /// Where it is.
@@ -52,15 +49,12 @@ impl Tree {
 
     /// Every file as (path, text), in path order; the text of data is empty.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
+        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The files with this extension.
     pub(crate) fn with_extension(&self, extension: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.files()
-            .filter(move |(path, _)| extension_of(path) == Some(extension))
+        self.files().filter(move |(path, _)| extension_of(path) == Some(extension))
     }
 
     /// The text of one file.
@@ -83,9 +77,7 @@ impl Tree {
 
     /// The names of the folders directly under the root.
     pub(crate) fn top_folders(&self) -> impl Iterator<Item = &str> {
-        self.files
-            .keys()
-            .filter_map(|path| path.split_once('/').map(|(top, _)| top))
+        self.files.keys().filter_map(|path| path.split_once('/').map(|(top, _)| top))
     }
 }
 

@@ -181,10 +181,8 @@ impl Block {
             BlockView::ToolResult { content, .. } => match content {
                 Value::String(text) => text.clone(),
                 Value::Array(parts) => {
-                    let texts: Vec<&str> = parts
-                        .iter()
-                        .filter_map(|part| part.get("text")?.as_str())
-                        .collect();
+                    let texts: Vec<&str> =
+                        parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
                     texts.join("\n")
                 }
                 _ => String::new(),

@@ -95,10 +95,7 @@ impl Flags {
     /// Whether a switch is on.
     #[must_use]
     pub fn is_on(&self, flag: Flag) -> bool {
-        self.set
-            .get(flag.name())
-            .copied()
-            .unwrap_or_else(|| flag.default_on())
+        self.set.get(flag.name()).copied().unwrap_or_else(|| flag.default_on())
     }
 
     /// The same reading with one switch set.
@@ -115,16 +112,12 @@ impl Flags {
 
     /// Takes over what another reading says explicitly.
     pub fn overlay(&mut self, other: &Self) {
-        self.set
-            .extend(other.set.iter().map(|(name, on)| (name.clone(), *on)));
+        self.set.extend(other.set.iter().map(|(name, on)| (name.clone(), *on)));
     }
 
     /// Names that were set but are no switch of this version.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        self.set
-            .keys()
-            .map(String::as_str)
-            .filter(|name| Flag::by_name(name).is_none())
+        self.set.keys().map(String::as_str).filter(|name| Flag::by_name(name).is_none())
     }
 }
 
@@ -134,30 +127,16 @@ mod tests {
 
     #[test]
     fn c6_defaults_of_the_specification() {
-        let off: Vec<&str> = Flag::ALL
-            .iter()
-            .filter(|flag| !flag.default_on())
-            .map(|flag| flag.name())
-            .collect();
-        assert_eq!(
-            off,
-            [
-                "prune_cache_edit",
-                "prune_api",
-                "collapse",
-                "team_memory",
-                "daily_logs"
-            ]
-        );
+        let off: Vec<&str> =
+            Flag::ALL.iter().filter(|flag| !flag.default_on()).map(|flag| flag.name()).collect();
+        assert_eq!(off, ["prune_cache_edit", "prune_api", "collapse", "team_memory", "daily_logs"]);
         assert_eq!(Flag::ALL.len(), 15);
         assert_eq!(Flag::PruneTime.env_name(), "MNEMON_FLAG_PRUNE_TIME");
     }
 
     #[test]
     fn q3_a_later_reading_wins_where_it_says_something() {
-        let mut flags = Flags::default()
-            .with(Flag::Recall, false)
-            .with(Flag::Snip, false);
+        let mut flags = Flags::default().with(Flag::Recall, false).with(Flag::Snip, false);
         flags.overlay(&Flags::default().with(Flag::Recall, true));
         assert!(flags.is_on(Flag::Recall));
         assert!(!flags.is_on(Flag::Snip));

@@ -47,10 +47,7 @@ impl Prices {
 
     /// What these tokens cost.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "token counts are far below 2^52"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
     pub fn cost(&self, usage: &Usage) -> Usd {
         let sum = usage.input as f64 * self.input
             + usage.cache_read as f64 * self.cache_read
@@ -120,8 +117,7 @@ impl ModelSpec {
     /// What these tokens cost with this model, if it has a price.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Option<Usd> {
-        self.prices_for(usage.prompt().0)
-            .map(|prices| prices.cost(usage))
+        self.prices_for(usage.prompt().0).map(|prices| prices.cost(usage))
     }
 
     /// The prices of a request whose prompt has this many tokens.
@@ -168,9 +164,7 @@ impl ModelTable {
     /// The table of the public documentation.
     #[must_use]
     pub fn builtin() -> Self {
-        let mut table = Self {
-            specs: BTreeMap::new(),
-        };
+        let mut table = Self { specs: BTreeMap::new() };
         for row in builtin::ROWS {
             let spec = ModelSpec {
                 window: Some(row.window),
@@ -258,14 +252,8 @@ mod tests {
     fn t6_a_long_haiku_prompt_pays_the_long_price_for_the_whole_request() {
         let table = ModelTable::builtin();
         let spec = table.spec(&"claude-haiku-5-5".into());
-        let short = Usage {
-            input: 100_000,
-            ..Usage::default()
-        };
-        let long = Usage {
-            input: 100_001,
-            ..Usage::default()
-        };
+        let short = Usage { input: 100_000, ..Usage::default() };
+        let long = Usage { input: 100_001, ..Usage::default() };
         assert!((spec.cost(&short).unwrap().0 - 0.01).abs() < 1e-9);
         assert!((spec.cost(&long).unwrap().0 - 0.050_000_5).abs() < 1e-9);
     }
@@ -273,14 +261,8 @@ mod tests {
     #[test]
     fn t3_dates_and_suffixes_do_not_hide_a_model() {
         let table = ModelTable::builtin();
-        assert_eq!(
-            table.spec(&"claude-haiku-4-5-20251001".into()).window,
-            Some(200_000)
-        );
-        assert_eq!(
-            table.spec(&"claude-sonnet-4-5[1m]".into()).max_output,
-            64_000
-        );
+        assert_eq!(table.spec(&"claude-haiku-4-5-20251001".into()).window, Some(200_000));
+        assert_eq!(table.spec(&"claude-sonnet-4-5[1m]".into()).max_output, 64_000);
         assert_eq!(table.spec(&"llama-4".into()), &ModelSpec::default());
     }
 
@@ -288,21 +270,15 @@ mod tests {
     fn t6_settings_override_prices_and_windows() {
         let models = BTreeMap::from([(
             "llama-4".to_owned(),
-            ModelOverride {
-                window: Some(32_768),
-                ..ModelOverride::default()
-            },
+            ModelOverride { window: Some(32_768), ..ModelOverride::default() },
         )]);
-        let prices = BTreeMap::from([(
-            "claude-sonnet-5-5".to_owned(),
-            Prices::per_million(1.0, 0.1, 2.0),
-        )]);
+        let prices =
+            BTreeMap::from([("claude-sonnet-5-5".to_owned(), Prices::per_million(1.0, 0.1, 2.0))]);
         let table = ModelTable::builtin().with_overrides(&models, &prices);
         assert_eq!(table.spec(&"llama-4".into()).window, Some(32_768));
-        let cost = table.spec(&"claude-sonnet-5-5".into()).cost(&Usage {
-            output: 1_000_000,
-            ..Usage::default()
-        });
+        let cost = table
+            .spec(&"claude-sonnet-5-5".into())
+            .cost(&Usage { output: 1_000_000, ..Usage::default() });
         assert_eq!(cost, Some(Usd(2.0)));
     }
 }

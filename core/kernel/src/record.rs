@@ -106,10 +106,7 @@ pub struct Attachment {
 /// ```
 #[must_use]
 pub fn reminder(text: &str) -> String {
-    format!(
-        "<system-reminder>\n{}\n</system-reminder>",
-        neutralise(text)
-    )
+    format!("<system-reminder>\n{}\n</system-reminder>", neutralise(text))
 }
 
 /// Breaks the tags by which injected text is fenced, wherever they occur in
@@ -126,10 +123,9 @@ pub fn neutralise(text: &str) -> String {
         chars.next();
         let after = chars.as_str();
         let name = after.trim_start().trim_start_matches('/').trim_start();
-        let is_tag = TAGS.iter().any(|tag| {
-            name.get(..tag.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(tag))
-        });
+        let is_tag = TAGS
+            .iter()
+            .any(|tag| name.get(..tag.len()).is_some_and(|head| head.eq_ignore_ascii_case(tag)));
         out.push_str(if is_tag { "&lt;" } else { "<" });
         rest = after;
     }
@@ -329,10 +325,7 @@ mod tests {
                 !safe.contains("<system-reminder") && !safe.contains("</system-reminder"),
                 "{safe}"
             );
-            assert!(
-                !safe.contains("</persisted-output") && !safe.contains("< / system"),
-                "{safe}"
-            );
+            assert!(!safe.contains("</persisted-output") && !safe.contains("< / system"), "{safe}");
         }
         assert_eq!(neutralise("a < b <T> </div>"), "a < b <T> </div>");
     }

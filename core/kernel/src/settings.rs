@@ -277,14 +277,8 @@ mod tests {
 
     #[test]
     fn pc5_the_time_to_live_follows_the_surface() {
-        assert_eq!(
-            TtlSetting::Auto.resolve(Surface::Interactive),
-            Some(CacheTtl::OneHour)
-        );
-        assert_eq!(
-            TtlSetting::Auto.resolve(Surface::Headless),
-            Some(CacheTtl::FiveMinutes)
-        );
+        assert_eq!(TtlSetting::Auto.resolve(Surface::Interactive), Some(CacheTtl::OneHour));
+        assert_eq!(TtlSetting::Auto.resolve(Surface::Headless), Some(CacheTtl::FiveMinutes));
         assert_eq!(TtlSetting::Off.resolve(Surface::Interactive), None);
     }
 
@@ -296,10 +290,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(settings.auto_memory_enabled, Some(false));
-        assert_eq!(
-            settings.permissions.default_mode,
-            Some(PermissionMode::AcceptEdits)
-        );
+        assert_eq!(settings.permissions.default_mode, Some(PermissionMode::AcceptEdits));
         assert_eq!(settings.mnemon.cache.ttl, TtlSetting::OneHour);
     }
 }

@@ -93,10 +93,9 @@ fn estimate_content(content: &Value, limits: &Limits) -> Tokens {
 
 fn estimate_block_map(map: &serde_json::Map<String, Value>, limits: &Limits) -> Tokens {
     match map.get("type").and_then(Value::as_str) {
-        Some("text") => estimate_text(
-            map.get("text").and_then(Value::as_str).unwrap_or(""),
-            limits,
-        ),
+        Some("text") => {
+            estimate_text(map.get("text").and_then(Value::as_str).unwrap_or(""), limits)
+        }
         Some("image" | "document") => Tokens(limits.image_tokens),
         _ => estimate_json_bytes(map.values().map(json_len).sum(), limits),
     }
@@ -110,10 +109,7 @@ fn json_len(value: &Value) -> usize {
         Value::String(text) => text.len() + 2,
         Value::Array(items) => items.iter().map(|item| json_len(item) + 1).sum::<usize>() + 1,
         Value::Object(map) => {
-            map.iter()
-                .map(|(key, item)| key.len() + 4 + json_len(item))
-                .sum::<usize>()
-                + 1
+            map.iter().map(|(key, item)| key.len() + 4 + json_len(item)).sum::<usize>() + 1
         }
     }
 }
@@ -141,11 +137,27 @@ pub struct Calibration {
     reported: u64,
 }
 
+/// A whole first request says little about what comes after it: its system
+/// prompt and tools are another kind of text. So it counts as this many
+/// tokens of evidence, however long it was.
+const FIRST_REQUEST_WEIGHT: u64 = 100;
+
 /// The factor stays within these hundredths, so that one odd response cannot
 /// make thresholds meaningless.
 const FACTOR_PERCENT: (u64, u64) = (50, 300);
 
 impl Calibration {
+    /// Learns from the first request of a session, system prompt and tools
+    /// included.
+    pub fn observe_first(&mut self, estimated: Tokens, reported: Tokens) {
+        let weight = estimated.0.min(FIRST_REQUEST_WEIGHT);
+        if weight > 0 {
+            let share = u128::from(reported.0) * u128::from(weight) / u128::from(estimated.0);
+            let share = u64::try_from(share).unwrap_or(u64::MAX);
+            self.observe(Tokens(weight), Tokens(share.clamp(weight / 2, weight * 2)));
+        }
+    }
+
     /// Learns from one request: so much was estimated as new, so much it was.
     pub fn observe(&mut self, estimated: Tokens, reported: Tokens) {
         if estimated.0 > 0 && reported.0 > 0 {
@@ -180,14 +192,8 @@ mod tests {
     #[test]
     fn t2_text_by_four_json_by_two_images_flat() {
         let limits = Limits::default();
-        assert_eq!(
-            estimate_block(&Block::text("x".repeat(400)), &limits),
-            Tokens(100)
-        );
-        assert_eq!(
-            estimate_block(&Block::image("image/png", "AAAA"), &limits),
-            Tokens(2_000)
-        );
+        assert_eq!(estimate_block(&Block::text("x".repeat(400)), &limits), Tokens(100));
+        assert_eq!(estimate_block(&Block::image("image/png", "AAAA"), &limits), Tokens(2_000));
         let call = Block::tool_use(&ToolUseId::new("t"), "", json!({"k": "x".repeat(190)}));
         let tokens = estimate_block(&call, &limits).0;
         assert!((95..=105).contains(&tokens), "{tokens}");

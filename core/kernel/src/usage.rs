@@ -56,18 +56,11 @@ impl Usage {
     #[must_use]
     pub fn hit_rate(&self) -> f64 {
         let prompt = self.prompt().0;
-        if prompt == 0 {
-            0.0
-        } else {
-            ratio(self.cache_read, prompt)
-        }
+        if prompt == 0 { 0.0 } else { ratio(self.cache_read, prompt) }
     }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "token counts are far below 2^52"
-)]
+#[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
 fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole as f64
 }
@@ -166,12 +159,7 @@ impl Booking {
     #[must_use]
     pub fn new(source: QuerySource, model: ModelId, usage: Usage, table: &ModelTable) -> Self {
         let cost = table.spec(&model).cost(&usage);
-        Self {
-            source,
-            model,
-            usage,
-            cost,
-        }
+        Self { source, model, usage, cost }
     }
 }
 
@@ -235,9 +223,7 @@ impl Ledger {
     /// Every line as (source, model, sum), in name order.
     pub fn lines(&self) -> impl Iterator<Item = (&str, &str, &LedgerLine)> {
         self.lines.iter().flat_map(|(source, models)| {
-            models
-                .iter()
-                .map(move |(model, line)| (source.as_str(), model.as_str(), line))
+            models.iter().map(move |(model, line)| (source.as_str(), model.as_str(), line))
         })
     }
 
@@ -275,30 +261,14 @@ mod tests {
     #[test]
     fn t6_the_ledger_sums_by_source_and_model() {
         let table = ModelTable::builtin();
-        let usage = Usage {
-            input: 1_000_000,
-            output: 1_000_000,
-            ..Usage::default()
-        };
+        let usage = Usage { input: 1_000_000, output: 1_000_000, ..Usage::default() };
         let mut ledger = Ledger::default();
         for source in [QuerySource::Main, QuerySource::Main, QuerySource::Recall] {
-            ledger.book(&Booking::new(
-                source,
-                "claude-sonnet-5-5".into(),
-                usage,
-                &table,
-            ));
+            ledger.book(&Booking::new(source, "claude-sonnet-5-5".into(), usage, &table));
         }
-        ledger.book(&Booking::new(
-            QuerySource::Main,
-            "no-such-model".into(),
-            usage,
-            &table,
-        ));
-        let lines: Vec<_> = ledger
-            .lines()
-            .map(|(s, m, l)| (s, m, l.requests, l.unpriced))
-            .collect();
+        ledger.book(&Booking::new(QuerySource::Main, "no-such-model".into(), usage, &table));
+        let lines: Vec<_> =
+            ledger.lines().map(|(s, m, l)| (s, m, l.requests, l.unpriced)).collect();
         assert_eq!(
             lines,
             [

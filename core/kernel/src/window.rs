@@ -71,9 +71,9 @@ impl Window {
         let size = Self::size(model, spec, betas, overrides, limits);
         let effective = size.saturating_sub(spec.max_output.min(limits.output_reserve_tokens));
         let compact_base = match overrides.auto_compact_window {
-            Some(window) => window
-                .min(size)
-                .saturating_sub(spec.max_output.min(limits.output_reserve_tokens)),
+            Some(window) => {
+                window.min(size).saturating_sub(spec.max_output.min(limits.output_reserve_tokens))
+            }
             None => effective,
         };
         let by_buffer = compact_base.saturating_sub(limits.auto_compact_buffer_tokens);
@@ -138,38 +138,17 @@ mod tests {
         let table = ModelTable::builtin();
         let model = ModelId::new(model);
         let betas: Vec<String> = betas.iter().map(|b| (*b).to_owned()).collect();
-        Window::resolve(
-            &model,
-            table.spec(&model),
-            &betas,
-            &overrides,
-            &Limits::default(),
-        )
+        Window::resolve(&model, table.spec(&model), &betas, &overrides, &Limits::default())
     }
 
     #[test]
     fn t3_the_first_that_applies_wins() {
-        let env = Overrides {
-            window: Some(64_000),
-            ..Overrides::default()
-        };
-        assert_eq!(
-            window("claude-sonnet-4-5[1m]", &[], env).size,
-            Tokens(1_000_000)
-        );
-        assert_eq!(
-            window("claude-sonnet-4-5", &[LONG_WINDOW_BETA], env).size,
-            Tokens(200_000)
-        );
-        assert_eq!(
-            window("mystery", &[LONG_WINDOW_BETA], env).size,
-            Tokens(1_000_000)
-        );
+        let env = Overrides { window: Some(64_000), ..Overrides::default() };
+        assert_eq!(window("claude-sonnet-4-5[1m]", &[], env).size, Tokens(1_000_000));
+        assert_eq!(window("claude-sonnet-4-5", &[LONG_WINDOW_BETA], env).size, Tokens(200_000));
+        assert_eq!(window("mystery", &[LONG_WINDOW_BETA], env).size, Tokens(1_000_000));
         assert_eq!(window("mystery", &[], env).size, Tokens(64_000));
-        assert_eq!(
-            window("mystery", &[], Overrides::default()).size,
-            Tokens(200_000)
-        );
+        assert_eq!(window("mystery", &[], Overrides::default()).size, Tokens(200_000));
     }
 
     #[test]
@@ -179,19 +158,10 @@ mod tests {
         assert_eq!(w.auto_compact, Tokens(167_000));
         assert_eq!(w.warning, Tokens(147_000));
         assert_eq!(w.refuse, Tokens(177_000));
-        assert_eq!(
-            w.state(Tokens(147_001), AutoCompact::On),
-            WindowState::Warning
-        );
+        assert_eq!(w.state(Tokens(147_001), AutoCompact::On), WindowState::Warning);
         assert_eq!(w.state(Tokens(167_001), AutoCompact::On), WindowState::Full);
-        assert_eq!(
-            w.state(Tokens(167_001), AutoCompact::Off),
-            WindowState::Warning
-        );
-        assert_eq!(
-            w.state(Tokens(177_001), AutoCompact::Off),
-            WindowState::Blocked
-        );
+        assert_eq!(w.state(Tokens(167_001), AutoCompact::Off), WindowState::Warning);
+        assert_eq!(w.state(Tokens(177_001), AutoCompact::Off), WindowState::Blocked);
     }
 
     #[test]
@@ -202,9 +172,7 @@ mod tests {
                 auto_compact_window: window,
                 auto_compact_percent: percent,
             };
-            self::window("claude-sonnet-4-5", &[], overrides)
-                .auto_compact
-                .0
+            self::window("claude-sonnet-4-5", &[], overrides).auto_compact.0
         };
         assert_eq!(at(Some(100_000), None), 67_000);
         assert_eq!(at(Some(9_000_000), None), 167_000);

@@ -1,3 +1,18 @@
-//! Placeholder.
+//! The fold: log → view → request bytes.
+//!
+//! A request is a pure function of the log (PC1). [`Fold`] takes records in
+//! order and keeps what the model is to see; [`Fold::request`] writes the
+//! bytes. What was sent once is sent the same again, until a record says
+//! otherwise: a new prelude, a boundary. Work is in proportion to what is new.
+//!
+//! [`system`] composes the system prompt, [`sim`] models the server's cache.
 
+pub mod fold;
+pub mod message;
+pub mod request;
 pub mod sim;
+pub mod system;
+
+pub use fold::Fold;
+pub use message::{Message, Piece};
+pub use request::{Directive, PrefixHash, Request};

@@ -68,11 +68,7 @@ impl Piece {
     /// ```
     #[must_use]
     pub fn new(content: &[u8], tokens: Tokens) -> Self {
-        Self {
-            content: *blake3::hash(content).as_bytes(),
-            tokens,
-            breakpoint: None,
-        }
+        Self { content: *blake3::hash(content).as_bytes(), tokens, breakpoint: None }
     }
 
     /// The same piece with a cache marker.
@@ -94,10 +90,7 @@ pub struct SimConfig {
 
 impl Default for SimConfig {
     fn default() -> Self {
-        Self {
-            look_back: 20,
-            max_breakpoints: 4,
-        }
+        Self { look_back: 20, max_breakpoints: 4 }
     }
 }
 
@@ -190,10 +183,7 @@ impl Simulator {
         let marks = self.marks(pieces)?;
         self.last.extend_to(scope, pieces);
         let now = at.as_second();
-        let usable: Vec<Mark> = marks
-            .into_iter()
-            .filter(|mark| mark.end >= minimum)
-            .collect();
+        let usable: Vec<Mark> = marks.into_iter().filter(|mark| mark.end >= minimum).collect();
         let read = self.read(now, &usable);
         let usage = split(pieces, &usable, read);
         self.write(now, &usable, read);
@@ -235,10 +225,7 @@ impl Simulator {
                     continue;
                 };
                 entry.expires = entry.expires.max(now + entry.ttl.seconds());
-                let found = Found {
-                    position,
-                    ttl: entry.ttl,
-                };
+                let found = Found { position, ttl: entry.ttl };
                 if longest.is_none_or(|other| other.position < position) {
                     longest = Some(found);
                 }
@@ -267,9 +254,7 @@ impl Simulator {
 
     fn live(&mut self, now: i64, position: usize) -> Option<&mut Entry> {
         let key = self.last.key(position)?;
-        self.entries
-            .get_mut(&key)
-            .filter(|entry| now < entry.expires)
+        self.entries.get_mut(&key).filter(|entry| now < entry.expires)
     }
 
     fn sweep(&mut self, now: i64) {
@@ -299,11 +284,7 @@ struct Found {
 fn split(pieces: &[Piece], marks: &[Mark], read: Option<Found>) -> Usage {
     let total: Tokens = pieces.iter().map(|piece| piece.tokens).sum();
     let read_end: Tokens = match read {
-        Some(found) => pieces
-            .iter()
-            .take(found.position + 1)
-            .map(|piece| piece.tokens)
-            .sum(),
+        Some(found) => pieces.iter().take(found.position + 1).map(|piece| piece.tokens).sum(),
         None => Tokens(0),
     };
     let last_end = |wanted: &dyn Fn(&Mark) -> bool| {
@@ -356,10 +337,7 @@ impl Chain {
             let mut hasher = blake3::Hasher::new();
             hasher.update(&before).update(&piece.content);
             before = *hasher.finalize().as_bytes();
-            self.links.push(Link {
-                content: piece.content,
-                key: before,
-            });
+            self.links.push(Link { content: piece.content, key: before });
         }
     }
 

@@ -52,11 +52,7 @@ pub(crate) fn is_error(value: &Value) -> bool {
 /// What an error object within a stream means: its type stands for the status.
 pub(crate) fn classify_event(value: &Value) -> ModelError {
     let said = Said::read(Some(value), b"");
-    let status = said
-        .codes
-        .iter()
-        .find_map(|code| status_of(code))
-        .unwrap_or(500);
+    let status = said.codes.iter().find_map(|code| status_of(code)).unwrap_or(500);
     said.classify(status)
 }
 
@@ -100,11 +96,7 @@ impl Said {
             .or_else(|| value.get("message").and_then(Value::as_str))
             .map_or_else(|| shorten(&value.to_string()), shorten);
         let details = error.get("details").unwrap_or(&Value::Null);
-        let codes = [
-            details.get("error_code"),
-            error.get("type"),
-            error.get("code"),
-        ];
+        let codes = [details.get("error_code"), error.get("type"), error.get("code")];
         let count = |key: &str| error.get(key).and_then(Value::as_u64);
         Self {
             message,
@@ -138,15 +130,9 @@ impl Said {
         let message = self.message;
         match status {
             _ if overloaded => ModelError::Overloaded { message },
-            401 | 403 => ModelError::Authentication {
-                message,
-                hint: "the API key".into(),
-            },
+            401 | 403 => ModelError::Authentication { message, hint: "the API key".into() },
             413 => ModelError::RequestTooLarge { message },
-            429 => ModelError::RateLimited {
-                retry_after: None,
-                message,
-            },
+            429 => ModelError::RateLimited { retry_after: None, message },
             408 | 409 | 500.. => ModelError::Server { status, message },
             _ => ModelError::Refused { status, message },
         }

@@ -14,21 +14,14 @@ pub fn reply_events(reply: Reply) -> Vec<ModelEvent> {
     }];
     for (index, block) in (0..).zip(reply.blocks) {
         match block.view() {
-            BlockView::Text(text) => events.push(ModelEvent::Text {
-                index,
-                text: text.to_owned(),
-            }),
-            BlockView::Thinking(text) if !text.is_empty() => events.push(ModelEvent::Thinking {
-                index,
-                text: text.to_owned(),
-            }),
+            BlockView::Text(text) => events.push(ModelEvent::Text { index, text: text.to_owned() }),
+            BlockView::Thinking(text) if !text.is_empty() => {
+                events.push(ModelEvent::Thinking { index, text: text.to_owned() })
+            }
             _ => {}
         }
         events.push(ModelEvent::Block { index, block });
     }
-    events.push(ModelEvent::Finished {
-        stop_reason: reply.stop_reason,
-        usage: reply.usage,
-    });
+    events.push(ModelEvent::Finished { stop_reason: reply.stop_reason, usage: reply.usage });
     events
 }

@@ -75,10 +75,7 @@ impl ServerWish {
     /// How long the server wants us to wait, if it says so and it is not over.
     #[must_use]
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
-        let millis = self
-            .retry_after_ms
-            .as_deref()
-            .and_then(|text| positive(text, 1_000.0));
+        let millis = self.retry_after_ms.as_deref().and_then(|text| positive(text, 1_000.0));
         millis.or_else(|| {
             let text = self.retry_after.as_deref()?;
             positive(text, 1.0).or_else(|| until(text, now))
@@ -108,9 +105,7 @@ fn until(text: &str, now: Timestamp) -> Option<Duration> {
 }
 
 fn backoff(attempt: u32, random: f64, limits: &Limits) -> Duration {
-    let doubled = limits
-        .retry_base_ms
-        .saturating_mul(2_u64.saturating_pow(attempt));
+    let doubled = limits.retry_base_ms.saturating_mul(2_u64.saturating_pow(attempt));
     let full = Duration::from_millis(doubled.min(limits.retry_max_ms));
     full.mul_f64(1.0 - JITTER * random.clamp(0.0, 1.0))
 }
@@ -148,10 +143,7 @@ mod tests {
         let limits = Limits::default();
         let waits: Vec<Retry> = (0..11)
             .map(|attempt| {
-                let input = RetryInput {
-                    attempt,
-                    ..input(Failure::Transport)
-                };
+                let input = RetryInput { attempt, ..input(Failure::Transport) };
                 decide(&input, &limits)
             })
             .collect();
@@ -184,10 +176,7 @@ mod tests {
     fn q8_the_servers_word_comes_first() {
         let limits = Limits::default();
         let with = |status, wish| {
-            let input = RetryInput {
-                wish,
-                ..input(Failure::Status(status))
-            };
+            let input = RetryInput { wish, ..input(Failure::Status(status)) };
             decide(&input, &limits)
         };
         assert_eq!(with(529, wish("false", "", "")), Retry::No);

@@ -165,12 +165,7 @@ mod tests {
 
     fn events(bytes: &[u8]) -> Vec<(String, String)> {
         let mut decoder = Decoder::new(10_000);
-        decoder
-            .push(bytes)
-            .unwrap()
-            .into_iter()
-            .map(|event| (event.name, event.data))
-            .collect()
+        decoder.push(bytes).unwrap().into_iter().map(|event| (event.name, event.data)).collect()
     }
 
     #[test]

@@ -33,9 +33,7 @@ pub(super) fn check(tree: &Tree, spec: Option<&Spec>) -> Result<Vec<Finding>> {
         }
         state_findings(row)?.into_iter().for_each(&mut add);
         for name in row.tests.iter().filter(|name| !tests.contains(*name)) {
-            add(format!(
-                "there is no test `{name}`; correct the name, or open the row"
-            ));
+            add(format!("there is no test `{name}`; correct the name, or open the row"));
         }
     }
     for id in spec.iter().flat_map(|spec| spec.ids()) {
@@ -84,10 +82,7 @@ mod tests {
         let table = "| T1 | partial (issue 2) | `a::t1_a` |\n| T2, L5.23 | open (issue 4) | |\n";
         let spec = "- T1 a\n- T2 b\n- L5.23 c\n";
         assert_eq!(found(table, Some(spec)), Vec::<String>::new());
-        assert_eq!(
-            found("| T1 | done | `t1_a` |\n", None),
-            Vec::<String>::new()
-        );
+        assert_eq!(found("| T1 | done | `t1_a` |\n", None), Vec::<String>::new());
     }
 
     #[test]

@@ -21,11 +21,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     for row in table_rows(page, &["crate", "for", "licence"]) {
         for name in code_spans(row.cell(0)) {
             if described.insert(name.to_owned(), row.line).is_some() {
-                findings.push(Finding::new(
-                    PAGE,
-                    row.line,
-                    format!("`{name}` has two rows"),
-                ));
+                findings.push(Finding::new(PAGE, row.line, format!("`{name}` has two rows")));
             }
         }
         if row.cell(1).is_empty() || row.cell(2).is_empty() {
@@ -65,9 +61,7 @@ fn declared(manifest: &str) -> BTreeMap<String, usize> {
             inside = false;
         } else if let Some((name, value)) = line.split_once('=').filter(|_| inside) {
             let name = name.trim().trim_end_matches(".workspace");
-            let is_name = name
-                .chars()
-                .all(|c| c.is_alphanumeric() || "-_".contains(c));
+            let is_name = name.chars().all(|c| c.is_alphanumeric() || "-_".contains(c));
             if is_name && !value.contains("path =") {
                 declared.insert(name.to_owned(), index + 1);
             }
@@ -98,22 +92,10 @@ mod tests {
         let page = "| crate | for | licence | turned down |\n|---|---|---|---|\n\
                     | `bytes` | | MIT | |\n| `gone` | x | MIT | |\n";
         let (_folder, tree) = sample(&[("Cargo.toml", WORKSPACE), (PAGE, page)]);
-        let found: Vec<String> = check(&tree)
-            .unwrap()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let found: Vec<String> = check(&tree).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(found.len(), 3, "{found:#?}");
-        assert!(
-            found
-                .iter()
-                .any(|f| f.starts_with("Cargo.toml:7: `serde` has no row"))
-        );
-        assert!(
-            found
-                .iter()
-                .any(|f| f.starts_with("docs/DEPENDENCIES.md:4: `gone` is no"))
-        );
+        assert!(found.iter().any(|f| f.starts_with("Cargo.toml:7: `serde` has no row")));
+        assert!(found.iter().any(|f| f.starts_with("docs/DEPENDENCIES.md:4: `gone` is no")));
         let (_folder, tree) = sample(&[("Cargo.toml", WORKSPACE)]);
         assert_eq!(check(&tree).unwrap().len(), 1);
     }

@@ -48,11 +48,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
         for span in &document.spans {
             let message = match rust_path.captures(&span.text) {
                 Some(found) => {
-                    let part = |n| {
-                        found
-                            .get(n)
-                            .map_or("", |part: regex::Match<'_>| part.as_str())
-                    };
+                    let part = |n| found.get(n).map_or("", |part: regex::Match<'_>| part.as_str());
                     rust_finding(&names, part(1), part(2))
                 }
                 None => path_finding(tree, &rooms, folder_of(path), &span.text),
@@ -75,9 +71,7 @@ fn link_finding(
         return None;
     }
     if target.starts_with('/') {
-        return Some(format!(
-            "link to `{target}`: write it relative to this file"
-        ));
+        return Some(format!("link to `{target}`: write it relative to this file"));
     }
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = file.replace("%20", " ");
@@ -92,9 +86,7 @@ fn link_finding(
     if anchor.is_empty() || document.anchors.iter().any(|known| known == anchor) {
         return None;
     }
-    Some(format!(
-        "link to `{target}`: {resolved} has no such heading"
-    ))
+    Some(format!("link to `{target}`: {resolved} has no such heading"))
 }
 
 fn path_finding(tree: &Tree, rooms: &BTreeSet<&str>, folder: &str, span: &str) -> Option<String> {
@@ -163,19 +155,12 @@ mod tests {
     fn found(readme: &str) -> Vec<String> {
         let (_folder, tree) = sample(&[
             ("README.md", readme),
-            (
-                "docs/guide.md",
-                "# A heading\n\n`../README.md` [up](../README.md)\n",
-            ),
+            ("docs/guide.md", "# A heading\n\n`../README.md` [up](../README.md)\n"),
             ("core/kernel/Cargo.toml", "name = \"mnemon-kernel\"\n"),
             ("core/kernel/src/log.rs", SOURCE),
             ("core/kernel/tests/broken.md", "[x](nowhere.md)"),
         ]);
-        check(&tree)
-            .unwrap()
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&tree).unwrap().iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -196,10 +181,7 @@ mod tests {
         let found = found(bad);
         let lines: Vec<String> = (1..=12).map(|line| format!("README.md:{line}: ")).collect();
         for line in &lines {
-            assert!(
-                found.iter().any(|f| f.starts_with(line)),
-                "{line} {found:#?}"
-            );
+            assert!(found.iter().any(|f| f.starts_with(line)), "{line} {found:#?}");
         }
         assert_eq!(found.len(), lines.len(), "{found:#?}");
     }

@@ -20,9 +20,8 @@ struct Rule {
     banned: &'static [&'static [&'static str]],
 }
 
-const EVERYTHING: &[&str] = &[
-    "core", "layers", "engine", "adapters", "sdk", "apps", "testkit", "bench",
-];
+const EVERYTHING: &[&str] =
+    &["core", "layers", "engine", "adapters", "sdk", "apps", "testkit", "bench"];
 
 const RULES: &[Rule] = &[
     Rule {
@@ -55,30 +54,10 @@ const RULES: &[Rule] = &[
         tests_may_use: EVERYTHING,
         banned: &[ANYHOW],
     },
-    Rule {
-        group: "apps",
-        may_use: &["sdk"],
-        tests_may_use: EVERYTHING,
-        banned: &[],
-    },
-    Rule {
-        group: "testkit",
-        may_use: &["core", "engine"],
-        tests_may_use: &[],
-        banned: &[],
-    },
-    Rule {
-        group: "bench",
-        may_use: EVERYTHING,
-        tests_may_use: EVERYTHING,
-        banned: &[],
-    },
-    Rule {
-        group: "xtask",
-        may_use: &[],
-        tests_may_use: &[],
-        banned: &[],
-    },
+    Rule { group: "apps", may_use: &["sdk"], tests_may_use: EVERYTHING, banned: &[] },
+    Rule { group: "testkit", may_use: &["core", "engine"], tests_may_use: &[], banned: &[] },
+    Rule { group: "bench", may_use: EVERYTHING, tests_may_use: EVERYTHING, banned: &[] },
+    Rule { group: "xtask", may_use: &[], tests_may_use: &[], banned: &[] },
 ];
 
 /// The one app that may start the others.
@@ -174,16 +153,13 @@ fn package_findings<'a>(
 
 fn forbidden_edge(rule: &Rule, room: &str, target: &str, kind: DependencyKind) -> Option<String> {
     let in_list = |list: &[&str]| {
-        list.iter()
-            .any(|entry| target == *entry || target.starts_with(&format!("{entry}/")))
+        list.iter().any(|entry| target == *entry || target.starts_with(&format!("{entry}/")))
     };
     if kind == DependencyKind::Development && in_list(rule.tests_may_use) {
         return None;
     }
     if room == KERNEL {
-        return Some(format!(
-            "{KERNEL} is the bottom: it may not depend on {target}"
-        ));
+        return Some(format!("{KERNEL} is the bottom: it may not depend on {target}"));
     }
     if in_list(rule.may_use) || (room == FRONT_DOOR && target.starts_with("apps/")) {
         return None;
@@ -209,10 +185,7 @@ fn forbidden_crate(rule: &Rule, dependency: &Dependency) -> Option<String> {
     } else {
         "put what needs it behind a port of core/kernel"
     };
-    Some(format!(
-        "`{name}` has no place in {}; {instead}",
-        rule.group
-    ))
+    Some(format!("`{name}` has no place in {}; {instead}", rule.group))
 }
 
 /// The folder of a manifest, relative to the workspace; none outside of it.
@@ -225,9 +198,7 @@ fn room(metadata: &Metadata, manifest: &str) -> Option<String> {
 
 /// Whether a line of a manifest declares this dependency.
 fn names(line: &str, dependency: &str) -> bool {
-    line.trim_start()
-        .strip_prefix(dependency)
-        .is_some_and(|rest| rest.starts_with(['.', ' ', '=']))
+    line.trim_start().strip_prefix(dependency).is_some_and(|rest| rest.starts_with(['.', ' ', '=']))
 }
 
 #[cfg(test)]
@@ -238,10 +209,7 @@ mod tests {
     fn findings(crates: &[(&str, &str)]) -> Vec<String> {
         let mut files = Vec::new();
         let members: Vec<String> = crates.iter().map(|(room, _)| format!("{room:?}")).collect();
-        let root = format!(
-            "[workspace]\nresolver = \"3\"\nmembers = [{}]\n",
-            members.join(", ")
-        );
+        let root = format!("[workspace]\nresolver = \"3\"\nmembers = [{}]\n", members.join(", "));
         files.push(("Cargo.toml".to_owned(), root));
         for (room, dependencies) in crates {
             let name = room.replace('/', "-");
@@ -251,29 +219,17 @@ mod tests {
             files.push((format!("{room}/Cargo.toml"), manifest));
             files.push((format!("{room}/src/lib.rs"), String::new()));
         }
-        let files: Vec<(&str, &str)> = files
-            .iter()
-            .map(|(p, t)| (p.as_str(), t.as_str()))
-            .collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
         let (_folder, tree) = sample(&files);
-        check(&tree)
-            .unwrap()
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&tree).unwrap().iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn the_edges_of_the_house_pass() {
         let found = findings(&[
-            (
-                "core/kernel",
-                "[dependencies]\nbytes = \"1\"\n[dev-dependencies]\ntokio = \"1\"\n",
-            ),
-            (
-                "core/wire",
-                "[dependencies]\ncore-kernel = { path = \"../kernel\" }\n",
-            ),
+            ("core/kernel", "[dependencies]\nbytes = \"1\"\n[dev-dependencies]\ntokio = \"1\"\n"),
+            ("core/wire", "[dependencies]\ncore-kernel = { path = \"../kernel\" }\n"),
             (
                 "layers/1-offload",
                 "[dependencies]\ncore-kernel = { path = \"../../core/kernel\" }\n",
@@ -284,23 +240,11 @@ mod tests {
                  [dev-dependencies]\ntestkit = { path = \"../testkit\" }\n",
             ),
             ("adapters/disk", "[dependencies]\ncap-std = \"4\"\n"),
-            (
-                "adapters/web",
-                "[dependencies]\nadapters-disk = { path = \"../disk\" }\n",
-            ),
+            ("adapters/web", "[dependencies]\nadapters-disk = { path = \"../disk\" }\n"),
             ("sdk", "[dependencies]\nengine = { path = \"../engine\" }\n"),
-            (
-                "apps/tui",
-                "[dependencies]\nsdk = { path = \"../../sdk\" }\n",
-            ),
-            (
-                "apps/cli",
-                "[dependencies]\napps-tui = { path = \"../tui\" }\nanyhow = \"1\"\n",
-            ),
-            (
-                "testkit",
-                "[dependencies]\ncore-kernel = { path = \"../core/kernel\" }\n",
-            ),
+            ("apps/tui", "[dependencies]\nsdk = { path = \"../../sdk\" }\n"),
+            ("apps/cli", "[dependencies]\napps-tui = { path = \"../tui\" }\nanyhow = \"1\"\n"),
+            ("testkit", "[dependencies]\ncore-kernel = { path = \"../core/kernel\" }\n"),
         ]);
         assert!(found.is_empty(), "{found:#?}");
     }
@@ -308,32 +252,14 @@ mod tests {
     #[test]
     fn forbidden_edges_are_found_with_their_line() {
         let found = findings(&[
-            (
-                "core/kernel",
-                "[dependencies]\ncore-wire = { path = \"../wire\" }\n",
-            ),
-            (
-                "core/wire",
-                "[dependencies]\ntokio = \"1\"\nanyhow = \"1\"\n",
-            ),
-            (
-                "layers/a",
-                "[dependencies]\nlayers-b = { path = \"../b\" }\n",
-            ),
+            ("core/kernel", "[dependencies]\ncore-wire = { path = \"../wire\" }\n"),
+            ("core/wire", "[dependencies]\ntokio = \"1\"\nanyhow = \"1\"\n"),
+            ("layers/a", "[dependencies]\nlayers-b = { path = \"../b\" }\n"),
             ("layers/b", "[dependencies]\nfutures-util = \"0.3\"\n"),
-            (
-                "adapters/web",
-                "[dependencies]\nadapters-search = { path = \"../search\" }\n",
-            ),
+            ("adapters/web", "[dependencies]\nadapters-search = { path = \"../search\" }\n"),
             ("adapters/search", ""),
-            (
-                "apps/tui",
-                "[dependencies]\ncore-wire = { path = \"../../core/wire\" }\n",
-            ),
-            (
-                "engine",
-                "[dependencies]\nreqwest = \"0.13\"\ntestkit = { path = \"../testkit\" }\n",
-            ),
+            ("apps/tui", "[dependencies]\ncore-wire = { path = \"../../core/wire\" }\n"),
+            ("engine", "[dependencies]\nreqwest = \"0.13\"\ntestkit = { path = \"../testkit\" }\n"),
             ("testkit", ""),
             ("attic", ""),
         ]);
@@ -350,10 +276,7 @@ mod tests {
             "attic/Cargo.toml:1: no rule for the folder `attic`",
         ];
         for start in starts {
-            assert!(
-                found.iter().any(|f| f.starts_with(start)),
-                "{start}: {found:#?}"
-            );
+            assert!(found.iter().any(|f| f.starts_with(start)), "{start}: {found:#?}");
         }
         assert_eq!(found.len(), starts.len(), "{found:#?}");
     }

@@ -9,9 +9,7 @@ const SOURCE_LINES: usize = 400;
 /// Most lines of a file of tests.
 const TEST_LINES: usize = 800;
 /// Names that say nothing about what is inside.
-const VAGUE: &[&str] = &[
-    "base", "common", "helpers", "manager", "misc", "types", "utils",
-];
+const VAGUE: &[&str] = &["base", "common", "helpers", "manager", "misc", "types", "utils"];
 
 /// Looks at every Rust source.
 pub(super) fn check(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
@@ -41,11 +39,7 @@ pub(super) fn check(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
 }
 
 fn size(path: &str, text: &str) -> Option<String> {
-    let limit = if is_test_file(path) {
-        TEST_LINES
-    } else {
-        SOURCE_LINES
-    };
+    let limit = if is_test_file(path) { TEST_LINES } else { SOURCE_LINES };
     let lines = text.lines().count();
     (lines > limit)
         .then(|| format!("{lines} lines, at most {limit}; it is perhaps two things: split it"))
@@ -59,9 +53,7 @@ fn name(path: &str) -> Option<String> {
         .split('/')
         .map(|part| part.trim_end_matches(".rs"))
         .find(|stem| VAGUE.contains(stem))?;
-    Some(format!(
-        "`{vague}` says nothing; name it after what is inside"
-    ))
+    Some(format!("`{vague}` says nothing; name it after what is inside"))
 }
 
 #[cfg(test)]
@@ -71,10 +63,7 @@ mod tests {
 
     fn found(files: &[(&str, &str)], exceptions: &[Exception]) -> Vec<String> {
         let (_folder, tree) = sample(files);
-        check(&tree, exceptions)
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        check(&tree, exceptions).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -101,19 +90,13 @@ mod tests {
         let found = found(&bad, &[]);
         assert_eq!(found.len(), 4, "{found:#?}");
         assert!(
-            found
-                .iter()
-                .any(|f| f.starts_with("core/a/src/fold.rs:1: 401 lines, at most 400"))
+            found.iter().any(|f| f.starts_with("core/a/src/fold.rs:1: 401 lines, at most 400"))
         );
     }
 
     #[test]
     fn an_exception_is_honoured_until_it_is_stale() {
-        let exception = |path| Exception {
-            rule: Rule::Size,
-            path,
-            reason: "one table",
-        };
+        let exception = |path| Exception { rule: Rule::Size, path, reason: "one table" };
         let long = "x\n".repeat(401);
         let exceptions = [exception("a.rs")];
         assert!(found(&[("a.rs", &long)], &exceptions).is_empty());

@@ -13,11 +13,7 @@ const PUBLIC_INDEX: &str = concat!("registry+https://github.com/rust-lang/crates
 
 /// Looks at every text file.
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
-    let path = Regex::new(concat!(
-        r"(?:^|[^\w.~>}\])/-])(/(?:wo",
-        r"rk|ro",
-        r"ot)/[\w.-]+)"
-    ))?;
+    let path = Regex::new(concat!(r"(?:^|[^\w.~>}\])/-])(/(?:wo", r"rk|ro", r"ot)/[\w.-]+)"))?;
     let host = Regex::new(concat!(
         r"\b(?:index|static)\.crates\.",
         r"io\b|spar",
@@ -33,10 +29,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
                 add(format!("`{}` is a path of one machine", found.as_str()));
             }
             if let Some(found) = host.find(line) {
-                add(format!(
-                    "`{}` is the registry of one machine",
-                    found.as_str()
-                ));
+                add(format!("`{}` is the registry of one machine", found.as_str()));
             }
             if !file.ends_with("Cargo.lock") {
                 continue;
@@ -58,32 +51,19 @@ mod tests {
     #[test]
     fn public_names_and_relative_paths_pass() {
         let lock = format!("source = \"{PUBLIC_INDEX}\"\n");
-        let text = concat!(
-            "see docs/wo",
-            "rk/x and ~/ro",
-            "ot/x and <home>/wo",
-            "rk/x\n"
-        );
+        let text = concat!("see docs/wo", "rk/x and ~/ro", "ot/x and <home>/wo", "rk/x\n");
         let (_folder, tree) = sample(&[("Cargo.lock", &lock), ("a.md", text)]);
         assert_eq!(check(&tree).unwrap(), []);
     }
 
     #[test]
     fn machine_paths_and_registries_are_found() {
-        let text = concat!(
-            "\"/wo",
-            "rk/main\"\n=/ro",
-            "ot/.cargo\nhttps://index.crates.",
-            "io/\n"
-        );
+        let text = concat!("\"/wo", "rk/main\"\n=/ro", "ot/.cargo\nhttps://index.crates.", "io/\n");
         let config = concat!("replace-", "with = \"mirror\"\n");
         let (_folder, tree) = sample(&[
             ("a.rs", text),
             (".cargo/config.toml", config),
-            (
-                "Cargo.lock",
-                "source = \"registry+https://mirror.example/index\"\n",
-            ),
+            ("Cargo.lock", "source = \"registry+https://mirror.example/index\"\n"),
         ]);
         assert_eq!(check(&tree).unwrap().len(), 5);
     }

@@ -24,12 +24,8 @@ use serde_json::{Map, Value, json};
 /// [`SimError::AutomaticTtl`] where the top-level marker and the last block's
 /// have different lifetimes.
 pub fn pieces_of(body: &Value, count: &dyn Fn(&Value) -> Tokens) -> Result<Vec<Piece>, SimError> {
-    let mut splitter = Splitter {
-        count,
-        salt: String::new(),
-        pieces: Vec::new(),
-        last_cacheable: None,
-    };
+    let mut splitter =
+        Splitter { count, salt: String::new(), pieces: Vec::new(), last_cacheable: None };
     for tool in items(body.get("tools")) {
         if tool.get("defer_loading").and_then(Value::as_bool) != Some(true) {
             splitter.push("tool", tool);
@@ -67,8 +63,7 @@ struct Splitter<'a> {
 impl Splitter<'_> {
     fn salt_with(&mut self, parameters: &[Option<&Value>]) {
         for parameter in parameters {
-            self.salt
-                .push_str(&parameter.unwrap_or(&Value::Null).to_string());
+            self.salt.push_str(&parameter.unwrap_or(&Value::Null).to_string());
             self.salt.push('\n');
         }
     }
@@ -138,9 +133,7 @@ fn without_marker(block: &Value) -> (Value, Option<CacheTtl>) {
 
 fn take_marker(map: &mut Map<String, Value>) -> Option<CacheTtl> {
     // The order of the other keys is content: it has to stay.
-    map.shift_remove("cache_control")
-        .as_ref()
-        .and_then(marker_ttl)
+    map.shift_remove("cache_control").as_ref().and_then(marker_ttl)
 }
 
 fn marker_ttl(marker: &Value) -> Option<CacheTtl> {
@@ -192,10 +185,7 @@ mod tests {
             "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]});
         assert_eq!(contents(&plain), contents(&marked));
         let ttls: Vec<_> = of(&marked).iter().map(|piece| piece.breakpoint).collect();
-        assert_eq!(
-            ttls,
-            [Some(CacheTtl::FiveMinutes), Some(CacheTtl::OneHour), None]
-        );
+        assert_eq!(ttls, [Some(CacheTtl::FiveMinutes), Some(CacheTtl::OneHour), None]);
     }
 
     #[test]
@@ -232,14 +222,8 @@ mod tests {
             let same = |at: usize| before[at] == after[at];
             (same(0), same(1), same(2))
         };
-        assert_eq!(
-            changed(json!({"tool_choice": {"type": "any"}})),
-            (true, true, false)
-        );
-        assert_eq!(
-            changed(json!({"thinking": {"type": "adaptive"}})),
-            (true, true, false)
-        );
+        assert_eq!(changed(json!({"tool_choice": {"type": "any"}})), (true, true, false));
+        assert_eq!(changed(json!({"thinking": {"type": "adaptive"}})), (true, true, false));
         assert_eq!(changed(json!({"speed": "fast"})), (true, false, true));
         assert_eq!(changed(json!({"max_tokens": 5})), (true, true, true));
     }

@@ -34,31 +34,21 @@ fn ask(cache: &mut Simulator, seconds: i64, pieces: &[Piece]) -> Usage {
 /// Pieces of 0 to 3,000 tokens with up to four markers in a valid order.
 fn any_request() -> impl Strategy<Value = Vec<Piece>> {
     let sizes = prop::collection::vec(0_u64..3_000, 1..60);
-    (
-        sizes,
-        prop::collection::vec(any::<prop::sample::Index>(), 0..=4_usize),
-        0..5_usize,
-    )
-        .prop_map(|(sizes, marks, hours)| {
-            let mut pieces: Vec<Piece> = sizes
-                .into_iter()
-                .enumerate()
-                .map(|(name, tokens)| piece(name, tokens))
-                .collect();
+    (sizes, prop::collection::vec(any::<prop::sample::Index>(), 0..=4_usize), 0..5_usize).prop_map(
+        |(sizes, marks, hours)| {
+            let mut pieces: Vec<Piece> =
+                sizes.into_iter().enumerate().map(|(name, tokens)| piece(name, tokens)).collect();
             let mut positions: Vec<usize> =
                 marks.iter().map(|mark| mark.index(pieces.len())).collect();
             positions.sort_unstable();
             positions.dedup();
             for (rank, position) in positions.into_iter().enumerate() {
-                let ttl = if rank < hours {
-                    CacheTtl::OneHour
-                } else {
-                    CacheTtl::FiveMinutes
-                };
+                let ttl = if rank < hours { CacheTtl::OneHour } else { CacheTtl::FiveMinutes };
                 mark(&mut pieces, position, ttl);
             }
             pieces
-        })
+        },
+    )
 }
 
 proptest! {
@@ -182,10 +172,7 @@ fn pc7_hours_are_billed_before_minutes() {
     mark(&mut pieces, 1, CacheTtl::OneHour);
     mark(&mut pieces, 2, CacheTtl::FiveMinutes);
     let first = ask(&mut cache, 0, &pieces);
-    assert_eq!(
-        (first.cache_write_1h, first.cache_write_5m, first.input),
-        (2_000, 1_000, 1_000)
-    );
+    assert_eq!((first.cache_write_1h, first.cache_write_5m, first.input), (2_000, 1_000, 1_000));
     let later = ask(&mut cache, 400, &pieces);
     assert_eq!((later.cache_read, later.cache_write_5m), (2_000, 1_000));
 }
@@ -210,10 +197,7 @@ fn pc7_markers_that_the_server_refuses_are_errors() {
         mark(&mut pieces, position, CacheTtl::FiveMinutes);
     }
     let refused = cache.request(at(0), SCOPE, MINIMUM, &pieces);
-    assert_eq!(
-        refused,
-        Err(SimError::TooManyBreakpoints { found: 5, max: 4 })
-    );
+    assert_eq!(refused, Err(SimError::TooManyBreakpoints { found: 5, max: 4 }));
     pieces[0].breakpoint = None;
     mark(&mut pieces, 4, CacheTtl::OneHour);
     let refused = cache.request(at(0), SCOPE, MINIMUM, &pieces);

@@ -70,10 +70,7 @@ impl Assembler {
             Err(_) if !is_known(&event.name) => return Ok(Vec::new()),
             Err(error) => return Err(broken(format!("an event is not JSON ({error})"))),
         };
-        let kind = value
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or(&event.name);
+        let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         match kind {
             "message_start" => self.start(&value).map(|event| vec![event]),
             "content_block_start" => self.start_block(&value),
@@ -101,10 +98,7 @@ impl Assembler {
     }
 
     fn start(&mut self, value: &Value) -> Result<ModelEvent, ModelError> {
-        let Some(message) = value
-            .get("message")
-            .filter(|_| self.phase == Phase::Waiting)
-        else {
+        let Some(message) = value.get("message").filter(|_| self.phase == Phase::Waiting) else {
             return Err(broken("message_start without a message, or twice".into()));
         };
         let text = |key: &str| message.get(key).and_then(Value::as_str);
@@ -129,10 +123,7 @@ impl Assembler {
         let (Some(map), Phase::Open) = (block, self.phase) else {
             return Err(broken("a block starts outside a message".into()));
         };
-        let building = Building {
-            map: map.clone(),
-            input_json: String::new(),
-        };
+        let building = Building { map: map.clone(), input_json: String::new() };
         let shown = shown(index, map.get("type"), map);
         if self.open.insert(index, building).is_some() {
             return Err(broken(format!("block {index} starts twice")));
@@ -143,9 +134,7 @@ impl Assembler {
     fn delta(&mut self, value: &Value) -> Result<Vec<ModelEvent>, ModelError> {
         let index = index(value)?;
         let Some(building) = self.open.get_mut(&index) else {
-            return Err(broken(format!(
-                "a delta for block {index}, which is not open"
-            )));
+            return Err(broken(format!("a delta for block {index}, which is not open")));
         };
         let Some(delta) = value.get("delta").and_then(Value::as_object) else {
             return Err(broken(format!("an empty delta for block {index}")));
@@ -169,10 +158,8 @@ impl Assembler {
     }
 
     fn message_delta(&mut self, value: &Value) {
-        let reason = value
-            .get("delta")
-            .and_then(|delta| delta.get("stop_reason"))
-            .and_then(Value::as_str);
+        let reason =
+            value.get("delta").and_then(|delta| delta.get("stop_reason")).and_then(Value::as_str);
         if let Some(reason) = reason {
             self.stop_reason = Some(reason.to_owned());
         }
@@ -187,17 +174,12 @@ impl Assembler {
             return Err(broken("the message stops before it starts".into()));
         }
         let open = std::mem::take(&mut self.open);
-        let mut events: Vec<ModelEvent> = open
-            .into_iter()
-            .map(|(index, building)| self.whole(index, building))
-            .collect();
+        let mut events: Vec<ModelEvent> =
+            open.into_iter().map(|(index, building)| self.whole(index, building)).collect();
         self.phase = Phase::Done;
         let called_tool = self.called_tool;
         events.push(ModelEvent::Finished {
-            stop_reason: self
-                .stop_reason
-                .take()
-                .unwrap_or_else(|| implied_stop(called_tool)),
+            stop_reason: self.stop_reason.take().unwrap_or_else(|| implied_stop(called_tool)),
             usage: self.tally.usage(),
         });
         Ok(events)

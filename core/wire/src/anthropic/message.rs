@@ -59,9 +59,7 @@ fn whole_block(value: &Value) -> Option<Block> {
     let mut block = Block::from_value(value.clone())?;
     if block.kind() == "tool_use" {
         let raw = block.as_map_mut().remove("input").unwrap_or(Value::Null);
-        block
-            .as_map_mut()
-            .insert("input".into(), input::from_value(raw));
+        block.as_map_mut().insert("input".into(), input::from_value(raw));
     }
     Some(block)
 }

@@ -23,14 +23,7 @@ impl UsageTally {
     /// cache writes that the server does not split are counted there.
     #[must_use]
     pub fn new(ttl: CacheTtl) -> Self {
-        Self {
-            ttl,
-            input: 0,
-            cache_read: 0,
-            cache_write: 0,
-            split: None,
-            output: 0,
-        }
+        Self { ttl, input: 0, cache_read: 0, cache_write: 0, split: None, output: 0 }
     }
 
     /// Takes a `usage` object; anything that is not a count is passed over.
@@ -38,15 +31,10 @@ impl UsageTally {
         self.input = count(usage, "input_tokens").unwrap_or(self.input);
         self.cache_read = count(usage, "cache_read_input_tokens").unwrap_or(self.cache_read);
         self.output = count(usage, "output_tokens").unwrap_or(self.output);
-        let split = usage
-            .get("cache_creation")
-            .filter(|split| split.is_object());
+        let split = usage.get("cache_creation").filter(|split| split.is_object());
         if let Some(split) = split {
             let part = |key: &str| count(split, key).unwrap_or(0);
-            let parts = (
-                part("ephemeral_5m_input_tokens"),
-                part("ephemeral_1h_input_tokens"),
-            );
+            let parts = (part("ephemeral_5m_input_tokens"), part("ephemeral_1h_input_tokens"));
             self.split = Some(parts);
             self.cache_write = parts.0 + parts.1;
         }
@@ -92,10 +80,8 @@ mod tests {
         tally.merge(&json!({"input_tokens": 3, "cache_creation_input_tokens": 300,
             "cache_read_input_tokens": 50, "output_tokens": 1,
             "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200}}));
-        tally.merge(
-            &json!({"input_tokens": 3, "cache_creation_input_tokens": 300,
-            "cache_read_input_tokens": null, "output_tokens": 40}),
-        );
+        tally.merge(&json!({"input_tokens": 3, "cache_creation_input_tokens": 300,
+            "cache_read_input_tokens": null, "output_tokens": 40}));
         let expected = Usage {
             input: 3,
             cache_read: 50,

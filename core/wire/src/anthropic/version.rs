@@ -41,9 +41,7 @@ impl Version {
     /// The version of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        [Self::V2023_06_01, Self::V2026_10_21]
-            .into_iter()
-            .find(|version| version.as_str() == name)
+        [Self::V2023_06_01, Self::V2026_10_21].into_iter().find(|version| version.as_str() == name)
     }
 
     /// What in a request body this version refuses, as far as it differs from
@@ -58,13 +56,9 @@ impl Version {
 }
 
 fn sampling(body: &Value) -> impl Iterator<Item = Refusal> + '_ {
-    ["temperature", "top_p", "top_k"]
-        .into_iter()
-        .filter(|key| body.get(key).is_some())
-        .map(|key| Refusal {
-            path: key.into(),
-            reason: "sampling parameters are gone in this version",
-        })
+    ["temperature", "top_p", "top_k"].into_iter().filter(|key| body.get(key).is_some()).map(|key| {
+        Refusal { path: key.into(), reason: "sampling parameters are gone in this version" }
+    })
 }
 
 fn messages(body: &Value) -> impl Iterator<Item = Refusal> + '_ {
@@ -109,11 +103,7 @@ fn kind(block: &Value) -> &str {
 }
 
 fn list(value: Option<&Value>) -> impl Iterator<Item = (usize, &Value)> {
-    value
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .enumerate()
+    value.and_then(Value::as_array).into_iter().flatten().enumerate()
 }
 
 #[cfg(test)]

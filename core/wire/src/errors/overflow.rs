@@ -27,11 +27,8 @@ const WORDINGS: [(&str, Counts); 9] = [
     ("exceed_context_size", Counts::ActualFirst),
 ];
 
-const CODES: [&str; 3] = [
-    "context_length_exceeded",
-    "exceed_context_size_error",
-    "prompt_too_long",
-];
+const CODES: [&str; 3] =
+    ["context_length_exceeded", "exceed_context_size_error", "prompt_too_long"];
 
 /// A prompt that was too long.
 pub(super) struct Overflow {
@@ -52,9 +49,7 @@ pub(super) fn find(
         let (_, tail) = text.split_once(wording)?;
         Some(read(*counts, &text, tail))
     });
-    let by_code = codes
-        .iter()
-        .any(|code| CODES.iter().any(|known| code.contains(known)));
+    let by_code = codes.iter().any(|code| CODES.iter().any(|known| code.contains(known)));
     if only_output || (worded.is_none() && !by_code) {
         return None;
     }
@@ -76,10 +71,7 @@ fn read(counts: Counts, text: &str, tail: &str) -> (Option<u64>, Option<u64>) {
         }
         Counts::Sum => {
             let sum = after.next().zip(after.next());
-            (
-                sum.map(|(prompt, answer)| prompt.saturating_add(answer)),
-                after.next(),
-            )
+            (sum.map(|(prompt, answer)| prompt.saturating_add(answer)), after.next())
         }
         Counts::Anywhere => {
             let mut all = numbers(text);
@@ -90,9 +82,8 @@ fn read(counts: Counts, text: &str, tail: &str) -> (Option<u64>, Option<u64>) {
 
 /// The numbers in a text; separators of thousands are dropped.
 fn numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
-    text.split(|c: char| !c.is_ascii_digit() && c != ',' && c != '_')
-        .filter_map(|word| {
-            let digits: String = word.chars().filter(char::is_ascii_digit).collect();
-            digits.parse().ok()
-        })
+    text.split(|c: char| !c.is_ascii_digit() && c != ',' && c != '_').filter_map(|word| {
+        let digits: String = word.chars().filter(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    })
 }

@@ -6,9 +6,7 @@ use serde_json::json;
 
 fn overflow(status: u16, body: &Value) -> Option<(Option<u64>, Option<u64>)> {
     match classify(status, body.to_string().as_bytes()) {
-        ModelError::PromptTooLong {
-            actual, maximum, ..
-        } => Some((actual, maximum)),
+        ModelError::PromptTooLong { actual, maximum, .. } => Some((actual, maximum)),
         _ => None,
     }
 }
@@ -21,14 +19,8 @@ fn message(text: &str) -> Value {
 fn q8_a_prompt_that_is_too_long_is_known_by_many_wordings() {
     let both = |actual, maximum| Some((Some(actual), Some(maximum)));
     let cases = [
-        (
-            "prompt is too long: 203052 tokens > 200000 maximum",
-            both(203_052, 200_000),
-        ),
-        (
-            "Prompt is too long: 203,052 tokens > 200,000 maximum",
-            both(203_052, 200_000),
-        ),
+        ("prompt is too long: 203052 tokens > 200000 maximum", both(203_052, 200_000)),
+        ("Prompt is too long: 203,052 tokens > 200,000 maximum", both(203_052, 200_000)),
         ("messages: prompt is too long", Some((None, None))),
         (
             "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again",
@@ -103,22 +95,10 @@ fn q8_errors_within_a_stream_are_the_same() {
     let of = |kind: &str| {
         classify_event(&json!({"type": "error", "error": {"type": kind, "message": "x"}}))
     };
-    assert!(matches!(
-        of("overloaded_error"),
-        ModelError::Overloaded { .. }
-    ));
-    assert!(matches!(
-        of("rate_limit_error"),
-        ModelError::RateLimited { .. }
-    ));
-    assert!(matches!(
-        of("api_error"),
-        ModelError::Server { status: 500, .. }
-    ));
-    assert!(matches!(
-        of("invalid_request_error"),
-        ModelError::Refused { .. }
-    ));
+    assert!(matches!(of("overloaded_error"), ModelError::Overloaded { .. }));
+    assert!(matches!(of("rate_limit_error"), ModelError::RateLimited { .. }));
+    assert!(matches!(of("api_error"), ModelError::Server { status: 500, .. }));
+    assert!(matches!(of("invalid_request_error"), ModelError::Refused { .. }));
     assert!(matches!(of("strange"), ModelError::Server { .. }));
     assert!(matches!(
         classify_event(&json!({"error": {"code": 429, "message": "x"}})),
@@ -142,9 +122,7 @@ fn s6_bodies_of_any_shape_give_a_short_message() {
         assert!(error.chars().count() < 800, "{error}");
     }
     assert!(
-        classify(404, b"{\"error\":\"model not found\"}")
-            .to_string()
-            .ends_with("model not found")
+        classify(404, b"{\"error\":\"model not found\"}").to_string().ends_with("model not found")
     );
     let _ = classify(400, b"\xFF\xFE");
 }

@@ -83,10 +83,9 @@ impl Assembler {
         if event.data.trim() == "[DONE]" {
             return self.finish();
         }
-        let chunk: Value =
-            serde_json::from_str(&event.data).map_err(|error| ModelError::Broken {
-                message: format!("an event is not JSON ({error})"),
-            })?;
+        let chunk: Value = serde_json::from_str(&event.data).map_err(|error| {
+            ModelError::Broken { message: format!("an event is not JSON ({error})") }
+        })?;
         if is_error(&chunk) {
             return Err(classify_event(&chunk));
         }
@@ -111,9 +110,7 @@ impl Assembler {
             return Ok(Vec::new());
         }
         let (Some(reason), Some(id)) = (&self.finish_reason, &self.message_id) else {
-            return Err(ModelError::Broken {
-                message: "the stream ended early".into(),
-            });
+            return Err(ModelError::Broken { message: "the stream ended early".into() });
         };
         self.done = true;
         let stop_reason = stop_reason(reason, !self.calls.is_empty());
@@ -125,10 +122,7 @@ impl Assembler {
             .zip(text.into_iter().chain(calls))
             .map(|(index, block)| ModelEvent::Block { index, block })
             .collect();
-        events.push(ModelEvent::Finished {
-            stop_reason,
-            usage: self.usage,
-        });
+        events.push(ModelEvent::Finished { stop_reason, usage: self.usage });
         Ok(events)
     }
 
@@ -197,10 +191,7 @@ impl Assembler {
     /// belongs to the newest one.
     fn number_without_index(&self, id: &str, place: u64) -> u64 {
         let newest = self.calls.keys().next_back().copied();
-        let known = self
-            .calls
-            .iter()
-            .find(|(_, call)| !id.is_empty() && call.id == id);
+        let known = self.calls.iter().find(|(_, call)| !id.is_empty() && call.id == id);
         match (known, newest) {
             (Some((number, _)), _) => *number,
             (None, Some(newest)) if id.is_empty() => newest.max(place),
@@ -212,13 +203,7 @@ impl Assembler {
 
 impl Call {
     fn block(self, message: &MessageId, number: u64) -> Block {
-        call_block(
-            message,
-            number,
-            self.id,
-            &self.name,
-            input::parse(&self.arguments),
-        )
+        call_block(message, number, self.id, &self.name, input::parse(&self.arguments))
     }
 }
 
@@ -230,10 +215,6 @@ pub(super) fn call_block(
     name: &str,
     input: Value,
 ) -> Block {
-    let id = if id.is_empty() {
-        format!("call_{message}_{number}")
-    } else {
-        id
-    };
+    let id = if id.is_empty() { format!("call_{message}_{number}") } else { id };
     Block::tool_use(&ToolUseId::from(id), name, input)
 }

@@ -86,10 +86,7 @@ pub fn body<'a>(head: &'a Head, messages: impl IntoIterator<Item = &'a str>) -> 
 }
 
 fn function(tool: &Value) -> Option<Value> {
-    let runs_here = matches!(
-        tool.get("type").and_then(Value::as_str),
-        None | Some("custom")
-    );
+    let runs_here = matches!(tool.get("type").and_then(Value::as_str), None | Some("custom"));
     let name = tool.get("name").and_then(Value::as_str)?;
     let mut function = json!({"name": name});
     let map = function.as_object_mut()?;
@@ -134,19 +131,11 @@ fn user(blocks: &[Block]) -> Vec<Value> {
     let mut messages = Vec::new();
     let mut parts = Vec::new();
     for block in blocks {
-        if let BlockView::ToolResult {
-            id,
-            content,
-            is_error,
-        } = block.view()
-        {
+        if let BlockView::ToolResult { id, content, is_error } = block.view() {
             let (text, pictures) = result(id, content);
             parts.extend(pictures);
-            let content = if is_error && !starts_with_error(&text) {
-                format!("Error: {text}")
-            } else {
-                text
-            };
+            let content =
+                if is_error && !starts_with_error(&text) { format!("Error: {text}") } else { text };
             messages.push(json!({"role": "tool", "tool_call_id": id, "content": content}));
         } else {
             parts.extend(part(&Value::Object(block.as_map().clone())));
@@ -159,8 +148,7 @@ fn user(blocks: &[Block]) -> Vec<Value> {
 }
 
 fn starts_with_error(text: &str) -> bool {
-    text.get(..5)
-        .is_some_and(|start| start.eq_ignore_ascii_case("error"))
+    text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("error"))
 }
 
 /// A result's text, and its pictures for the message after it.
@@ -208,11 +196,7 @@ fn part(block: &Value) -> Option<Value> {
 fn picture(source: &Value) -> Option<String> {
     let text = |key: &str| source.get(key).and_then(Value::as_str);
     match text("type")? {
-        "base64" => Some(format!(
-            "data:{};base64,{}",
-            text("media_type")?,
-            text("data")?
-        )),
+        "base64" => Some(format!("data:{};base64,{}", text("media_type")?, text("data")?)),
         "url" => text("url").map(str::to_owned),
         _ => None,
     }
@@ -222,29 +206,19 @@ fn document(block: &Value) -> String {
     let title = block.get("title").and_then(Value::as_str).unwrap_or("");
     let source = block.get("source").unwrap_or(&Value::Null);
     let body = match source.get("type").and_then(Value::as_str) {
-        Some("text") => source
-            .get("data")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        Some("text") => source.get("data").and_then(Value::as_str).unwrap_or_default().to_owned(),
         Some("content") => texts_of(source.get("content")),
         _ => "[a document that this server cannot be given]".to_owned(),
     };
-    if title.is_empty() {
-        body
-    } else {
-        format!("{title}\n{body}")
-    }
+    if title.is_empty() { body } else { format!("{title}\n{body}") }
 }
 
 fn texts_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(list)) => {
-            let texts: Vec<&str> = list
-                .iter()
-                .filter_map(|part| part.get("text")?.as_str())
-                .collect();
+            let texts: Vec<&str> =
+                list.iter().filter_map(|part| part.get("text")?.as_str()).collect();
             texts.join("\n")
         }
         _ => String::new(),
@@ -253,10 +227,8 @@ fn texts_of(content: Option<&Value>) -> String {
 
 /// Text alone as one string, which every server takes; else the list of parts.
 fn joined(parts: Vec<Value>) -> Value {
-    let texts: Option<Vec<&str>> = parts
-        .iter()
-        .map(|part| part.get("text").and_then(Value::as_str))
-        .collect();
+    let texts: Option<Vec<&str>> =
+        parts.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
     match texts {
         Some(texts) => Value::String(texts.join("\n\n")),
         None => Value::Array(parts),

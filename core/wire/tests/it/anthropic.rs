@@ -51,10 +51,7 @@ fn sample() -> String {
 }
 
 fn frame(value: &Value) -> String {
-    format!(
-        "event: {}\ndata: {value}\n\n",
-        value["type"].as_str().unwrap()
-    )
+    format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap())
 }
 
 /// Runs bytes through decoder and assembler, to the end or the first error.
@@ -83,10 +80,8 @@ fn blocks(events: &[ModelEvent]) -> Vec<Block> {
 fn q8_a_stream_becomes_whole_blocks() {
     let (events, end) = run(sample().as_bytes());
     end.unwrap();
-    let texts: Vec<String> = blocks(&events)
-        .iter()
-        .map(|block| serde_json::to_string(block).unwrap())
-        .collect();
+    let texts: Vec<String> =
+        blocks(&events).iter().map(|block| serde_json::to_string(block).unwrap()).collect();
     assert_eq!(
         texts,
         [
@@ -97,10 +92,7 @@ fn q8_a_stream_becomes_whole_blocks() {
         ]
     );
     let shown = events.iter().filter(|event| {
-        matches!(
-            event,
-            ModelEvent::Text { index: 1, .. } | ModelEvent::Thinking { index: 0, .. }
-        )
+        matches!(event, ModelEvent::Text { index: 1, .. } | ModelEvent::Thinking { index: 0, .. })
     });
     assert_eq!(shown.count(), 3);
 }
@@ -108,19 +100,11 @@ fn q8_a_stream_becomes_whole_blocks() {
 #[test]
 fn t6_usage_is_cumulative_and_keeps_the_split() {
     let (events, _) = run(sample().as_bytes());
-    let expected = Usage {
-        input: 10,
-        cache_read: 5,
-        cache_write_5m: 10,
-        cache_write_1h: 20,
-        output: 42,
-    };
+    let expected =
+        Usage { input: 10, cache_read: 5, cache_write_5m: 10, cache_write_1h: 20, output: 42 };
     assert_eq!(
         events.last(),
-        Some(&ModelEvent::Finished {
-            stop_reason: "tool_use".into(),
-            usage: expected
-        })
+        Some(&ModelEvent::Finished { stop_reason: "tool_use".into(), usage: expected })
     );
     let Some(ModelEvent::Started { usage, .. }) = events.first() else {
         panic!("no start");
@@ -137,13 +121,8 @@ fn s6_a_cut_at_every_byte_gives_whole_blocks_and_says_so() {
         let (events, end) = run(&bytes[..cut]);
         let found = blocks(&events);
         assert_eq!(found[..], whole[..found.len()], "cut at {cut}");
-        assert!(
-            matches!(end, Err(ModelError::Broken { .. })),
-            "cut at {cut}"
-        );
-        let finished = events
-            .iter()
-            .any(|event| matches!(event, ModelEvent::Finished { .. }));
+        assert!(matches!(end, Err(ModelError::Broken { .. })), "cut at {cut}");
+        let finished = events.iter().any(|event| matches!(event, ModelEvent::Finished { .. }));
         assert!(!finished, "cut at {cut}");
     }
 }
@@ -169,10 +148,7 @@ fn s6_arguments_that_are_not_json_are_kept_for_the_engine() {
     let (events, end) = run(text.as_bytes());
     end.unwrap();
     let found = blocks(&events);
-    assert_eq!(
-        found[0].as_map()["input"],
-        json!({INVALID_JSON: "{\"path\": \"/a"})
-    );
+    assert_eq!(found[0].as_map()["input"], json!({INVALID_JSON: "{\"path\": \"/a"}));
     assert_eq!(found[1].as_map()["input"], json!({}));
     let Some(ModelEvent::Finished { stop_reason, .. }) = events.last() else {
         panic!("not finished");
@@ -187,18 +163,10 @@ fn q8_an_error_within_the_stream_is_that_error() {
         "error": {"type": "overloaded_error", "message": "busy"}}));
     let (_, end) = run(format!("{start}{error}").as_bytes());
     assert!(matches!(end, Err(ModelError::Overloaded { .. })));
-    let error = frame(
-        &json!({"type": "error", "error": {"type": "invalid_request_error",
-        "message": "prompt is too long: 9 tokens > 8 maximum"}}),
-    );
+    let error = frame(&json!({"type": "error", "error": {"type": "invalid_request_error",
+        "message": "prompt is too long: 9 tokens > 8 maximum"}}));
     let (_, end) = run(error.as_bytes());
-    assert!(matches!(
-        end,
-        Err(ModelError::PromptTooLong {
-            actual: Some(9),
-            ..
-        })
-    ));
+    assert!(matches!(end, Err(ModelError::PromptTooLong { actual: Some(9), .. })));
 }
 
 #[test]

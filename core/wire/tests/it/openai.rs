@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 const LONG_ID: &str = "chatcmpl-0123456789abcdef";
 
 fn answer() -> Answer {
-    Answer {
-        request_id: None,
-        unique: "u1".into(),
-    }
+    Answer { request_id: None, unique: "u1".into() }
 }
 
 fn chunk(id: &str, delta: &Value, finish: Option<&str>) -> String {
@@ -79,10 +76,7 @@ fn q8_pieces_of_text_and_calls_become_blocks() {
     let (reason, usage) = finished(&events);
     assert_eq!(reason, "tool_use");
     assert_eq!((usage.input, usage.cache_read, usage.output), (40, 60, 7));
-    let thinking = ModelEvent::Thinking {
-        index: 0,
-        text: "hm".into(),
-    };
+    let thinking = ModelEvent::Thinking { index: 0, text: "hm".into() };
     assert!(events.contains(&thinking));
 }
 
@@ -104,11 +98,9 @@ fn q8_servers_that_leave_things_out_are_understood() {
 
 #[test]
 fn q8_stop_reasons_are_anthropics() {
-    for (theirs, ours) in [
-        ("stop", "end_turn"),
-        ("length", "max_tokens"),
-        ("content_filter", "refusal"),
-    ] {
+    for (theirs, ours) in
+        [("stop", "end_turn"), ("length", "max_tokens"), ("content_filter", "refusal")]
+    {
         let (events, _) = run(&chunk(LONG_ID, &json!({"content": "x"}), Some(theirs)));
         assert_eq!(finished(&events).0, ours);
     }
@@ -122,14 +114,9 @@ fn s6_a_cut_completion_is_broken_and_an_error_is_told() {
     assert!(matches!(run(&done).1, Err(ModelError::Broken { .. })));
     let garbage = format!("{start}data: <html>\n\n");
     assert!(matches!(run(&garbage).1, Err(ModelError::Broken { .. })));
-    let error = format!(
-        "{start}data: {}\n\n",
-        json!({"error": {"code": 503, "message": "loading"}})
-    );
-    assert!(matches!(
-        run(&error).1,
-        Err(ModelError::Server { status: 503, .. })
-    ));
+    let error =
+        format!("{start}data: {}\n\n", json!({"error": {"code": 503, "message": "loading"}}));
+    assert!(matches!(run(&error).1, Err(ModelError::Server { status: 503, .. })));
 }
 
 #[test]

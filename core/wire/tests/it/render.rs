@@ -15,20 +15,16 @@ fn parse(text: &str) -> Value {
 fn pc1_a_request_is_rendered_to_the_byte() {
     let mut params = Params::new("qwen[1m]", 100);
     params.effort = Some("low".into());
-    let system = ["a", "b"].map(|text| SystemBlock {
-        text: text.into(),
-        breakpoint: Breakpoint::None,
-    });
+    let system =
+        ["a", "b"].map(|text| SystemBlock { text: text.into(), breakpoint: Breakpoint::None });
     let tools = [
         json!({"name": "Read", "description": "reads", "input_schema": {"type": "object", "properties": {"z": {}, "a": {}}}}),
         json!({"type": "web_search_20250305", "name": "web_search"}),
     ];
     let head = head_json(&system, &tools, &params);
     let first = message_json(Role::User, &[Block::text("hi")]);
-    let nothing = message_json(
-        Role::Assistant,
-        &[block(json!({"type": "thinking", "thinking": "hm"}))],
-    );
+    let nothing =
+        message_json(Role::Assistant, &[block(json!({"type": "thinking", "thinking": "hm"}))]);
     assert_eq!(nothing, "");
     let text = body(&head, [first.as_str(), &nothing]);
     assert_eq!(

@@ -11,17 +11,10 @@ fn streams() -> impl Strategy<Value = String> {
         ": [a-z]{0,6}",
         "id: [0-9]{1,3}",
     ];
-    let event = (
-        proptest::collection::vec(line, 0..5),
-        "data: ?[a-zé€😀]{1,12}",
-    );
+    let event = (proptest::collection::vec(line, 0..5), "data: ?[a-zé€😀]{1,12}");
     let newline = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
-    (
-        proptest::collection::vec(event, 0..6),
-        newline,
-        any::<bool>(),
-    )
-        .prop_map(|(events, newline, bom)| {
+    (proptest::collection::vec(event, 0..6), newline, any::<bool>()).prop_map(
+        |(events, newline, bom)| {
             let mut text = String::from(if bom { "\u{feff}" } else { "" });
             for (lines, last) in events {
                 for line in lines.iter().chain([&last]) {
@@ -31,7 +24,8 @@ fn streams() -> impl Strategy<Value = String> {
                 text.push_str(newline);
             }
             text
-        })
+        },
+    )
 }
 
 proptest! {
@@ -72,20 +66,13 @@ proptest! {
 }
 
 fn other(text: &str) -> Vec<(String, String)> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let bytes = text.as_bytes().to_vec();
         let chunks = stream::iter([Ok::<_, std::io::Error>(bytes::Bytes::from(bytes))]);
         sse_stream::SseByteStream::new(chunks)
             .map(|event| event.unwrap())
-            .map(|event| {
-                (
-                    event.event.unwrap_or_default(),
-                    event.data.unwrap_or_default(),
-                )
-            })
+            .map(|event| (event.event.unwrap_or_default(), event.data.unwrap_or_default()))
             .collect()
             .await
     })

@@ -1,0 +1,339 @@
+//! Records in, messages and bytes out.
+
+use crate::message::{Message, Origin, Piece, interrupted};
+use crate::request::{Directive, Frame, Rendered, Request};
+use mnemon_kernel::record::Keeps;
+use mnemon_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
+use mnemon_kernel::{
+    AssistantEntry, Block, Boundary, Calibration, Decision, Entry, Limits, MessageId, ModelId,
+    Prelude, Record, RecordId, Role, Timestamp, Tokens, Usage, UserEntry, UserOrigin,
+};
+use std::sync::Arc;
+
+/// The conversation as the model is to see it, kept up to date record by
+/// record. Two folds that were given the same records are the same.
+///
+/// ```
+/// use mnemon_kernel::{Block, Entry, Limits, Params, Prelude, Decision, Record, UserEntry, UserOrigin};
+/// use mnemon_prefix::Fold;
+///
+/// let record = |id: &str, entry| Record { id: id.into(), parent: None, at: Default::default(), entry };
+/// let prelude = Prelude { system: vec![], tools: vec![], params: Params::new("claude-sonnet-5-5", 1_000) };
+/// let mut fold = Fold::new(Limits::default().into());
+/// fold.push(record("1", Entry::Decision(Decision::Prelude(Box::new(prelude)))));
+/// fold.push(record("2", Entry::User(UserEntry {
+///     content: vec![Block::text("hello")], origin: UserOrigin::Human, tool_use_result: None,
+/// })));
+/// let request = fold.request(None).unwrap();
+/// assert!(String::from_utf8_lossy(&request.body).contains(r#""text":"hello""#));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Fold {
+    limits: Arc<Limits>,
+    prelude: Option<Box<Prelude>>,
+    frame: Frame,
+    frame_tokens: Tokens,
+    messages: Vec<Message>,
+    rendered: Rendered,
+    summary_goes_first: bool,
+    raw: Tokens,
+    reported: Option<Reported>,
+    calibration: Calibration,
+    calibrated_for: Option<ModelId>,
+    last_response: Option<Timestamp>,
+}
+
+/// What the API said last, and the raw estimate of all that it said it about.
+#[derive(Clone, Debug)]
+struct Reported {
+    message_id: MessageId,
+    usage: Usage,
+    raw: Tokens,
+    /// The report before this one, for when this response is taken back.
+    earlier: Option<Box<Reported>>,
+}
+
+impl Fold {
+    /// An empty conversation.
+    #[must_use]
+    pub fn new(limits: Arc<Limits>) -> Self {
+        Self {
+            limits,
+            prelude: None,
+            frame: Frame::default(),
+            frame_tokens: Tokens(0),
+            messages: Vec::new(),
+            rendered: Rendered::default(),
+            summary_goes_first: false,
+            raw: Tokens(0),
+            reported: None,
+            calibration: Calibration::default(),
+            calibrated_for: None,
+            last_response: None,
+        }
+    }
+
+    /// Takes the next record of the log.
+    pub fn push(&mut self, record: Record) {
+        let Record { id, at, entry, .. } = record;
+        match entry {
+            Entry::User(user) => self.push_user(&id, at, user),
+            Entry::Assistant(assistant) => self.push_assistant(id, at, assistant),
+            Entry::Attachment(attachment) => {
+                let origin = Origin::Attachment(attachment.kind);
+                self.push_piece(Role::User, id, at, origin, Block::text(attachment.rendered));
+            }
+            Entry::Boundary(boundary) => self.push_boundary(&boundary),
+            Entry::Decision(Decision::Prelude(prelude)) => self.push_prelude(prelude),
+            Entry::Decision(Decision::Retracted { message_id, .. }) => self.retract(&message_id),
+            Entry::Decision(Decision::Booked(_)) | Entry::Opaque(_) => {}
+        }
+    }
+
+    /// The messages, oldest first.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// What stands before the messages.
+    #[must_use]
+    pub fn prelude(&self) -> Option<&Prelude> {
+        self.prelude.as_deref()
+    }
+
+    /// When the model last answered.
+    #[must_use]
+    pub fn last_response(&self) -> Option<Timestamp> {
+        self.last_response
+    }
+
+    /// The calls of the last message that nothing has answered yet.
+    #[must_use]
+    pub fn open_calls(&self) -> Vec<String> {
+        match self.messages.last() {
+            Some(last) if last.role() == Role::Assistant => {
+                last.tool_calls().map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The canonical count (T1): what the API last reported, plus the
+    /// calibrated estimate of what was added or taken away since.
+    #[must_use]
+    pub fn count(&self) -> Tokens {
+        let now = self.raw + self.frame_tokens;
+        match &self.reported {
+            None => self.calibration.apply(now),
+            Some(reported) => {
+                let added = self.calibration.apply(now - reported.raw);
+                let removed = self.calibration.apply(reported.raw - now);
+                (reported.usage.total() + added) - removed
+            }
+        }
+    }
+
+    /// The calibration of this session and model (T7).
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// The next request; with a directive, a fork's: the same bytes and the
+    /// directive after them. None before there is a prelude.
+    pub fn request(&mut self, directive: Option<Directive<'_>>) -> Option<Request> {
+        let prelude = self.prelude.as_ref()?;
+        for index in self.rendered.len()..self.messages.len() {
+            let before = index.checked_sub(1).and_then(|before| self.messages.get(before));
+            if let Some(message) = self.messages.get(index) {
+                self.rendered.push(&self.frame, message, before);
+            }
+        }
+        let (betas, ttl) = (prelude.params.betas.clone(), prelude.params.cache);
+        let marks = self.marks(directive.is_some());
+        let forked = directive.map(|directive| self.with_directive(directive));
+        let rendered = forked.as_ref().unwrap_or(&self.rendered);
+        Some(Request {
+            body: rendered.body(&self.frame, &marks, ttl),
+            betas,
+            prefix: rendered.prefix_hash(&self.frame),
+        })
+    }
+
+    /// Breakpoints on messages (PC5): where the request before this one ended,
+    /// so that what it wrote is read however many blocks came since, and at
+    /// the end, so that the next one can read it.
+    fn marks(&self, forked: bool) -> Vec<usize> {
+        let last_answer = self.messages.iter().rposition(|m| m.role() == Role::Assistant);
+        let before = last_answer.and_then(|at| {
+            let (earlier, _) = self.messages.split_at_checked(at)?;
+            earlier.iter().rposition(|message| message.role() == Role::User)
+        });
+        let ends_with_user = self.messages.last().is_some_and(|m| m.role() == Role::User);
+        let count = self.messages.len();
+        let end = if forked && !ends_with_user { count } else { count.saturating_sub(1) };
+        before.into_iter().chain([end]).collect()
+    }
+
+    /// The rendered messages with a directive as the last thing the user says.
+    fn with_directive(&self, directive: Directive<'_>) -> Rendered {
+        let mut rendered = self.rendered.clone();
+        let piece = |block| Piece {
+            record: RecordId::new(""),
+            at: Timestamp::UNIX_EPOCH,
+            origin: Origin::User(UserOrigin::Meta),
+            tokens: Tokens(0),
+            block,
+        };
+        let text = piece(Block::text(directive.0));
+        let mut messages = self.messages.iter().rev();
+        match messages.next() {
+            Some(last) if last.role() == Role::User => {
+                let mut extended = last.clone();
+                extended.push(text);
+                rendered.truncate(self.messages.len().saturating_sub(1));
+                rendered.push(&self.frame, &extended, messages.next());
+            }
+            last => {
+                let mut message = Message::new(Role::User, text);
+                for id in last.into_iter().flat_map(Message::tool_calls) {
+                    message.push(piece(interrupted(id)));
+                }
+                rendered.push(&self.frame, &message, last);
+            }
+        }
+        rendered
+    }
+
+    fn push_user(&mut self, id: &RecordId, at: Timestamp, user: UserEntry) {
+        let summary = user.origin == UserOrigin::CompactSummary && self.summary_goes_first;
+        if summary {
+            self.summary_goes_first = false;
+            self.push_summary(id, at, user);
+            return;
+        }
+        for block in user.content {
+            self.push_piece(Role::User, id.clone(), at, Origin::User(user.origin), block);
+        }
+    }
+
+    /// Puts a summary before the messages that a boundary kept.
+    fn push_summary(&mut self, id: &RecordId, at: Timestamp, user: UserEntry) {
+        let kept = std::mem::take(&mut self.messages);
+        self.rendered.truncate(0);
+        self.raw = Tokens(0);
+        for block in user.content {
+            self.push_piece(Role::User, id.clone(), at, Origin::User(user.origin), block);
+        }
+        for message in kept {
+            self.raw += message.tokens();
+            match self.messages.last_mut() {
+                Some(last) if last.role() == Role::User && message.role() == Role::User => {
+                    last.append(message);
+                }
+                _ => self.messages.push(message),
+            }
+        }
+    }
+
+    fn push_assistant(&mut self, id: RecordId, at: Timestamp, entry: AssistantEntry) {
+        let origin = Origin::Assistant(entry.message_id.clone());
+        let prompt = self.raw + self.frame_tokens;
+        self.push_piece(Role::Assistant, id, at, origin, entry.block);
+        self.last_response = Some(at);
+        self.report(&entry.message_id, &entry.model, entry.usage, prompt);
+    }
+
+    /// Books what the API said of its prompt, and learns from it (T7).
+    /// `prompt` is the raw estimate of what the request held.
+    fn report(&mut self, message_id: &MessageId, model: &ModelId, usage: Usage, prompt: Tokens) {
+        if self.calibrated_for.as_ref() != Some(model) {
+            self.calibration = Calibration::default();
+            self.calibrated_for = Some(model.clone());
+        }
+        let raw = self.raw + self.frame_tokens;
+        if let Some(reported) = &mut self.reported
+            && reported.message_id == *message_id
+        {
+            reported.usage = usage;
+            reported.raw = raw;
+            return;
+        }
+        let earlier = self.reported.take();
+        match &earlier {
+            Some(before) => {
+                self.calibration
+                    .observe(prompt - before.raw, usage.prompt() - before.usage.total());
+            }
+            None => self.calibration.observe_first(prompt, usage.prompt()),
+        }
+        let earlier = earlier.map(|before| Box::new(Reported { earlier: None, ..before }));
+        self.reported = Some(Reported { message_id: message_id.clone(), usage, raw, earlier });
+    }
+
+    fn push_piece(
+        &mut self,
+        role: Role,
+        record: RecordId,
+        at: Timestamp,
+        origin: Origin,
+        block: Block,
+    ) {
+        let tokens = estimate_block(&block, &self.limits);
+        self.raw += tokens;
+        let piece = Piece { record, at, origin, block, tokens };
+        match self.messages.last_mut() {
+            Some(last) if last.takes(role, &piece.origin) => {
+                last.push(piece);
+                self.rendered.truncate(self.messages.len().saturating_sub(1));
+            }
+            _ => self.messages.push(Message::new(role, piece)),
+        }
+    }
+
+    fn push_prelude(&mut self, prelude: Box<Prelude>) {
+        let text: Tokens =
+            prelude.system.iter().map(|block| estimate_text(&block.text, &self.limits)).sum();
+        let tools = prelude.tools.iter().map(|tool| tool.to_string().len()).sum();
+        self.frame_tokens = text + estimate_json_bytes(tools, &self.limits);
+        self.frame = Frame::new(&prelude);
+        self.rendered.truncate(0);
+        self.prelude = Some(prelude);
+    }
+
+    fn push_boundary(&mut self, boundary: &Boundary) {
+        let kept: Vec<Message> = self
+            .messages
+            .drain(..)
+            .filter(|message| {
+                message.pieces().iter().any(|piece| boundary.preserved.contains(&piece.record))
+            })
+            .collect();
+        self.raw = kept.iter().map(Message::tokens).sum();
+        self.messages = kept;
+        self.rendered.truncate(0);
+        self.reported = None;
+        self.summary_goes_first = boundary.keeps == Keeps::Suffix;
+    }
+
+    fn retract(&mut self, id: &MessageId) {
+        let Some(at) = self.messages.iter().rposition(|message| message.is_response(id)) else {
+            return;
+        };
+        let mut tail = self.messages.split_off(at);
+        self.raw = self.raw - tail.first().map_or(Tokens(0), Message::tokens);
+        self.rendered.truncate(at.saturating_sub(1));
+        for message in tail.drain(1..) {
+            match self.messages.last_mut() {
+                Some(last) if last.role() == Role::User && message.role() == Role::User => {
+                    last.append(message);
+                }
+                _ => self.messages.push(message),
+            }
+        }
+        if self.reported.as_ref().is_some_and(|reported| reported.message_id == *id) {
+            self.reported = self.reported.take().and_then(|r| r.earlier.map(|earlier| *earlier));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Messages as the model is to see them.
+//!
+//! A [`Message`] gathers the pieces that records brought, in the order in
+//! which the API wants them: tool results first. It is always valid: a call
+//! without a result is answered as interrupted, a result without a call is
+//! left out, empty texts are left out.
+
+use mnemon_kernel::{Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, UserOrigin};
+use std::collections::BTreeMap;
+
+/// What a call is answered with when its result never came.
+pub const INTERRUPTED: &str = "[No result: the call was interrupted before it finished]";
+
+/// One block of the conversation, with where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// The record that brought it.
+    pub record: RecordId,
+    /// When that was.
+    pub at: Timestamp,
+    /// Who wrote it.
+    pub origin: Origin,
+    /// The block.
+    pub block: Block,
+    /// Its estimate, before calibration.
+    pub tokens: Tokens,
+}
+
+/// Who wrote a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody on the user's side.
+    User(UserOrigin),
+    /// An attachment of this kind.
+    Attachment(String),
+    /// The model, in this response.
+    Assistant(MessageId),
+}
+
+/// One message of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    role: Role,
+    pieces: Vec<Piece>,
+}
+
+impl Message {
+    pub(crate) fn new(role: Role, piece: Piece) -> Self {
+        Self { role, pieces: vec![piece] }
+    }
+
+    /// Who speaks.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Its pieces, in the order of the log.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Its estimate, before calibration.
+    #[must_use]
+    pub fn tokens(&self) -> Tokens {
+        self.pieces.iter().map(|piece| piece.tokens).sum()
+    }
+
+    /// The calls of tools in it, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece.block.view() {
+            BlockView::ToolUse { id, .. } => Some(id),
+            _ => None,
+        })
+    }
+
+    /// Whether a piece belongs into this message rather than into the next one.
+    pub(crate) fn takes(&self, role: Role, origin: &Origin) -> bool {
+        if self.role != role {
+            return false;
+        }
+        match (origin, self.pieces.last().map(|piece| &piece.origin)) {
+            (Origin::Assistant(new), Some(Origin::Assistant(old))) => new == old,
+            _ => true,
+        }
+    }
+
+    pub(crate) fn push(&mut self, piece: Piece) {
+        self.pieces.push(piece);
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.pieces.append(&mut other.pieces);
+    }
+
+    /// Whether the message is part of this response.
+    pub(crate) fn is_response(&self, id: &MessageId) -> bool {
+        self.pieces.iter().any(|p| matches!(&p.origin, Origin::Assistant(own) if own == id))
+    }
+
+    /// The blocks as the API takes them; `before` is the message before this one.
+    #[must_use]
+    pub fn blocks(&self, before: Option<&Self>) -> Vec<Shown<'_>> {
+        match self.role {
+            Role::Assistant => self.assistant_blocks(),
+            Role::User => self.user_blocks(before),
+        }
+    }
+
+    fn assistant_blocks(&self) -> Vec<Shown<'_>> {
+        let shown: Vec<_> =
+            self.pieces.iter().map(|p| &p.block).filter(|b| !is_empty_text(b)).collect();
+        let only_thinking = shown.iter().all(|block| is_thinking(block));
+        if only_thinking {
+            return Vec::new();
+        }
+        shown.into_iter().map(Shown::Kept).collect()
+    }
+
+    fn user_blocks(&self, before: Option<&Self>) -> Vec<Shown<'_>> {
+        let calls = before.filter(|message| message.role == Role::Assistant);
+        let mut results: BTreeMap<&str, &Block> = BTreeMap::new();
+        let mut rest = Vec::new();
+        for piece in &self.pieces {
+            match piece.block.view() {
+                BlockView::ToolResult { id, .. } => {
+                    results.entry(id).or_insert(&piece.block);
+                }
+                _ if is_empty_text(&piece.block) => {}
+                _ => rest.push(Shown::Kept(&piece.block)),
+            }
+        }
+        let answers = calls.into_iter().flat_map(Self::tool_calls).map(|id| {
+            results.get(id).map_or_else(|| Shown::Made(interrupted(id)), |block| Shown::Kept(block))
+        });
+        answers.chain(rest).collect()
+    }
+}
+
+/// A block in a request: one of the log's, or one that the rules of the API ask for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shown<'a> {
+    /// From the log.
+    Kept(&'a Block),
+    /// Made up, the same way every time.
+    Made(Block),
+}
+
+impl Shown<'_> {
+    /// The block itself.
+    #[must_use]
+    pub fn block(&self) -> &Block {
+        match self {
+            Self::Kept(block) => block,
+            Self::Made(block) => block,
+        }
+    }
+
+    /// Whether a cache breakpoint may stand on it.
+    #[must_use]
+    pub fn is_cacheable(&self) -> bool {
+        !is_thinking(self.block())
+    }
+}
+
+/// The answer to a call whose result never came.
+pub(crate) fn interrupted(id: &str) -> Block {
+    Block::tool_error(&id.into(), INTERRUPTED)
+}
+
+fn is_thinking(block: &Block) -> bool {
+    matches!(block.view(), BlockView::Thinking(_) | BlockView::RedactedThinking)
+}
+
+fn is_empty_text(block: &Block) -> bool {
+    matches!(block.view(), BlockView::Text(text) if text.trim().is_empty())
+}

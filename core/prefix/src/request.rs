@@ -1,0 +1,252 @@
+//! The bytes of a request. There is no other place where they are made.
+//!
+//! The body's order is fixed: parameters, tools, system, messages last. So a
+//! longer conversation starts with the bytes of the shorter one, breakpoints
+//! aside. Messages are rendered once into one buffer; a request copies it and
+//! puts the breakpoints in on the way.
+
+use crate::message::{Message, Shown};
+use bytes::Bytes;
+use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
+use mnemon_kernel::record::{Breakpoint, CacheTtl, Dialect};
+use mnemon_kernel::{Block, Prelude, Role};
+use mnemon_wire::openai;
+use serde_json::{Value, json};
+use std::fmt;
+
+/// A request that is ready to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The body.
+    pub body: Bytes,
+    /// Beta names for the header.
+    pub betas: Vec<String>,
+    /// What the body says, breakpoints aside.
+    pub prefix: PrefixHash,
+}
+
+/// A message that stands after the conversation in a fork's request and is
+/// not part of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directive<'a>(pub &'a str);
+
+/// The hash of a request's content without its breakpoints.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PrefixHash(pub [u8; 32]);
+
+impl fmt::Display for PrefixHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take(8).try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for PrefixHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrefixHash({self})")
+    }
+}
+
+/// Everything of a request before and after its messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: Vec<u8>,
+    dialect: Dialect,
+    /// Whether `before` ends with a message already.
+    follows_message: bool,
+}
+
+impl Frame {
+    pub(crate) fn new(prelude: &Prelude) -> Self {
+        match prelude.params.dialect {
+            Dialect::Anthropic => Self::anthropic(prelude),
+            Dialect::OpenAi => Self::openai(prelude),
+        }
+    }
+
+    fn anthropic(prelude: &Prelude) -> Self {
+        let params = &prelude.params;
+        let model = params.model.as_str();
+        let mut head = serde_json::Map::new();
+        head.insert(
+            "model".into(),
+            Value::from(model.strip_suffix(LONG_WINDOW_SUFFIX).unwrap_or(model)),
+        );
+        head.insert("max_tokens".into(), Value::from(params.max_tokens));
+        head.insert("stream".into(), Value::from(true));
+        if let Some(thinking) = &params.thinking {
+            head.insert("thinking".into(), thinking.clone());
+        }
+        if let Some(effort) = &params.effort {
+            head.insert("output_config".into(), json!({ "effort": effort }));
+        }
+        if !prelude.tools.is_empty() {
+            head.insert("tools".into(), Value::Array(prelude.tools.clone()));
+        }
+        let system: Vec<Value> = prelude
+            .system
+            .iter()
+            .map(|block| {
+                let mut value = json!({"type": "text", "text": block.text});
+                if let (Breakpoint::Here, Some(ttl)) = (block.breakpoint, params.cache)
+                    && let Some(map) = value.as_object_mut()
+                {
+                    map.insert("cache_control".into(), cache_control(ttl));
+                }
+                value
+            })
+            .collect();
+        if !system.is_empty() {
+            head.insert("system".into(), Value::Array(system));
+        }
+        let mut before = Value::Object(head).to_string().into_bytes();
+        before.pop();
+        before.extend_from_slice(b",\"messages\":[");
+        Self { before, after: b"]}".to_vec(), dialect: Dialect::Anthropic, follows_message: false }
+    }
+
+    fn openai(prelude: &Prelude) -> Self {
+        let head = openai::head_json(&prelude.system, &prelude.tools, &prelude.params);
+        let follows_message = !head.system_message.is_empty();
+        let before = head.before_messages + &head.system_message;
+        Self {
+            before: before.into_bytes(),
+            after: head.after_messages.into_bytes(),
+            dialect: Dialect::OpenAi,
+            follows_message,
+        }
+    }
+}
+
+fn cache_control(ttl: CacheTtl) -> Value {
+    match ttl {
+        CacheTtl::FiveMinutes => json!({"type": "ephemeral"}),
+        CacheTtl::OneHour => json!({"type": "ephemeral", "ttl": ttl.as_str()}),
+    }
+}
+
+/// Where a rendered message stands in the buffer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    start: usize,
+    end: usize,
+    /// The closing brace of the last block that may carry a breakpoint.
+    mark: Option<usize>,
+    hash: [u8; 32],
+}
+
+/// Messages rendered one after another.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Rendered {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+impl Rendered {
+    /// How many messages are rendered.
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Forgets the messages from this one on.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        if let Some(span) = self.spans.get(count) {
+            self.bytes.truncate(span.start);
+            self.spans.truncate(count);
+        }
+    }
+
+    /// Renders the next message.
+    pub(crate) fn push(&mut self, frame: &Frame, message: &Message, before: Option<&Message>) {
+        let blocks = message.blocks(before);
+        self.push_blocks(frame, message.role(), &blocks);
+    }
+
+    fn push_blocks(&mut self, frame: &Frame, role: Role, blocks: &[Shown<'_>]) {
+        let start = self.bytes.len();
+        let mut mark = None;
+        if !blocks.is_empty() {
+            if start > 0 || frame.follows_message {
+                self.bytes.push(b',');
+            }
+            match frame.dialect {
+                Dialect::Anthropic => mark = self.write_anthropic(role, blocks),
+                Dialect::OpenAi => self.write_openai(role, blocks, start),
+            }
+        }
+        let end = self.bytes.len();
+        let hash = blake3::hash(self.bytes.get(start..end).unwrap_or_default()).into();
+        self.spans.push(Span { start, end, mark, hash });
+    }
+
+    fn write_anthropic(&mut self, role: Role, blocks: &[Shown<'_>]) -> Option<usize> {
+        let mut mark = None;
+        self.bytes.extend_from_slice(b"{\"role\":\"");
+        self.bytes.extend_from_slice(role.as_str().as_bytes());
+        self.bytes.extend_from_slice(b"\",\"content\":[");
+        for (index, shown) in blocks.iter().enumerate() {
+            if index > 0 {
+                self.bytes.push(b',');
+            }
+            write_block(&mut self.bytes, shown.block());
+            if shown.is_cacheable() {
+                mark = Some(self.bytes.len() - 1);
+            }
+        }
+        self.bytes.extend_from_slice(b"]}");
+        mark
+    }
+
+    fn write_openai(&mut self, role: Role, blocks: &[Shown<'_>], start: usize) {
+        let blocks: Vec<Block> = blocks.iter().map(|shown| shown.block().clone()).collect();
+        let text = openai::message_json(role, &blocks);
+        if text.is_empty() {
+            self.bytes.truncate(start);
+        } else {
+            self.bytes.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    /// The request's body, with breakpoints on the messages at `marks`.
+    pub(crate) fn body(&self, frame: &Frame, marks: &[usize], ttl: Option<CacheTtl>) -> Bytes {
+        let marker = ttl.map(|ttl| format!(",\"cache_control\":{}", cache_control(ttl)));
+        let marker = marker.unwrap_or_default();
+        let extra = marker.len() * marks.len();
+        let size = frame.before.len() + self.bytes.len() + frame.after.len() + extra;
+        let mut body = Vec::with_capacity(size);
+        body.extend_from_slice(&frame.before);
+        let mut copied = 0;
+        let places = marks.iter().filter_map(|index| self.spans.get(*index)?.mark);
+        for place in places.filter(|_| !marker.is_empty()) {
+            body.extend_from_slice(self.bytes.get(copied..place).unwrap_or_default());
+            body.extend_from_slice(marker.as_bytes());
+            copied = place;
+        }
+        body.extend_from_slice(self.bytes.get(copied..).unwrap_or_default());
+        body.extend_from_slice(&frame.after);
+        Bytes::from(body)
+    }
+
+    /// The hash of what is rendered, head included.
+    pub(crate) fn prefix_hash(&self, frame: &Frame) -> PrefixHash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&frame.before);
+        for span in &self.spans {
+            hasher.update(&span.hash);
+        }
+        PrefixHash(hasher.finalize().into())
+    }
+}
+
+/// Writes a block without a breakpoint that somebody else may have left on it.
+fn write_block(out: &mut Vec<u8>, block: &Block) {
+    let map = block.as_map();
+    let written = if map.contains_key("cache_control") {
+        let mut plain = map.clone();
+        plain.shift_remove("cache_control");
+        serde_json::to_writer(&mut *out, &plain)
+    } else {
+        serde_json::to_writer(&mut *out, map)
+    };
+    debug_assert!(written.is_ok(), "JSON values always write into memory");
+}
