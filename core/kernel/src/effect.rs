@@ -7,12 +7,27 @@ use crate::error::Class;
 use crate::ids::ModelId;
 use crate::usage::{QuerySource, Usage};
 use serde_json::Value;
+use std::path::PathBuf;
 
 /// Something to be done outside.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Ask a model.
     Ask(Ask),
+    /// Write a tool result beside the transcript, once and for ever.
+    Spill {
+        /// The file's name in the session's `tool-results`.
+        file: String,
+        /// What is written.
+        content: String,
+    },
+    /// Read files as they are now.
+    ReadFiles {
+        /// Which, in order.
+        paths: Vec<PathBuf>,
+        /// Most bytes of each.
+        max_bytes: u64,
+    },
 }
 
 /// A question to a model outside the conversation.
@@ -58,6 +73,13 @@ pub enum Outcome {
         /// What it used.
         usage: Usage,
     },
+    /// The file is there, under this path.
+    Spilled {
+        /// Where.
+        path: PathBuf,
+    },
+    /// What could be read, in the order in which it was asked for.
+    Files(Vec<(PathBuf, String)>),
     /// It could not be done.
     Failed {
         /// What can be done about it.

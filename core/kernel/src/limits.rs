@@ -97,6 +97,88 @@ limits! {
         flag_poll_s: u64 = 60,
         /// Longest line of a transcript that is read, in bytes.
         transcript_line_bytes: u64 = 256 * 1024 * 1024,
+        /// Layer 1: big tool results.
+        offload: OffloadLimits = OffloadLimits::default(),
+        /// Layer 2: stale tool results.
+        prune: PruneLimits = PruneLimits::default(),
+        /// Layer 4: summaries.
+        compact: CompactLimits = CompactLimits::default(),
+    }
+}
+
+limits! {
+    /// Layer 1: what goes to disk (L1).
+    OffloadLimits {
+        /// Characters of a shell command's output that stay.
+        bash_chars: u64 = 30_000,
+        /// Characters of a Grep that stay.
+        grep_chars: u64 = 20_000,
+        /// Characters of any other tool's result that stay; no tool's own cap is above it.
+        default_chars: u64 = 50_000,
+        /// Caps by tool, over the ones above.
+        tool_chars: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new(),
+        /// Characters of all results of one message that stay.
+        message_chars: u64 = 200_000,
+        /// Bytes of the preview that stays.
+        preview_bytes: u64 = 2_000,
+        /// Characters that the tool for spilled results brings back at once.
+        recall_chars: u64 = 20_000,
+    }
+}
+
+limits! {
+    /// Layer 2: what is cleared (L2).
+    PruneLimits {
+        /// Minutes since the last answer after which the cache is taken for cold.
+        idle_minutes: u64 = 60,
+        /// Newest results that stay, by time.
+        keep_results: u64 = 5,
+        /// Results that may be live before cache edits are sent.
+        edit_live_results: u64 = 20,
+        /// Newest results that stay, by cache edit.
+        edit_keep_results: u64 = 5,
+        /// Results over this many characters can be brought back by their id.
+        restorable_chars: u64 = 1_000,
+        /// Input tokens at which the API clears; a smaller window lowers it.
+        api_trigger_tokens: u64 = 180_000,
+        /// Tokens that the API has to clear at least; a smaller window lowers it.
+        api_clear_tokens: u64 = 140_000,
+        /// Turns of thinking that the API keeps; 0 keeps all.
+        api_keep_thinking_turns: u64 = 1,
+        /// Requests that are expected to follow where the session's own pace says nothing yet.
+        expected_rounds: u64 = 10,
+        /// A clearing has to save this percentage of what it costs.
+        gain_percent: u64 = 110,
+    }
+}
+
+limits! {
+    /// Layer 4: what a summary keeps and restores (L4).
+    CompactLimits {
+        /// Failures in a row after which no more automatic tries are made.
+        breaker_failures: u32 = 3,
+        /// How often a compaction request that is itself too long is cut and tried again.
+        shrink_tries: u32 = 3,
+        /// Percentage of the rounds dropped where the server names no gap.
+        shrink_percent: u64 = 20,
+        /// Most tokens of a summary.
+        summary_tokens: u64 = 20_000,
+        /// Files read last that come back.
+        restore_files: usize = 5,
+        /// Tokens of each file that comes back.
+        restore_file_tokens: u64 = 5_000,
+        /// Tokens of all files that come back.
+        restore_tokens: u64 = 50_000,
+        /// Tokens of user messages that stay word for word.
+        user_message_tokens: u64 = 20_000,
+        /// Tokens of all pins.
+        pin_tokens: u64 = 20_000,
+        /// A compaction has to make the conversation smaller by this percentage.
+        least_gain_percent: u64 = 20,
+        /// Percentage of the effective window at which collapsed spans are committed.
+        collapse_commit_percent: u64 = 90,
+        /// Percentage of the effective window over which requests are refused while collapsing.
+        collapse_refuse_percent: u64 = 95,
     }
 }
 

@@ -6,10 +6,16 @@
 
 use crate::block::Block;
 use crate::ids::{MessageId, ModelId, RecordId, RequestId};
-use crate::usage::{Booking, Usage};
+use crate::usage::Usage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+mod decision;
+
+pub use decision::{
+    BreakSeen, CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum, Decision, Spilled,
+};
 
 /// One entry of the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,23 +137,6 @@ pub fn neutralise(text: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// A decision about how the conversation is shown or what it cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Decision {
-    /// What stands before the messages of every request from here on.
-    Prelude(Box<Prelude>),
-    /// A request was made and paid for.
-    Booked(Booking),
-    /// A response that was cut off is taken back; the request was made again.
-    Retracted {
-        /// The response.
-        message_id: MessageId,
-        /// What happened to it.
-        reason: String,
-    },
 }
 
 /// What stands before the messages: rendered once, sent the same from then on

@@ -1,14 +1,21 @@
 //! Records in, messages and bytes out.
 
-use crate::message::{Message, Origin, Piece, interrupted};
+use crate::message::{Message, Origin, Piece, Showing, interrupted};
 use crate::request::{Directive, Frame, Rendered, Request};
 use mnemon_kernel::record::Keeps;
 use mnemon_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
 use mnemon_kernel::{
-    AssistantEntry, Block, Boundary, Calibration, Decision, Entry, Limits, MessageId, ModelId,
-    Prelude, Record, RecordId, Role, Timestamp, Tokens, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Block, Boundary, Calibration, Entry, Limits, MessageId, ModelId, Prelude,
+    Record, RecordId, Role, Timestamp, Tokens, Usage, UserEntry, UserOrigin,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+mod decide;
+mod results;
+
+pub use decide::BreakCause;
+pub use results::{Freshness, ResultView};
 
 /// The conversation as the model is to see it, kept up to date record by
 /// record. Two folds that were given the same records are the same.
@@ -41,6 +48,11 @@ pub struct Fold {
     calibration: Calibration,
     calibrated_for: Option<ModelId>,
     last_response: Option<Timestamp>,
+    pins: BTreeSet<RecordId>,
+    compaction_failures: u32,
+    voided: BTreeSet<RecordId>,
+    stale: bool,
+    declared: Option<BreakCause>,
 }
 
 /// What the API said last, and the raw estimate of all that it said it about.
@@ -70,7 +82,19 @@ impl Fold {
             calibration: Calibration::default(),
             calibrated_for: None,
             last_response: None,
+            pins: BTreeSet::new(),
+            compaction_failures: 0,
+            voided: BTreeSet::new(),
+            stale: false,
+            declared: None,
         }
+    }
+
+    /// The same empty conversation, in which these decisions do not count.
+    #[must_use]
+    pub fn without(mut self, voided: BTreeSet<RecordId>) -> Self {
+        self.voided = voided;
+        self
     }
 
     /// Takes the next record of the log.
@@ -84,9 +108,8 @@ impl Fold {
                 self.push_piece(Role::User, id, at, origin, Block::text(attachment.rendered));
             }
             Entry::Boundary(boundary) => self.push_boundary(&boundary),
-            Entry::Decision(Decision::Prelude(prelude)) => self.push_prelude(prelude),
-            Entry::Decision(Decision::Retracted { message_id, .. }) => self.retract(&message_id),
-            Entry::Decision(Decision::Booked(_)) | Entry::Opaque(_) => {}
+            Entry::Decision(decision) => self.decide(id, at, decision),
+            Entry::Opaque(_) => {}
         }
     }
 
@@ -184,6 +207,7 @@ impl Fold {
             at: Timestamp::UNIX_EPOCH,
             origin: Origin::User(UserOrigin::Meta),
             tokens: Tokens(0),
+            shown: Showing::Whole,
             block,
         };
         let text = piece(Block::text(directive.0));
@@ -282,7 +306,7 @@ impl Fold {
     ) {
         let tokens = estimate_block(&block, &self.limits);
         self.raw += tokens;
-        let piece = Piece { record, at, origin, block, tokens };
+        let piece = Piece { record, at, origin, block, tokens, shown: Showing::Whole };
         match self.messages.last_mut() {
             Some(last) if last.takes(role, &piece.origin) => {
                 last.push(piece);
@@ -293,6 +317,9 @@ impl Fold {
     }
 
     fn push_prelude(&mut self, prelude: Box<Prelude>) {
+        if self.prelude.is_some() {
+            self.declared = Some(BreakCause::Prelude);
+        }
         let text: Tokens =
             prelude.system.iter().map(|block| estimate_text(&block.text, &self.limits)).sum();
         let tools = prelude.tools.iter().map(|tool| tool.to_string().len()).sum();
@@ -314,6 +341,8 @@ impl Fold {
         self.messages = kept;
         self.rendered.truncate(0);
         self.reported = None;
+        self.compaction_failures = 0;
+        self.declared = Some(BreakCause::Compaction);
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;
     }
 

@@ -13,6 +13,6 @@ pub mod request;
 pub mod sim;
 pub mod system;
 
-pub use fold::Fold;
-pub use message::{Message, Piece};
+pub use fold::{BreakCause, Fold, Freshness, ResultView};
+pub use message::{Message, Piece, Showing};
 pub use request::{Directive, PrefixHash, Request};

@@ -24,6 +24,21 @@ pub struct Piece {
     pub block: Block,
     /// Its estimate, before calibration.
     pub tokens: Tokens,
+    /// Whether the block is what the record brought.
+    pub shown: Showing,
+}
+
+/// How a piece is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showing {
+    /// As it is.
+    Whole,
+    /// A tool result, by its preview (L1).
+    Spilled,
+    /// A tool result, by a marker (L2).
+    Cleared,
+    /// Something that stands for a range of messages (L4.13, L4.14).
+    StandsIn,
 }
 
 /// Who wrote a piece.
@@ -84,6 +99,10 @@ impl Message {
             (Origin::Assistant(new), Some(Origin::Assistant(old))) => new == old,
             _ => true,
         }
+    }
+
+    pub(crate) fn pieces_mut(&mut self) -> &mut [Piece] {
+        &mut self.pieces
     }
 
     pub(crate) fn push(&mut self, piece: Piece) {

@@ -16,7 +16,7 @@ pub fn reply_events(reply: Reply) -> Vec<ModelEvent> {
         match block.view() {
             BlockView::Text(text) => events.push(ModelEvent::Text { index, text: text.to_owned() }),
             BlockView::Thinking(text) if !text.is_empty() => {
-                events.push(ModelEvent::Thinking { index, text: text.to_owned() })
+                events.push(ModelEvent::Thinking { index, text: text.to_owned() });
             }
             _ => {}
         }

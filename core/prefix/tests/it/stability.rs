@@ -61,6 +61,8 @@ fn is_valid(body: &Value) -> Result<(), String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
     fn pc1_a_longer_log_starts_with_the_bytes_of_the_shorter(rounds in rounds()) {
         let mut log = Log::started();

@@ -1,0 +1,166 @@
+//! What was decided about how the conversation is shown, or what it cost.
+//!
+//! A decision holds from its place in the log on, for ever and the same way,
+//! unless a later one voids it. Bytes that the model sees are frozen in it.
+
+use super::Prelude;
+use crate::ids::{MessageId, RecordId, ToolUseId};
+use crate::models::Usd;
+use crate::usage::{Booking, QuerySource};
+use serde::{Deserialize, Serialize};
+
+/// A decision. In the transcript it is a `system` line with the subtype
+/// `mnemon_<kind>`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Decision {
+    /// What stands before the messages of every request from here on.
+    Prelude(Box<Prelude>),
+    /// A request was made and paid for.
+    Booked(Booking),
+    /// A response that was cut off is taken back; the request was made again.
+    Retracted {
+        /// The response.
+        message_id: MessageId,
+        /// What happened to it.
+        reason: String,
+    },
+    /// A tool result is shown by a preview (L1).
+    Spilled(Spilled),
+    /// Old tool results are shown by a marker (L2).
+    Cleared(Cleared),
+    /// The server is asked to drop these results from its cache (L2.3): an
+    /// edit at the end of the user message that the request ended with.
+    CacheEdited {
+        /// The results.
+        tool_use_ids: Vec<ToolUseId>,
+    },
+    /// A range of messages is out of the model's view (L4.14).
+    Snipped {
+        /// The first record of the range.
+        from: RecordId,
+        /// The last record of the range.
+        to: RecordId,
+        /// What stands in its place.
+        marker: String,
+    },
+    /// Finished rounds are shown by a short summary (L4.13).
+    Collapsed {
+        /// The first record of the span.
+        from: RecordId,
+        /// The last record of the span.
+        to: RecordId,
+        /// What stands in its place.
+        summary: String,
+    },
+    /// An earlier decision holds no more: what it hid is shown again.
+    Voided {
+        /// The record of that decision.
+        decision: RecordId,
+    },
+    /// A record is kept word for word through every compaction (L4.16).
+    Pinned {
+        /// The record.
+        record: RecordId,
+    },
+    /// A pin is taken out.
+    Unpinned {
+        /// The record.
+        record: RecordId,
+    },
+    /// A compaction was tried and failed; three in a row open the breaker (L4.2).
+    CompactionFailed {
+        /// Why.
+        reason: String,
+    },
+    /// The cache broke where nothing had announced it (PC6).
+    BreakSeen(BreakSeen),
+}
+
+/// A tool result that went to disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spilled {
+    /// The call whose result it is.
+    pub tool_use_id: ToolUseId,
+    /// Exactly what the model sees instead.
+    pub replacement: String,
+    /// The file's name in the session's `tool-results`; none where the disk
+    /// refused and the result was cut in place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Characters of the whole result.
+    pub chars: u64,
+}
+
+/// Tool results that were cleared together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// Which, and what is shown instead.
+    pub results: Vec<ClearedResult>,
+    /// What called for it.
+    pub trigger: ClearTrigger,
+    /// What it costs and saves.
+    pub sum: ClearingSum,
+}
+
+/// One cleared result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClearedResult {
+    /// The call whose result it was.
+    pub tool_use_id: ToolUseId,
+    /// Exactly what the model sees instead.
+    pub marker: String,
+}
+
+/// What called for a clearing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClearTrigger {
+    /// The last answer is long ago (L2.2).
+    Time,
+    /// It pays for itself (L2.7).
+    Economy,
+}
+
+/// The sum by which a clearing was decided (L2.7).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClearingSum {
+    /// Whether the prefix was still cached.
+    pub cache: CacheState,
+    /// Tokens that go.
+    pub cleared_tokens: u64,
+    /// Tokens that have to be written to the cache again.
+    pub rewritten_tokens: u64,
+    /// Requests that are expected to follow.
+    pub rounds: f64,
+    /// What it saves over those.
+    pub saves: Usd,
+    /// What it costs.
+    pub costs: Usd,
+}
+
+/// Whether the server still has the prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// It has.
+    Warm,
+    /// It has not: everything is paid for again anyway.
+    Cold,
+}
+
+/// A cache break that nothing had announced.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BreakSeen {
+    /// Whose requests.
+    pub source: QuerySource,
+    /// The part that changed, or that none of ours did.
+    pub part: String,
+    /// Tokens that were expected to be read and were not.
+    pub tokens: u64,
+    /// What that cost.
+    pub cost: Option<Usd>,
+    /// What the server said of it, if it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_reason: Option<String>,
+}
