@@ -2,7 +2,7 @@
 //!
 //! Looked at in every Markdown file: where relative links lead, down to the
 //! heading; code spans that look like a path of the repository; code spans
-//! that look like a Rust path of ours. A path with a hole (`<crate>`, `*`, `~`)
+//! that look like a Rust path of ours. Prompts are left out. A path with a hole (`<crate>`, `*`, `~`)
 //! is a pattern, and nobody's promise.
 
 use super::Finding;
@@ -24,11 +24,11 @@ const ENDINGS: &[&str] = &[".md", ".rs", ".toml", ".json"];
 /// History may name what is gone.
 const HISTORY: &str = "CHANGELOG.md";
 
-/// Looks at every Markdown file that is not the material of a test.
+/// Looks at every Markdown file that is written for the people of this project.
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let documents: BTreeMap<&str, Document> = tree
         .with_extension("md")
-        .filter(|(path, _)| !super::is_test_file(path))
+        .filter(|(path, _)| !super::is_test_file(path) && !is_prompt(path))
         .map(|(path, text)| (path, Document::parse(text)))
         .collect();
     let names = RustNames::read(tree)?;
@@ -59,6 +59,12 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// Prompts are for a model, and speak of anyone's repository.
+fn is_prompt(path: &str) -> bool {
+    path.split('/')
+        .any(|part| part == "src" || part.starts_with("prompt"))
 }
 
 fn link_finding(
@@ -159,6 +165,8 @@ mod tests {
             ("core/kernel/Cargo.toml", "name = \"mnemon-kernel\"\n"),
             ("core/kernel/src/log.rs", SOURCE),
             ("core/kernel/tests/broken.md", "[x](nowhere.md)"),
+            ("core/kernel/src/tasks.md", "`src/anyone.rs`"),
+            ("layers/1-offload/prompt.md", "`src/anyone.rs`"),
         ]);
         check(&tree).unwrap().iter().map(ToString::to_string).collect()
     }
