@@ -1,0 +1,1 @@
+//! Layer 1: big tool results go to disk, a frozen preview stays.

@@ -1,0 +1,1 @@
+//! Layer 2: stale tool results are cleared, when it pays.

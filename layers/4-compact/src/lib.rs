@@ -1,0 +1,1 @@
+//! Layer 4: summary, boundary, restoration.
