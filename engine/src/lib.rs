@@ -1,12 +1,30 @@
 //! The loop: a person's message goes in, requests and tool calls follow, the
 //! log grows, the turn ends.
 //!
-//! This is the only place where layers meet, and where their effects are
-//! performed. It reaches the outside world through the ports of
-//! `mnemon-kernel` alone.
+//! [`Run`] says what comes next and does nothing; `turn` performs it. This is
+//! the only place where layers meet, and where their effects are performed. It
+//! reaches the outside world through the ports of `mnemon-kernel` alone.
 
+mod acting;
+mod answer;
+mod ask;
+pub mod config;
+pub mod event;
+pub mod ladder;
+pub mod permit;
+mod queue;
+pub mod run;
+pub mod session;
+mod toolbox;
 pub mod tools;
+mod turn;
 pub mod world;
 
+pub use config::{Config, ModelChoice};
+pub use event::{Denial, EndReason, Event, TurnEnd};
+pub use queue::Queue;
+pub use run::{Run, Step};
+pub use session::{Error, Resumed, Session};
+pub use toolbox::Toolbox;
 pub use tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 pub use world::World;

@@ -1,1 +1,50 @@
-//! Placeholder.
+//! Mnemon as a library: the engine of the `mnemon` program, for programs of
+//! your own.
+//!
+//! [`Agent::builder`] takes a working directory and whatever you want to
+//! replace: the model, the tools, who approves calls, where things are kept.
+//! The library reads no environment and no terminal; what it is not given, it
+//! does not know.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let dir = tempfile::tempdir()?;
+//! std::fs::write(dir.path().join("notes.txt"), "buy milk\n")?;
+//! let agent = mnemon::Agent::builder(dir.path()).home(dir.path().join("home")).build().await?;
+//! let mut session = agent.start();
+//! let end = mnemon::Turn::new(&mut session, "read notes.txt").end().await?;
+//! assert!(end.text.contains("buy milk"));
+//! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
+//! ```
+//!
+//! Parts that are useful alone are re-exported: [`prefix`] (the fold and the
+//! cache simulator), [`transcript`], [`kernel`], [`engine`].
+
+mod agent;
+mod approve;
+mod builder;
+mod clock;
+mod error;
+mod provider;
+mod repo;
+mod turn;
+
+pub use agent::Agent;
+pub use approve::{AllowAll, RefuseAll};
+pub use builder::Builder;
+pub use clock::SystemClock;
+pub use error::Error;
+pub use repo::Repo;
+pub use turn::Turn;
+
+pub use mnemon_engine as engine;
+pub use mnemon_engine::{
+    Access, Config, EndReason, Event, Queue, Session, Tool, ToolCall, ToolContext, ToolOutput,
+    ToolSpec, Toolbox, TurnEnd, World,
+};
+pub use mnemon_kernel as kernel;
+pub use mnemon_kernel::{Block, SessionId};
+pub use mnemon_prefix as prefix;
+pub use mnemon_settings as settings;
+pub use mnemon_transcript as transcript;
+pub use tokio_util::sync::CancellationToken;

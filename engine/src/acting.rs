@@ -1,0 +1,236 @@
+//! Running the calls of an answer: reading ones side by side, others in order.
+
+use crate::event::{Denial, Event};
+use crate::permit::Verdict;
+use crate::session::{Error, Session};
+use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput};
+use crate::turn::denial;
+use futures_util::{StreamExt, stream};
+use mnemon_kernel::ports::{Answer, PermissionAsk};
+use mnemon_kernel::record::neutralise;
+use mnemon_kernel::{Block, Entry, UserEntry, UserOrigin};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Characters of a result that a surface is shown.
+const PREVIEW_CHARS: usize = 200;
+
+/// A call that may run.
+struct Cleared {
+    call: ToolCall,
+    tool: Arc<dyn Tool>,
+}
+
+impl Session {
+    /// Runs every call and writes every result. Says which were refused.
+    pub(crate) async fn run_tools(
+        &mut self,
+        calls: Vec<ToolCall>,
+        cancel: &CancellationToken,
+    ) -> Result<Vec<Denial>, Error> {
+        let mut denials = Vec::new();
+        let mut side_by_side: Vec<Cleared> = Vec::new();
+        for call in calls {
+            let reads = self.reads_only(&call);
+            if !reads {
+                self.run_batch(std::mem::take(&mut side_by_side), cancel).await?;
+            }
+            match self.clear(&call, cancel).await {
+                Ok(tool) if reads => side_by_side.push(Cleared { call, tool }),
+                Ok(tool) => self.run_batch(vec![Cleared { call, tool }], cancel).await?,
+                Err(Refusal { output, denied }) => {
+                    denials.extend(denied.then(|| denial(&call)));
+                    self.write_result(&call, output, Duration::ZERO).await?;
+                }
+            }
+        }
+        self.run_batch(side_by_side, cancel).await?;
+        let bookings = self.side_bookings.take();
+        for booking in bookings {
+            self.book(booking).await?;
+        }
+        Ok(denials)
+    }
+
+    fn reads_only(&self, call: &ToolCall) -> bool {
+        let tool = self.toolbox.get(&call.name);
+        tool.is_some_and(|tool| tool.access(&call.input, &self.context).is_read_only())
+    }
+
+    /// Finds the tool and decides whether the call may run.
+    async fn clear(
+        &mut self,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<Arc<dyn Tool>, Refusal> {
+        let Some(tool) = self.toolbox.get(&call.name).cloned() else {
+            let known: Vec<&str> = self.toolbox.names().collect();
+            return Err(Refusal::mistake(format!(
+                "there is no tool {:?}; the tools are {}",
+                call.name,
+                known.join(", ")
+            )));
+        };
+        let access = self.resolved(tool.access(&call.input, &self.context)).await;
+        match self.permit.decide(&call.name, &access) {
+            Verdict::Allow => Ok(tool),
+            Verdict::Deny { reason } => Err(Refusal::denied(&reason)),
+            Verdict::Ask { rule } => {
+                let summary = summary(&call.name, &access);
+                let (name, input) = (call.name.clone(), call.input.clone());
+                let ask = PermissionAsk { tool: name, input, summary, rule: rule.clone() };
+                let answer = tokio::select! {
+                    answer = self.world.approver.ask(ask) => answer,
+                    () = cancel.cancelled() => Answer::Deny { reason: "the turn was stopped".into() },
+                };
+                match answer {
+                    Answer::Allow => Ok(tool),
+                    Answer::AllowAlways => {
+                        self.permit.allow_for_session(&rule);
+                        Ok(tool)
+                    }
+                    Answer::Deny { reason } => Err(Refusal::denied(&reason)),
+                }
+            }
+        }
+    }
+
+    /// Paths as the operating system sees them: a link in a repository must
+    /// not lead a rule astray (S2).
+    async fn resolved(&self, access: Access) -> Access {
+        match access {
+            Access::Read(path) => Access::Read(self.world.files.resolve(&path).await),
+            Access::Edit(path) => Access::Edit(self.world.files.resolve(&path).await),
+            other => other,
+        }
+    }
+
+    async fn run_batch(
+        &mut self,
+        batch: Vec<Cleared>,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        for Cleared { call, .. } in &batch {
+            let (id, name, input) = (call.id.clone(), call.name.clone(), call.input.clone());
+            self.emit(|| Event::ToolStarted { id, name, input });
+        }
+        let context = Arc::clone(&self.context);
+        let clock = Arc::clone(&self.world.clock);
+        let running = batch.into_iter().map(|Cleared { call, tool }| {
+            let (context, clock) = (Arc::clone(&context), Arc::clone(&clock));
+            async move {
+                let started = clock.now();
+                let output = run_one(&*tool, &call, &context, cancel).await;
+                let took = clock.now().duration_since(started).unsigned_abs();
+                (call, output, took)
+            }
+        });
+        let mut results =
+            stream::iter(running).buffer_unordered(self.config.limits.parallel_tools.max(1));
+        while let Some((call, output, took)) = results.next().await {
+            self.write_result(&call, output, took).await?;
+        }
+        Ok(())
+    }
+
+    async fn write_result(
+        &mut self,
+        call: &ToolCall,
+        output: ToolOutput,
+        duration: Duration,
+    ) -> Result<(), Error> {
+        let content = self.made_safe(output.content);
+        let mut block = Block::tool_result(&call.id, content);
+        if output.is_error {
+            block.as_map_mut().insert("is_error".into(), Value::Bool(true));
+        }
+        let preview: String = block.plain_text().chars().take(PREVIEW_CHARS).collect();
+        let (id, is_error) = (call.id.clone(), output.is_error);
+        let structured = output.structured.map(|value| self.made_safe_structured(value));
+        let tool_use_result = self.context.with_reads(structured);
+        let entry =
+            UserEntry { content: vec![block], origin: UserOrigin::ToolResult, tool_use_result };
+        self.append(Entry::User(entry)).await?;
+        self.emit(|| Event::ToolEnded { id, is_error, preview, duration });
+        Ok(())
+    }
+
+    /// No key is written down (S5), and no envelope is closed from inside (S4).
+    fn made_safe(&self, content: Value) -> Value {
+        map_texts(content, &|text| neutralise(&self.redact(text)))
+    }
+
+    fn made_safe_structured(&self, value: Value) -> Value {
+        map_texts(value, &|text| self.redact(text))
+    }
+
+    fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in self.config.secrets.iter().filter(|secret| !secret.is_empty()) {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), "[redacted]");
+            }
+        }
+        text
+    }
+}
+
+/// Why a call did not run, as the model reads it.
+struct Refusal {
+    output: ToolOutput,
+    denied: bool,
+}
+
+impl Refusal {
+    fn mistake(text: String) -> Self {
+        Self { output: ToolOutput::error(text), denied: false }
+    }
+
+    fn denied(reason: &str) -> Self {
+        let text = format!("This call was refused: {reason}");
+        Self { output: ToolOutput::error(text), denied: true }
+    }
+}
+
+async fn run_one(
+    tool: &dyn Tool,
+    call: &ToolCall,
+    context: &ToolContext,
+    cancel: &CancellationToken,
+) -> ToolOutput {
+    tokio::select! {
+        output = tool.run(call, context) => output,
+        () = cancel.cancelled() => ToolOutput::error(crate::turn::INTERRUPTED_BY_PERSON),
+    }
+}
+
+/// Changes every text inside a value, keys and base64 data aside.
+fn map_texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| map_texts(item, change)).collect())
+        }
+        Value::Object(map) => {
+            let is_data = map.get("type").and_then(Value::as_str) == Some("base64");
+            let changed = |(key, item)| match is_data {
+                true => (key, item),
+                false => (key, map_texts(item, change)),
+            };
+            Value::Object(map.into_iter().map(changed).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+fn summary(name: &str, access: &Access) -> String {
+    match access {
+        Access::Nothing => name.to_owned(),
+        Access::Read(path) => format!("{name} {}", path.display()),
+        Access::Edit(path) => format!("{name} {}", path.display()),
+        Access::Execute(command) => command.clone(),
+        Access::Fetch { url, .. } => format!("{name} {url}"),
+    }
+}

@@ -1,0 +1,232 @@
+//! One request and its answer, block by block into the log.
+//!
+//! A block's line is written when the next event shows what follows it, so
+//! that the last line of an answer carries its final usage. A kill at any
+//! moment loses at most the block that was being received.
+
+use crate::event::Event;
+use crate::session::{Error, Session};
+use crate::tools::ToolCall;
+use futures_util::StreamExt;
+use mnemon_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream, Reply};
+use mnemon_kernel::usage::Booking;
+use mnemon_kernel::{
+    AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, QuerySource, RequestId,
+    ToolUseId, Usage,
+};
+use std::collections::BTreeMap;
+use tokio_util::sync::CancellationToken;
+
+/// What became of a request.
+pub(crate) enum Answered {
+    /// A whole answer; it is in the log.
+    Whole(Reply),
+    /// No answer, after all retries.
+    Failed(ModelError),
+    /// The person stopped it; what had come is in the log.
+    Cancelled,
+}
+
+/// An answer that is being received.
+#[derive(Default)]
+struct Draft {
+    started: Option<Started>,
+    /// Blocks in the log.
+    written: Vec<Block>,
+    /// A whole block that waits for what follows.
+    held: Option<(u32, Block)>,
+    /// Text of blocks that are not whole yet.
+    partial: BTreeMap<u32, String>,
+}
+
+struct Started {
+    message_id: MessageId,
+    request_id: Option<RequestId>,
+    model: ModelId,
+    usage: Usage,
+}
+
+impl Session {
+    /// Makes the next request of the main thread.
+    pub(crate) async fn ask_model(
+        &mut self,
+        cancel: &CancellationToken,
+    ) -> Result<Answered, Error> {
+        let Some(request) = self.fold.request(None) else {
+            let message = "there is no prelude to ask with".into();
+            return Ok(Answered::Failed(ModelError::Broken { message }));
+        };
+        let call =
+            ModelCall { body: request.body, betas: request.betas, source: QuerySource::Main };
+        let model = std::sync::Arc::clone(&self.world.model);
+        let opened = tokio::select! {
+            opened = model.call(call) => opened,
+            () = cancel.cancelled() => return Ok(Answered::Cancelled),
+        };
+        match opened {
+            Ok(stream) => self.receive(stream, cancel).await,
+            Err(error) => Ok(Answered::Failed(error)),
+        }
+    }
+
+    async fn receive(
+        &mut self,
+        mut stream: ModelStream,
+        cancel: &CancellationToken,
+    ) -> Result<Answered, Error> {
+        let mut draft = Draft::default();
+        loop {
+            let event = tokio::select! {
+                event = stream.next() => event,
+                () = cancel.cancelled() => {
+                    self.keep_partial(draft).await?;
+                    return Ok(Answered::Cancelled);
+                }
+            };
+            match event {
+                None => {
+                    let message = "the stream ended without an answer".into();
+                    self.retract(&mut draft, "the stream ended early").await?;
+                    return Ok(Answered::Failed(ModelError::Broken { message }));
+                }
+                Some(Err(error)) => {
+                    self.retract(&mut draft, &error.to_string()).await?;
+                    return Ok(Answered::Failed(error));
+                }
+                Some(Ok(ModelEvent::Finished { stop_reason, usage })) => {
+                    return self.finish(draft, stop_reason, usage).await;
+                }
+                Some(Ok(event)) => self.receive_event(&mut draft, event).await?,
+            }
+        }
+    }
+
+    async fn receive_event(&mut self, draft: &mut Draft, event: ModelEvent) -> Result<(), Error> {
+        match event {
+            ModelEvent::Started { message_id, request_id, model, usage } => {
+                draft.started = Some(Started { message_id, request_id, model, usage });
+            }
+            ModelEvent::Text { index, text } => {
+                draft.partial.entry(index).or_default().push_str(&text);
+                self.emit(|| Event::Text(text));
+            }
+            ModelEvent::Thinking { text, .. } => self.emit(|| Event::Thinking(text)),
+            ModelEvent::Block { index, block } => {
+                draft.partial.remove(&index);
+                self.write_held(draft, None).await?;
+                draft.held = Some((index, block));
+            }
+            ModelEvent::Retrying { attempt, wait, reason } => {
+                self.emit(|| Event::Retrying { attempt, wait, reason });
+            }
+            ModelEvent::Restarted { reason } => {
+                self.retract(draft, &reason).await?;
+                self.emit(|| Event::Restarted { reason });
+            }
+            ModelEvent::Finished { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Writes the block that waits, with the reason why the answer ended if it is the last.
+    async fn write_held(
+        &mut self,
+        draft: &mut Draft,
+        last: Option<(&str, Usage)>,
+    ) -> Result<(), Error> {
+        let (Some((index, block)), Some(started)) = (draft.held.take(), &draft.started) else {
+            return Ok(());
+        };
+        draft.written.push(block.clone());
+        self.append(Entry::Assistant(AssistantEntry {
+            message_id: started.message_id.clone(),
+            request_id: started.request_id.clone(),
+            model: started.model.clone(),
+            index,
+            block,
+            usage: last.map_or(started.usage, |(_, usage)| usage),
+            stop_reason: last.map(|(reason, _)| reason.to_owned()),
+        }))
+        .await?;
+        Ok(())
+    }
+
+    async fn finish(
+        &mut self,
+        mut draft: Draft,
+        stop_reason: String,
+        usage: Usage,
+    ) -> Result<Answered, Error> {
+        self.write_held(&mut draft, Some((&stop_reason, usage))).await?;
+        let Some(started) = draft.started else {
+            let message = "the answer ended before it began".into();
+            return Ok(Answered::Failed(ModelError::Broken { message }));
+        };
+        self.book_main(&started.model, usage).await?;
+        Ok(Answered::Whole(Reply {
+            message_id: started.message_id,
+            request_id: started.request_id,
+            model: started.model,
+            blocks: draft.written,
+            stop_reason,
+            usage,
+        }))
+    }
+
+    async fn book_main(&mut self, model: &ModelId, usage: Usage) -> Result<(), Error> {
+        let table = &self.config.table;
+        let booking = Booking::new(QuerySource::Main, model.clone(), usage, table);
+        self.book(booking).await
+    }
+
+    /// Takes back what was written of an answer that broke.
+    async fn retract(&mut self, draft: &mut Draft, reason: &str) -> Result<(), Error> {
+        let broken = std::mem::take(draft);
+        if let (Some(started), false) = (broken.started, broken.written.is_empty()) {
+            let (message_id, reason) = (started.message_id, reason.to_owned());
+            self.append(Entry::Decision(Decision::Retracted { message_id, reason })).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what had come of an answer that the person stopped.
+    async fn keep_partial(&mut self, mut draft: Draft) -> Result<(), Error> {
+        let partial = std::mem::take(&mut draft.partial);
+        for (index, text) in partial {
+            self.write_held(&mut draft, None).await?;
+            draft.held = Some((index, Block::text(text)));
+        }
+        self.write_held(&mut draft, None).await?;
+        if let Some(started) = draft.started {
+            self.book_main(&started.model, started.usage).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The text of an answer.
+pub(crate) fn text_of(blocks: &[Block]) -> String {
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| match block.view() {
+            BlockView::Text(text) if !text.trim().is_empty() => Some(text),
+            _ => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// The calls of an answer.
+pub(crate) fn calls_of(blocks: &[Block]) -> Vec<ToolCall> {
+    blocks
+        .iter()
+        .filter_map(|block| match block.view() {
+            BlockView::ToolUse { id, name, input } => Some(ToolCall {
+                id: ToolUseId::new(id),
+                name: name.to_owned(),
+                input: input.clone(),
+            }),
+            _ => None,
+        })
+        .collect()
+}

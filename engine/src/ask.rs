@@ -1,0 +1,147 @@
+//! Questions to a model outside the conversation: forks and side queries.
+
+use crate::config::Config;
+use crate::session::Session;
+use crate::tools::Asker;
+use crate::world::World;
+use futures_util::StreamExt;
+use mnemon_kernel::effect::{Ask, AskShape};
+use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelEvent, Reply};
+use mnemon_kernel::record::Breakpoint;
+use mnemon_kernel::usage::Booking;
+use mnemon_kernel::{
+    Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params, Prelude,
+    QuerySource, Record, SystemBlock, Timestamp, UserEntry, UserOrigin,
+};
+use mnemon_prefix::{Directive, Fold, Request};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// Requests made by tools, waiting to be booked in the log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SideBookings(Arc<Mutex<Vec<Booking>>>);
+
+impl SideBookings {
+    fn add(&self, booking: Booking) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(booking);
+    }
+
+    pub(crate) fn take(&self) -> Vec<Booking> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Session {
+    /// Does what a layer wants done outside, and books what it cost.
+    ///
+    /// # Errors
+    /// If the log cannot be written. That the effect itself failed is an outcome.
+    pub async fn perform(
+        &mut self,
+        effect: Effect,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, crate::session::Error> {
+        let Effect::Ask(Ask { source, shape, max_tokens }) = effect;
+        let request = match &shape {
+            AskShape::Fork { directive } => self.fold.request(Some(Directive(directive))),
+            AskShape::Side { model, system, prompt, .. } => {
+                let model = model.as_ref().unwrap_or(&self.config.small_model);
+                let dialect = self.world.model.dialect();
+                let params = self.config.side_params(model, dialect, max_tokens);
+                side_request(&self.config, params, system, prompt)
+            }
+        };
+        let Some(request) = request else {
+            let reason = "there is no conversation to fork yet".to_owned();
+            return Ok(Outcome::Failed { class: Class::Refuse, reason });
+        };
+        let asked = tokio::select! {
+            asked = collect(&*self.world.model, request, source.clone()) => asked,
+            () = cancel.cancelled() => {
+                let reason = "it was stopped".to_owned();
+                return Ok(Outcome::Failed { class: Class::Refuse, reason });
+            }
+        };
+        match asked {
+            Ok(reply) => {
+                let table = &self.config.table;
+                self.book(Booking::new(source, reply.model, reply.usage, table)).await?;
+                let text = crate::answer::text_of(&reply.blocks);
+                Ok(Outcome::Answered { text, usage: reply.usage })
+            }
+            Err(error) => Ok(Outcome::Failed { class: error.class(), reason: error.to_string() }),
+        }
+    }
+}
+
+/// Answers tools' questions with the small model.
+pub(crate) struct SideAsker {
+    pub(crate) world: World,
+    pub(crate) config: Arc<Config>,
+    pub(crate) bookings: SideBookings,
+}
+
+impl Asker for SideAsker {
+    fn ask(
+        &self,
+        system: String,
+        prompt: String,
+        max_tokens: u64,
+    ) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async move {
+            let model: &ModelId = &self.config.small_model;
+            let params = self.config.side_params(model, self.world.model.dialect(), max_tokens);
+            let request = side_request(&self.config, params, &system, &prompt)
+                .ok_or_else(|| "no request could be made".to_owned())?;
+            let source = QuerySource::Agent("web_fetch".into());
+            let reply = collect(&*self.world.model, request, source.clone())
+                .await
+                .map_err(|error| error.to_string())?;
+            let text = crate::answer::text_of(&reply.blocks);
+            self.bookings.add(Booking::new(source, reply.model, reply.usage, &self.config.table));
+            Ok(text)
+        })
+    }
+}
+
+/// A small request of its own, made by the same fold as any other.
+fn side_request(config: &Config, params: Params, system: &str, prompt: &str) -> Option<Request> {
+    let system = SystemBlock { text: system.into(), breakpoint: Breakpoint::None };
+    let prelude = Prelude { system: vec![system], tools: Vec::new(), params };
+    let user = UserEntry {
+        content: vec![Block::text(prompt)],
+        origin: UserOrigin::Meta,
+        tool_use_result: None,
+    };
+    let mut fold = Fold::new(Arc::clone(&config.limits));
+    for entry in [Entry::Decision(Decision::Prelude(Box::new(prelude))), Entry::User(user)] {
+        fold.push(Record { id: "side".into(), parent: None, at: Timestamp::UNIX_EPOCH, entry });
+    }
+    fold.request(None)
+}
+
+/// Makes a request and waits for the whole answer.
+async fn collect(
+    model: &dyn Model,
+    request: Request,
+    source: QuerySource,
+) -> Result<Reply, ModelError> {
+    let call = ModelCall { body: request.body, betas: request.betas, source };
+    let mut stream = model.call(call).await?;
+    let mut reply = None;
+    while let Some(event) = stream.next().await {
+        match (event?, &mut reply) {
+            (ModelEvent::Started { message_id, request_id, model, usage }, reply) => {
+                let (blocks, stop_reason) = (Vec::new(), String::new());
+                *reply = Some(Reply { message_id, request_id, model, blocks, stop_reason, usage });
+            }
+            (ModelEvent::Block { block, .. }, Some(reply)) => reply.blocks.push(block),
+            (ModelEvent::Restarted { .. }, reply) => *reply = None,
+            (ModelEvent::Finished { stop_reason, usage }, Some(reply)) => {
+                return Ok(Reply { stop_reason, usage, ..reply.clone() });
+            }
+            _ => {}
+        }
+    }
+    Err(ModelError::Broken { message: "the stream ended without an answer".into() })
+}

@@ -1,0 +1,149 @@
+//! What a session is started with.
+
+use mnemon_kernel::models::Thinking;
+use mnemon_kernel::record::CacheTtl;
+use mnemon_kernel::settings::{PermissionMode, Permissions};
+use mnemon_kernel::window::Overrides;
+use mnemon_kernel::{Flags, Limits, ModelId, ModelTable, Params};
+use mnemon_prefix::system::Surroundings;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mnemon_kernel::record::Dialect;
+
+/// Everything that a session is given besides its [`crate::World`]. It is read
+/// once: what bytes depend on does not change while a session runs (Q3).
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The model of the conversation.
+    pub model: ModelId,
+    /// Whether a person named it; a resumed session keeps its own otherwise.
+    pub model_choice: ModelChoice,
+    /// The model of side queries.
+    pub small_model: ModelId,
+    /// The model that answers when the first is overloaded.
+    pub fallback_model: Option<ModelId>,
+    /// Limits.
+    pub limits: Arc<Limits>,
+    /// Kill switches.
+    pub flags: Flags,
+    /// Models and prices.
+    pub table: ModelTable,
+    /// What a person set about the window.
+    pub window: Overrides,
+    /// How long cached prefixes live; none turns caching off.
+    pub cache: Option<CacheTtl>,
+    /// How the model is asked to think; none is as its entry says.
+    pub thinking: Option<Thinking>,
+    /// The effort asked for.
+    pub effort: Option<String>,
+    /// Beta names.
+    pub betas: Vec<String>,
+    /// What the system prompt says of the surroundings.
+    pub surroundings: Surroundings,
+    /// Where tools work; the first is the working directory.
+    pub roots: Vec<PathBuf>,
+    /// The home directory of the person, for `~/` in rules.
+    pub user_home: Option<PathBuf>,
+    /// How permissions are decided.
+    pub permission_mode: PermissionMode,
+    /// Rules.
+    pub permissions: Permissions,
+    /// Most requests of one turn, by the person.
+    pub max_turns: Option<u32>,
+    /// Texts that must never be written down: keys (S5).
+    pub secrets: Vec<String>,
+    /// The version that writes the log.
+    pub version: String,
+    /// The branch, for the transcript.
+    pub git_branch: Option<String>,
+    /// How the session was started: `cli`, `sdk-cli`, `sdk-rs`.
+    pub entrypoint: String,
+}
+
+/// Whether a person named the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelChoice {
+    /// By flag or environment.
+    Named,
+    /// By settings or default.
+    Default,
+}
+
+impl Config {
+    /// A configuration with every default, for work in `cwd`.
+    #[must_use]
+    pub fn new(cwd: PathBuf) -> Self {
+        Self {
+            model: ModelId::new(mnemon_kernel::settings::DEFAULT_MODEL),
+            model_choice: ModelChoice::Default,
+            small_model: ModelId::new(mnemon_kernel::settings::DEFAULT_SMALL_MODEL),
+            fallback_model: None,
+            limits: Arc::default(),
+            flags: Flags::default(),
+            table: ModelTable::builtin(),
+            window: Overrides::default(),
+            cache: Some(CacheTtl::FiveMinutes),
+            thinking: None,
+            effort: None,
+            betas: Vec::new(),
+            surroundings: Surroundings {
+                cwd: cwd.display().to_string(),
+                git: "no".into(),
+                ..Surroundings::default()
+            },
+            roots: vec![cwd],
+            user_home: None,
+            permission_mode: PermissionMode::Default,
+            permissions: Permissions::default(),
+            max_turns: None,
+            secrets: Vec::new(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            git_branch: None,
+            entrypoint: "sdk-rs".into(),
+        }
+    }
+
+    /// The parameters of requests to this model.
+    #[must_use]
+    pub fn params(&self, model: &ModelId, dialect: Dialect) -> Params {
+        let spec = self.table.spec(model);
+        let max_tokens = spec.max_output.min(self.limits.max_output_tokens);
+        Params {
+            dialect,
+            model: model.clone(),
+            max_tokens,
+            thinking: self.thinking_param(self.thinking.unwrap_or(spec.thinking), max_tokens),
+            effort: self.effort.clone(),
+            betas: self.betas.clone(),
+            cache: self.cache,
+        }
+    }
+
+    /// The parameters of a side query: no thinking, nothing cached.
+    #[must_use]
+    pub fn side_params(&self, model: &ModelId, dialect: Dialect, max_tokens: u64) -> Params {
+        Params {
+            max_tokens: max_tokens.min(self.table.spec(model).max_output),
+            thinking: None,
+            effort: None,
+            cache: None,
+            ..self.params(model, dialect)
+        }
+    }
+
+    fn thinking_param(&self, thinking: Thinking, max_tokens: u64) -> Option<Value> {
+        /// The least that the API takes.
+        const LEAST_BUDGET: u64 = 1_024;
+        match thinking {
+            Thinking::Off => None,
+            Thinking::Adaptive => Some(json!({"type": "adaptive"})),
+            Thinking::Budget => {
+                let budget = self.limits.thinking_budget_tokens.min(max_tokens.saturating_sub(1));
+                (budget >= LEAST_BUDGET)
+                    .then(|| json!({"type": "enabled", "budget_tokens": budget}))
+            }
+        }
+    }
+}

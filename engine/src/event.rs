@@ -1,0 +1,116 @@
+//! What a surface is told while a turn runs.
+
+use mnemon_kernel::usage::Booking;
+use mnemon_kernel::{ModelId, Record, ToolUseId, Usage};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Something happened. Events are for people and programs that watch; nothing
+/// that a request depends on travels by them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// More of the answer's text.
+    Text(String),
+    /// More of the model's thinking.
+    Thinking(String),
+    /// A record was written to the log.
+    Recorded(Box<Record>),
+    /// A tool starts.
+    ToolStarted {
+        /// The call.
+        id: ToolUseId,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        input: Value,
+    },
+    /// A tool is done.
+    ToolEnded {
+        /// The call.
+        id: ToolUseId,
+        /// Whether it failed.
+        is_error: bool,
+        /// What it answered, in its first characters.
+        preview: String,
+        /// How long it took.
+        duration: Duration,
+    },
+    /// The provider waits before it tries again.
+    Retrying {
+        /// Which try failed, from 1.
+        attempt: u32,
+        /// How long it waits.
+        wait: Duration,
+        /// What happened.
+        reason: String,
+    },
+    /// What was shown of the answer is void; it starts again.
+    Restarted {
+        /// What happened.
+        reason: String,
+    },
+    /// Another model answers from here on.
+    ModelSwitched {
+        /// The model before.
+        from: ModelId,
+        /// The model now.
+        to: ModelId,
+        /// Why.
+        reason: String,
+    },
+    /// A request was paid for.
+    Booked(Booking),
+    /// Something that a person should know.
+    Notice(String),
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnEnd {
+    /// Why.
+    pub reason: EndReason,
+    /// The text of the last answer.
+    pub text: String,
+    /// How many requests it took.
+    pub requests: u32,
+    /// What the main thread used.
+    pub usage: Usage,
+    /// Calls that were refused.
+    pub denials: Vec<Denial>,
+}
+
+/// A call that was refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Denial {
+    /// The call.
+    pub id: ToolUseId,
+    /// The tool.
+    pub name: String,
+    /// Its arguments.
+    pub input: Value,
+}
+
+/// Why a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EndReason {
+    /// The model was done.
+    Completed,
+    /// The answer was cut at its limit of tokens.
+    OutputLimit,
+    /// The model declined to answer.
+    Refused,
+    /// The turn made as many requests as it may.
+    TooManyRequests(u32),
+    /// The person stopped it.
+    Cancelled,
+    /// Something failed that only a person can mend.
+    Failed(String),
+}
+
+impl EndReason {
+    /// Whether the person got what they asked for.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Completed | Self::OutputLimit)
+    }
+}

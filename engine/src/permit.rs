@@ -1,0 +1,163 @@
+//! May a call run? (Q6)
+//!
+//! Rules speak first: deny, then ask, then allow. Where none speaks, the mode
+//! decides. Paths are judged as the operating system resolved them, and what a
+//! repository could use to start programs is never changed without asking.
+
+use crate::tools::Access;
+use mnemon_kernel::settings::{PermissionMode, Permissions};
+use std::path::{Path, PathBuf};
+
+mod rule;
+
+pub use rule::{Rule, RuleError};
+
+/// What is decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It may run.
+    Allow,
+    /// The person is asked; "always" would add this rule.
+    Ask {
+        /// The rule.
+        rule: String,
+    },
+    /// It may not.
+    Deny {
+        /// Why, for the model and the person.
+        reason: String,
+    },
+}
+
+/// The permissions of a session.
+#[derive(Clone, Debug)]
+pub struct Permit {
+    mode: PermissionMode,
+    places: Places,
+    allow: Vec<Rule>,
+    ask: Vec<Rule>,
+    deny: Vec<Rule>,
+}
+
+/// Where files may be touched.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// Directories in which tools work, resolved; the first is the working directory.
+    pub roots: Vec<PathBuf>,
+    /// Directories that may be read besides: the session's own files.
+    pub readable: Vec<PathBuf>,
+    /// The home directory of the person, for `~/` in rules.
+    pub home: Option<PathBuf>,
+}
+
+/// Parts of a working directory through which a repository could act later:
+/// hooks, settings, servers. They are changed only after asking.
+const GUARDED: &[&str] = &[".git", ".claude", ".mnemon", ".mcp.json"];
+
+impl Permit {
+    /// Permissions by settings. Rules that cannot be read are given back: they
+    /// are left out, which never widens what is allowed but for a broken deny.
+    #[must_use]
+    pub fn new(
+        mode: PermissionMode,
+        settings: &Permissions,
+        places: Places,
+    ) -> (Self, Vec<RuleError>) {
+        let mut broken = Vec::new();
+        let mut parse = |rules: &[String]| {
+            let parsed = rules.iter().filter_map(|text| match Rule::parse(text, &places) {
+                Ok(rule) => Some(rule),
+                Err(error) => {
+                    broken.push(error);
+                    None
+                }
+            });
+            parsed.collect::<Vec<_>>()
+        };
+        let (allow, ask, deny) =
+            (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
+        (Self { mode, places, allow, ask, deny }, broken)
+    }
+
+    /// The mode in force.
+    #[must_use]
+    pub fn mode(&self) -> PermissionMode {
+        self.mode
+    }
+
+    /// Changes the mode.
+    pub fn set_mode(&mut self, mode: PermissionMode) {
+        self.mode = mode;
+    }
+
+    /// Allows what a rule covers until the session ends.
+    pub fn allow_for_session(&mut self, rule: &str) {
+        self.allow.extend(Rule::parse(rule, &self.places));
+    }
+
+    /// Decides about a call. Paths in `access` must be resolved.
+    #[must_use]
+    pub fn decide(&self, tool: &str, access: &Access) -> Verdict {
+        if let Some(rule) = self.deny.iter().find(|rule| rule.touches(tool, access)) {
+            return Verdict::Deny { reason: format!("the rule {rule} denies it") };
+        }
+        let ask = Verdict::Ask { rule: Rule::covering(tool, access, &self.places) };
+        let bypass = self.mode == PermissionMode::BypassPermissions;
+        if !bypass && self.ask.iter().any(|rule| rule.touches(tool, access)) {
+            return ask;
+        }
+        if bypass || self.allow.iter().any(|rule| rule.covers(tool, access)) {
+            return self.unless_planning(access);
+        }
+        match (self.by_default(access), self.mode) {
+            (Free::Yes, _) => Verdict::Allow,
+            (Free::No, PermissionMode::Plan) => self.unless_planning(access),
+            (Free::No, _) => ask,
+        }
+    }
+
+    fn unless_planning(&self, access: &Access) -> Verdict {
+        if self.mode == PermissionMode::Plan && !access.is_read_only() {
+            let reason = "plan mode only reads; finish the plan first".to_owned();
+            return Verdict::Deny { reason };
+        }
+        Verdict::Allow
+    }
+
+    fn by_default(&self, access: &Access) -> Free {
+        let free = match access {
+            Access::Nothing => true,
+            Access::Read(path) => {
+                self.in_roots(path) || self.places.readable.iter().any(|dir| path.starts_with(dir))
+            }
+            Access::Edit(path) => {
+                self.mode == PermissionMode::AcceptEdits
+                    && self.in_roots(path)
+                    && !self.is_guarded(path)
+            }
+            Access::Execute(_) | Access::Fetch { .. } => false,
+        };
+        if free { Free::Yes } else { Free::No }
+    }
+
+    fn in_roots(&self, path: &Path) -> bool {
+        self.places.roots.iter().any(|root| path.starts_with(root))
+    }
+
+    fn is_guarded(&self, path: &Path) -> bool {
+        self.places.roots.iter().filter_map(|root| path.strip_prefix(root).ok()).any(|inside| {
+            inside
+                .components()
+                .any(|part| GUARDED.iter().any(|name| part.as_os_str().eq_ignore_ascii_case(name)))
+        })
+    }
+}
+
+/// Whether a call needs no question.
+enum Free {
+    Yes,
+    No,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Messages that the person typed while a turn was running.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A queue that surfaces fill and the turn empties at its next boundary.
+#[derive(Clone, Debug, Default)]
+pub struct Queue(Arc<Mutex<VecDeque<String>>>);
+
+impl Queue {
+    /// Adds a message.
+    pub fn push(&self, text: impl Into<String>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(text.into());
+    }
+
+    /// Takes all messages, oldest first.
+    #[must_use]
+    pub fn take(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+}

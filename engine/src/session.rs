@@ -1,0 +1,223 @@
+//! One conversation: its log, and the fold of it.
+//!
+//! The log on disk is the truth. A record is written there first and taken
+//! into the fold only then, so that whatever ends the process, a resumed
+//! session is the one that was running.
+
+use crate::config::{Config, ModelChoice};
+use crate::event::Event;
+use crate::tools::{ToolContext, Toolbox};
+use crate::world::World;
+use mnemon_kernel::ports::TranscriptError;
+use mnemon_kernel::usage::Booking;
+use mnemon_kernel::{
+    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId, Window,
+};
+use mnemon_prefix::{Fold, system};
+use mnemon_transcript::{Envelope, encode};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+mod resume;
+
+/// Why a session could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The log.
+    #[error(transparent)]
+    Transcript(#[from] TranscriptError),
+    /// The system prompt.
+    #[error(transparent)]
+    System(#[from] system::Error),
+    /// A session of this name is there already.
+    #[error("session {0} exists already; resume it with --resume {0}, or choose another id")]
+    Exists(SessionId),
+}
+
+impl Classify for Error {
+    fn class(&self) -> Class {
+        match self {
+            Self::Transcript(error) => error.class(),
+            Self::System(error) => error.class(),
+            Self::Exists(_) => Class::Refuse,
+        }
+    }
+}
+
+/// Where events go. A watcher that went away is no reason to stop.
+pub type Events = mpsc::UnboundedSender<Event>;
+
+/// A conversation.
+pub struct Session {
+    id: SessionId,
+    pub(crate) world: World,
+    pub(crate) config: Arc<Config>,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) context: Arc<ToolContext>,
+    pub(crate) fold: Fold,
+    envelope: Envelope,
+    last: Option<RecordId>,
+    ledger: Ledger,
+    events: Option<Events>,
+}
+
+impl Session {
+    /// A new conversation. Nothing is written before its first turn.
+    #[must_use]
+    pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
+        let config = Arc::new(config);
+        let context = Arc::new(ToolContext::new(
+            world.clone(),
+            Arc::clone(&config.limits),
+            world.transcripts.session_dir(&id),
+            config.roots.clone(),
+        ));
+        let envelope = Envelope {
+            session_id: id.clone(),
+            cwd: config.surroundings.cwd.clone(),
+            version: config.version.clone(),
+            git_branch: config.git_branch.clone(),
+            entrypoint: config.entrypoint.clone(),
+            ..Envelope::default()
+        };
+        Self {
+            id,
+            world,
+            toolbox,
+            context,
+            fold: Fold::new(Arc::clone(&config.limits)),
+            config,
+            envelope,
+            last: None,
+            ledger: Ledger::default(),
+            events: None,
+        }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// The conversation as the model sees it.
+    #[must_use]
+    pub fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    /// What it used so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What it was started with.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The model that answers.
+    #[must_use]
+    pub fn model(&self) -> &ModelId {
+        self.fold.prelude().map_or(&self.config.model, |prelude| &prelude.params.model)
+    }
+
+    /// Its window and thresholds.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        let model = self.model();
+        let spec = self.config.table.spec(model);
+        let config = &self.config;
+        Window::resolve(model, spec, &config.betas, &config.window, &config.limits)
+    }
+
+    /// Sends what happens from here on to a watcher.
+    pub fn watch(&mut self, events: Events) {
+        self.events = Some(events);
+    }
+
+    /// Changes the model for the rest of the conversation: a declared break.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn switch_model(&mut self, model: &ModelId) -> Result<(), Error> {
+        let params = self.config.params(model, self.world.model.dialect());
+        let Some(prelude) = self.fold.prelude().cloned() else {
+            let mut config = Config::clone(&self.config);
+            config.model = model.clone();
+            config.model_choice = ModelChoice::Named;
+            self.config = Arc::new(config);
+            return Ok(());
+        };
+        let prelude = Prelude { params, ..prelude };
+        self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+        Ok(())
+    }
+
+    /// Writes a record to the log, then takes it into the conversation.
+    ///
+    /// # Errors
+    /// If the log cannot be written; the conversation is unchanged then.
+    pub async fn append(&mut self, entry: Entry) -> Result<RecordId, Error> {
+        let id = RecordId::from(self.world.clock.fresh_uuid());
+        let parent = match &entry {
+            Entry::Boundary(_) => None,
+            _ => self.last.clone(),
+        };
+        let record = Record { id: id.clone(), parent, at: self.world.clock.now(), entry };
+        let line = encode(&record, &self.envelope);
+        self.world.transcripts.append(&self.id, line.as_bytes()).await?;
+        self.emit(|| Event::Recorded(Box::new(record.clone())));
+        self.take(record);
+        Ok(id)
+    }
+
+    /// Books a request of any source.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
+        self.emit(|| Event::Booked(booking.clone()));
+        self.append(Entry::Decision(Decision::Booked(booking))).await?;
+        Ok(())
+    }
+
+    pub(crate) fn emit(&self, event: impl FnOnce() -> Event) {
+        if let Some(events) = &self.events {
+            let _ = events.send(event());
+        }
+    }
+
+    /// Makes sure that a prelude stands in the log.
+    pub(crate) async fn ensure_prelude(&mut self) -> Result<(), Error> {
+        if self.fold.prelude().is_none() {
+            let prelude = self.compose_prelude()?;
+            self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+        }
+        Ok(())
+    }
+
+    fn compose_prelude(&self) -> Result<Prelude, Error> {
+        let config = &self.config;
+        let surroundings = system::Surroundings {
+            model: config.model.to_string(),
+            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            ..config.surroundings.clone()
+        };
+        Ok(Prelude {
+            system: system::compose(&surroundings)?,
+            tools: self.toolbox.definitions(),
+            params: config.params(&config.model, self.world.model.dialect()),
+        })
+    }
+
+    fn take(&mut self, record: Record) {
+        self.last = Some(record.id.clone());
+        if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
+            self.ledger.book(booking);
+        }
+        self.fold.push(record);
+    }
+}

@@ -1,0 +1,142 @@
+//! Going on with a conversation that was left.
+
+use super::{Error, Session};
+use crate::config::{Config, ModelChoice};
+use crate::tools::Toolbox;
+use crate::world::World;
+use mnemon_kernel::{
+    Block, Decision, Entry, Prelude, Record, Role, SessionId, ToolUseId, UserEntry, UserOrigin,
+};
+use mnemon_prefix::message::{INTERRUPTED, Origin};
+use mnemon_transcript::{Conversation, Rebuild};
+
+/// What was found when a session was opened again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resumed {
+    /// Lines that could not be used, with the reason.
+    pub skipped: Vec<String>,
+    /// Bytes of a line that was being written when the process ended.
+    pub torn_bytes: u64,
+}
+
+impl Session {
+    /// Opens a conversation as it was left. Its first request has the bytes of
+    /// the last one before, and what came after.
+    ///
+    /// # Errors
+    /// If there is no such session or its log cannot be read or written.
+    pub async fn resume(
+        id: SessionId,
+        world: World,
+        config: Config,
+        toolbox: Toolbox,
+    ) -> Result<(Self, Resumed), Error> {
+        let (conversation, torn_bytes) = load(&world, &id).await?;
+        let mut session = Self::new(id, world, config, toolbox);
+        let resumed = session.restore(conversation, torn_bytes);
+        session.mend().await?;
+        session.adopt_choices().await?;
+        Ok((session, resumed))
+    }
+
+    /// Starts a new conversation with all that another one holds.
+    ///
+    /// # Errors
+    /// If there is no such session or a log cannot be read or written.
+    pub async fn fork(
+        from: &SessionId,
+        id: SessionId,
+        world: World,
+        config: Config,
+        toolbox: Toolbox,
+    ) -> Result<(Self, Resumed), Error> {
+        let (mut conversation, torn_bytes) = load(&world, from).await?;
+        let mut fresh = || world.clock.fresh_uuid();
+        let forked = mnemon_transcript::fork(&conversation.records, from, &mut fresh);
+        let mut session = Self::new(id, world.clone(), config, toolbox);
+        for record in &forked {
+            let mut envelope = session.envelope.clone();
+            envelope.forked_from = record.forked_from.clone();
+            let line = mnemon_transcript::encode(&record.record, &envelope);
+            world.transcripts.append(&session.id, line.as_bytes()).await?;
+        }
+        conversation.records = forked.into_iter().map(|forked| forked.record).collect();
+        let resumed = session.restore(conversation, torn_bytes);
+        session.mend().await?;
+        session.adopt_choices().await?;
+        Ok((session, resumed))
+    }
+
+    fn restore(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
+        for booking in &conversation.bookings {
+            self.ledger.book(booking);
+        }
+        for record in conversation.records {
+            self.remember_reads(&record);
+            self.last = Some(record.id.clone());
+            self.fold.push(record);
+        }
+        let skipped = conversation.skipped.iter().map(ToString::to_string).collect();
+        Resumed { skipped, torn_bytes }
+    }
+
+    /// Files that the model has seen are known by the results of its tools.
+    fn remember_reads(&self, record: &Record) {
+        if let Entry::User(UserEntry { tool_use_result: Some(value), .. }) = &record.entry {
+            self.context.restore_reads(value);
+        }
+    }
+
+    /// Answers calls whose results were lost with the process, and takes back
+    /// a response of which only thinking had come.
+    async fn mend(&mut self) -> Result<(), Error> {
+        for id in self.fold.open_calls() {
+            let block = Block::tool_error(&ToolUseId::new(id), INTERRUPTED);
+            let content = vec![block];
+            let entry =
+                UserEntry { content, origin: UserOrigin::ToolResult, tool_use_result: None };
+            self.append(Entry::User(entry)).await?;
+        }
+        let Some(last) = self.fold.messages().last() else { return Ok(()) };
+        if last.role() == Role::Assistant && last.blocks(None).is_empty() {
+            let id = last.pieces().iter().find_map(|piece| match &piece.origin {
+                Origin::Assistant(id) => Some(id.clone()),
+                _ => None,
+            });
+            if let Some(message_id) = id {
+                let reason = "the process ended before the answer did".to_owned();
+                self.append(Entry::Decision(Decision::Retracted { message_id, reason })).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a person asked for this time is honoured, at the price of a
+    /// declared break; everything else stays as the log has it.
+    async fn adopt_choices(&mut self) -> Result<(), Error> {
+        let Some(old) = self.fold.prelude() else { return Ok(()) };
+        let named = self.config.model_choice == ModelChoice::Named;
+        let model = if named { self.config.model.clone() } else { old.params.model.clone() };
+        let dialect = self.world.model.dialect();
+        let appended = self.config.surroundings.appended.as_deref().unwrap_or_default();
+        let same_text = old.system.iter().any(|block| block.text.contains(appended));
+        if model == old.params.model && dialect == old.params.dialect && same_text {
+            return Ok(());
+        }
+        let params = self.config.params(&model, dialect);
+        let prelude = if same_text {
+            Prelude { params, ..old.clone() }
+        } else {
+            Prelude { params, ..self.compose_prelude()? }
+        };
+        self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+        Ok(())
+    }
+}
+
+async fn load(world: &World, id: &SessionId) -> Result<(Conversation, u64), Error> {
+    let mut rebuild = Rebuild::new();
+    let mut sink = |line: &[u8]| rebuild.push(line);
+    let loaded = world.transcripts.load(id, &mut sink).await?;
+    Ok((rebuild.finish(), loaded.torn_bytes))
+}

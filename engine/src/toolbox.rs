@@ -1,0 +1,60 @@
+//! The tools of a session. The list is part of the cached prefix: main thread
+//! and forks have the same one in the same order, and restriction is by
+//! refusal (PC4).
+
+use crate::tools::{Tool, standard_tools};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// An ordered set of tools.
+#[derive(Clone)]
+pub struct Toolbox {
+    tools: Arc<[Arc<dyn Tool>]>,
+}
+
+impl Default for Toolbox {
+    fn default() -> Self {
+        Self::new(standard_tools())
+    }
+}
+
+impl Toolbox {
+    /// These tools, in this order. Of two with one name the first is used.
+    #[must_use]
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { tools: tools.into() }
+    }
+
+    /// The standard tools and these after them.
+    #[must_use]
+    pub fn with_extra(extra: Vec<Arc<dyn Tool>>) -> Self {
+        let mut tools = standard_tools();
+        tools.extend(extra);
+        Self::new(tools)
+    }
+
+    /// The tool of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.tools.iter().find(|tool| tool.spec().name == name)
+    }
+
+    /// Names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.tools.iter().map(|tool| tool.spec().name)
+    }
+
+    /// The definitions, as a request carries them.
+    #[must_use]
+    pub fn definitions(&self) -> Vec<Value> {
+        let definition = |tool: &Arc<dyn Tool>| {
+            let spec = tool.spec();
+            json!({
+                "name": spec.name,
+                "description": spec.description,
+                "input_schema": spec.input_schema,
+            })
+        };
+        self.tools.iter().map(definition).collect()
+    }
+}

@@ -1,0 +1,177 @@
+//! The driver: performs the steps of a turn until it is over.
+
+use crate::answer::{Answered, calls_of, text_of};
+use crate::event::{Denial, EndReason, Event, TurnEnd};
+use crate::ladder::Climbed;
+use crate::run::{Rules, Run, Step};
+use crate::session::{Error, Session};
+use mnemon_kernel::record::reminder;
+use mnemon_kernel::{Attachment, Block, Entry, Role, ToolUseId, Usage, UserEntry, UserOrigin};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// What the model reads after the person stopped a turn.
+pub const INTERRUPTED_BY_PERSON: &str = "[Request interrupted by user]";
+
+impl Session {
+    /// Runs one turn: the person's message, and all that follows from it.
+    /// What goes wrong with the model or a tool ends the turn with a reason;
+    /// the conversation can go on.
+    ///
+    /// # Errors
+    /// If the log cannot be written: nothing more could be kept.
+    pub async fn turn(
+        &mut self,
+        prompt: Vec<Block>,
+        cancel: &CancellationToken,
+    ) -> Result<TurnEnd, Error> {
+        self.ensure_prelude().await?;
+        self.append_user(prompt, UserOrigin::Human).await?;
+        let limit = self.config.limits.turn_requests;
+        let mut run = Run::new(Rules {
+            max_requests: self.config.max_turns.map_or(limit, |turns| turns.min(limit)),
+            has_fallback: self.fallback_model().is_some(),
+        });
+        let mut end = TurnEnd {
+            reason: EndReason::Completed,
+            text: String::new(),
+            requests: 0,
+            usage: Usage::default(),
+            denials: Vec::new(),
+        };
+        loop {
+            match run.next() {
+                Step::RunLayer(rung) => match self.climb(rung) {
+                    Climbed::Done => run.layer_done(),
+                    Climbed::Blocked(why) => run.blocked(why),
+                },
+                Step::CallModel => self.step_model(&mut run, &mut end, cancel).await?,
+                Step::CallTools(calls) => {
+                    let denied = self.run_tools(calls, cancel).await?;
+                    end.denials.extend(denied);
+                    self.step_boundary(&mut run, cancel).await?;
+                }
+                Step::SwitchModel => {
+                    self.fall_back().await?;
+                    run.layer_done();
+                }
+                Step::Done(reason) => {
+                    end.reason = reason;
+                    end.requests = run.requests();
+                    return Ok(end);
+                }
+            }
+        }
+    }
+
+    async fn step_model(
+        &mut self,
+        run: &mut Run,
+        end: &mut TurnEnd,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        match self.ask_model(cancel).await? {
+            Answered::Whole(reply) => {
+                end.usage.add(&reply.usage);
+                let text = text_of(&reply.blocks);
+                if !text.is_empty() {
+                    end.text = text;
+                }
+                run.answered(&reply.stop_reason, calls_of(&reply.blocks));
+            }
+            Answered::Failed(error) => run.model_failed(&error),
+            Answered::Cancelled => {
+                self.close_interrupted().await?;
+                run.cancelled();
+            }
+        }
+        Ok(())
+    }
+
+    /// What joins the conversation between a tool's result and the next
+    /// request: messages that the person typed meanwhile, ends of background
+    /// commands.
+    async fn step_boundary(
+        &mut self,
+        run: &mut Run,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        if cancel.is_cancelled() {
+            self.close_interrupted().await?;
+            run.cancelled();
+            return Ok(());
+        }
+        self.tell_finished_jobs().await?;
+        for text in self.queue.take() {
+            self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
+        }
+        run.tools_done();
+        Ok(())
+    }
+
+    /// Leaves the conversation in a state that a new message can follow.
+    async fn close_interrupted(&mut self) -> Result<(), Error> {
+        for id in self.fold.open_calls() {
+            let block = Block::tool_error(&ToolUseId::new(id), INTERRUPTED_BY_PERSON);
+            self.append_user(vec![block], UserOrigin::ToolResult).await?;
+        }
+        let answered = self.fold.messages().last().is_some_and(|m| m.role() == Role::Assistant);
+        if answered {
+            let block = Block::text(INTERRUPTED_BY_PERSON);
+            self.append_user(vec![block], UserOrigin::Meta).await?;
+        }
+        Ok(())
+    }
+
+    async fn tell_finished_jobs(&mut self) -> Result<(), Error> {
+        for job in self.context.finished_jobs() {
+            let text = format!(
+                "The background command {} ({}) has ended: {:?}. Its output is in {}.",
+                job.id,
+                job.command,
+                job.state,
+                job.output.display()
+            );
+            self.attach("task_status", &text, json!({"taskId": job.id})).await?;
+        }
+        Ok(())
+    }
+
+    /// Injects a reminder.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn attach(&mut self, kind: &str, text: &str, data: Value) -> Result<(), Error> {
+        let attachment = Attachment { kind: kind.into(), rendered: reminder(text), data };
+        self.append(Entry::Attachment(attachment)).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn append_user(
+        &mut self,
+        content: Vec<Block>,
+        origin: UserOrigin,
+    ) -> Result<(), Error> {
+        self.append(Entry::User(UserEntry { content, origin, tool_use_result: None })).await?;
+        Ok(())
+    }
+
+    /// The model to fall back to, if it is not the one that answers already.
+    fn fallback_model(&self) -> Option<mnemon_kernel::ModelId> {
+        self.config.fallback_model.clone().filter(|fallback| fallback != self.model())
+    }
+
+    async fn fall_back(&mut self) -> Result<(), Error> {
+        let Some(to) = self.fallback_model() else { return Ok(()) };
+        let from = self.model().clone();
+        self.switch_model(&to).await?;
+        let reason = "the model is overloaded".to_owned();
+        self.emit(|| Event::ModelSwitched { from, to, reason });
+        Ok(())
+    }
+}
+
+/// A denial as the end of a turn reports it.
+pub(crate) fn denial(call: &crate::tools::ToolCall) -> Denial {
+    Denial { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() }
+}

@@ -1,0 +1,131 @@
+//! An agent: settings, ports and tools, ready to hold conversations.
+
+use crate::builder::Builder;
+use crate::error::Error;
+use crate::repo::Repo;
+use mnemon_engine::session::Resumed;
+use mnemon_engine::{Config, Session, Toolbox, World};
+use mnemon_kernel::SessionId;
+use mnemon_settings::provider::Choice;
+use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved};
+use mnemon_transcript::{Listed, Side};
+use std::path::PathBuf;
+
+/// What an agent is made of.
+pub(crate) struct Parts {
+    pub(crate) world: World,
+    pub(crate) config: Config,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) home: Home,
+    pub(crate) repo: Option<Repo>,
+    pub(crate) resolved: Resolved,
+    pub(crate) choice: Choice,
+    pub(crate) live: LiveFlags,
+    pub(crate) poller: Option<PollerHandle>,
+}
+
+/// An agent for one working directory.
+pub struct Agent {
+    parts: Parts,
+}
+
+impl Agent {
+    /// Starts to put an agent together for work in a directory.
+    pub fn builder(cwd: impl Into<PathBuf>) -> Builder {
+        Builder::new(cwd.into())
+    }
+
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self { parts }
+    }
+
+    /// A new conversation. Nothing is written before its first turn.
+    #[must_use]
+    pub fn start(&self) -> Session {
+        let id = SessionId::from(self.parts.world.clock.fresh_uuid());
+        self.start_as(id)
+    }
+
+    /// A new conversation with an id of your own.
+    #[must_use]
+    pub fn start_as(&self, id: SessionId) -> Session {
+        Session::new(id, self.parts.world.clone(), self.config(), self.parts.toolbox.clone())
+    }
+
+    /// Goes on with a conversation.
+    ///
+    /// # Errors
+    /// If there is none of this id, or it cannot be read.
+    pub async fn resume(&self, id: SessionId) -> Result<(Session, Resumed), Error> {
+        let (world, toolbox) = (self.parts.world.clone(), self.parts.toolbox.clone());
+        Ok(Session::resume(id, world, self.config(), toolbox).await?)
+    }
+
+    /// Starts a new conversation with all that another one holds.
+    ///
+    /// # Errors
+    /// If there is none of this id, or it cannot be read or written.
+    pub async fn fork(&self, from: &SessionId) -> Result<(Session, Resumed), Error> {
+        let id = SessionId::from(self.parts.world.clock.fresh_uuid());
+        let (world, toolbox) = (self.parts.world.clone(), self.parts.toolbox.clone());
+        Ok(Session::fork(from, id, world, self.config(), toolbox).await?)
+    }
+
+    /// The conversations of this project, newest first.
+    ///
+    /// # Errors
+    /// If their directory cannot be read.
+    pub async fn sessions(&self) -> Result<Vec<Listed>, Error> {
+        let glimpses = self.parts.world.transcripts.glimpse().await?;
+        let listed = glimpses.iter().map(mnemon_transcript::list);
+        Ok(listed.filter(|entry| entry.side == Side::Main).collect())
+    }
+
+    /// What sessions are started with, kill switches and limits as they are now.
+    #[must_use]
+    pub fn config(&self) -> Config {
+        self.parts.config.clone()
+    }
+
+    /// The ports.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.parts.world
+    }
+
+    /// The tools.
+    #[must_use]
+    pub fn toolbox(&self) -> &Toolbox {
+        &self.parts.toolbox
+    }
+
+    /// The home directory.
+    #[must_use]
+    pub fn home(&self) -> &Home {
+        &self.parts.home
+    }
+
+    /// The repository around the working directory.
+    #[must_use]
+    pub fn repo(&self) -> Option<&Repo> {
+        self.parts.repo.as_ref()
+    }
+
+    /// Settings with their origins.
+    #[must_use]
+    pub fn settings(&self) -> &Resolved {
+        &self.parts.resolved
+    }
+
+    /// The provider, and why this one.
+    #[must_use]
+    pub fn provider(&self) -> &Choice {
+        &self.parts.choice
+    }
+
+    /// Ends what still runs: background commands, the look at flags.
+    pub async fn shutdown(self) {
+        drop(self.parts.poller);
+        self.parts.world.shell.shutdown().await;
+    }
+}

@@ -1,0 +1,349 @@
+//! Putting an agent together.
+
+use crate::agent::{Agent, Parts};
+use crate::approve::RefuseAll;
+use crate::clock::SystemClock;
+use crate::error::Error;
+use crate::provider;
+use crate::repo::Repo;
+use mnemon_disk::{DiskFiles, DiskTranscripts};
+use mnemon_engine::{Config, ModelChoice, Tool, Toolbox, World};
+use mnemon_kernel::ports::{Approver, Clock, Files, Model, Search, Shell, Transcripts, Web};
+use mnemon_kernel::settings::{PermissionMode, Surface};
+use mnemon_kernel::{Flag, Limits, ModelTable, env};
+use mnemon_prefix::system::Surroundings;
+use mnemon_process::{BashShell, ShellConfig};
+use mnemon_search::TreeSearch;
+use mnemon_settings::layout::{Platform, local_settings};
+use mnemon_settings::provider::{Choice, choose, models, window_overrides};
+use mnemon_settings::{
+    Extra, Home, Inputs, Layer, LiveFlags, Origin, Resolved, Source, Tracked, load, spawn_poller,
+};
+use mnemon_web::WebReader;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What an agent is made from. Everything but the working directory has a
+/// default; every port can be replaced.
+pub struct Builder {
+    cwd: PathBuf,
+    home: Option<PathBuf>,
+    user_home: Option<PathBuf>,
+    variables: BTreeMap<String, String>,
+    extra_settings: Option<Extra>,
+    flags: Vec<Layer>,
+    managed: Option<PathBuf>,
+    surface: Surface,
+    extra_directories: Vec<PathBuf>,
+    appended: Option<String>,
+    max_turns: Option<u32>,
+    entrypoint: String,
+    tools: Vec<Arc<dyn Tool>>,
+    model: Option<Arc<dyn Model>>,
+    approver: Arc<dyn Approver>,
+    clock: Arc<dyn Clock>,
+    files: Arc<dyn Files>,
+    transcripts: Option<Arc<dyn Transcripts>>,
+}
+
+impl Builder {
+    pub(crate) fn new(cwd: PathBuf) -> Self {
+        Self {
+            cwd,
+            home: None,
+            user_home: None,
+            variables: BTreeMap::new(),
+            extra_settings: None,
+            flags: Vec::new(),
+            managed: None,
+            surface: Surface::Headless,
+            extra_directories: Vec::new(),
+            appended: None,
+            max_turns: None,
+            entrypoint: "sdk-rs".into(),
+            tools: Vec::new(),
+            model: None,
+            approver: Arc::new(RefuseAll),
+            clock: Arc::new(SystemClock),
+            files: Arc::new(DiskFiles),
+            transcripts: None,
+        }
+    }
+
+    /// Where Mnemon keeps its files; else `MNEMON_HOME` or `~/.mnemon` of what
+    /// [`Self::environment`] was given.
+    #[must_use]
+    pub fn home(mut self, path: impl Into<PathBuf>) -> Self {
+        self.home = Some(path.into());
+        self
+    }
+
+    /// The environment: variables, and the person's home directory.
+    #[must_use]
+    pub fn environment(
+        mut self,
+        variables: BTreeMap<String, String>,
+        user_home: Option<PathBuf>,
+    ) -> Self {
+        self.variables = variables;
+        self.user_home = user_home;
+        self
+    }
+
+    /// A settings file or JSON object besides the usual ones.
+    #[must_use]
+    pub fn settings(mut self, extra: Extra) -> Self {
+        self.extra_settings = Some(extra);
+        self
+    }
+
+    /// One setting by its JSON pointer, over files and environment.
+    #[must_use]
+    pub fn set(
+        mut self,
+        name: &str,
+        pointer: &str,
+        value: impl Into<serde_json::Value>,
+    ) -> Self {
+        self.flags.push(Layer::flag(name, pointer, value));
+        self
+    }
+
+    /// Managed settings elsewhere than where the platform has them.
+    #[must_use]
+    pub fn managed_settings(mut self, path: impl Into<PathBuf>) -> Self {
+        self.managed = Some(path.into());
+        self
+    }
+
+    /// Whether a person sits in front of it.
+    #[must_use]
+    pub fn surface(mut self, surface: Surface) -> Self {
+        self.surface = surface;
+        self
+    }
+
+    /// A further directory in which tools may work.
+    #[must_use]
+    pub fn directory(mut self, path: impl Into<PathBuf>) -> Self {
+        self.extra_directories.push(path.into());
+        self
+    }
+
+    /// Text at the end of the system prompt.
+    #[must_use]
+    pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.appended = Some(text.into());
+        self
+    }
+
+    /// Most requests of one turn.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// How the transcript names the program.
+    #[must_use]
+    pub fn entrypoint(mut self, name: impl Into<String>) -> Self {
+        self.entrypoint = name.into();
+        self
+    }
+
+    /// A tool of your own, after the standard ones.
+    #[must_use]
+    pub fn tool(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// A model of your own, in place of the one that settings choose.
+    #[must_use]
+    pub fn model(mut self, model: Arc<dyn Model>) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Who says yes or no to tool calls; else nobody does.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
+    }
+
+    /// Another clock.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Other files.
+    #[must_use]
+    pub fn files(mut self, files: Arc<dyn Files>) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// Another place for transcripts.
+    #[must_use]
+    pub fn transcripts(mut self, transcripts: Arc<dyn Transcripts>) -> Self {
+        self.transcripts = Some(transcripts);
+        self
+    }
+
+    /// Reads the settings and makes the agent.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, settings are broken, or the provider
+    /// cannot be made.
+    pub async fn build(self) -> Result<Agent, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = match &self.home {
+            Some(path) => Home::at(path),
+            None => Home::resolve(&self.variables, self.user_home.as_deref())?,
+        };
+        let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
+        let choice = choose(&resolved, &self.variables)?;
+        let live = LiveFlags::new(resolved.clone());
+        let poller = Source::of(&resolved).map(|source| spawn_poller(&live, source));
+        let (flags, limits) = live.current();
+        let made = match &self.model {
+            Some(model) => provider::Made { model: Arc::clone(model), key: None },
+            None => provider::make(&choice, &limits).await?,
+        };
+        let limits = Arc::new(limits);
+        let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
+        let transcripts = self.transcripts.clone().unwrap_or_else(|| {
+            let own = DiskTranscripts::new(project.root().to_owned());
+            Arc::new(own.with_max_line(limits.transcript_line_bytes))
+        });
+        let world = World {
+            clock: Arc::clone(&self.clock),
+            model: made.model,
+            files: Arc::clone(&self.files),
+            shell: self.shell(&resolved) as Arc<dyn Shell>,
+            search: Arc::new(TreeSearch) as Arc<dyn Search>,
+            web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
+            transcripts,
+            approver: Arc::clone(&self.approver),
+        };
+        let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
+        config.flags = flags;
+        if resolved.settings.auto_compact_enabled == Some(false) {
+            config.flags.set(Flag::AutoCompact, false);
+        }
+        config.secrets = made.key.iter().map(|key| key.expose().to_owned()).collect();
+        let toolbox = Toolbox::with_extra(self.tools);
+        Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
+    }
+
+    fn load_settings(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        cwd: &Path,
+    ) -> Result<Resolved, Error> {
+        let root = repo.map_or(cwd, |repo| repo.root.as_path());
+        let local_is_tracked = match repo {
+            Some(repo) if local_settings(&repo.root).exists() => {
+                repo.tracks(".claude/settings.local.json")
+            }
+            _ => Tracked::No,
+        };
+        let platform = Platform::current().managed_settings();
+        Ok(load(&Inputs {
+            home,
+            repo: root,
+            local_is_tracked,
+            extra: self.extra_settings.as_ref(),
+            variables: &self.variables,
+            flags: &self.flags,
+            managed: self.managed.as_deref().unwrap_or(&platform),
+        })?)
+    }
+
+    fn shell(&self, resolved: &Resolved) -> Arc<BashShell> {
+        let keys = [env::ANTHROPIC_API_KEY, env::ANTHROPIC_AUTH_TOKEN, env::OPENAI_API_KEY];
+        Arc::new(BashShell::new(ShellConfig {
+            scrub: keys.map(str::to_owned).to_vec(),
+            env: resolved.settings.env.clone(),
+        }))
+    }
+
+    fn config(
+        &self,
+        resolved: &Resolved,
+        choice: &Choice,
+        cwd: &Path,
+        repo: Option<&Repo>,
+        limits: Arc<Limits>,
+    ) -> Result<Config, Error> {
+        let settings = &resolved.settings;
+        let own = &settings.mnemon;
+        let models = models(resolved, choice.kind);
+        let mut roots = vec![cwd.to_owned()];
+        let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
+        for directory in self.extra_directories.iter().cloned().chain(listed) {
+            roots.push(real_directory(&cwd.join(directory))?);
+        }
+        let git = repo.map_or_else(
+            || "no".to_owned(),
+            |repo| match &repo.branch {
+                Some(branch) => format!("yes, on branch {branch}"),
+                None => "yes".to_owned(),
+            },
+        );
+        let surroundings = Surroundings {
+            cwd: cwd.display().to_string(),
+            extra_directories: roots.iter().skip(1).map(|d| d.display().to_string()).collect(),
+            git,
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            output_style: settings.output_style.clone(),
+            language: settings.language.clone(),
+            appended: self.appended.clone(),
+            ..Surroundings::default()
+        };
+        Ok(Config {
+            model: models.main,
+            model_choice: model_choice(resolved),
+            small_model: models.small,
+            fallback_model: models.fallback,
+            limits,
+            table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
+            window: window_overrides(resolved),
+            cache: own.cache.ttl.resolve(self.surface),
+            thinking: own.thinking,
+            effort: own.effort.clone(),
+            betas: choice.betas.clone(),
+            surroundings,
+            roots,
+            user_home: self.user_home.clone(),
+            permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
+            permissions: settings.permissions.clone(),
+            max_turns: self.max_turns,
+            git_branch: repo.and_then(|repo| repo.branch.clone()),
+            entrypoint: self.entrypoint.clone(),
+            ..Config::new(cwd.to_owned())
+        })
+    }
+}
+
+fn model_choice(resolved: &Resolved) -> ModelChoice {
+    match resolved.origin("/model") {
+        Origin::Env(_) | Origin::Flag(_) | Origin::File(_) => ModelChoice::Named,
+        _ => ModelChoice::Default,
+    }
+}
+
+fn real_directory(path: &Path) -> Result<PathBuf, Error> {
+    let broken = |message: String| Error::Directory { path: path.to_owned(), message };
+    let real = path.canonicalize().map_err(|error| broken(error.to_string()))?;
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(broken("it is not a directory".into())),
+    }
+}

@@ -1,0 +1,45 @@
+//! Why an agent could not be made.
+
+use mnemon_kernel::{Class, Classify};
+use std::path::PathBuf;
+
+/// What stood in the way.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The working directory.
+    #[error("the directory {path} cannot be used: {message}")]
+    Directory {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// Settings.
+    #[error(transparent)]
+    Settings(#[from] mnemon_settings::Error),
+    /// The provider.
+    #[error(transparent)]
+    Provider(#[from] mnemon_provider::Error),
+    /// The key.
+    #[error(transparent)]
+    Key(#[from] mnemon_provider::key::KeyError),
+    /// The session.
+    #[error(transparent)]
+    Session(#[from] mnemon_engine::Error),
+    /// The list of sessions.
+    #[error(transparent)]
+    Transcript(#[from] mnemon_kernel::ports::TranscriptError),
+}
+
+impl Classify for Error {
+    fn class(&self) -> Class {
+        match self {
+            Self::Directory { .. } => Class::Refuse,
+            Self::Settings(error) => error.class(),
+            Self::Provider(error) => error.class(),
+            Self::Key(error) => error.class(),
+            Self::Session(error) => error.class(),
+            Self::Transcript(error) => error.class(),
+        }
+    }
+}

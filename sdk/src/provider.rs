@@ -1,0 +1,62 @@
+//! From the provider that settings choose to one that answers.
+
+use crate::error::Error;
+use mnemon_kernel::ports::Model;
+use mnemon_kernel::settings::ProviderKind;
+use mnemon_kernel::{Limits, Secret};
+use mnemon_provider::{AnthropicProvider, Auth, Config, Offline, OpenAiProvider, key};
+use mnemon_settings::provider::{AuthStyle, Choice, KeySource};
+use mnemon_wire::anthropic::Version;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a key command may take.
+const KEY_COMMAND_TIME: Duration = Duration::from_secs(10);
+
+/// A provider and the key it uses.
+pub(crate) struct Made {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) key: Option<Secret>,
+}
+
+/// Makes the provider that was chosen.
+pub(crate) async fn make(choice: &Choice, limits: &Limits) -> Result<Made, Error> {
+    if choice.kind == ProviderKind::Offline {
+        return Ok(Made { model: Arc::new(Offline::new()), key: None });
+    }
+    let (key, hint) = resolve_key(&choice.key).await?;
+    let config = Config {
+        base_url: choice.base_url.clone().unwrap_or_default(),
+        key: key.clone(),
+        auth: auth(choice.auth),
+        key_hint: hint,
+        anthropic_version: Version::by_name(&choice.anthropic_version).unwrap_or_default(),
+        headers: choice.headers.iter().map(|(n, v)| (n.clone(), v.clone())).collect(),
+        betas: choice.betas.clone(),
+        limits: limits.clone(),
+    };
+    let model: Arc<dyn Model> = match choice.kind {
+        ProviderKind::OpenAi => Arc::new(OpenAiProvider::new(&config)?),
+        _ => Arc::new(AnthropicProvider::new(&config)?),
+    };
+    Ok(Made { model, key })
+}
+
+async fn resolve_key(source: &KeySource) -> Result<(Option<Secret>, String), Error> {
+    Ok(match source {
+        KeySource::None => (None, "ANTHROPIC_API_KEY or OPENAI_API_KEY".to_owned()),
+        KeySource::Variable { name, value } => (Some(value.clone()), (*name).to_owned()),
+        KeySource::Command(command) => {
+            let key = key::run(command, KEY_COMMAND_TIME).await?;
+            (Some(key), "apiKeyHelper".to_owned())
+        }
+    })
+}
+
+fn auth(style: AuthStyle) -> Auth {
+    match style {
+        AuthStyle::ApiKey | AuthStyle::None => Auth::ApiKey,
+        AuthStyle::Bearer => Auth::Bearer,
+        AuthStyle::Both => Auth::Both,
+    }
+}
