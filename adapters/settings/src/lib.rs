@@ -1,1 +1,37 @@
-//! Placeholder.
+//! Settings from files, environment, flags and a live provider, each value
+//! with the place it came from.
+//!
+//! The order is that of C4: home, project, local, `--settings`, the flag
+//! provider (Q3), environment, command line; managed settings win over all.
+//! [`load`] reads and merges them into a [`Resolved`]; [`provider::choose`]
+//! says who answers; [`LiveFlags`] follows what changes while sessions run.
+//!
+//! The crate reads files that it is pointed at and never the environment,
+//! the current directory or a clock: the apps hand those in. It does not write
+//! settings, run key commands or ask git anything.
+
+pub mod environment;
+pub mod error;
+pub mod layout;
+pub mod live;
+pub mod merge;
+pub mod origin;
+pub mod provider;
+pub mod resolved;
+pub mod schema;
+pub mod secret;
+pub mod source;
+
+mod check;
+mod refuse;
+
+pub use environment::Ambient;
+pub use error::Error;
+pub use layout::Home;
+pub use live::{LiveFlags, PollerHandle, Source, spawn_poller};
+pub use merge::Layer;
+pub use origin::Origin;
+pub use refuse::{Refused, Tracked};
+pub use resolved::{Inputs, Resolved, Row, load};
+pub use secret::Secret;
+pub use source::Extra;

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 macro_rules! flags {
-    ($($(#[$doc:meta])* $variant:ident $name:literal $default:literal),+ $(,)?) => {
+    ($($(#[doc = $about:literal])+ $variant:ident $name:literal $default:literal),+ $(,)?) => {
         /// One switch.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Flag { $($(#[$doc])* $variant),+ }
+        pub enum Flag { $($(#[doc = $about])+ $variant),+ }
 
         impl Flag {
             /// Every switch, in the order of the specification.
@@ -24,6 +24,12 @@ macro_rules! flags {
             #[must_use]
             pub fn default_on(self) -> bool {
                 match self { $(Self::$variant => $default),+ }
+            }
+
+            /// What it switches, for people.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($about),+).trim_ascii_start()),+ }
             }
         }
     };
@@ -132,6 +138,7 @@ mod tests {
         assert_eq!(off, ["prune_cache_edit", "prune_api", "collapse", "team_memory", "daily_logs"]);
         assert_eq!(Flag::ALL.len(), 15);
         assert_eq!(Flag::PruneTime.env_name(), "MNEMON_FLAG_PRUNE_TIME");
+        assert_eq!(Flag::Dream.about(), "Consolidation.");
     }
 
     #[test]

@@ -1,0 +1,246 @@
+//! Whether a value has the shape of settings: wrong types are named by key,
+//! keys that nobody knows are collected, and both can be found in the text.
+
+use crate::origin::{child, segments};
+use mnemon_kernel::{Flag, Settings};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_ignored::Path as IgnoredPath;
+use serde_json::Value;
+use serde_path_to_error::{Path as TrackPath, Segment};
+use std::fmt;
+
+/// A key whose value is not what it takes.
+#[derive(Debug)]
+pub(crate) struct Mismatch {
+    pub(crate) pointer: String,
+    pub(crate) reason: String,
+}
+
+/// Settings with the pointers of keys that are none.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) settings: Settings,
+    pub(crate) unknown: Vec<String>,
+}
+
+/// Numbers that are bounded by more than their type: pointer, least, most.
+pub(crate) const RANGES: &[(&str, u64, u64)] = &[
+    ("/autoCompactWindow", 1, u64::MAX),
+    ("/mnemon/auto_compact_percent", 1, 100),
+    ("/cleanupPeriodDays", 1, u64::MAX),
+];
+
+/// Reads settings out of a value.
+pub(crate) fn check(value: &Value) -> Result<Checked, Mismatch> {
+    sections_are_objects(value)?;
+    let mut unknown = Vec::new();
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(value, &mut track);
+    let read = serde_ignored::deserialize(tracked, |path| unknown.push(ignored_pointer(&path)));
+    let settings: Settings = read.map_err(|error: serde_json::Error| Mismatch {
+        pointer: tracked_pointer(&track.path()),
+        reason: error.to_string(),
+    })?;
+    for (pointer, least, most) in RANGES {
+        let number = value.pointer(pointer).and_then(Value::as_u64);
+        if number.is_some_and(|number| number < *least || number > *most) {
+            let reason = match *most {
+                u64::MAX => format!("has to be at least {least}"),
+                most => format!("has to be from {least} to {most}"),
+            };
+            return Err(Mismatch {
+                pointer: (*pointer).to_owned(),
+                reason,
+            });
+        }
+    }
+    // Editors put `$schema` there to find the schema.
+    unknown.retain(|pointer| pointer != "/$schema");
+    let flags = settings.mnemon.flags.unknown();
+    unknown.extend(flags.map(|name| child("/mnemon/flags", name)));
+    Ok(Checked { settings, unknown })
+}
+
+/// Readers of structs also take lists, field by field. A list would replace
+/// the object of an earlier source, and hide keys from [`crate::refuse`]; so
+/// what is an object by default has to be one.
+fn sections_are_objects(value: &Value) -> Result<(), Mismatch> {
+    let sections = serde_json::to_value(Settings::default()).unwrap_or_default();
+    compare_section(value, &sections, "")
+}
+
+fn compare_section(value: &Value, section: &Value, pointer: &str) -> Result<(), Mismatch> {
+    let Value::Object(section) = section else {
+        return Ok(());
+    };
+    let Value::Object(value) = value else {
+        return Err(Mismatch {
+            pointer: pointer.to_owned(),
+            reason: "has to be an object".to_owned(),
+        });
+    };
+    for (key, section) in section {
+        if let Some(value) = value.get(key) {
+            compare_section(value, section, &child(pointer, key))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is the name of a switch, of this version.
+pub(crate) fn is_flag(name: &str) -> bool {
+    Flag::by_name(name).is_some()
+}
+
+fn ignored_pointer(path: &IgnoredPath<'_>) -> String {
+    match path {
+        IgnoredPath::Root => String::new(),
+        IgnoredPath::Seq { parent, index } => child(&ignored_pointer(parent), &index.to_string()),
+        IgnoredPath::Map { parent, key } => child(&ignored_pointer(parent), key),
+        IgnoredPath::Some { parent }
+        | IgnoredPath::NewtypeStruct { parent }
+        | IgnoredPath::NewtypeVariant { parent } => ignored_pointer(parent),
+    }
+}
+
+fn tracked_pointer(path: &TrackPath) -> String {
+    path.iter()
+        .fold(String::new(), |pointer, segment| match segment {
+            Segment::Seq { index } => child(&pointer, &index.to_string()),
+            Segment::Map { key } => child(&pointer, key),
+            Segment::Enum { .. } | Segment::Unknown => pointer,
+        })
+}
+
+/// Line and column of the value at `pointer` in a text that is JSON; those of
+/// its end, as the parser counts.
+pub(crate) fn locate(text: &str, pointer: &str) -> (usize, usize) {
+    let path: Vec<String> = segments(pointer).collect();
+    let mut parser = serde_json::Deserializer::from_str(text);
+    match (Walk { path: &path }).deserialize(&mut parser) {
+        Ok(()) => (1, 1),
+        Err(error) => (error.line(), error.column()),
+    }
+}
+
+/// Goes down to the value and fails there on purpose: the parser puts the
+/// place it has reached into the error.
+#[derive(Clone, Copy)]
+struct Walk<'a> {
+    path: &'a [String],
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the place of a key")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Some((first, rest)) = self.path.split_first() else {
+            return Err(A::Error::custom("here"));
+        };
+        while let Some(key) = map.next_key::<String>()? {
+            if &key == first {
+                map.next_value_seed(Walk { path: rest })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let Some((first, rest)) = self.path.split_first() else {
+            return Err(A::Error::custom("here"));
+        };
+        let mut index = 0_usize;
+        loop {
+            let found = first.parse() == Ok(index);
+            let more = if found {
+                seq.next_element_seed(Walk { path: rest })?.is_some()
+            } else {
+                seq.next_element::<IgnoredAny>()?.is_some()
+            };
+            if !more {
+                return Ok(());
+            }
+            index += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn c4_a_key_is_found_in_the_text() {
+        let text = "{\n  \"a\": [1,\n    {\"b\": true}],\n  \"c\": {}\n}";
+        assert_eq!(locate(text, "/a/1/b").0, 3);
+        assert_eq!(locate(text, "/c").0, 4);
+        assert_eq!(locate(text, "/nowhere"), (1, 1));
+    }
+
+    #[test]
+    fn c4_unknown_keys_are_collected_at_every_depth() {
+        let checked = check(&json!({
+            "$schema": "x", "colour": 1,
+            "mnemon": {"limits": {"max_retries": 2, "speed": 3}, "flags": {"recall": false, "fly": true}},
+            "permissions": {"defaultMode": "plan", "extra": []},
+            "hooks": {"Stop": [{"anything": 1}]}
+        }))
+        .unwrap();
+        assert_eq!(
+            checked.unknown,
+            [
+                "/colour",
+                "/mnemon/limits/speed",
+                "/permissions/extra",
+                "/mnemon/flags/fly"
+            ]
+        );
+        assert_eq!(checked.settings.mnemon.limits.max_retries, 2);
+    }
+
+    #[test]
+    fn c4_a_wrong_type_names_its_key() {
+        let wrong = check(&json!({"mnemon": {"models": {"a/b": {"window": "big"}}}})).unwrap_err();
+        assert_eq!(wrong.pointer, "/mnemon/models/a~1b/window");
+        assert!(wrong.reason.contains("u64"), "{}", wrong.reason);
+    }
+
+    #[test]
+    fn s2_a_list_does_not_pass_for_a_section() {
+        for (list, pointer) in [
+            (json!({"permissions": [["Bash"]]}), "/permissions"),
+            (json!({"permissions": []}), "/permissions"),
+            (json!({"mnemon": []}), "/mnemon"),
+            (json!({"mnemon": {"provider": []}}), "/mnemon/provider"),
+            (json!({"mnemon": {"limits": [1]}}), "/mnemon/limits"),
+        ] {
+            assert_eq!(check(&list).unwrap_err().pointer, pointer);
+        }
+    }
+
+    #[test]
+    fn t5_a_percentage_is_from_1_to_100() {
+        for percent in [0, 101] {
+            let wrong = check(&json!({"mnemon": {"auto_compact_percent": percent}})).unwrap_err();
+            assert_eq!(wrong.pointer, "/mnemon/auto_compact_percent");
+            assert_eq!(wrong.reason, "has to be from 1 to 100");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Why settings could not be read.
+
+use mnemon_kernel::{Class, Classify};
+use std::path::PathBuf;
+
+/// What failed. A person has to act on each of these before a session starts.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no place for the home directory.
+    #[error("find a home directory: set MNEMON_HOME to a full path")]
+    NoHome,
+    /// A path that has to be whole is not.
+    #[error("use {what} {}: give a full path", path.display())]
+    RelativePath {
+        /// Which variable or setting named it.
+        what: String,
+        /// The path.
+        path: PathBuf,
+    },
+    /// A directory could not be made.
+    #[error("make the directory {}", path.display())]
+    MakeDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A settings file is there but cannot be read.
+    #[error("read the settings file {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A settings file is a directory, a pipe or a device.
+    #[error("read the settings file {}: it is not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A settings file is larger than any real one.
+    #[error("read the settings file {}: it is larger than {limit_bytes} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most that is read.
+        limit_bytes: u64,
+    },
+    /// A settings file is not JSON.
+    #[error("read {place}, line {line}, column {column}: {reason}")]
+    Syntax {
+        /// The file, or the flag that held the text.
+        place: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A settings file is JSON, but no object.
+    #[error(
+        "read {place}, line {line}, column {column}: settings are an object, write {{ … }} around them"
+    )]
+    NotAnObject {
+        /// The file, or the flag that held the text.
+        place: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// A key has a value that it cannot take.
+    #[error("read {place}, line {line}, column {column}: `{key}`: {reason}")]
+    WrongValue {
+        /// The file, or the flag that held the text.
+        place: String,
+        /// The key, with dots.
+        key: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An environment variable has a value that it cannot take.
+    #[error("use the variable {name}: it takes {takes}")]
+    Variable {
+        /// The variable as it was set.
+        name: String,
+        /// What it takes.
+        takes: String,
+    },
+    /// A command-line flag has a value that its key cannot take.
+    #[error("use {flag}: {reason}")]
+    Flag {
+        /// The flag.
+        flag: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The address of a provider or of the flag source is no web address.
+    #[error("use the address from {from}: it has to start with http:// or https:// ({reason})")]
+    Address {
+        /// Which variable or setting named it.
+        from: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A header cannot be sent. The value is not shown: it may be a secret.
+    #[error("use header {number} of {from}: write `Name: Value`, one a line")]
+    Header {
+        /// Which variable or setting named it.
+        from: String,
+        /// Which of them, from 1.
+        number: usize,
+    },
+    /// Both kinds of flag source are set.
+    #[error("use mnemon.flag_source: set `file` or `url`, not both")]
+    TwoFlagSources,
+    /// Layers that were each right do not make settings together.
+    #[error("merge settings: `{key}`: {reason}")]
+    Merge {
+        /// The key, with dots.
+        key: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Classify for Error {
+    fn class(&self) -> Class {
+        match self {
+            Self::Merge { .. } => Class::Bug,
+            _ => Class::Stop,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What a repository's settings may not do (S2).
+//!
+//! A repository under your feet is hostile: its committed settings may narrow
+//! what tools do, but not widen it, start programs, send requests elsewhere or
+//! move or remove what a person keeps. A local settings file that git tracks
+//! counts as committed.
+
+use crate::origin::Origin;
+use mnemon_kernel::settings::PermissionMode;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Whether git tracks the local settings file. Ask git for the file's real
+/// path: below a link, it calls a tracked file untracked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracked {
+    /// It does, so the file came with the repository.
+    Yes,
+    /// It does not, or there is no git.
+    No,
+}
+
+/// A value that was not taken over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The key, as a JSON pointer.
+    pub pointer: String,
+    /// Who set it.
+    pub origin: Origin,
+    /// Why it was not taken over.
+    pub reason: &'static str,
+}
+
+const RUNS: &str = "a repository may not start programs";
+const WIDENS: &str = "a repository may not widen what tools may do";
+const REDIRECTS: &str = "a repository may not choose where requests go";
+const FIGURES: &str = "a repository may not change what is known of models";
+
+/// Keys that are never taken over from a repository.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "/autoMemoryDirectory",
+        "a repository may not move the memory directory",
+    ),
+    ("/env", "a repository may not set variables for programs"),
+    ("/apiKeyHelper", RUNS),
+    ("/hooks", RUNS),
+    ("/statusLine", RUNS),
+    (
+        "/cleanupPeriodDays",
+        "a repository may not remove transcripts",
+    ),
+    ("/permissions/allow", WIDENS),
+    ("/permissions/additionalDirectories", WIDENS),
+    ("/mnemon/provider", REDIRECTS),
+    ("/mnemon/flag_source", REDIRECTS),
+    ("/mnemon/models", FIGURES),
+    ("/mnemon/prices", FIGURES),
+];
+
+const MODE: &str = "/permissions/defaultMode";
+
+/// Takes out of a repository's settings what they may not say. `below` is the
+/// mode that the person's own settings ask for.
+pub(crate) fn refuse(value: &mut Value, origin: &Origin, below: PermissionMode) -> Vec<Refused> {
+    let mut refused = Vec::new();
+    for (pointer, reason) in REFUSED {
+        if take(value, pointer).is_some() {
+            refused.push(Refused {
+                pointer: (*pointer).to_owned(),
+                origin: origin.clone(),
+                reason,
+            });
+        }
+    }
+    // Null takes back what was set before, so it stands for the default mode.
+    let wider = match value.pointer(MODE) {
+        Some(Value::Null) => below == PermissionMode::Plan,
+        Some(Value::String(mode)) => match mode.as_str() {
+            "acceptEdits" | "bypassPermissions" => true,
+            "default" => below == PermissionMode::Plan,
+            _ => false,
+        },
+        _ => false,
+    };
+    if wider {
+        take(value, MODE);
+        refused.push(Refused {
+            pointer: MODE.to_owned(),
+            origin: origin.clone(),
+            reason: WIDENS,
+        });
+    }
+    refused
+}
+
+/// Takes out a permission mode that only other tools know, so that their
+/// settings files can be shared. What stays is the stricter default.
+pub(crate) fn refuse_foreign_mode(value: &mut Value, origin: &Origin) -> Option<Refused> {
+    let mode = value.pointer(MODE)?;
+    let foreign =
+        mode.is_string() && serde_json::from_value::<PermissionMode>(mode.clone()).is_err();
+    foreign.then(|| {
+        take(value, MODE);
+        Refused {
+            pointer: MODE.to_owned(),
+            origin: origin.clone(),
+            reason: "no mode of Mnemon: default, acceptEdits, plan or bypassPermissions",
+        }
+    })
+}
+
+fn take(value: &mut Value, pointer: &str) -> Option<Value> {
+    let (parent, key) = pointer.rsplit_once('/')?;
+    value
+        .pointer_mut(parent)?
+        .as_object_mut()?
+        .shift_remove(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn refused(value: &Value, below: PermissionMode) -> (Value, Vec<String>) {
+        let mut value = value.clone();
+        let refused = refuse(&mut value, &Origin::Project("p".into()), below);
+        (value, refused.into_iter().map(|r| r.pointer).collect())
+    }
+
+    #[test]
+    fn s2_a_repository_may_narrow_but_not_widen() {
+        let settings = json!({
+            "model": "m", "autoMemoryDirectory": "/", "env": {"PATH": "."}, "apiKeyHelper": "x",
+            "hooks": {"Stop": []}, "statusLine": {}, "cleanupPeriodDays": 1,
+            "permissions": {"allow": ["Bash"], "deny": ["Read(.env)"], "ask": ["Write"],
+                            "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
+            "mnemon": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},
+                       "models": {}, "prices": {}, "flags": {"snip": false}}
+        });
+        let (kept, names) = refused(&settings, PermissionMode::Default);
+        assert_eq!(
+            kept,
+            json!({
+                "model": "m",
+                "permissions": {"deny": ["Read(.env)"], "ask": ["Write"]},
+                "mnemon": {"flags": {"snip": false}}
+            })
+        );
+        assert_eq!(names.len(), REFUSED.len() + 1);
+    }
+
+    #[test]
+    fn s2_a_mode_counts_as_wider_against_the_persons_own() {
+        let with = |mode: &str| json!({"permissions": {"defaultMode": mode}});
+        let names = |mode: &str, below| refused(&with(mode), below).1;
+        assert!(names("plan", PermissionMode::Default).is_empty());
+        assert!(names("default", PermissionMode::AcceptEdits).is_empty());
+        assert_eq!(names("default", PermissionMode::Plan), [MODE]);
+        let taken_back = json!({"permissions": {"defaultMode": null}});
+        assert_eq!(refused(&taken_back, PermissionMode::Plan).1, [MODE]);
+        assert_eq!(
+            names("acceptEdits", PermissionMode::BypassPermissions),
+            [MODE]
+        );
+    }
+
+    #[test]
+    fn c6_a_mode_of_another_tool_is_left_out() {
+        let mut value = json!({"permissions": {"defaultMode": "somethingElse"}});
+        assert!(refuse_foreign_mode(&mut value, &Origin::Inline).is_some());
+        assert_eq!(value, json!({"permissions": {}}));
+        let mut known = json!({"permissions": {"defaultMode": "plan"}});
+        assert!(refuse_foreign_mode(&mut known, &Origin::Inline).is_none());
+    }
+}

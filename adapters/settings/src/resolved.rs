@@ -1,0 +1,297 @@
+//! All sources together (C4): read, checked, merged, explained.
+
+use crate::check;
+use crate::environment::{self, Ambient, Variables};
+use crate::error::Error;
+use crate::layout::{self, Home};
+use crate::merge::{Layer, Merged, merge};
+use crate::origin::{Origin, dotted, segments};
+use crate::refuse::{self, Refused, Tracked};
+use crate::schema;
+use crate::source::{Document, Extra};
+use mnemon_kernel::Settings;
+use mnemon_kernel::settings::PermissionMode;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Everything that settings are read from.
+#[derive(Clone, Debug)]
+pub struct Inputs<'a> {
+    /// The home directory.
+    pub home: &'a Home,
+    /// The git root, else the working directory.
+    pub repo: &'a Path,
+    /// Whether git tracks the repository's local settings.
+    pub local_is_tracked: Tracked,
+    /// What `--settings` was given.
+    pub extra: Option<&'a Extra>,
+    /// The environment.
+    pub variables: &'a Variables,
+    /// Settings from the command line, made with [`Layer::flag`].
+    pub flags: &'a [Layer],
+    /// The managed settings: [`layout::Platform::managed_settings`].
+    pub managed: &'a Path,
+}
+
+/// Settings with the origin of every value.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The settings.
+    pub settings: Settings,
+    /// The merged object, with keys that nobody knows.
+    pub value: Value,
+    /// The last source that set each leaf, by JSON pointer.
+    pub origins: BTreeMap<String, Origin>,
+    /// Keys that nobody knows.
+    pub unknown: Vec<(String, Origin)>,
+    /// Values that were not taken over (S2).
+    pub refused: Vec<Refused>,
+    /// What the environment says beside settings.
+    pub ambient: Ambient,
+    layers: Vec<Layer>,
+}
+
+/// Reads and merges all sources.
+///
+/// # Errors
+/// An [`Error`] that names the file, line, column and key, or the variable or
+/// flag, that is wrong. A file that is not there is no error, except the one
+/// of `--settings`.
+pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
+    let mut reading = Reading::default();
+    let home = inputs.home.settings();
+    let project = layout::project_settings(inputs.repo);
+    reading.file(&home, Origin::Home(home.clone()), Trust::Own)?;
+    // The repository may be the home directory itself, with the home at
+    // `~/.claude`: then this file was read just now, and is the person's own.
+    if !same_file(&home, &project) {
+        reading.file(
+            &project,
+            Origin::Project(project.clone()),
+            Trust::Repository,
+        )?;
+    }
+    let local = layout::local_settings(inputs.repo);
+    let trust = match inputs.local_is_tracked {
+        Tracked::Yes => Trust::Repository,
+        Tracked::No => Trust::Own,
+    };
+    reading.file(&local, Origin::Local(local.clone()), trust)?;
+    match inputs.extra {
+        Some(Extra::File(path)) => {
+            let document = Document::read(path)?.ok_or_else(|| Error::Unreadable {
+                path: path.clone(),
+                source: std::io::ErrorKind::NotFound.into(),
+            })?;
+            reading.document(document, Origin::File(path.clone()), Trust::Own)?;
+        }
+        Some(Extra::Inline(text)) => {
+            let document = Document::parse("--settings".to_owned(), text)?;
+            reading.document(document, Origin::Inline, Trust::Own)?;
+        }
+        None => {}
+    }
+    let environment = environment::read(inputs.variables)?;
+    reading.layers.extend(environment.layers);
+    reading.unknown.extend(environment.unknown);
+    for layer in inputs.flags {
+        check_flag(layer)?;
+        reading.layers.push(layer.clone());
+    }
+    let managed = inputs.managed.to_owned();
+    reading.file(&managed, Origin::Managed(managed.clone()), Trust::Own)?;
+    reading.resolve(environment.ambient)
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+fn check_flag(layer: &Layer) -> Result<(), Error> {
+    match check::check(&layer.value) {
+        Ok(_) => Ok(()),
+        Err(wrong) => Err(Error::Flag {
+            flag: layer.origin.to_string(),
+            reason: wrong.reason,
+        }),
+    }
+}
+
+/// Whose file it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The person's or the administrator's.
+    Own,
+    /// It came with the repository.
+    Repository,
+}
+
+#[derive(Default)]
+struct Reading {
+    layers: Vec<Layer>,
+    unknown: Vec<(String, Origin)>,
+    refused: Vec<Refused>,
+}
+
+impl Reading {
+    fn file(&mut self, path: &Path, origin: Origin, trust: Trust) -> Result<(), Error> {
+        match Document::read(path)? {
+            Some(document) => self.document(document, origin, trust),
+            None => Ok(()),
+        }
+    }
+
+    fn document(
+        &mut self,
+        mut document: Document,
+        origin: Origin,
+        trust: Trust,
+    ) -> Result<(), Error> {
+        if trust == Trust::Repository {
+            let below = self.mode();
+            let refused = refuse::refuse(&mut document.value, &origin, below);
+            self.refused.extend(refused);
+        }
+        let foreign = refuse::refuse_foreign_mode(&mut document.value, &origin);
+        self.refused.extend(foreign);
+        let checked = document.check()?;
+        let unknown = checked.unknown.into_iter();
+        self.unknown
+            .extend(unknown.map(|pointer| (pointer, origin.clone())));
+        self.layers.push(Layer {
+            origin,
+            value: document.value,
+        });
+        Ok(())
+    }
+
+    /// The permission mode that the layers read so far ask for.
+    fn mode(&self) -> PermissionMode {
+        let merged = merge(&self.layers);
+        let mode = merged.value.pointer("/permissions/defaultMode").cloned();
+        mode.and_then(|mode| serde_json::from_value(mode).ok())
+            .unwrap_or_default()
+    }
+
+    fn resolve(self, ambient: Ambient) -> Result<Resolved, Error> {
+        let (settings, merged) = settle(&self.layers)?;
+        Ok(Resolved {
+            settings,
+            value: merged.value,
+            origins: merged.origins,
+            unknown: self.unknown,
+            refused: self.refused,
+            ambient,
+            layers: self.layers,
+        })
+    }
+}
+
+fn settle(layers: &[Layer]) -> Result<(Settings, Merged), Error> {
+    let merged = merge(layers);
+    let checked = check::check(&merged.value).map_err(|wrong| Error::Merge {
+        key: dotted(&wrong.pointer),
+        reason: wrong.reason,
+    })?;
+    Ok((checked.settings, merged))
+}
+
+impl Resolved {
+    /// The same settings with what the flag provider says now: above files,
+    /// below environment, command line and managed settings (Q3).
+    ///
+    /// # Errors
+    /// [`Error::Flag`] if the provider's answer does not have the shape of
+    /// flags and limits.
+    pub fn with_provider(&self, flags: &Value, limits: &Value) -> Result<Self, Error> {
+        let mnemon = serde_json::json!({ "mnemon": { "flags": flags, "limits": limits } });
+        let layer = Layer {
+            origin: Origin::Provider,
+            value: mnemon,
+        };
+        check_flag(&layer)?;
+        let mut layers = self.layers.clone();
+        layers.retain(|old| old.origin != Origin::Provider);
+        let at = layers.partition_point(|old| old.origin.rank() < layer.origin.rank());
+        layers.insert(at, layer);
+        let (settings, merged) = settle(&layers)?;
+        Ok(Self {
+            settings,
+            value: merged.value,
+            origins: merged.origins,
+            unknown: self.unknown.clone(),
+            refused: self.refused.clone(),
+            ambient: self.ambient.clone(),
+            layers,
+        })
+    }
+
+    /// Who set the value at this pointer; the default if nobody did.
+    #[must_use]
+    pub fn origin(&self, pointer: &str) -> &Origin {
+        self.origins.get(pointer).unwrap_or(&Origin::Default)
+    }
+
+    /// Every key with its value and origin, for `mnemon config`: in the order
+    /// of the schema, defaults included, then keys that nobody knows.
+    pub fn explain(&self) -> impl Iterator<Item = Row> + '_ {
+        let keys = schema::keys(&schema::settings_schema());
+        let mut rest: Vec<&String> = self.origins.keys().collect();
+        // The tenth element of a list comes after the second.
+        rest.sort_by_cached_key(|pointer| {
+            let parts = segments(pointer).map(|part| (part.parse::<usize>().ok(), part));
+            parts.collect::<Vec<_>>()
+        });
+        let mut rows = Vec::new();
+        for key in keys {
+            let below = format!("{}/", key.pointer);
+            let (set, others): (Vec<&String>, Vec<&String>) = rest
+                .into_iter()
+                .partition(|at| **at == key.pointer || at.starts_with(&below));
+            rest = others;
+            if set.is_empty() {
+                rows.push(Row {
+                    key: dotted(&key.pointer),
+                    value: key.default,
+                    origin: Origin::Default,
+                });
+            }
+            rows.extend(set.into_iter().map(|pointer| self.row(pointer)));
+        }
+        rows.extend(rest.into_iter().map(|pointer| self.row(pointer)));
+        rows.into_iter()
+    }
+
+    fn row(&self, pointer: &str) -> Row {
+        let secret = HIDDEN.iter().any(|start| pointer.starts_with(start));
+        let value = if secret {
+            Value::from("(hidden)")
+        } else {
+            self.value.pointer(pointer).cloned().unwrap_or_default()
+        };
+        Row {
+            key: dotted(pointer),
+            value,
+            origin: self.origin(pointer).clone(),
+        }
+    }
+}
+
+/// Values that may hold keys, and are not shown (S5).
+const HIDDEN: &[&str] = &["/env/", "/mnemon/provider/headers/"];
+
+/// One line of `mnemon config`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The key, with dots.
+    pub key: String,
+    /// Its value; null where nothing is set and nothing is the default.
+    pub value: Value,
+    /// Who set it.
+    pub origin: Origin,
+}

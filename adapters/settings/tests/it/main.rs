@@ -1,0 +1,17 @@
+//! Settings as a whole: files, environment, flags, provider, live values.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod docs;
+mod hostile;
+mod house;
+mod live;
+mod loading;
+mod provider;
