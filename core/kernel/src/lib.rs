@@ -7,7 +7,7 @@
 //! [`ports`], whose methods return futures and leave the waiting to the engine.
 //!
 //! One owner for each fact: model table and prices in [`models`], limits in
-//! [`limits`], kill switches in [`flags`], environment names in [`env`].
+//! [`limits`], kill switches in [`flags`], environment names in [`mod@env`].
 
 pub mod block;
 pub mod effect;

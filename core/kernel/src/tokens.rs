@@ -3,7 +3,7 @@
 //! The canonical count of a conversation (T1) is what the API last reported
 //! plus an estimate of what came after. The estimate is a fixed number of
 //! bytes per token (T2), corrected by what this session's requests turned out
-//! to hold (T7). All layers use [`Calibration::estimate`] and nothing else.
+//! to hold (T7). All layers use the functions here and [`Calibration::apply`], and nothing else.
 
 use crate::block::{Block, BlockView};
 use crate::limits::Limits;
