@@ -5,14 +5,44 @@
 //! is part of the cached prefix: it must not depend on anything that changes
 //! within a session.
 
-use mnemon_kernel::ports::{BoxFuture, FileVersion};
-use mnemon_kernel::{Limits, ToolUseId};
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+mod bash;
+mod context;
+mod edit;
+mod glob;
+mod grep;
+mod input;
+mod lines;
+mod near;
+mod patch;
+mod read;
+mod todo_write;
+mod web_fetch;
+mod write;
 
-use crate::world::World;
+pub use context::ToolContext;
+pub use todo_write::{Todo, TodoStatus};
+
+use mnemon_kernel::ToolUseId;
+use mnemon_kernel::ports::BoxFuture;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The tools that every session has, in the order in which the model is shown
+/// them. The order is part of the cached prefix.
+#[must_use]
+pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(read::Read),
+        Arc::new(write::Write),
+        Arc::new(edit::Edit),
+        Arc::new(glob::Glob),
+        Arc::new(grep::Grep),
+        Arc::new(bash::Bash),
+        Arc::new(web_fetch::WebFetch),
+        Arc::new(todo_write::TodoWrite),
+    ]
+}
 
 /// One thing that the model can do.
 pub trait Tool: Send + Sync {
@@ -91,12 +121,19 @@ pub struct ToolOutput {
 impl ToolOutput {
     /// A text for the model.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: Value::String(text.into()), is_error: false, structured: None }
+        Self {
+            content: Value::String(text.into()),
+            is_error: false,
+            structured: None,
+        }
     }
 
     /// A failure for the model to read: what happened, and what to do instead.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
     }
 
     /// The same output with its structured form.
@@ -107,70 +144,30 @@ impl ToolOutput {
     }
 }
 
-/// What a tool may use while it runs.
-pub struct ToolContext {
-    /// The outside world.
-    pub world: World,
-    /// The limits of this session.
-    pub limits: Arc<Limits>,
-    /// Where the session keeps its own files (spills, job output).
-    pub session_dir: PathBuf,
-    /// Directories in which files may be touched; the first is where it started.
-    pub roots: Vec<PathBuf>,
-    state: Mutex<ToolState>,
+/// Somebody who answers a question aside from the conversation: a small
+/// model, asked by a tool and not seen in the transcript.
+pub trait Asker: Send + Sync {
+    /// Asks, and gives the answer's text. An error says why there is none.
+    fn ask(
+        &self,
+        system: String,
+        prompt: String,
+        max_tokens: u64,
+    ) -> BoxFuture<'_, Result<String, String>>;
 }
 
-/// What tools remember from call to call.
-#[derive(Clone, Debug, Default)]
-struct ToolState {
-    cwd: PathBuf,
-    reads: BTreeMap<PathBuf, FileVersion>,
+/// Why a call was not done, in words for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal(String);
+
+impl Refusal {
+    fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
 }
 
-impl ToolContext {
-    /// A context whose working directory is the first root.
-    #[must_use]
-    pub fn new(
-        world: World,
-        limits: Arc<Limits>,
-        session_dir: PathBuf,
-        roots: Vec<PathBuf>,
-    ) -> Self {
-        let cwd = roots.first().cloned().unwrap_or_default();
-        let state = Mutex::new(ToolState { cwd, reads: BTreeMap::new() });
-        Self { world, limits, session_dir, roots, state }
-    }
-
-    /// The working directory of the shell.
-    #[must_use]
-    pub fn cwd(&self) -> PathBuf {
-        self.state().cwd.clone()
-    }
-
-    /// Moves the working directory.
-    pub fn set_cwd(&self, cwd: PathBuf) {
-        self.state().cwd = cwd;
-    }
-
-    /// A path as the model gave it, made absolute by the working directory.
-    #[must_use]
-    pub fn absolute(&self, path: &str) -> PathBuf {
-        let path = Path::new(path.trim());
-        if path.is_absolute() { path.to_owned() } else { self.cwd().join(path) }
-    }
-
-    /// Remembers that the model has seen this version of a file.
-    pub fn saw(&self, path: PathBuf, version: FileVersion) {
-        self.state().reads.insert(path, version);
-    }
-
-    /// The version of a file that the model has seen.
-    #[must_use]
-    pub fn seen(&self, path: &Path) -> Option<FileVersion> {
-        self.state().reads.get(path).cloned()
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, ToolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+impl From<Refusal> for ToolOutput {
+    fn from(refusal: Refusal) -> Self {
+        Self::error(refusal.0)
     }
 }

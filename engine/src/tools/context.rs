@@ -1,0 +1,130 @@
+//! What a tool may use while it runs, and what tools remember from call to
+//! call: the working directory, the versions of files that the model has seen,
+//! its to-do list and its background commands.
+//!
+//! Nothing here survives the process. What must is in the log.
+
+use mnemon_kernel::Limits;
+use mnemon_kernel::ports::{FileVersion, JobInfo, JobState};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Asker, Todo};
+use crate::world::World;
+
+/// What a tool may use while it runs.
+pub struct ToolContext {
+    /// The outside world.
+    pub world: World,
+    /// The limits of this session.
+    pub limits: Arc<Limits>,
+    /// Where the session keeps its own files (spills, job output).
+    pub session_dir: PathBuf,
+    /// Directories in which files may be touched; the first is where it started.
+    pub roots: Vec<PathBuf>,
+    /// Who answers questions over a page; without one the page itself is given.
+    pub ask: Option<Arc<dyn Asker>>,
+    state: Mutex<ToolState>,
+}
+
+/// What tools remember from call to call.
+#[derive(Clone, Debug, Default)]
+struct ToolState {
+    cwd: PathBuf,
+    reads: BTreeMap<PathBuf, FileVersion>,
+    todos: Vec<Todo>,
+    /// Background commands whose end nobody was told of.
+    untold_jobs: BTreeSet<String>,
+}
+
+impl ToolContext {
+    /// A context whose working directory is the first root.
+    #[must_use]
+    pub fn new(
+        world: World,
+        limits: Arc<Limits>,
+        session_dir: PathBuf,
+        roots: Vec<PathBuf>,
+    ) -> Self {
+        let cwd = roots.first().cloned().unwrap_or_default();
+        let state = ToolState {
+            cwd,
+            ..ToolState::default()
+        };
+        Self {
+            world,
+            limits,
+            session_dir,
+            roots,
+            ask: None,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The working directory of the shell.
+    #[must_use]
+    pub fn cwd(&self) -> PathBuf {
+        self.state().cwd.clone()
+    }
+
+    /// Moves the working directory.
+    pub fn set_cwd(&self, cwd: PathBuf) {
+        self.state().cwd = cwd;
+    }
+
+    /// A path as the model gave it, made absolute by the working directory.
+    #[must_use]
+    pub fn absolute(&self, path: &str) -> PathBuf {
+        let path = path.trim();
+        if path.is_empty() {
+            // Joining an empty path would leave a slash at the end.
+            return self.cwd();
+        }
+        self.cwd().join(path)
+    }
+
+    /// Remembers that the model has seen this version of a file. The path is
+    /// the resolved one, so that two names of a file are one file.
+    pub fn saw(&self, path: PathBuf, version: FileVersion) {
+        self.state().reads.insert(path, version);
+    }
+
+    /// The version of a file that the model has seen.
+    #[must_use]
+    pub fn seen(&self, path: &Path) -> Option<FileVersion> {
+        self.state().reads.get(path).cloned()
+    }
+
+    /// The to-do list as the model last wrote it.
+    #[must_use]
+    pub fn todos(&self) -> Vec<Todo> {
+        self.state().todos.clone()
+    }
+
+    /// Puts another to-do list in place, and gives back the one before.
+    pub fn set_todos(&self, todos: Vec<Todo>) -> Vec<Todo> {
+        std::mem::replace(&mut self.state().todos, todos)
+    }
+
+    /// Background commands of this context that ended since this was last
+    /// asked, each once, in the order in which they were started.
+    #[must_use]
+    pub fn finished_jobs(&self) -> Vec<JobInfo> {
+        let jobs = self.world.shell.jobs();
+        let mut state = self.state();
+        jobs.into_iter()
+            .filter(|job| matches!(job.state, JobState::Ended(_)))
+            .filter(|job| state.untold_jobs.remove(&job.id))
+            .collect()
+    }
+
+    /// Remembers a background command whose end is to be told.
+    pub(super) fn started_job(&self, id: String) {
+        self.state().untold_jobs.insert(id);
+    }
+
+    fn state(&self) -> MutexGuard<'_, ToolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
