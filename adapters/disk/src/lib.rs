@@ -1,1 +1,27 @@
-//! Placeholder.
+//! The disk: everything that touches files, in one place.
+//!
+//! - [`Root`]: a directory that nothing done through it can leave.
+//! - [`atomic`]: a file written whole or not at all, at any path.
+//! - [`Lock`]: one holder at a time, among processes.
+//! - [`jsonl`]: lines that survive a crash, read without loading the file.
+//! - [`DiskFiles`] and [`DiskTranscripts`]: the ports of the kernel.
+//!
+//! What is ours (transcripts, memories, spills, locks) is made with 0600 in
+//! directories with 0700; a person's own files keep their permissions.
+//!
+//! [`Root`], [`atomic`], [`Lock`] and [`jsonl`] block; callers in async code
+//! move them to a thread where the work may be long.
+
+pub mod atomic;
+mod error;
+mod files;
+pub mod jsonl;
+mod lock;
+mod root;
+mod transcripts;
+
+pub use error::Error;
+pub use files::DiskFiles;
+pub use lock::Lock;
+pub use root::{Entry, EntryKind, Root};
+pub use transcripts::DiskTranscripts;

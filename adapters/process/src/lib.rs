@@ -1,1 +1,30 @@
-//! Placeholder.
+//! Shell commands for tools and hooks: the port `Shell` on a real system.
+//!
+//! Every command runs in a session of its own, away from the terminal, and
+//! everything it starts is in its process group. The group ends with the
+//! command: when it exits, when its time is up, when its future is dropped,
+//! when the shell is shut down or dropped. Only a process that left the group
+//! on purpose (`setsid`) goes on.
+//!
+//! This crate decides nothing about what may run: that is asked before.
+
+use std::collections::BTreeMap;
+
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(not(unix))]
+pub use elsewhere::BashShell;
+#[cfg(unix)]
+pub use unix::BashShell;
+
+/// What commands see of our environment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellConfig {
+    /// Names of variables that commands must not see: keys of the provider.
+    pub scrub: Vec<String>,
+    /// Variables that commands see in addition.
+    pub env: BTreeMap<String, String>,
+}

@@ -1,1 +1,49 @@
-//! Placeholder.
+//! Finding files and lines in a tree: the port `Search` on a real disk.
+//!
+//! Ignore files (`.gitignore`, `.ignore`) are honoured, in a git repository
+//! or not. Hidden files are searched, `.git` never is. Links are not
+//! followed, so a loop of them does not matter. All paths that come back are
+//! absolute: whoever gets one can open it.
+//!
+//! The work is done on a thread where it may block, and stops soon after its
+//! future was dropped.
+
+mod glob;
+mod grep;
+mod tree;
+
+use mnemon_kernel::ports::{
+    BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Search, SearchError,
+};
+use std::path::PathBuf;
+use tree::Stop;
+
+/// Searches the file system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeSearch;
+
+impl Search for TreeSearch {
+    fn glob(&self, query: GlobQuery) -> BoxFuture<'_, Result<GlobFound, SearchError>> {
+        blocking(query.root.clone(), move |stop| glob::find(&query, stop))
+    }
+
+    fn grep(&self, query: GrepQuery) -> BoxFuture<'_, Result<GrepFound, SearchError>> {
+        blocking(query.root.clone(), move |stop| grep::search(&query, stop))
+    }
+}
+
+fn blocking<T: Send + 'static>(
+    root: PathBuf,
+    work: impl FnOnce(&Stop) -> Result<T, SearchError> + Send + 'static,
+) -> BoxFuture<'static, Result<T, SearchError>> {
+    Box::pin(async move {
+        let stop = Stop::default();
+        let guard = stop.when_dropped();
+        let done = tokio::task::spawn_blocking(move || work(&stop)).await;
+        drop(guard);
+        done.unwrap_or_else(|failed| {
+            let message = failed.to_string();
+            Err(SearchError::Io { root, message })
+        })
+    })
+}

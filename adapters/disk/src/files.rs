@@ -1,0 +1,176 @@
+//! The files that tools read and write: the port [`Files`] on a real disk.
+//!
+//! Files here are the person's: new ones follow the umask, old ones keep
+//! their permissions. Nothing is confined; what may be touched is decided
+//! before, on the path that [`Files::resolve`] gives.
+
+use crate::atomic::{Audience, Staged};
+use crate::error::Error;
+use bytes::Bytes;
+use mnemon_kernel::ports::{
+    BoxFuture, Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead,
+};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+mod lines;
+mod resolve;
+
+/// Files by absolute path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiskFiles;
+
+impl Files for DiskFiles {
+    fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FileError>> {
+        blocking(path, stat)
+    }
+
+    fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, PathBuf> {
+        Box::pin(async move {
+            let given = path.to_path_buf();
+            let resolved = tokio::task::spawn_blocking(move || resolve::resolve(&given)).await;
+            resolved.unwrap_or_else(|_| path.to_path_buf())
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        path: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<FileRead, FileError>> {
+        blocking(path, move |path| read(path, max_bytes))
+    }
+
+    fn read_lines<'a>(
+        &'a self,
+        path: &'a Path,
+        first: u64,
+        count: u64,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<LinesRead, FileError>> {
+        blocking(path, move |path| {
+            lines::read(path, open(path)?.0, first, count, max_bytes)
+        })
+    }
+
+    fn write<'a>(
+        &'a self,
+        path: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<FileVersion, FileError>> {
+        let bytes = bytes.to_vec();
+        blocking(path, move |path| write(path, &bytes, &expect))
+    }
+}
+
+/// Does the work on a thread where it may block.
+fn blocking<T: Send + 'static>(
+    path: &Path,
+    work: impl FnOnce(&Path) -> Result<T, FileError> + Send + 'static,
+) -> BoxFuture<'_, Result<T, FileError>> {
+    Box::pin(async move {
+        let given = path.to_path_buf();
+        let done = tokio::task::spawn_blocking(move || work(&given)).await;
+        done.unwrap_or_else(|failed| {
+            Err(FileError::Io {
+                path: path.to_path_buf(),
+                message: failed.to_string(),
+            })
+        })
+    })
+}
+
+fn stat(path: &Path) -> Result<FileStat, FileError> {
+    let there = fs::metadata(path).map_err(|source| Error::io(path, source))?;
+    let kind = if there.is_file() {
+        FileKind::File
+    } else if there.is_dir() {
+        FileKind::Directory
+    } else {
+        FileKind::Special
+    };
+    let bytes = there.len();
+    Ok(FileStat { kind, bytes })
+}
+
+/// Opens a regular file, and says how large it claims to be. Anything else is
+/// refused before it is opened: a pipe would wait for its other end.
+fn open(path: &Path) -> Result<(File, u64), FileError> {
+    let there = stat(path)?;
+    let at = || path.to_path_buf();
+    match there.kind {
+        FileKind::Directory => Err(FileError::IsDirectory { path: at() }),
+        FileKind::Special => Err(FileError::Special { path: at() }),
+        FileKind::File => {
+            let file = File::open(path).map_err(|source| Error::io(path, source))?;
+            Ok((file, there.bytes))
+        }
+    }
+}
+
+fn read(path: &Path, max: u64) -> Result<FileRead, FileError> {
+    let too_large = |bytes| FileError::TooLarge {
+        path: path.to_path_buf(),
+        bytes,
+        max,
+    };
+    let (file, size) = open(path)?;
+    if size > max {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::new();
+    file.take(max.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|source| Error::io(path, source))?;
+    // Files of the kernel say they are empty, and others may grow meanwhile.
+    if bytes.len() as u64 > max {
+        return Err(too_large(bytes.len() as u64));
+    }
+    let version = FileVersion(blake3::hash(&bytes).to_hex().to_string());
+    let bytes = Bytes::from(bytes);
+    Ok(FileRead { bytes, version })
+}
+
+fn write(path: &Path, bytes: &[u8], expect: &Expect) -> Result<FileVersion, FileError> {
+    // Once before anything is made, and once more right before the rename.
+    check(path, expect)?;
+    let staged = Staged::new(path, bytes, Audience::Umask)?;
+    if *expect == Expect::Absent {
+        staged.commit_new()?;
+    } else {
+        check(staged.target(), expect)?;
+        staged.commit()?;
+    }
+    Ok(FileVersion(blake3::hash(bytes).to_hex().to_string()))
+}
+
+fn check(path: &Path, expect: &Expect) -> Result<(), FileError> {
+    let changed = || FileError::Changed {
+        path: path.to_path_buf(),
+    };
+    match expect {
+        Expect::Anything => Ok(()),
+        Expect::Absent => match stat(path) {
+            Err(FileError::NotFound { .. }) => Ok(()),
+            Ok(FileStat {
+                kind: FileKind::File,
+                ..
+            }) => Err(changed()),
+            Ok(_) => open(path).map(|_| ()),
+            Err(error) => Err(error),
+        },
+        Expect::Version(version) => match open(path) {
+            Ok((file, _)) if version_of(&file, path)? == *version => Ok(()),
+            Ok(_) | Err(FileError::NotFound { .. }) => Err(changed()),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+fn version_of(mut file: &File, path: &Path) -> Result<FileVersion, FileError> {
+    let mut hasher = blake3::Hasher::new();
+    io::copy(&mut file, &mut hasher).map_err(|source| Error::io(path, source))?;
+    Ok(FileVersion(hasher.finalize().to_hex().to_string()))
+}

@@ -1,0 +1,208 @@
+//! The transcripts of one project on the disk (Q4, C3): one JSONL file for
+//! each session, and beside it a directory with the session's other files.
+//!
+//! A session's name becomes a file name, so only letters, digits and `-` are
+//! taken; nothing else reaches the disk.
+
+use crate::error::Error;
+use crate::jsonl::{self, Appender};
+use jiff::Timestamp;
+use mnemon_kernel::ids::SessionId;
+use mnemon_kernel::limits::Limits;
+use mnemon_kernel::ports::{BoxFuture, Glimpse, Loaded, TranscriptError, Transcripts};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// How much of each end of a transcript a list is made from.
+const GLIMPSE_BYTES: u64 = 64 << 10;
+/// Longer names are refused; with the ending, file systems take 255.
+const MAX_NAME_BYTES: usize = 200;
+const EXTENSION: &str = "jsonl";
+
+/// The transcripts in one project's directory.
+#[derive(Debug)]
+pub struct DiskTranscripts {
+    dir: PathBuf,
+    max_line: u64,
+    open: Mutex<BTreeMap<SessionId, Appender>>,
+}
+
+impl DiskTranscripts {
+    /// The transcripts of a directory, which is made by the first append.
+    #[must_use]
+    pub fn new(project_dir: PathBuf) -> Self {
+        Self {
+            dir: project_dir,
+            max_line: Limits::default().transcript_line_bytes,
+            open: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// Sets the longest line that is written and read, in bytes.
+    #[must_use]
+    pub fn with_max_line(mut self, bytes: u64) -> Self {
+        self.max_line = bytes;
+        self
+    }
+
+    fn append_now(&self, session: &SessionId, line: &[u8]) -> Result<(), TranscriptError> {
+        let path = self.path(session);
+        let failed = |message: String| TranscriptError::Write {
+            path: path.clone(),
+            message,
+        };
+        checked(session).map_err(failed)?;
+        if line.len() as u64 > self.max_line {
+            let (has, max) = (line.len(), self.max_line);
+            return Err(failed(format!(
+                "a line of {has} bytes is over the {max} that can be read back"
+            )));
+        }
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let appender = match open.entry(session.clone()) {
+            std::collections::btree_map::Entry::Occupied(held) => held.into_mut(),
+            std::collections::btree_map::Entry::Vacant(slot) => {
+                slot.insert(Appender::open(&path).map_err(|error| failed(error.to_string()))?)
+            }
+        };
+        appender
+            .append(line)
+            .map_err(|error| failed(error.to_string()))
+    }
+
+    fn load_now(
+        &self,
+        session: &SessionId,
+        sink: &mut (dyn FnMut(&[u8]) + Send),
+    ) -> Result<Loaded, TranscriptError> {
+        let path = self.path(session);
+        if let Err(message) = checked(session) {
+            return Err(TranscriptError::Read { path, message });
+        }
+        let seen = jsonl::read(&path, self.max_line, &mut |line| sink(line));
+        seen.map(|seen| Loaded {
+            lines: seen.lines,
+            torn_bytes: seen.torn_bytes,
+            skipped: seen.skipped,
+        })
+        .map_err(|error| match error {
+            Error::NotFound { path } => TranscriptError::NotFound {
+                session: session.clone(),
+                path,
+            },
+            error => TranscriptError::Read {
+                path,
+                message: error.to_string(),
+            },
+        })
+    }
+}
+
+impl Transcripts for DiskTranscripts {
+    fn append<'a>(
+        &'a self,
+        session: &'a SessionId,
+        line: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), TranscriptError>> {
+        // Done right here and not on another thread: it is one write into the
+        // page cache, and a future that was dropped half-way writes nothing.
+        Box::pin(async move { self.append_now(session, line) })
+    }
+
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionId,
+        sink: &'a mut (dyn FnMut(&[u8]) + Send),
+    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
+        // The sink is borrowed and cannot go to another thread. A session is
+        // loaded before it does anything else, so nothing waits meanwhile.
+        Box::pin(async move { self.load_now(session, sink) })
+    }
+
+    fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>> {
+        let dir = self.dir.clone();
+        Box::pin(async move {
+            let path = dir.clone();
+            let done = tokio::task::spawn_blocking(move || glimpse(&dir)).await;
+            done.unwrap_or_else(|failed| {
+                let message = failed.to_string();
+                Err(TranscriptError::Read { path, message })
+            })
+        })
+    }
+
+    fn session_dir(&self, session: &SessionId) -> PathBuf {
+        self.dir.join(file_name(session))
+    }
+
+    fn path(&self, session: &SessionId) -> PathBuf {
+        self.dir.join(format!("{}.{EXTENSION}", file_name(session)))
+    }
+}
+
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(plain)
+}
+
+fn checked(session: &SessionId) -> Result<(), String> {
+    if is_plain(session.as_str()) {
+        return Ok(());
+    }
+    Err(format!(
+        "{:?} cannot name a session; use letters, digits and '-'",
+        session.as_str()
+    ))
+}
+
+/// The session's name as one part of a path. For a name that is refused
+/// anyway it still stays in the directory.
+fn file_name(session: &SessionId) -> String {
+    let plain = |c: char| match c {
+        '-' => '-',
+        c if c.is_ascii_alphanumeric() => c,
+        _ => '_',
+    };
+    let name: String = session.as_str().chars().map(plain).collect();
+    if name.is_empty() { "_".into() } else { name }
+}
+
+fn glimpse(dir: &Path) -> Result<Vec<Glimpse>, TranscriptError> {
+    let failed = |source: std::io::Error| TranscriptError::Read {
+        path: dir.to_path_buf(),
+        message: source.to_string(),
+    };
+    let items = match std::fs::read_dir(dir) {
+        Ok(items) => items,
+        Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(failed(source)),
+    };
+    let mut found = Vec::new();
+    for item in items {
+        let path = item.map_err(failed)?.path();
+        // One that cannot be read must not hide the others.
+        found.extend(session_of(&path).and_then(|session| one_glimpse(&path, session)));
+    }
+    found.sort_by(|a, b| (b.modified, &a.session).cmp(&(a.modified, &b.session)));
+    Ok(found)
+}
+
+/// The session of a transcript's path. Files of agents, which an older layout
+/// kept here too, are not sessions.
+fn session_of(path: &Path) -> Option<SessionId> {
+    let is_jsonl = path.extension().is_some_and(|ending| ending == EXTENSION);
+    let stem = path.file_stem()?.to_str()?;
+    (is_jsonl && is_plain(stem) && !stem.starts_with("agent-")).then(|| SessionId::new(stem))
+}
+
+fn one_glimpse(path: &Path, session: SessionId) -> Option<Glimpse> {
+    let ends = jsonl::head_and_tail(path, GLIMPSE_BYTES).ok()?;
+    Some(Glimpse {
+        session,
+        modified: Timestamp::try_from(ends.modified).ok()?,
+        bytes: ends.bytes,
+        head: ends.head,
+        tail: ends.tail,
+    })
+}

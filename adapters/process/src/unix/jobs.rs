@@ -1,0 +1,156 @@
+//! Commands that go on in the background.
+//!
+//! Each has a task that waits for it; the tracker owns the tasks, and
+//! [`Jobs::drain`] waits for them. A job ends with its shell: what that left
+//! running in its group is ended too.
+
+use super::foreground::live;
+use super::group::GroupId;
+use super::launch::{Sink, launch};
+use crate::ShellConfig;
+use mnemon_kernel::ports::{JobInfo, JobState, ShellCommand, ShellError};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Longer than asking, killing and waiting take together.
+const END_WAIT: Duration = Duration::from_secs(4);
+
+/// All background commands of a shell.
+#[derive(Debug)]
+pub(super) struct Jobs {
+    list: Mutex<Vec<Job>>,
+    tasks: TaskTracker,
+    closing: CancellationToken,
+}
+
+#[derive(Debug)]
+struct Job {
+    info: JobInfo,
+    group: GroupId,
+    stop: CancellationToken,
+    state: watch::Receiver<JobState>,
+}
+
+impl Job {
+    fn info(&self) -> JobInfo {
+        JobInfo {
+            state: *self.state.borrow(),
+            ..self.info.clone()
+        }
+    }
+}
+
+impl Jobs {
+    pub(super) fn new(closing: CancellationToken) -> Self {
+        Self {
+            list: Mutex::default(),
+            tasks: TaskTracker::new(),
+            closing,
+        }
+    }
+
+    pub(super) fn start(
+        &self,
+        config: &ShellConfig,
+        command: ShellCommand,
+        output: PathBuf,
+    ) -> Result<JobInfo, ShellError> {
+        let sink = sink(&output).map_err(|source| ShellError::Output {
+            path: output.clone(),
+            message: source.to_string(),
+        })?;
+        let mut list = self.list();
+        let mut group = launch(config, command.command.as_bytes(), &command.cwd, sink)?;
+        let (told, state) = watch::channel(JobState::Running);
+        let stop = self.closing.child_token();
+        let job = Job {
+            info: JobInfo {
+                id: format!("b{}", list.len() + 1),
+                pid: group.id().number(),
+                command: command.command,
+                output,
+                state: JobState::Running,
+            },
+            group: group.id(),
+            stop: stop.clone(),
+            state,
+        };
+        let info = job.info();
+        list.push(job);
+        self.tasks.spawn(async move {
+            let exit = live(&mut group, command.timeout, &stop).await;
+            drop(group);
+            told.send_replace(JobState::Ended(exit));
+        });
+        Ok(info)
+    }
+
+    pub(super) fn list_info(&self) -> Vec<JobInfo> {
+        self.list().iter().map(Job::info).collect()
+    }
+
+    pub(super) async fn stop(&self, id: &str) -> Result<JobInfo, ShellError> {
+        let mut state = self.with(id, |job| {
+            job.stop.cancel();
+            job.state.clone()
+        })?;
+        let ended = |state: &JobState| matches!(state, JobState::Ended(_));
+        let _ = timeout(END_WAIT, state.wait_for(ended)).await;
+        self.with(id, Job::info)
+    }
+
+    /// Waits for all tasks, once they were told to end.
+    pub(super) async fn drain(&self) {
+        self.tasks.close();
+        if timeout(END_WAIT, self.tasks.wait()).await.is_err() {
+            self.kill_all();
+        }
+    }
+
+    /// Kills every group that still runs, without waiting.
+    pub(super) fn kill_all(&self) {
+        for job in self.list().iter() {
+            if *job.state.borrow() == JobState::Running {
+                job.group.kill();
+            }
+        }
+    }
+
+    fn with<T>(&self, id: &str, look: impl FnOnce(&Job) -> T) -> Result<T, ShellError> {
+        let list = self.list();
+        let job = list.iter().find(|job| job.info.id == id);
+        job.map(look)
+            .ok_or_else(|| ShellError::NoSuchJob { id: id.to_owned() })
+    }
+
+    fn list(&self) -> MutexGuard<'_, Vec<Job>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The output file for both streams, made for its owner only (S5).
+fn sink(path: &Path) -> io::Result<Sink> {
+    if let Some(parent) = path.parent() {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(parent)?;
+    }
+    let file: File = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    Ok(Sink {
+        stdout: file.try_clone()?.into(),
+        stderr: file.into(),
+    })
+}

@@ -1,0 +1,77 @@
+//! Walking a tree, with ignore files honoured.
+
+use ignore::{DirEntry, Walk, WalkBuilder};
+use mnemon_kernel::ports::SearchError;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Tells a search that nobody waits for it any more.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Something that sets it when it is dropped.
+    pub(crate) fn when_dropped(&self) -> StopGuard {
+        StopGuard(self.clone())
+    }
+}
+
+/// Sets a [`Stop`] when it is dropped.
+pub(crate) struct StopGuard(Stop);
+
+impl Drop for StopGuard {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The root as an absolute path, if something is there.
+pub(crate) fn existing(root: &Path) -> Result<PathBuf, SearchError> {
+    let failed = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::NotFound => SearchError::NotFound {
+            root: root.to_path_buf(),
+        },
+        _ => SearchError::Io {
+            root: root.to_path_buf(),
+            message: source.to_string(),
+        },
+    };
+    let absolute = std::path::absolute(root).map_err(failed)?;
+    std::fs::metadata(&absolute).map_err(failed)?;
+    Ok(absolute)
+}
+
+/// One step of a walk.
+pub(crate) enum Found {
+    /// A regular file.
+    File(DirEntry),
+    /// Something that could not be read.
+    Unreadable,
+}
+
+/// The regular files below a directory, in the order of their paths.
+pub(crate) fn files<'a>(root: &Path, stop: &'a Stop) -> impl Iterator<Item = Found> + 'a {
+    let mut builder = WalkBuilder::new(root);
+    builder
+        .hidden(false)
+        .require_git(false)
+        .follow_links(false)
+        .sort_by_file_name(Ord::cmp)
+        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+    let walk: Walk = builder.build();
+    walk.take_while(|_| !stop.is_set())
+        .filter_map(|step| match step {
+            Ok(entry) if is_file(&entry) => Some(Found::File(entry)),
+            Ok(_) => None,
+            Err(_) => Some(Found::Unreadable),
+        })
+}
+
+fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_file())
+}
