@@ -1,0 +1,1 @@
+//! The memory directory: store, history, snapshot.

@@ -1,0 +1,1 @@
+//! The memory file format: frontmatter, index, taxonomy, caps, secret screen, drift references.

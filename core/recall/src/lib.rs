@@ -1,0 +1,1 @@
+//! Recall: manifest, lexical ranking, budgets.

@@ -1,0 +1,1 @@
+//! Instruction files: discovery plan, imports, path globs, provenance.
