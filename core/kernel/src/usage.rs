@@ -28,13 +28,13 @@ impl Usage {
     /// The whole prompt: input, cache reads and cache writes.
     #[must_use]
     pub fn prompt(&self) -> Tokens {
-        Tokens(self.input + self.cache_read + self.cache_write())
+        Tokens(self.input) + Tokens(self.cache_read) + Tokens(self.cache_write())
     }
 
     /// All prompt tokens written to the cache.
     #[must_use]
     pub fn cache_write(&self) -> u64 {
-        self.cache_write_5m + self.cache_write_1h
+        self.cache_write_5m.saturating_add(self.cache_write_1h)
     }
 
     /// Prompt and output: what the conversation holds after this response (T1).
@@ -43,13 +43,14 @@ impl Usage {
         self.prompt() + Tokens(self.output)
     }
 
-    /// Adds another response's tokens.
+    /// Adds another response's tokens. Counts may come from a file that
+    /// anyone wrote, so a sum stops at the largest number instead of failing.
     pub fn add(&mut self, other: &Self) {
-        self.input += other.input;
-        self.cache_read += other.cache_read;
-        self.cache_write_5m += other.cache_write_5m;
-        self.cache_write_1h += other.cache_write_1h;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write_5m = self.cache_write_5m.saturating_add(other.cache_write_5m);
+        self.cache_write_1h = self.cache_write_1h.saturating_add(other.cache_write_1h);
+        self.output = self.output.saturating_add(other.output);
     }
 
     /// The share of the prompt that came from the cache, 0 to 1.
@@ -256,6 +257,19 @@ mod tests {
         ] {
             assert_eq!(name.parse::<QuerySource>().unwrap().to_string(), name);
         }
+    }
+
+    #[test]
+    fn s6_sums_of_absurd_counts_do_not_overflow() {
+        let mut usage = Usage {
+            input: u64::MAX,
+            cache_read: 1,
+            cache_write_5m: u64::MAX,
+            cache_write_1h: 1,
+            output: u64::MAX,
+        };
+        usage.add(&usage.clone());
+        assert_eq!(usage.total(), Tokens(u64::MAX));
     }
 
     #[test]

@@ -1,1 +1,32 @@
-//! Placeholder.
+//! The transcript format: records to lines, and lines back to a conversation.
+//!
+//! A transcript is a file of JSON lines that is only ever appended to. The
+//! message lines have the form that Claude Code writes, so that tools for
+//! those files work on ours, and its files can be resumed here. What we decide
+//! about a conversation stands in `system` lines of our own.
+//!
+//! The crate is pure: bytes in, records out, and back. Finding, reading and
+//! locking files is an adapter's business. Whatever the bytes are, nothing
+//! here panics, and no whole line goes missing without being counted.
+//!
+//! - [`mod@line`]: one record, one line
+//! - [`chain`]: all lines, one conversation
+//! - [`listing`]: a transcript's entry in a list, from its head and tail
+//! - [`bookkeeping`]: lines that are not part of the conversation
+//! - [`mod@fork`]: the same conversation under another name
+//! - [`mod@slug`]: the name of a project's directory
+
+pub mod bookkeeping;
+pub mod chain;
+pub mod envelope;
+pub mod fork;
+pub mod line;
+pub mod listing;
+pub mod slug;
+
+pub use chain::{Conversation, Rebuild};
+pub use envelope::{Envelope, ForkedFrom, Side};
+pub use fork::{Fork, fork};
+pub use line::{Decoded, Facts, Line, LineError, decode, encode};
+pub use listing::{Listed, list, matches};
+pub use slug::{is_slug_of, slug};

@@ -1,0 +1,225 @@
+//! What outlives a boundary: preserved records, and decisions that still hold.
+
+use super::Half;
+use super::index::{Form, Index, MessageKey};
+use super::walk::Trunk;
+use crate::line::ANCHOR;
+use mnemon_kernel::record::Keeps;
+use mnemon_kernel::{Boundary, Decision, Entry, MessageId, Record, RecordId, UserOrigin};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a boundary once its line was read.
+#[derive(Debug)]
+pub(super) struct Bound {
+    /// Records that are still shown, in order.
+    pub(super) preserved: Vec<RecordId>,
+    /// Their places in that order.
+    pub(super) places: BTreeMap<RecordId, usize>,
+    keeps: Keeps,
+    anchor: Option<RecordId>,
+    /// Decisions from before it that still hold.
+    pub(super) carried: Vec<Record>,
+}
+
+/// A boundary that no summary follows yet.
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) at: usize,
+    pub(super) half: Half,
+    pub(super) bound: Bound,
+    /// Positions before it whose bodies are still needed.
+    pub(super) keep: BTreeSet<usize>,
+}
+
+impl Pending {
+    pub(super) fn new(
+        index: &Index,
+        at: usize,
+        half: Half,
+        boundary: &Boundary,
+        earlier: Option<&Bound>,
+    ) -> Self {
+        let mut preserved = boundary.preserved.clone();
+        if preserved.is_empty() {
+            preserved = segment(index, boundary.metadata.get("preservedSegment"));
+        }
+        let keep = with_siblings(index, &preserved);
+        let places = preserved.iter().cloned().zip(0..).collect();
+        let anchor = boundary.metadata.get(ANCHOR).and_then(Value::as_str);
+        let bound = Bound {
+            carried: carried(index, at, boundary, &keep, earlier),
+            preserved,
+            places,
+            keeps: boundary.keeps,
+            anchor: anchor.map(RecordId::new),
+        };
+        Self {
+            at,
+            half,
+            bound,
+            keep,
+        }
+    }
+
+    /// Whether a line shows if the compaction was completed.
+    pub(super) fn is_decided_by(&self, index: &Index, at: usize) -> bool {
+        let node = index.get(at);
+        node.is_some_and(|node| node.form == Form::Message && node.half == self.half)
+    }
+
+    /// Whether a message shows that it was: by hanging off the boundary, or
+    /// as a summary that hangs off what it preserved.
+    pub(super) fn is_confirmed_by(&self, index: &Index, message: usize) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut next = Some(message);
+        while let Some(at) = next.filter(|at| *at > self.at && seen.insert(*at)) {
+            next = index.parent(at);
+        }
+        match next {
+            Some(at) if at == self.at => true,
+            Some(at) => {
+                let id = index.get(at).map(|node| &node.id);
+                let entry = index.get(message).and_then(|node| node.entry());
+                is_summary(entry) && id.is_some_and(|id| self.bound.places.contains_key(id))
+            }
+            None => false,
+        }
+    }
+}
+
+fn is_summary(entry: Option<&Entry>) -> bool {
+    matches!(entry, Some(Entry::User(user)) if user.origin == UserOrigin::CompactSummary)
+}
+
+impl Bound {
+    /// The position that the preserved records follow: the boundary itself, or
+    /// the summary. `after` are positions that follow the boundary, in order.
+    pub(super) fn anchor(&self, index: &Index, at: usize, after: &[usize]) -> usize {
+        if self.keeps == Keeps::Prefix {
+            return at;
+        }
+        let named = self.anchor.as_ref().and_then(|id| index.position(id));
+        let summary = after
+            .iter()
+            .find(|at| is_summary(index.get(**at).and_then(|node| node.entry())));
+        named.or_else(|| summary.copied()).unwrap_or(at)
+    }
+}
+
+/// The records from a head to a tail, which is how older files name them.
+fn segment(index: &Index, segment: Option<&Value>) -> Vec<RecordId> {
+    let end = |key| {
+        let id = segment?.get(key)?.as_str()?;
+        index.position(&RecordId::new(id))
+    };
+    let (Some(head), Some(tail)) = (end("headUuid"), end("tailUuid")) else {
+        return Vec::new();
+    };
+    let mut ids = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut next = Some(tail);
+    while let Some(at) = next {
+        let Some(node) = index.get(at).filter(|_| seen.insert(at)) else {
+            break;
+        };
+        if node.form != Form::Link {
+            ids.push(node.id.clone());
+        }
+        next = if at == head { None } else { index.parent(at) };
+    }
+    // Without its head the segment is not what was meant.
+    if !seen.contains(&head) {
+        return Vec::new();
+    }
+    ids.reverse();
+    ids
+}
+
+/// Records, the other blocks of their responses, and the results of their calls.
+fn with_siblings(index: &Index, ids: &[RecordId]) -> BTreeSet<usize> {
+    let mut kept: BTreeSet<usize> = ids.iter().filter_map(|id| index.position(id)).collect();
+    let messages: BTreeSet<MessageKey> = kept
+        .iter()
+        .filter_map(|at| index.get(*at)?.message())
+        .collect();
+    let mut calls = BTreeSet::new();
+    for (at, node) in index.held() {
+        if node.message().is_some_and(|key| messages.contains(&key)) {
+            kept.insert(at);
+            calls.extend(node.calls());
+        }
+        if node.answers().any(|id| calls.contains(id)) {
+            kept.insert(at);
+        }
+    }
+    kept
+}
+
+/// Decisions on the branch before a boundary that still hold after it, in order.
+fn carried(
+    index: &Index,
+    boundary_at: usize,
+    boundary: &Boundary,
+    kept: &BTreeSet<usize>,
+    earlier: Option<&Bound>,
+) -> Vec<Record> {
+    let messages: BTreeSet<MessageId> = kept
+        .iter()
+        .filter_map(|at| Some(index.get(*at)?.message()?.0))
+        .collect();
+    let mut found: Vec<Record> = Vec::new();
+    let mut add = |record: &Record| {
+        let Entry::Decision(decision) = &record.entry else {
+            return;
+        };
+        let holds = match decision {
+            Decision::Prelude(_) => !found.iter().any(is_prelude),
+            Decision::Retracted { message_id, .. } => messages.contains(message_id),
+            // Money that was spent is in the ledger.
+            Decision::Booked(_) => false,
+        };
+        if holds {
+            found.push(record.clone());
+        }
+    };
+    let last = boundary.last_before.as_ref();
+    let mut next = last
+        .and_then(|id| index.position(id))
+        .or_else(|| boundary_at.checked_sub(1));
+    let mut seen = BTreeSet::new();
+    while let Some(at) = next.filter(|at| seen.insert(*at)) {
+        let body = index.get(at).and_then(|node| node.body.as_ref());
+        body.into_iter()
+            .flat_map(|body| &body.records)
+            .for_each(&mut add);
+        next = index.parent(at);
+    }
+    earlier
+        .into_iter()
+        .flat_map(|bound| bound.carried.iter().rev())
+        .for_each(&mut add);
+    found.reverse();
+    found
+}
+
+fn is_prelude(record: &Record) -> bool {
+    matches!(&record.entry, Entry::Decision(Decision::Prelude(_)))
+}
+
+/// New parents of the preserved records: the first follows the anchor, each
+/// other the one before it.
+pub(super) fn relinked(
+    index: &Index,
+    bounds: &BTreeMap<usize, Bound>,
+    trunk: &Trunk,
+) -> BTreeMap<RecordId, RecordId> {
+    let Some((at, bound)) = trunk.boundary.and_then(|at| Some((at, bounds.get(&at)?))) else {
+        return BTreeMap::new();
+    };
+    let anchor = bound.anchor(index, at, &trunk.path);
+    let anchor = index.get(anchor).map(|node| node.id.clone());
+    let parents = anchor.iter().chain(&bound.preserved);
+    let pairs = bound.preserved.iter().cloned().zip(parents.cloned());
+    pairs.collect()
+}

@@ -1,0 +1,131 @@
+//! The same conversation under another name (`--fork-session`).
+//!
+//! A fork is a transcript of its own: every record gets a new id and says
+//! which one it was copied from. Ids that a server issued (of responses,
+//! requests and calls) stay, so a fork sends the bytes that its parent sent.
+//! Titles and shortened results are bookkeeping lines; whoever forks writes
+//! them again (see [`bookkeeping`](crate::bookkeeping)).
+
+use crate::envelope::{Envelope, ForkedFrom};
+use crate::line::{ANCHOR, encode};
+use mnemon_kernel::{BlockView, Decision, Entry, Record, RecordId, SessionId};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Fields that a copy does not have.
+const DROPPED: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
+
+/// A forked conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fork {
+    /// Its records.
+    pub records: Vec<Record>,
+    /// The lines of its transcript, one for each record.
+    pub lines: Vec<String>,
+}
+
+/// Copies the records of session `from` into the session that `envelope`
+/// names, in order. `fresh` gives a new id each time.
+pub fn fork(
+    records: &[Record],
+    from: &SessionId,
+    envelope: &Envelope,
+    fresh: &mut dyn FnMut() -> String,
+) -> Fork {
+    let ids: BTreeMap<&RecordId, RecordId> = records
+        .iter()
+        .map(|record| (&record.id, RecordId::from(fresh())))
+        .collect();
+    let renamed = |id: &RecordId| ids.get(id).cloned();
+    let mut callers: BTreeMap<&str, &RecordId> = BTreeMap::new();
+    let mut fork = Fork::default();
+    for original in records {
+        let Some(id) = renamed(&original.id) else {
+            continue;
+        };
+        let mut envelope = envelope.clone().forked_from(ForkedFrom {
+            session: from.clone(),
+            record: original.id.clone(),
+        });
+        let mut record = Record {
+            parent: original.parent.as_ref().and_then(renamed),
+            entry: copy(&original.entry, &renamed),
+            at: original.at,
+            id,
+        };
+        copy_whole_line(&mut record, &envelope);
+        if let Some(call) = caller(&original.entry, &mut callers, &original.id) {
+            envelope.source_tool_assistant = renamed(call);
+        }
+        fork.lines.push(encode(&record, &envelope));
+        fork.records.push(record);
+    }
+    fork
+}
+
+/// Notes the call of a response's block; gives the record of the call that a
+/// result answers.
+fn caller<'a>(
+    entry: &'a Entry,
+    callers: &mut BTreeMap<&'a str, &'a RecordId>,
+    own: &'a RecordId,
+) -> Option<&'a RecordId> {
+    match entry {
+        Entry::Assistant(assistant) => {
+            if let BlockView::ToolUse { id, .. } = assistant.block.view() {
+                callers.insert(id, own);
+            }
+            None
+        }
+        Entry::User(user) => user.content.iter().find_map(|block| match block.view() {
+            BlockView::ToolResult { id, .. } => callers.get(id).copied(),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// The entry with every id of a record in it renamed. An id that is not among
+/// the copied records names nothing in the new file and is dropped.
+fn copy(entry: &Entry, renamed: &dyn Fn(&RecordId) -> Option<RecordId>) -> Entry {
+    match entry {
+        Entry::Boundary(boundary) => {
+            let mut boundary = boundary.clone();
+            boundary.last_before = boundary.last_before.as_ref().and_then(renamed);
+            boundary.preserved = boundary.preserved.iter().filter_map(renamed).collect();
+            boundary.metadata.shift_remove("preservedSegment");
+            if let Some(Value::String(anchor)) = boundary.metadata.shift_remove(ANCHOR)
+                && let Some(anchor) = renamed(&RecordId::from(anchor))
+            {
+                let anchor = Value::from(anchor.as_str());
+                boundary.metadata.insert(ANCHOR.into(), anchor);
+            }
+            Entry::Boundary(boundary)
+        }
+        // None of these names another record.
+        Entry::Decision(
+            Decision::Prelude(_) | Decision::Booked(_) | Decision::Retracted { .. },
+        )
+        | Entry::User(_)
+        | Entry::Assistant(_)
+        | Entry::Attachment(_)
+        | Entry::Opaque(_) => entry.clone(),
+    }
+}
+
+/// A line that is kept whole has its place and its session inside.
+fn copy_whole_line(record: &mut Record, envelope: &Envelope) {
+    let Entry::Opaque(Value::Object(fields)) = &mut record.entry else {
+        return;
+    };
+    for key in DROPPED {
+        fields.shift_remove(key);
+    }
+    let parent = record.parent.as_ref().map(RecordId::as_str);
+    fields.insert("uuid".into(), record.id.as_str().into());
+    fields.insert("parentUuid".into(), parent.into());
+    fields.insert("sessionId".into(), envelope.session.as_str().into());
+    if let Some(original) = &envelope.forked_from {
+        fields.insert("forkedFrom".into(), original.to_value());
+    }
+}

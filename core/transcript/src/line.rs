@@ -1,0 +1,118 @@
+//! One record as one line, and back.
+//!
+//! [`encode`] and [`decode`] are inverse: a record that was written comes back
+//! equal (times to the millisecond). Reading is tolerant: what is not known is
+//! kept as [`Entry::Opaque`](mnemon_kernel::Entry::Opaque) and shown to no
+//! model, and an unknown field is never an error. This module sees one line at
+//! a time; what lines mean together is [`chain`](crate::chain)'s business.
+
+mod decode;
+mod encode;
+mod repair;
+
+pub use decode::decode;
+pub use encode::encode;
+
+use crate::envelope::{ForkedFrom, Side};
+use mnemon_kernel::{Class, Classify, Record, RecordId, SessionId};
+use serde_json::Value;
+
+/// Key of a boundary's metadata that names the record which the preserved
+/// ones follow: the summary. A prefix that was kept follows the boundary
+/// itself and needs none.
+pub const ANCHOR: &str = "anchorUuid";
+
+/// Subtypes of our own lines start with this.
+pub(crate) const DECISION_PREFIX: &str = "mnemon_";
+/// Says who wrote a user message, where its form does not.
+const ORIGIN: &str = "mnemonOrigin";
+/// Holds an attachment's data where it cannot stand beside the kind.
+const DATA: &str = "mnemonData";
+/// The model that lines name which no model wrote.
+const SYNTHETIC: &str = "<synthetic>";
+
+/// What a line is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Decoded {
+    /// A record of a conversation.
+    Record(Box<Line>),
+    /// A link of the chain that says nothing: progress of a tool.
+    Link(Box<Link>),
+    /// A line beside the conversation, whole.
+    Bookkeeping(Value),
+}
+
+/// A record and what its line said besides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The record.
+    pub record: Record,
+    /// Further blocks of the same response, where another tool wrote several
+    /// into one line. Their ids are made from the line's.
+    pub rest: Vec<Record>,
+    /// What stood around it.
+    pub facts: Facts,
+}
+
+/// A line that only links others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its id.
+    pub id: RecordId,
+    /// The line before it.
+    pub parent: Option<RecordId>,
+    /// What stood around it.
+    pub facts: Facts,
+}
+
+/// What a line says besides its record. All of it may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The session.
+    pub session: Option<SessionId>,
+    /// The working directory.
+    pub cwd: Option<String>,
+    /// The branch.
+    pub git_branch: Option<String>,
+    /// Version of the program that wrote it.
+    pub version: Option<String>,
+    /// Whose conversation it is.
+    pub side: Side,
+    /// The record of the call that a result answers.
+    pub source_tool_assistant: Option<RecordId>,
+    /// Its original, for a line of a fork.
+    pub forked_from: Option<ForkedFrom>,
+    /// What the line did not say, or said in a broken way.
+    pub gaps: Vec<Gap>,
+}
+
+/// Something about a line that was filled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// It had no time that can be read; the record has the Unix epoch.
+    Time,
+    /// A response's block did not say its position; the record has 0.
+    BlockIndex,
+    /// Its text was broken, and the broken characters were replaced.
+    Text,
+}
+
+/// Why a line was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// It is no JSON: torn, or never one.
+    #[error("the line is not JSON and was skipped: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is JSON, but no object.
+    #[error("the line is not a JSON object and was skipped")]
+    NotAnObject,
+    /// It has the type of a message but no id, so it has no place.
+    #[error("the line is a message without a uuid and was skipped")]
+    NoUuid,
+}
+
+impl Classify for LineError {
+    fn class(&self) -> Class {
+        Class::Degrade
+    }
+}
