@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Models: over HTTP, and the one that needs no network.
+//!
+//! [`AnthropicProvider`] and [`OpenAiProvider`] send requests whose bytes were
+//! made elsewhere and stream the answers; failures that may pass are tried
+//! again inside, visibly. [`Offline`] answers by rule. What a stream or an
+//! error means is `mnemon-wire`'s business; this crate owns the connection,
+//! the waiting and the key.
+//!
+//! The key is a [`Secret`]: it is sent in a header and shows up nowhere else,
+//! not in an error, not in a log (S5).
+
+mod anthropic;
+mod config;
+mod http;
+pub mod key;
+mod offline;
+mod openai;
+mod secret;
+
+pub use anthropic::AnthropicProvider;
+pub use config::{Auth, Config, Error, parse_headers};
+pub use offline::{OFFLINE_MODEL, Offline};
+pub use openai::OpenAiProvider;
+pub use secret::Secret;

@@ -1,3 +1,5 @@
+//! Anthropic's stream, whole and cut.
+
 use crate::events;
 use mnemon_kernel::ports::{ModelError, ModelEvent};
 use mnemon_kernel::record::CacheTtl;

@@ -1,3 +1,5 @@
+//! Chat completions, as several servers stream them.
+
 use crate::events;
 use mnemon_kernel::ports::{ModelError, ModelEvent};
 use mnemon_kernel::{Block, Usage};

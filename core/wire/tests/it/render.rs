@@ -1,3 +1,5 @@
+//! Conversations rendered for chat completions.
+
 use mnemon_kernel::record::{Breakpoint, Params};
 use mnemon_kernel::{Block, Role, SystemBlock, ToolUseId};
 use mnemon_wire::openai::{body, head_json, message_json};

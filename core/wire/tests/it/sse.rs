@@ -1,3 +1,5 @@
+//! The decoder against any cut, and against another decoder.
+
 use crate::events;
 use futures_util::{StreamExt, stream};
 use mnemon_wire::sse::Decoder;

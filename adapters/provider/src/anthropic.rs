@@ -1,0 +1,129 @@
+//! Anthropic's Messages API.
+
+use crate::config::{Config, Error};
+use crate::http::{Dialogue, Transport, stream};
+use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelStream};
+use mnemon_kernel::record::{CacheTtl, Dialect};
+use reqwest::Url;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use std::sync::Arc;
+
+const BETA: HeaderName = HeaderName::from_static("anthropic-beta");
+const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
+
+/// How a request's bytes say that its cache lives for an hour. Within a string
+/// of the conversation the quotes would be escaped.
+const HOUR: &[u8] = br#""ttl":"1h""#;
+
+/// Models behind Anthropic's API or a gateway that speaks it.
+#[derive(Debug)]
+pub struct AnthropicProvider {
+    transport: Arc<Transport>,
+    betas: Vec<String>,
+}
+
+impl AnthropicProvider {
+    /// A provider; no connection is made yet.
+    ///
+    /// # Errors
+    /// When the base URL, the key or a header cannot be used.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let version = HeaderValue::from_static(config.anthropic_version.as_str());
+        headers.insert(VERSION, version);
+        let url = messages_url(config.base()?);
+        Ok(Self {
+            transport: Arc::new(Transport::new(config, url, headers)?),
+            betas: config.betas.clone(),
+        })
+    }
+
+    /// The configured betas and the call's, each once.
+    fn beta_header(&self, call: &ModelCall) -> Result<HeaderMap, ModelError> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.betas.iter().chain(&call.betas) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        let mut headers = HeaderMap::new();
+        if !names.is_empty() {
+            let value = HeaderValue::from_str(&names.join(",")).map_err(|_| {
+                let message = "a beta name cannot be sent as a header; check the betas";
+                ModelError::Refused {
+                    status: 400,
+                    message: message.into(),
+                }
+            })?;
+            headers.insert(BETA, value);
+        }
+        Ok(headers)
+    }
+}
+
+impl Model for AnthropicProvider {
+    /// The stream sends the request when it is polled; failures of the server
+    /// come out of it, not of this call.
+    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        Box::pin(async move {
+            let headers = self.beta_header(&call)?;
+            let dialogue = Dialogue::Anthropic(ttl(&call.body));
+            Ok(stream(
+                Arc::clone(&self.transport),
+                dialogue,
+                headers,
+                call.body,
+            ))
+        })
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Anthropic
+    }
+}
+
+fn ttl(body: &[u8]) -> CacheTtl {
+    if body.windows(HOUR.len()).any(|window| window == HOUR) {
+        CacheTtl::OneHour
+    } else {
+        CacheTtl::FiveMinutes
+    }
+}
+
+fn messages_url(mut base: Url) -> Url {
+    let path = base.path().trim_end_matches('/');
+    let path = path.strip_suffix("/messages").unwrap_or(path);
+    let path = path.strip_suffix("/v1").unwrap_or(path);
+    let path = format!("{path}/v1/messages");
+    base.set_path(&path);
+    base
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q8_the_base_url_may_end_in_many_ways() {
+        for base in [
+            "http://host",
+            "http://host/",
+            "http://host/v1",
+            "http://host/v1/",
+            "http://host/v1/messages",
+        ] {
+            let url = messages_url(Url::parse(base).unwrap());
+            assert_eq!(url.as_str(), "http://host/v1/messages");
+        }
+        let url = messages_url(Url::parse("https://host/gateway/anthropic/").unwrap());
+        assert_eq!(url.path(), "/gateway/anthropic/v1/messages");
+    }
+
+    #[test]
+    fn t6_the_requests_time_to_live_is_seen() {
+        assert_eq!(ttl(br#"{"cache_control":{"ttl":"1h"}}"#), CacheTtl::OneHour);
+        assert_eq!(ttl(br#"{"text":"\"ttl\":\"1h\""}"#), CacheTtl::FiveMinutes);
+    }
+}

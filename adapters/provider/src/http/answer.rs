@@ -1,0 +1,112 @@
+//! One answer of either dialect, from its bytes.
+
+use mnemon_kernel::RequestId;
+use mnemon_kernel::ports::{ModelError, ModelEvent};
+use mnemon_kernel::record::CacheTtl;
+use mnemon_wire::sse::{Decoder, End};
+use mnemon_wire::{anthropic, openai, reply_events};
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+/// What is spoken with the server, and what is known of the request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dialogue {
+    /// Anthropic's Messages, with the time to live of the request's cache.
+    Anthropic(CacheTtl),
+    /// Chat completions.
+    OpenAi,
+}
+
+/// Turns the bytes of one answer into events.
+#[derive(Debug)]
+pub(super) struct Reader {
+    decoder: Decoder,
+    assembler: Assembler,
+}
+
+#[derive(Debug)]
+enum Assembler {
+    Anthropic(anthropic::Assembler),
+    OpenAi(openai::Assembler),
+}
+
+impl Reader {
+    pub(super) fn new(
+        dialogue: Dialogue,
+        request_id: Option<RequestId>,
+        max_event_bytes: u64,
+    ) -> Self {
+        let assembler = match dialogue {
+            Dialogue::Anthropic(ttl) => {
+                Assembler::Anthropic(anthropic::Assembler::new(ttl, request_id))
+            }
+            Dialogue::OpenAi => Assembler::OpenAi(openai::Assembler::new(answer(request_id))),
+        };
+        Self {
+            decoder: Decoder::new(usize::try_from(max_event_bytes).unwrap_or(usize::MAX)),
+            assembler,
+        }
+    }
+
+    /// Takes the next bytes. What was understood before an error is given out
+    /// with it.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> (Vec<ModelEvent>, Result<(), ModelError>) {
+        let events = match self.decoder.push(bytes) {
+            Ok(events) => events,
+            Err(error) => {
+                let message = error.to_string();
+                return (Vec::new(), Err(ModelError::Broken { message }));
+            }
+        };
+        let mut out = Vec::new();
+        for event in events {
+            let result = match &mut self.assembler {
+                Assembler::Anthropic(assembler) => assembler.push(&event),
+                Assembler::OpenAi(assembler) => assembler.push(&event),
+            };
+            match result {
+                Ok(events) => out.extend(events),
+                Err(error) => return (out, Err(error)),
+            }
+        }
+        (out, Ok(()))
+    }
+
+    /// Ends the answer at the end of the bytes.
+    pub(super) fn finish(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        let result = match &mut self.assembler {
+            Assembler::Anthropic(assembler) => assembler.finish(),
+            Assembler::OpenAi(assembler) => assembler.finish(),
+        };
+        match (result, self.decoder.finish()) {
+            (Err(ModelError::Broken { message }), End::Unfinished) => Err(ModelError::Broken {
+                message: format!("{message}, within an event"),
+            }),
+            (result, _) => result,
+        }
+    }
+}
+
+/// The events of an answer that came in one piece.
+pub(super) fn whole(
+    dialogue: Dialogue,
+    bytes: &[u8],
+    request_id: Option<RequestId>,
+) -> Result<Vec<ModelEvent>, ModelError> {
+    let reply = match dialogue {
+        Dialogue::Anthropic(ttl) => anthropic::parse_message(bytes, ttl, request_id),
+        Dialogue::OpenAi => openai::parse_message(bytes, &answer(request_id)),
+    };
+    reply.map(reply_events)
+}
+
+fn answer(request_id: Option<RequestId>) -> openai::Answer {
+    openai::Answer {
+        request_id,
+        unique: format!("{:016x}", chance()),
+    }
+}
+
+/// A number of chance, good enough for spreading retries and naming answers.
+pub(super) fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,152 @@
+//! The client, made once for a provider.
+
+use crate::config::{Config, Error};
+use crate::secret::Secret;
+use mnemon_kernel::Limits;
+use mnemon_kernel::ports::ModelError;
+use reqwest::header::HeaderMap;
+use reqwest::{Client, Url, redirect};
+use std::error::Error as _;
+use std::time::Duration;
+
+/// How requests get to one address.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    pub(crate) client: Client,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) limits: Limits,
+    key_hint: String,
+    secrets: Vec<Secret>,
+}
+
+impl Transport {
+    pub(crate) fn new(config: &Config, url: Url, ours: HeaderMap) -> Result<Self, Error> {
+        // A second provider in the process finds the first one's choice in place.
+        rustls::crypto::ring::default_provider()
+            .install_default()
+            .ok();
+        let mut builder = Client::builder()
+            .connect_timeout(Duration::from_secs(config.limits.connect_timeout_s))
+            // The key must not follow to another host, and a POST that was
+            // redirected would arrive as a GET.
+            .redirect(redirect::Policy::none())
+            .user_agent(concat!("mnemon/", env!("CARGO_PKG_VERSION")));
+        if url.scheme() == "http" {
+            // Reading the system's certificates takes longer than all the rest.
+            builder = builder.tls_certs_only([]);
+        }
+        if is_loopback(&url) {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|error| Error::Client {
+            message: chain(&error.without_url()),
+        })?;
+        let secrets = config.headers.iter().map(|(_, value)| value.clone());
+        Ok(Self {
+            client,
+            url,
+            headers: config.headers_over(ours)?,
+            limits: config.limits.clone(),
+            key_hint: config.key_hint.clone(),
+            secrets: config.key.iter().cloned().chain(secrets).collect(),
+        })
+    }
+
+    /// The longest that a server may be silent.
+    pub(crate) fn idle(&self) -> Duration {
+        Duration::from_secs(self.limits.stream_idle_s)
+    }
+
+    /// The error of a connection that failed.
+    pub(crate) fn unreachable(&self, error: reqwest::Error) -> ModelError {
+        ModelError::Unreachable {
+            url: self.shown_url(),
+            message: chain(&error.without_url()),
+        }
+    }
+
+    /// The error of a server that does not answer.
+    pub(crate) fn silent(&self) -> ModelError {
+        ModelError::Unreachable {
+            url: self.shown_url(),
+            message: format!("no answer within {} s", self.limits.stream_idle_s),
+        }
+    }
+
+    /// An error as it may be shown: no secret in it, and the right hint.
+    pub(crate) fn clean(&self, error: ModelError) -> ModelError {
+        let scrub = |message: String| {
+            self.secrets
+                .iter()
+                .fold(message, |text, secret| secret.scrub(text))
+        };
+        match error {
+            ModelError::PromptTooLong {
+                actual,
+                maximum,
+                message,
+            } => ModelError::PromptTooLong {
+                actual,
+                maximum,
+                message: scrub(message),
+            },
+            ModelError::RequestTooLarge { message } => ModelError::RequestTooLarge {
+                message: scrub(message),
+            },
+            ModelError::Overloaded { message } => ModelError::Overloaded {
+                message: scrub(message),
+            },
+            ModelError::RateLimited {
+                retry_after,
+                message,
+            } => ModelError::RateLimited {
+                retry_after,
+                message: scrub(message),
+            },
+            ModelError::Authentication { message, .. } => ModelError::Authentication {
+                message: scrub(message),
+                hint: self.key_hint.clone(),
+            },
+            ModelError::Refused { status, message } => ModelError::Refused {
+                status,
+                message: scrub(message),
+            },
+            ModelError::Unreachable { url, message } => ModelError::Unreachable {
+                url,
+                message: scrub(message),
+            },
+            ModelError::Broken { message } => ModelError::Broken {
+                message: scrub(message),
+            },
+            ModelError::Server { status, message } => ModelError::Server {
+                status,
+                message: scrub(message),
+            },
+        }
+    }
+
+    fn shown_url(&self) -> String {
+        self.url.origin().ascii_serialization() + self.url.path()
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    host == "localhost"
+        || host
+            .trim_matches(['[', ']'])
+            .parse()
+            .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
+/// An error with its causes, because reqwest's own text names none.
+fn chain(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

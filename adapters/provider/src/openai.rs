@@ -1,0 +1,81 @@
+//! Servers that speak OpenAI's chat completions, local ones first of all.
+
+use crate::config::{Config, Error};
+use crate::http::{Dialogue, Transport, stream};
+use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelStream};
+use mnemon_kernel::record::Dialect;
+use reqwest::Url;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use std::sync::Arc;
+
+/// Models behind a server that speaks chat completions.
+#[derive(Debug)]
+pub struct OpenAiProvider {
+    transport: Arc<Transport>,
+}
+
+impl OpenAiProvider {
+    /// A provider; no connection is made yet.
+    ///
+    /// # Errors
+    /// When the base URL, the key or a header cannot be used.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let url = completions_url(config.base()?);
+        Ok(Self {
+            transport: Arc::new(Transport::new(config, url, headers)?),
+        })
+    }
+}
+
+impl Model for OpenAiProvider {
+    /// The stream sends the request when it is polled; failures of the server
+    /// come out of it, not of this call.
+    fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
+        let transport = Arc::clone(&self.transport);
+        Box::pin(async move {
+            Ok(stream(
+                transport,
+                Dialogue::OpenAi,
+                HeaderMap::new(),
+                call.body,
+            ))
+        })
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::OpenAi
+    }
+}
+
+/// Where completions are. A bare host gets `/v1`, as every server has it there.
+fn completions_url(mut base: Url) -> Url {
+    let path = base.path().trim_end_matches('/');
+    let path = path.strip_suffix("/chat/completions").unwrap_or(path);
+    let path = if path.is_empty() { "/v1" } else { path };
+    let path = format!("{path}/chat/completions");
+    base.set_path(&path);
+    base
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q8_the_base_url_may_end_in_many_ways() {
+        for base in [
+            "http://host:1",
+            "http://host:1/v1",
+            "http://host:1/v1/",
+            "http://host:1/v1/chat/completions",
+        ] {
+            let url = completions_url(Url::parse(base).unwrap());
+            assert_eq!(url.as_str(), "http://host:1/v1/chat/completions");
+        }
+        let url = completions_url(Url::parse("https://host/api/openai").unwrap());
+        assert_eq!(url.path(), "/api/openai/chat/completions");
+    }
+}
