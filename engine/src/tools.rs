@@ -121,19 +121,12 @@ pub struct ToolOutput {
 impl ToolOutput {
     /// A text for the model.
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            content: Value::String(text.into()),
-            is_error: false,
-            structured: None,
-        }
+        Self { content: Value::String(text.into()), is_error: false, structured: None }
     }
 
     /// A failure for the model to read: what happened, and what to do instead.
     pub fn error(text: impl Into<String>) -> Self {
-        Self {
-            is_error: true,
-            ..Self::text(text)
-        }
+        Self { is_error: true, ..Self::text(text) }
     }
 
     /// The same output with its structured form.

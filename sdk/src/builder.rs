@@ -100,12 +100,7 @@ impl Builder {
 
     /// One setting by its JSON pointer, over files and environment.
     #[must_use]
-    pub fn set(
-        mut self,
-        name: &str,
-        pointer: &str,
-        value: impl Into<serde_json::Value>,
-    ) -> Self {
+    pub fn set(mut self, name: &str, pointer: &str, value: impl Into<serde_json::Value>) -> Self {
         self.flags.push(Layer::flag(name, pointer, value));
         self
     }

@@ -68,16 +68,14 @@ impl Staged {
     /// Puts the bytes at their place, whatever is there.
     pub(crate) fn commit(self) -> Result<(), Error> {
         let Self { temp, target } = self;
-        temp.persist(&target)
-            .map_err(|failed| Error::io(&target, failed.error))?;
+        temp.persist(&target).map_err(|failed| Error::io(&target, failed.error))?;
         sync_parent(&target)
     }
 
     /// Puts the bytes at their place if nothing is there.
     pub(crate) fn commit_new(self) -> Result<(), Error> {
         let Self { temp, target } = self;
-        temp.persist_noclobber(&target)
-            .map_err(|failed| Error::io(&target, failed.error))?;
+        temp.persist_noclobber(&target).map_err(|failed| Error::io(&target, failed.error))?;
         sync_parent(&target)
     }
 }
@@ -168,15 +166,15 @@ fn take_after(new: &File, old: &Metadata) -> io::Result<()> {
 fn sync_parent(target: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     if let Some(parent) = target.parent() {
-        File::open(parent)
-            .and_then(|dir| dir.sync_all())
-            .or_else(|source| match source.kind() {
+        File::open(parent).and_then(|dir| dir.sync_all()).or_else(|source| {
+            match source.kind() {
                 // The last: a directory that may be written but not listed.
                 io::ErrorKind::InvalidInput
                 | io::ErrorKind::Unsupported
                 | io::ErrorKind::PermissionDenied => Ok(()),
                 _ => Err(Error::io(target, source)),
-            })?;
+            }
+        })?;
     }
     #[cfg(not(unix))]
     let _ = target;

@@ -115,14 +115,10 @@ impl From<Error> for FileError {
             Error::TooLarge { path, bytes, max } => Self::TooLarge { path, bytes, max },
             Error::Denied { path } | Error::Escapes { path, .. } => Self::Denied { path },
             Error::NoSpace { path } => Self::NoSpace { path },
-            Error::Io { path, source } => Self::Io {
-                path,
-                message: source.to_string(),
-            },
-            Error::LineBreak { ref path } => Self::Io {
-                path: path.clone(),
-                message: error.to_string(),
-            },
+            Error::Io { path, source } => Self::Io { path, message: source.to_string() },
+            Error::LineBreak { ref path } => {
+                Self::Io { path: path.clone(), message: error.to_string() }
+            }
         }
     }
 }

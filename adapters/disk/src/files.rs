@@ -49,9 +49,7 @@ impl Files for DiskFiles {
         count: u64,
         max_bytes: u64,
     ) -> BoxFuture<'a, Result<LinesRead, FileError>> {
-        blocking(path, move |path| {
-            lines::read(path, open(path)?.0, first, count, max_bytes)
-        })
+        blocking(path, move |path| lines::read(path, open(path)?.0, first, count, max_bytes))
     }
 
     fn write<'a>(
@@ -74,10 +72,7 @@ fn blocking<T: Send + 'static>(
         let given = path.to_path_buf();
         let done = tokio::task::spawn_blocking(move || work(&given)).await;
         done.unwrap_or_else(|failed| {
-            Err(FileError::Io {
-                path: path.to_path_buf(),
-                message: failed.to_string(),
-            })
+            Err(FileError::Io { path: path.to_path_buf(), message: failed.to_string() })
         })
     })
 }
@@ -111,11 +106,7 @@ fn open(path: &Path) -> Result<(File, u64), FileError> {
 }
 
 fn read(path: &Path, max: u64) -> Result<FileRead, FileError> {
-    let too_large = |bytes| FileError::TooLarge {
-        path: path.to_path_buf(),
-        bytes,
-        max,
-    };
+    let too_large = |bytes| FileError::TooLarge { path: path.to_path_buf(), bytes, max };
     let (file, size) = open(path)?;
     if size > max {
         return Err(too_large(size));
@@ -147,17 +138,12 @@ fn write(path: &Path, bytes: &[u8], expect: &Expect) -> Result<FileVersion, File
 }
 
 fn check(path: &Path, expect: &Expect) -> Result<(), FileError> {
-    let changed = || FileError::Changed {
-        path: path.to_path_buf(),
-    };
+    let changed = || FileError::Changed { path: path.to_path_buf() };
     match expect {
         Expect::Anything => Ok(()),
         Expect::Absent => match stat(path) {
             Err(FileError::NotFound { .. }) => Ok(()),
-            Ok(FileStat {
-                kind: FileKind::File,
-                ..
-            }) => Err(changed()),
+            Ok(FileStat { kind: FileKind::File, .. }) => Err(changed()),
             Ok(_) => open(path).map(|_| ()),
             Err(error) => Err(error),
         },

@@ -38,11 +38,7 @@ impl Appender {
     /// # Errors
     /// If it cannot be opened, or is not a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Ok(Self {
-            file: open_private(path)?,
-            path: path.to_path_buf(),
-            end: End::Unknown,
-        })
+        Ok(Self { file: open_private(path)?, path: path.to_path_buf(), end: End::Unknown })
     }
 
     /// Appends one line, given without its newline.
@@ -64,9 +60,7 @@ impl Appender {
         bytes.extend_from_slice(line);
         bytes.push(b'\n');
         self.end = End::Unknown;
-        self.file
-            .write_all(&bytes)
-            .map_err(|source| Error::io(&self.path, source))?;
+        self.file.write_all(&bytes).map_err(|source| Error::io(&self.path, source))?;
         self.end = End::Whole;
         Ok(())
     }
@@ -222,10 +216,7 @@ pub fn head_and_tail(path: &Path, limit: u64) -> Result<HeadTail, Error> {
     let about = file.metadata().map_err(failed)?;
     let (bytes, modified) = (about.len(), about.modified().map_err(failed)?);
     let mut head = Vec::new();
-    (&mut file)
-        .take(limit.min(bytes))
-        .read_to_end(&mut head)
-        .map_err(failed)?;
+    (&mut file).take(limit.min(bytes)).read_to_end(&mut head).map_err(failed)?;
     let mut tail = Vec::new();
     if bytes <= limit {
         drop_torn(&mut head);
@@ -234,20 +225,12 @@ pub fn head_and_tail(path: &Path, limit: u64) -> Result<HeadTail, Error> {
         // One byte more than asked for tells whether the tail starts a line.
         let start = (bytes - limit - 1).max((head.len() as u64).saturating_sub(1));
         file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        (&mut file)
-            .take(bytes - start)
-            .read_to_end(&mut tail)
-            .map_err(failed)?;
+        (&mut file).take(bytes - start).read_to_end(&mut tail).map_err(failed)?;
         let line = tail.iter().position(|byte| *byte == b'\n');
         tail.drain(..line.map_or(tail.len(), |at| at + 1));
         drop_torn(&mut tail);
     }
-    Ok(HeadTail {
-        bytes,
-        modified,
-        head,
-        tail,
-    })
+    Ok(HeadTail { bytes, modified, head, tail })
 }
 
 fn after_last_newline(bytes: &[u8]) -> usize {

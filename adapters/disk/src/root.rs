@@ -62,14 +62,8 @@ impl Root {
     pub fn sub(&self, path: &Path) -> Result<Self, Error> {
         let inside = self.inside(path)?;
         self.make_dirs_inside(&inside)?;
-        let dir = self
-            .dir
-            .open_dir(&inside)
-            .map_err(|source| self.failed(path, source))?;
-        Ok(Self {
-            dir,
-            path: self.path.join(inside),
-        })
+        let dir = self.dir.open_dir(&inside).map_err(|source| self.failed(path, source))?;
+        Ok(Self { dir, path: self.path.join(inside) })
     }
 
     /// Where the directory was when it was opened.
@@ -132,9 +126,7 @@ impl Root {
         self.dir
             .hard_link(&temp, &self.dir, &target)
             .map_err(|source| self.give_up(&temp, path, source))?;
-        self.dir
-            .remove_file(&temp)
-            .map_err(|source| self.failed(path, source))?;
+        self.dir.remove_file(&temp).map_err(|source| self.failed(path, source))?;
         self.sync_parent(&target)
     }
 
@@ -144,9 +136,7 @@ impl Root {
     /// If it leads out or cannot be removed.
     pub fn remove(&self, path: &Path) -> Result<(), Error> {
         let inside = self.inside(path)?;
-        self.dir
-            .remove_file(&inside)
-            .map_err(|source| self.failed(path, source))?;
+        self.dir.remove_file(&inside).map_err(|source| self.failed(path, source))?;
         self.sync_parent(&inside)
     }
 
@@ -246,21 +236,18 @@ impl Root {
             }
             _ => {}
         }
-        self.dir
-            .create_dir_with(dir, &builder)
-            .map_err(|source| self.failed(dir, source))
+        self.dir.create_dir_with(dir, &builder).map_err(|source| self.failed(dir, source))
     }
 
     /// Brings a rename to the disk, where directories can be synced.
     fn sync_parent(&self, path: &Path) -> Result<(), Error> {
         #[cfg(unix)]
-        self.dir
-            .open(parent(path))
-            .and_then(|dir| dir.sync_all())
-            .or_else(|source| match source.kind() {
+        self.dir.open(parent(path)).and_then(|dir| dir.sync_all()).or_else(
+            |source| match source.kind() {
                 io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => Ok(()),
                 _ => Err(self.failed(path, source)),
-            })?;
+            },
+        )?;
         #[cfg(not(unix))]
         let _ = path;
         Ok(())
@@ -276,10 +263,7 @@ impl Root {
     }
 
     fn escapes(&self, path: &Path) -> Error {
-        Error::Escapes {
-            root: self.path.clone(),
-            path: path.to_path_buf(),
-        }
+        Error::Escapes { root: self.path.clone(), path: path.to_path_buf() }
     }
 
     fn failed(&self, path: &Path, source: io::Error) -> Error {

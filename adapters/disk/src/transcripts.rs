@@ -48,10 +48,7 @@ impl DiskTranscripts {
 
     fn append_now(&self, session: &SessionId, line: &[u8]) -> Result<(), TranscriptError> {
         let path = self.path(session);
-        let failed = |message: String| TranscriptError::Write {
-            path: path.clone(),
-            message,
-        };
+        let failed = |message: String| TranscriptError::Write { path: path.clone(), message };
         checked(session).map_err(failed)?;
         if line.len() as u64 > self.max_line {
             let (has, max) = (line.len(), self.max_line);
@@ -66,9 +63,7 @@ impl DiskTranscripts {
                 slot.insert(Appender::open(&path).map_err(|error| failed(error.to_string()))?)
             }
         };
-        appender
-            .append(line)
-            .map_err(|error| failed(error.to_string()))
+        appender.append(line).map_err(|error| failed(error.to_string()))
     }
 
     fn load_now(
@@ -87,14 +82,10 @@ impl DiskTranscripts {
             skipped: seen.skipped,
         })
         .map_err(|error| match error {
-            Error::NotFound { path } => TranscriptError::NotFound {
-                session: session.clone(),
-                path,
-            },
-            error => TranscriptError::Read {
-                path,
-                message: error.to_string(),
-            },
+            Error::NotFound { path } => {
+                TranscriptError::NotFound { session: session.clone(), path }
+            }
+            error => TranscriptError::Read { path, message: error.to_string() },
         })
     }
 }
@@ -150,10 +141,7 @@ fn checked(session: &SessionId) -> Result<(), String> {
     if is_plain(session.as_str()) {
         return Ok(());
     }
-    Err(format!(
-        "{:?} cannot name a session; use letters, digits and '-'",
-        session.as_str()
-    ))
+    Err(format!("{:?} cannot name a session; use letters, digits and '-'", session.as_str()))
 }
 
 /// The session's name as one part of a path. For a name that is refused

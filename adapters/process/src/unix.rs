@@ -27,11 +27,7 @@ impl BashShell {
     #[must_use]
     pub fn new(config: ShellConfig) -> Self {
         let closing = CancellationToken::new();
-        Self {
-            config,
-            jobs: Jobs::new(closing.clone()),
-            closing,
-        }
+        Self { config, jobs: Jobs::new(closing.clone()), closing }
     }
 
     fn must_be_open(&self, command: &ShellCommand) -> Result<(), ShellError> {

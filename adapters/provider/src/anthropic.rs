@@ -52,10 +52,7 @@ impl AnthropicProvider {
         if !names.is_empty() {
             let value = HeaderValue::from_str(&names.join(",")).map_err(|_| {
                 let message = "a beta name cannot be sent as a header; check the betas";
-                ModelError::Refused {
-                    status: 400,
-                    message: message.into(),
-                }
+                ModelError::Refused { status: 400, message: message.into() }
             })?;
             headers.insert(BETA, value);
         }
@@ -70,12 +67,7 @@ impl Model for AnthropicProvider {
         Box::pin(async move {
             let headers = self.beta_header(&call)?;
             let dialogue = Dialogue::Anthropic(ttl(&call.body));
-            Ok(stream(
-                Arc::clone(&self.transport),
-                dialogue,
-                headers,
-                call.body,
-            ))
+            Ok(stream(Arc::clone(&self.transport), dialogue, headers, call.body))
         })
     }
 

@@ -1,16 +1,10 @@
 //! What a provider is told when it is made.
 
-use crate::secret::Secret;
-use mnemon_kernel::{Class, Classify, Limits, env};
+use mnemon_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
+use mnemon_kernel::{Class, Classify, Limits, Secret, env};
 use mnemon_wire::anthropic::Version;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-/// Where Anthropic's API is.
-const ANTHROPIC_URL: &str = "https://api.anthropic.com";
-
-/// Where OpenAI's API is.
-const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 /// How the key is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +13,8 @@ pub enum Auth {
     ApiKey,
     /// As `Authorization: Bearer`.
     Bearer,
+    /// Both ways: whoever gave the key knows which one counts.
+    Both,
 }
 
 /// A provider's settings.
@@ -109,10 +105,8 @@ impl Config {
 
     /// The base URL, checked.
     pub(crate) fn base(&self) -> Result<Url, Error> {
-        let bad = |message: String| Error::BaseUrl {
-            url: without_credentials(&self.base_url),
-            message,
-        };
+        let bad =
+            |message: String| Error::BaseUrl { url: without_credentials(&self.base_url), message };
         let url = Url::parse(self.base_url.trim()).map_err(|error| bad(error.to_string()))?;
         match url.scheme() {
             "http" | "https" => Ok(url),
@@ -123,34 +117,29 @@ impl Config {
     /// The headers that carry the key and what a person added, over `ours`.
     pub(crate) fn headers_over(&self, mut ours: HeaderMap) -> Result<HeaderMap, Error> {
         if let Some(key) = &self.key {
-            let (name, value) = match self.auth {
-                Auth::ApiKey => ("x-api-key", key.expose().to_owned()),
-                Auth::Bearer => ("authorization", format!("Bearer {}", key.expose())),
-            };
-            ours.insert(
-                HeaderName::from_static(name),
-                sensitive(name, &value, &self.key_hint)?,
-            );
+            if matches!(self.auth, Auth::ApiKey | Auth::Both) {
+                let value = sensitive("x-api-key", key.expose(), &self.key_hint)?;
+                ours.insert("x-api-key", value);
+            }
+            if matches!(self.auth, Auth::Bearer | Auth::Both) {
+                let bearer = format!("Bearer {}", key.expose());
+                ours.insert("authorization", sensitive("authorization", &bearer, &self.key_hint)?);
+            }
         }
         for (name, value) in &self.headers {
             let header = HeaderName::try_from(name.as_str()).map_err(|_| Error::Header {
                 name: name.clone(),
                 hint: "the extra headers".into(),
             })?;
-            ours.insert(
-                header,
-                sensitive(name, value.expose(), "the extra headers")?,
-            );
+            ours.insert(header, sensitive(name, value.expose(), "the extra headers")?);
         }
         Ok(ours)
     }
 }
 
 fn sensitive(name: &str, value: &str, hint: &str) -> Result<HeaderValue, Error> {
-    let mut value = HeaderValue::from_str(value.trim()).map_err(|_| Error::Header {
-        name: name.to_owned(),
-        hint: hint.to_owned(),
-    })?;
+    let mut value = HeaderValue::from_str(value.trim())
+        .map_err(|_| Error::Header { name: name.to_owned(), hint: hint.to_owned() })?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -161,11 +150,7 @@ fn without_credentials(url: &str) -> String {
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let host = host.rsplit('@').next().unwrap_or_default();
-    let scheme = if scheme.is_empty() {
-        String::new()
-    } else {
-        format!("{scheme}://")
-    };
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
     let slash = if path.is_empty() { "" } else { "/" };
     format!("{scheme}{host}{slash}{path}")
 }
@@ -195,10 +180,7 @@ mod tests {
         assert!(!shown.contains("sk-very") && !shown.contains("token-abc"));
         config.base_url = "ftp://me:pass@host/v1?key=1".into();
         let error = config.base().unwrap_err().to_string();
-        assert!(
-            !error.contains("pass") && !error.contains("key=1"),
-            "{error}"
-        );
+        assert!(!error.contains("pass") && !error.contains("key=1"), "{error}");
         config.key = Some(Secret::new("bad\nkey-very-secret"));
         let error = config.headers_over(HeaderMap::new()).unwrap_err();
         assert!(!error.to_string().contains("very-secret"));

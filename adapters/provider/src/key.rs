@@ -1,7 +1,6 @@
 //! Where a key comes from: a value, or a command that prints one (S5).
 
-use crate::secret::Secret;
-use mnemon_kernel::{Class, Classify};
+use mnemon_kernel::{Class, Classify, Secret};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
@@ -73,9 +72,8 @@ pub async fn resolve_key(source: &KeySource, limit: Duration) -> Result<Secret, 
 const KEY_BYTES: u64 = 64 * 1024;
 
 async fn run(line: &str, limit: Duration) -> Result<Secret, KeyError> {
-    let not_started = |error: std::io::Error| KeyError::NotStarted {
-        message: error.kind().to_string(),
-    };
+    let not_started =
+        |error: std::io::Error| KeyError::NotStarted { message: error.kind().to_string() };
     let mut child = shell(line).spawn().map_err(not_started)?;
     let group = Group(child.id());
     let printed = async {
@@ -87,15 +85,11 @@ async fn run(line: &str, limit: Duration) -> Result<Secret, KeyError> {
     };
     let (bytes, status) = tokio::time::timeout(limit, printed)
         .await
-        .map_err(|_| KeyError::TimedOut {
-            seconds: limit.as_secs(),
-        })?
+        .map_err(|_| KeyError::TimedOut { seconds: limit.as_secs() })?
         .map_err(not_started)?;
     group.let_go();
     if !status.success() {
-        return Err(KeyError::Failed {
-            status: status.to_string(),
-        });
+        return Err(KeyError::Failed { status: status.to_string() });
     }
     let what = match std::str::from_utf8(&bytes).map(str::trim) {
         Ok("") => "nothing",
@@ -119,10 +113,8 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
-        if let Some(pid) = self
-            .0
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(rustix::process::Pid::from_raw)
+        if let Some(pid) =
+            self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
         {
             rustix::process::kill_process_group(pid, rustix::process::Signal::KILL).ok();
         }
@@ -130,11 +122,7 @@ impl Drop for Group {
 }
 
 fn shell(line: &str) -> Command {
-    let (program, flag) = if cfg!(windows) {
-        ("cmd", "/C")
-    } else {
-        ("/bin/sh", "-c")
-    };
+    let (program, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("/bin/sh", "-c") };
     let mut command = Command::new(program);
     command
         .arg(flag)

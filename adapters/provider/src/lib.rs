@@ -15,10 +15,8 @@ mod http;
 pub mod key;
 mod offline;
 mod openai;
-mod secret;
 
 pub use anthropic::AnthropicProvider;
 pub use config::{Auth, Config, Error, parse_headers};
 pub use offline::{OFFLINE_MODEL, Offline};
 pub use openai::OpenAiProvider;
-pub use secret::Secret;

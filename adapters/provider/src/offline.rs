@@ -50,9 +50,7 @@ impl Offline {
     /// One whose answers are numbered from here.
     #[must_use]
     pub fn numbered_from(first: i64) -> Self {
-        Self {
-            next: AtomicI64::new(first),
-        }
+        Self { next: AtomicI64::new(first) }
     }
 
     fn answer(&self, body: &[u8]) -> Result<Reply, ModelError> {
@@ -76,11 +74,7 @@ impl Offline {
             model: ModelId::new(OFFLINE_MODEL),
             blocks,
             stop_reason: stop_reason.into(),
-            usage: Usage {
-                input: tokens(body.len()),
-                output: tokens(written),
-                ..Usage::default()
-            },
+            usage: Usage { input: tokens(body.len()), output: tokens(written), ..Usage::default() },
         })
     }
 }

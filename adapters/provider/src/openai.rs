@@ -24,9 +24,7 @@ impl OpenAiProvider {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         let url = completions_url(config.base()?);
-        Ok(Self {
-            transport: Arc::new(Transport::new(config, url, headers)?),
-        })
+        Ok(Self { transport: Arc::new(Transport::new(config, url, headers)?) })
     }
 }
 
@@ -35,14 +33,9 @@ impl Model for OpenAiProvider {
     /// come out of it, not of this call.
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let transport = Arc::clone(&self.transport);
-        Box::pin(async move {
-            Ok(stream(
-                transport,
-                Dialogue::OpenAi,
-                HeaderMap::new(),
-                call.body,
-            ))
-        })
+        Box::pin(
+            async move { Ok(stream(transport, Dialogue::OpenAi, HeaderMap::new(), call.body)) },
+        )
     }
 
     fn dialect(&self) -> Dialect {

@@ -18,19 +18,13 @@ pub(crate) fn find(query: &GlobQuery, stop: &Stop) -> Result<GlobFound, SearchEr
         if !inside.is_ok_and(|inside| matcher.is_match(inside)) {
             continue;
         }
-        let modified = entry
-            .metadata()
-            .ok()
-            .and_then(|about| about.modified().ok());
+        let modified = entry.metadata().ok().and_then(|about| about.modified().ok());
         found.push((Reverse(modified), entry.into_path()));
     }
     found.sort();
     let total = found.len();
     let paths = found.into_iter().map(|(_, path)| path).take(query.limit);
-    Ok(GlobFound {
-        paths: paths.collect(),
-        total,
-    })
+    Ok(GlobFound { paths: paths.collect(), total })
 }
 
 fn compiled(given: &str, pattern: &str) -> Result<GlobMatcher, SearchError> {

@@ -77,10 +77,7 @@ impl Filter {
 }
 
 fn bad(pattern: &str, error: &dyn std::error::Error) -> SearchError {
-    SearchError::Pattern {
-        pattern: pattern.to_owned(),
-        message: error.to_string(),
-    }
+    SearchError::Pattern { pattern: pattern.to_owned(), message: error.to_string() }
 }
 
 fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {

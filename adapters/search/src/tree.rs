@@ -33,13 +33,8 @@ impl Drop for StopGuard {
 /// The root as an absolute path, if something is there.
 pub(crate) fn existing(root: &Path) -> Result<PathBuf, SearchError> {
     let failed = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::NotFound => SearchError::NotFound {
-            root: root.to_path_buf(),
-        },
-        _ => SearchError::Io {
-            root: root.to_path_buf(),
-            message: source.to_string(),
-        },
+        std::io::ErrorKind::NotFound => SearchError::NotFound { root: root.to_path_buf() },
+        _ => SearchError::Io { root: root.to_path_buf(), message: source.to_string() },
     };
     let absolute = std::path::absolute(root).map_err(failed)?;
     std::fs::metadata(&absolute).map_err(failed)?;
@@ -64,12 +59,11 @@ pub(crate) fn files<'a>(root: &Path, stop: &'a Stop) -> impl Iterator<Item = Fou
         .sort_by_file_name(Ord::cmp)
         .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
     let walk: Walk = builder.build();
-    walk.take_while(|_| !stop.is_set())
-        .filter_map(|step| match step {
-            Ok(entry) if is_file(&entry) => Some(Found::File(entry)),
-            Ok(_) => None,
-            Err(_) => Some(Found::Unreadable),
-        })
+    walk.take_while(|_| !stop.is_set()).filter_map(|step| match step {
+        Ok(entry) if is_file(&entry) => Some(Found::File(entry)),
+        Ok(_) => None,
+        Err(_) => Some(Found::Unreadable),
+    })
 }
 
 fn is_file(entry: &DirEntry) -> bool {

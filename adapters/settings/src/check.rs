@@ -50,10 +50,7 @@ pub(crate) fn check(value: &Value) -> Result<Checked, Mismatch> {
                 u64::MAX => format!("has to be at least {least}"),
                 most => format!("has to be from {least} to {most}"),
             };
-            return Err(Mismatch {
-                pointer: (*pointer).to_owned(),
-                reason,
-            });
+            return Err(Mismatch { pointer: (*pointer).to_owned(), reason });
         }
     }
     // Editors put `$schema` there to find the schema.
@@ -106,12 +103,11 @@ fn ignored_pointer(path: &IgnoredPath<'_>) -> String {
 }
 
 fn tracked_pointer(path: &TrackPath) -> String {
-    path.iter()
-        .fold(String::new(), |pointer, segment| match segment {
-            Segment::Seq { index } => child(&pointer, &index.to_string()),
-            Segment::Map { key } => child(&pointer, key),
-            Segment::Enum { .. } | Segment::Unknown => pointer,
-        })
+    path.iter().fold(String::new(), |pointer, segment| match segment {
+        Segment::Seq { index } => child(&pointer, &index.to_string()),
+        Segment::Map { key } => child(&pointer, key),
+        Segment::Enum { .. } | Segment::Unknown => pointer,
+    })
 }
 
 /// Line and column of the value at `pointer` in a text that is JSON; those of
@@ -205,12 +201,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             checked.unknown,
-            [
-                "/colour",
-                "/mnemon/limits/speed",
-                "/permissions/extra",
-                "/mnemon/flags/fly"
-            ]
+            ["/colour", "/mnemon/limits/speed", "/permissions/extra", "/mnemon/flags/fly"]
         );
         assert_eq!(checked.settings.mnemon.limits.max_retries, 2);
     }

@@ -69,10 +69,7 @@ pub(crate) enum Takes {
     Not,
 }
 
-const TOKENS: Takes = Takes::Number {
-    least: 1,
-    most: u64::MAX,
-};
+const TOKENS: Takes = Takes::Number { least: 1, most: u64::MAX };
 
 /// Variables with a key of their own.
 pub(crate) const VARIABLES: &[Variable] = &[
@@ -85,27 +82,17 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable(
         env::AUTO_COMPACT_PERCENT,
         "/mnemon/auto_compact_percent",
-        Takes::Number {
-            least: 1,
-            most: 100,
-        },
+        Takes::Number { least: 1, most: 100 },
     ),
 ];
 
 const fn variable(name: &'static str, pointer: &'static str, takes: Takes) -> Variable {
-    Variable {
-        name,
-        pointer,
-        takes,
-    }
+    Variable { name, pointer, takes }
 }
 
 /// The value of a variable, unless it is empty.
 pub(crate) fn get<'a>(variables: &'a Variables, name: &str) -> Option<&'a str> {
-    variables
-        .get(name)
-        .map(|value| value.trim())
-        .filter(|value| !value.is_empty())
+    variables.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
 }
 
 /// The value of one of our variables or of its alias, with the name that held it.
@@ -118,15 +105,11 @@ fn lookup<'a>(variables: &'a Variables, ours: &str) -> Option<(String, &'a str)>
 
 /// Reads the variables.
 pub(crate) fn read(variables: &Variables) -> Result<FromEnvironment, Error> {
-    let mut out = FromEnvironment {
-        ambient: ambient(variables)?,
-        ..FromEnvironment::default()
-    };
+    let mut out = FromEnvironment { ambient: ambient(variables)?, ..FromEnvironment::default() };
     for variable in VARIABLES {
         if let Some((name, text)) = lookup(variables, variable.name) {
             let value = variable.takes.parse(&name, text)?;
-            out.layers
-                .push(Layer::leaf(Origin::Env(name), variable.pointer, value));
+            out.layers.push(Layer::leaf(Origin::Env(name), variable.pointer, value));
         }
     }
     flags(variables, &mut out)?;
@@ -178,10 +161,8 @@ fn limits(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error>
     let known: BTreeMap<String, String> = limit_variables().collect();
     let ours = variables.keys().map(String::as_str);
     let aliased = env::ALIASES.iter().map(|(_, ours)| *ours);
-    let mut names: Vec<&str> = ours
-        .chain(aliased)
-        .filter(|name| name.starts_with(env::LIMIT_PREFIX))
-        .collect();
+    let mut names: Vec<&str> =
+        ours.chain(aliased).filter(|name| name.starts_with(env::LIMIT_PREFIX)).collect();
     names.sort_unstable();
     names.dedup();
     for ours in names {
@@ -246,10 +227,7 @@ fn switch(name: &str, text: &str) -> Result<bool, Error> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "on" | "yes" => Ok(true),
         "0" | "false" | "off" | "no" => Ok(false),
-        _ => Err(Error::Variable {
-            name: name.to_owned(),
-            takes: "0 or 1".to_owned(),
-        }),
+        _ => Err(Error::Variable { name: name.to_owned(), takes: "0 or 1".to_owned() }),
     }
 }
 
@@ -259,10 +237,7 @@ impl Takes {
         match self {
             Self::Text => "a text".to_owned(),
             Self::Provider => "anthropic, openai or offline".to_owned(),
-            Self::Number {
-                least,
-                most: u64::MAX,
-            } => format!("a whole number from {least}"),
+            Self::Number { least, most: u64::MAX } => format!("a whole number from {least}"),
             Self::Number { least, most } => format!("a whole number from {least} to {most}"),
             Self::Not => "0 or 1".to_owned(),
         }
@@ -279,10 +254,7 @@ impl Takes {
                 .map(Value::from),
             Self::Not => Some((!switch(name, text)?).into()),
         };
-        value.ok_or_else(|| Error::Variable {
-            name: name.to_owned(),
-            takes: self.describe(),
-        })
+        value.ok_or_else(|| Error::Variable { name: name.to_owned(), takes: self.describe() })
     }
 }
 

@@ -87,9 +87,7 @@ impl Home {
     /// for transcripts, of the git root for memories.
     #[must_use]
     pub fn project_dir(&self, slug: &str) -> ProjectDir {
-        ProjectDir {
-            root: self.projects().join(slug),
-        }
+        ProjectDir { root: self.projects().join(slug) }
     }
 
     /// Makes the directory, for its owner alone (S5). One that is there
@@ -104,10 +102,7 @@ impl Home {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder
             .create(&self.root)
-            .map_err(|source| Error::MakeDirectory {
-                path: self.root.clone(),
-                source,
-            })
+            .map_err(|source| Error::MakeDirectory { path: self.root.clone(), source })
     }
 }
 
@@ -217,10 +212,7 @@ pub fn full_path(what: &str, path: &str, os_home: Option<&Path>) -> Result<PathB
     if full.is_absolute() {
         Ok(full)
     } else {
-        Err(Error::RelativePath {
-            what: what.to_owned(),
-            path: full,
-        })
+        Err(Error::RelativePath { what: what.to_owned(), path: full })
     }
 }
 
@@ -229,10 +221,7 @@ mod tests {
     use super::*;
 
     fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
     #[cfg(unix)]
@@ -243,52 +232,28 @@ mod tests {
             Home::resolve(&variables(pairs), os_home).map(|home| home.root)
         };
         assert_eq!(at(&[]).unwrap(), Path::new("/home/ada/.mnemon"));
-        assert_eq!(
-            at(&[("MNEMON_HOME", "")]).unwrap(),
-            Path::new("/home/ada/.mnemon")
-        );
+        assert_eq!(at(&[("MNEMON_HOME", "")]).unwrap(), Path::new("/home/ada/.mnemon"));
         assert_eq!(
             at(&[("CLAUDE_CONFIG_DIR", "/elsewhere")]).unwrap(),
             Path::new("/home/ada/.mnemon")
         );
-        assert_eq!(
-            at(&[("MNEMON_HOME", "/srv/m")]).unwrap(),
-            Path::new("/srv/m")
-        );
-        assert_eq!(
-            at(&[("MNEMON_HOME", "~/.claude")]).unwrap(),
-            Path::new("/home/ada/.claude")
-        );
-        assert!(matches!(
-            at(&[("MNEMON_HOME", "here")]),
-            Err(Error::RelativePath { .. })
-        ));
-        assert!(matches!(
-            Home::resolve(&variables(&[]), None),
-            Err(Error::NoHome)
-        ));
+        assert_eq!(at(&[("MNEMON_HOME", "/srv/m")]).unwrap(), Path::new("/srv/m"));
+        assert_eq!(at(&[("MNEMON_HOME", "~/.claude")]).unwrap(), Path::new("/home/ada/.claude"));
+        assert!(matches!(at(&[("MNEMON_HOME", "here")]), Err(Error::RelativePath { .. })));
+        assert!(matches!(Home::resolve(&variables(&[]), None), Err(Error::NoHome)));
     }
 
     #[test]
     fn c3_the_layout_under_the_home() {
         let project = Home::at("/m").project_dir("-home-ada-x");
         let under = |path: PathBuf| path.to_string_lossy().replace('\\', "/");
-        assert_eq!(
-            under(project.transcript("s1")),
-            "/m/projects/-home-ada-x/s1.jsonl"
-        );
-        assert_eq!(
-            under(project.tool_results("s1")),
-            "/m/projects/-home-ada-x/s1/tool-results"
-        );
+        assert_eq!(under(project.transcript("s1")), "/m/projects/-home-ada-x/s1.jsonl");
+        assert_eq!(under(project.tool_results("s1")), "/m/projects/-home-ada-x/s1/tool-results");
         assert_eq!(
             under(project.session_memory("s1")),
             "/m/projects/-home-ada-x/s1/session-memory"
         );
-        assert_eq!(
-            under(project.subagents("s1")),
-            "/m/projects/-home-ada-x/s1/subagents"
-        );
+        assert_eq!(under(project.subagents("s1")), "/m/projects/-home-ada-x/s1/subagents");
         assert_eq!(under(project.memory()), "/m/projects/-home-ada-x/memory");
         assert_eq!(under(Home::at("/m").instructions()), "/m/CLAUDE.md");
         assert_eq!(under(Home::at("/m").rules()), "/m/rules");
@@ -301,10 +266,6 @@ mod tests {
         let at = |platform: Platform| platform.managed_settings();
         assert_eq!(at(Platform::Linux), Path::new("/etc/mnemon/settings.json"));
         assert!(at(Platform::MacOs).starts_with("/Library"));
-        assert!(
-            at(Platform::Windows)
-                .to_string_lossy()
-                .starts_with(r"C:\ProgramData")
-        );
+        assert!(at(Platform::Windows).to_string_lossy().starts_with(r"C:\ProgramData"));
     }
 }

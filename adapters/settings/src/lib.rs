@@ -19,7 +19,6 @@ pub mod origin;
 pub mod provider;
 pub mod resolved;
 pub mod schema;
-pub mod secret;
 pub mod source;
 
 mod check;
@@ -33,5 +32,4 @@ pub use merge::Layer;
 pub use origin::Origin;
 pub use refuse::{Refused, Tracked};
 pub use resolved::{Inputs, Resolved, Row, load};
-pub use secret::Secret;
 pub use source::Extra;

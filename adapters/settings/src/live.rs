@@ -25,9 +25,7 @@ impl LiveFlags {
     /// Starts from settings, before any provider has answered.
     #[must_use]
     pub fn new(resolved: Resolved) -> Self {
-        Self {
-            current: Arc::new(Mutex::new(Arc::new(resolved))),
-        }
+        Self { current: Arc::new(Mutex::new(Arc::new(resolved))) }
     }
 
     /// The flags and limits in force now.
@@ -50,10 +48,7 @@ impl LiveFlags {
     /// [`Error::Flag`] if it is not of the form `{"flags": {…}, "limits": {…}}`
     /// with values that flags and limits take.
     pub fn apply(&self, answer: &[u8]) -> Result<(), Error> {
-        let wrong = |reason: String| Error::Flag {
-            flag: "mnemon.flag_source".to_owned(),
-            reason,
-        };
+        let wrong = |reason: String| Error::Flag { flag: "mnemon.flag_source".to_owned(), reason };
         let answer: Map<String, Value> =
             serde_json::from_slice(answer).map_err(|error| wrong(error.to_string()))?;
         // Other keys are left for other readers.
@@ -61,9 +56,7 @@ impl LiveFlags {
             let nothing = || Value::Object(Map::new());
             answer.get(name).cloned().unwrap_or_else(nothing)
         };
-        let next = self
-            .resolved()
-            .with_provider(&part("flags"), &part("limits"))?;
+        let next = self.resolved().with_provider(&part("flags"), &part("limits"))?;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(next);
         Ok(())

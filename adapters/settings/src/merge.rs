@@ -23,9 +23,10 @@ impl Layer {
     #[must_use]
     pub fn leaf(origin: Origin, pointer: &str, value: Value) -> Self {
         let path: Vec<String> = segments(pointer).collect();
-        let value = path.into_iter().rev().fold(value, |inner, segment| {
-            Value::Object(Map::from_iter([(segment, inner)]))
-        });
+        let value = path
+            .into_iter()
+            .rev()
+            .fold(value, |inner, segment| Value::Object(Map::from_iter([(segment, inner)])));
         Self { origin, value }
     }
 
@@ -48,15 +49,9 @@ pub struct Merged {
 /// Merges layers, the later ones winning.
 #[must_use]
 pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Merged {
-    let mut merged = Merged {
-        value: Value::Object(Map::new()),
-        origins: BTreeMap::new(),
-    };
+    let mut merged = Merged { value: Value::Object(Map::new()), origins: BTreeMap::new() };
     for layer in layers {
-        let mut step = Step {
-            origin: &layer.origin,
-            origins: &mut merged.origins,
-        };
+        let mut step = Step { origin: &layer.origin, origins: &mut merged.origins };
         step.lay(&mut merged.value, &layer.value, "");
     }
     merged
@@ -106,8 +101,7 @@ impl Step<'_> {
     /// Drops the origins of a value that is replaced whole.
     fn forget(&mut self, pointer: &str) {
         let below = format!("{pointer}/");
-        self.origins
-            .retain(|known, _| known != pointer && !known.starts_with(&below));
+        self.origins.retain(|known, _| known != pointer && !known.starts_with(&below));
     }
 }
 
@@ -126,10 +120,7 @@ mod tests {
     use serde_json::json;
 
     fn layer(index: usize, value: Value) -> Layer {
-        Layer {
-            origin: Origin::Env(index.to_string()),
-            value,
-        }
+        Layer { origin: Origin::Env(index.to_string()), value }
     }
 
     #[test]
@@ -139,10 +130,7 @@ mod tests {
             layer(1, json!({"a": {"y": 2}, "l": ["q", "r"]})),
         ];
         let merged = merge(&layers);
-        assert_eq!(
-            merged.value,
-            json!({"a": {"x": 1, "y": 2}, "l": ["p", "q", "r"]})
-        );
+        assert_eq!(merged.value, json!({"a": {"x": 1, "y": 2}, "l": ["p", "q", "r"]}));
         let origin = |pointer: &str| merged.origins.get(pointer).cloned();
         assert_eq!(origin("/a/x"), Some(Origin::Env("0".into())));
         assert_eq!(origin("/a/y"), Some(Origin::Env("1".into())));

@@ -81,10 +81,7 @@ pub(crate) fn child(parent: &str, segment: &str) -> String {
 
 /// The segments of a pointer.
 pub(crate) fn segments(pointer: &str) -> impl Iterator<Item = String> {
-    pointer
-        .split('/')
-        .skip(1)
-        .map(|segment| segment.replace("~1", "/").replace("~0", "~"))
+    pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~"))
 }
 
 /// A pointer as people write keys: `mnemon.models."gpt-4.1".window`.

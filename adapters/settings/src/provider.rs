@@ -6,18 +6,15 @@
 use crate::environment::{Variables, get};
 use crate::error::Error;
 use crate::resolved::Resolved;
-use crate::secret::Secret;
-use mnemon_kernel::settings::{DEFAULT_MODEL, DEFAULT_SMALL_MODEL, ProviderKind};
+use mnemon_kernel::settings::{
+    ANTHROPIC_URL, DEFAULT_MODEL, DEFAULT_SMALL_MODEL, OPENAI_URL, ProviderKind,
+};
 use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{ModelId, env};
+use mnemon_kernel::{ModelId, Secret, env};
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use std::collections::BTreeMap;
 
-/// Where Anthropic's API is.
-pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
-/// Where OpenAI's API is. Addresses of compatible servers end in `/v1`, too.
-pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 /// The version of the Messages API that is spoken.
 pub const ANTHROPIC_VERSION: &str = "2023-06-01";
 
@@ -157,10 +154,7 @@ fn key(kind: ProviderKind, resolved: &Resolved, variables: &Variables) -> (KeySo
                 .or_else(|| from(env::ANTHROPIC_API_KEY, AuthStyle::ApiKey)),
             AuthStyle::Both,
         ),
-        ProviderKind::OpenAi => (
-            from(env::OPENAI_API_KEY, AuthStyle::Bearer),
-            AuthStyle::Bearer,
-        ),
+        ProviderKind::OpenAi => (from(env::OPENAI_API_KEY, AuthStyle::Bearer), AuthStyle::Bearer),
         ProviderKind::Offline => return (KeySource::None, AuthStyle::None),
     };
     match (by_variable, helper) {
@@ -195,10 +189,7 @@ fn base_url(
 
 /// A web address, checked.
 pub(crate) fn web_address(url: &str, from: &str) -> Result<Url, Error> {
-    let wrong = |reason: String| Error::Address {
-        from: from.to_owned(),
-        reason,
-    };
+    let wrong = |reason: String| Error::Address { from: from.to_owned(), reason };
     let parsed = Url::parse(url).map_err(|error| wrong(error.to_string()))?;
     if matches!(parsed.scheme(), "http" | "https") {
         Ok(parsed)
@@ -222,13 +213,7 @@ fn headers(
             continue;
         }
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
-        header(
-            &mut headers,
-            name,
-            value,
-            env::ANTHROPIC_CUSTOM_HEADERS,
-            index,
-        )?;
+        header(&mut headers, name, value, env::ANTHROPIC_CUSTOM_HEADERS, index)?;
     }
     let set = &resolved.settings.mnemon.provider.headers;
     for (index, (name, value)) in set.iter().enumerate() {
@@ -254,10 +239,7 @@ fn header(
             headers.insert(name.as_str().to_owned(), Secret::new(value));
             Ok(())
         }
-        _ => Err(Error::Header {
-            from: from.to_owned(),
-            number: index + 1,
-        }),
+        _ => Err(Error::Header { from: from.to_owned(), number: index + 1 }),
     }
 }
 

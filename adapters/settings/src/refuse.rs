@@ -38,18 +38,12 @@ const FIGURES: &str = "a repository may not change what is known of models";
 
 /// Keys that are never taken over from a repository.
 const REFUSED: &[(&str, &str)] = &[
-    (
-        "/autoMemoryDirectory",
-        "a repository may not move the memory directory",
-    ),
+    ("/autoMemoryDirectory", "a repository may not move the memory directory"),
     ("/env", "a repository may not set variables for programs"),
     ("/apiKeyHelper", RUNS),
     ("/hooks", RUNS),
     ("/statusLine", RUNS),
-    (
-        "/cleanupPeriodDays",
-        "a repository may not remove transcripts",
-    ),
+    ("/cleanupPeriodDays", "a repository may not remove transcripts"),
     ("/permissions/allow", WIDENS),
     ("/permissions/additionalDirectories", WIDENS),
     ("/mnemon/provider", REDIRECTS),
@@ -85,11 +79,7 @@ pub(crate) fn refuse(value: &mut Value, origin: &Origin, below: PermissionMode) 
     };
     if wider {
         take(value, MODE);
-        refused.push(Refused {
-            pointer: MODE.to_owned(),
-            origin: origin.clone(),
-            reason: WIDENS,
-        });
+        refused.push(Refused { pointer: MODE.to_owned(), origin: origin.clone(), reason: WIDENS });
     }
     refused
 }
@@ -112,10 +102,7 @@ pub(crate) fn refuse_foreign_mode(value: &mut Value, origin: &Origin) -> Option<
 
 fn take(value: &mut Value, pointer: &str) -> Option<Value> {
     let (parent, key) = pointer.rsplit_once('/')?;
-    value
-        .pointer_mut(parent)?
-        .as_object_mut()?
-        .shift_remove(key)
+    value.pointer_mut(parent)?.as_object_mut()?.shift_remove(key)
 }
 
 #[cfg(test)]
@@ -160,10 +147,7 @@ mod tests {
         assert_eq!(names("default", PermissionMode::Plan), [MODE]);
         let taken_back = json!({"permissions": {"defaultMode": null}});
         assert_eq!(refused(&taken_back, PermissionMode::Plan).1, [MODE]);
-        assert_eq!(
-            names("acceptEdits", PermissionMode::BypassPermissions),
-            [MODE]
-        );
+        assert_eq!(names("acceptEdits", PermissionMode::BypassPermissions), [MODE]);
     }
 
     #[test]

@@ -67,11 +67,7 @@ pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
     // The repository may be the home directory itself, with the home at
     // `~/.claude`: then this file was read just now, and is the person's own.
     if !same_file(&home, &project) {
-        reading.file(
-            &project,
-            Origin::Project(project.clone()),
-            Trust::Repository,
-        )?;
+        reading.file(&project, Origin::Project(project.clone()), Trust::Repository)?;
     }
     let local = layout::local_settings(inputs.repo);
     let trust = match inputs.local_is_tracked {
@@ -115,10 +111,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 fn check_flag(layer: &Layer) -> Result<(), Error> {
     match check::check(&layer.value) {
         Ok(_) => Ok(()),
-        Err(wrong) => Err(Error::Flag {
-            flag: layer.origin.to_string(),
-            reason: wrong.reason,
-        }),
+        Err(wrong) => Err(Error::Flag { flag: layer.origin.to_string(), reason: wrong.reason }),
     }
 }
 
@@ -161,12 +154,8 @@ impl Reading {
         self.refused.extend(foreign);
         let checked = document.check()?;
         let unknown = checked.unknown.into_iter();
-        self.unknown
-            .extend(unknown.map(|pointer| (pointer, origin.clone())));
-        self.layers.push(Layer {
-            origin,
-            value: document.value,
-        });
+        self.unknown.extend(unknown.map(|pointer| (pointer, origin.clone())));
+        self.layers.push(Layer { origin, value: document.value });
         Ok(())
     }
 
@@ -174,8 +163,7 @@ impl Reading {
     fn mode(&self) -> PermissionMode {
         let merged = merge(&self.layers);
         let mode = merged.value.pointer("/permissions/defaultMode").cloned();
-        mode.and_then(|mode| serde_json::from_value(mode).ok())
-            .unwrap_or_default()
+        mode.and_then(|mode| serde_json::from_value(mode).ok()).unwrap_or_default()
     }
 
     fn resolve(self, ambient: Ambient) -> Result<Resolved, Error> {
@@ -194,10 +182,8 @@ impl Reading {
 
 fn settle(layers: &[Layer]) -> Result<(Settings, Merged), Error> {
     let merged = merge(layers);
-    let checked = check::check(&merged.value).map_err(|wrong| Error::Merge {
-        key: dotted(&wrong.pointer),
-        reason: wrong.reason,
-    })?;
+    let checked = check::check(&merged.value)
+        .map_err(|wrong| Error::Merge { key: dotted(&wrong.pointer), reason: wrong.reason })?;
     Ok((checked.settings, merged))
 }
 
@@ -210,10 +196,7 @@ impl Resolved {
     /// flags and limits.
     pub fn with_provider(&self, flags: &Value, limits: &Value) -> Result<Self, Error> {
         let mnemon = serde_json::json!({ "mnemon": { "flags": flags, "limits": limits } });
-        let layer = Layer {
-            origin: Origin::Provider,
-            value: mnemon,
-        };
+        let layer = Layer { origin: Origin::Provider, value: mnemon };
         check_flag(&layer)?;
         let mut layers = self.layers.clone();
         layers.retain(|old| old.origin != Origin::Provider);
@@ -250,9 +233,8 @@ impl Resolved {
         let mut rows = Vec::new();
         for key in keys {
             let below = format!("{}/", key.pointer);
-            let (set, others): (Vec<&String>, Vec<&String>) = rest
-                .into_iter()
-                .partition(|at| **at == key.pointer || at.starts_with(&below));
+            let (set, others): (Vec<&String>, Vec<&String>) =
+                rest.into_iter().partition(|at| **at == key.pointer || at.starts_with(&below));
             rest = others;
             if set.is_empty() {
                 rows.push(Row {
@@ -274,11 +256,7 @@ impl Resolved {
         } else {
             self.value.pointer(pointer).cloned().unwrap_or_default()
         };
-        Row {
-            key: dotted(pointer),
-            value,
-            origin: self.origin(pointer).clone(),
-        }
+        Row { key: dotted(pointer), value, origin: self.origin(pointer).clone() }
     }
 }
 

@@ -159,10 +159,7 @@ mod tests {
     use super::*;
 
     fn key(pointer: &str) -> Key {
-        keys(&settings_schema())
-            .into_iter()
-            .find(|key| key.pointer == pointer)
-            .unwrap()
+        keys(&settings_schema()).into_iter().find(|key| key.pointer == pointer).unwrap()
     }
 
     #[test]
@@ -177,10 +174,7 @@ mod tests {
         assert!(key("/permissions/defaultMode").takes.contains("`plan`"));
         let schema = settings_schema();
         let percent = &schema["$defs"]["Own"]["properties"]["auto_compact_percent"];
-        assert_eq!(
-            (&percent["minimum"], &percent["maximum"]),
-            (&json!(1), &json!(100))
-        );
+        assert_eq!((&percent["minimum"], &percent["maximum"]), (&json!(1), &json!(100)));
         assert!(schema["$schema"].as_str().unwrap().contains("2020-12"));
     }
 

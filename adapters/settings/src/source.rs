@@ -90,11 +90,7 @@ impl Document {
             return Ok(Self { place, text, value });
         }
         let (line, column) = check::locate(&text, "");
-        Err(Error::NotAnObject {
-            place,
-            line,
-            column,
-        })
+        Err(Error::NotAnObject { place, line, column })
     }
 
     /// Whether the value, as it is by now, has the shape of settings.
@@ -114,10 +110,7 @@ impl Document {
 
 /// The bytes of a regular file; none if there is none.
 pub(crate) fn read_capped(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    let unreadable = |source| Error::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+    let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
     // Looked at before it is opened, because opening a pipe can wait for ever.
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -125,19 +118,14 @@ pub(crate) fn read_capped(path: &Path) -> Result<Option<Vec<u8>>, Error> {
         Err(error) => return Err(unreadable(error)),
     };
     if !metadata.is_file() {
-        return Err(Error::NotAFile {
-            path: path.to_owned(),
-        });
+        return Err(Error::NotAFile { path: path.to_owned() });
     }
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(SETTINGS_FILE_BYTES + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
     if bytes.len() as u64 > SETTINGS_FILE_BYTES {
-        return Err(Error::TooLarge {
-            path: path.to_owned(),
-            limit_bytes: SETTINGS_FILE_BYTES,
-        });
+        return Err(Error::TooLarge { path: path.to_owned(), limit_bytes: SETTINGS_FILE_BYTES });
     }
     Ok(Some(bytes))
 }
@@ -167,29 +155,20 @@ mod tests {
     #[test]
     fn c4_broken_json_names_line_and_column() {
         let error = parse("{\n  \"model\": \"a\"\n  \"env\": {}\n}").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "read x.json, line 3, column 3: expected `,` or `}`"
-        );
+        assert_eq!(error.to_string(), "read x.json, line 3, column 3: expected `,` or `}`");
     }
 
     #[test]
     fn s6_nothing_and_a_byte_order_mark_are_fine() {
         assert!(parse("").unwrap().value.as_object().unwrap().is_empty());
         assert!(parse(" \n").unwrap().value.as_object().unwrap().is_empty());
-        assert_eq!(
-            parse("\u{feff}{\"model\": \"a\"}").unwrap().value["model"],
-            "a"
-        );
+        assert_eq!(parse("\u{feff}{\"model\": \"a\"}").unwrap().value["model"], "a");
     }
 
     #[test]
     fn c4_a_list_is_no_settings() {
         let error = parse("\n[1]").unwrap_err();
-        assert!(
-            matches!(error, Error::NotAnObject { line: 2, .. }),
-            "{error}"
-        );
+        assert!(matches!(error, Error::NotAnObject { line: 2, .. }), "{error}");
     }
 
     #[test]

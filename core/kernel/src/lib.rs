@@ -19,6 +19,7 @@ pub mod limits;
 pub mod models;
 pub mod ports;
 pub mod record;
+pub mod secret;
 pub mod settings;
 pub mod tokens;
 pub mod usage;
@@ -36,6 +37,7 @@ pub use record::{
     AssistantEntry, Attachment, Boundary, Decision, Entry, Params, Prelude, Record, SystemBlock,
     UserEntry, UserOrigin,
 };
+pub use secret::Secret;
 pub use settings::Settings;
 pub use tokens::{Calibration, Tokens};
 pub use usage::{Ledger, QuerySource, Usage};

@@ -266,6 +266,10 @@ pub struct FlagSource {
     pub url: Option<String>,
 }
 
+/// Where Anthropic's API is.
+pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+/// Where OpenAI's API is.
+pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 /// The model where nobody names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-5-5";
 /// The model of side queries where nobody names one.

@@ -5,10 +5,11 @@ use crate::request::{Directive, Frame, Rendered, Request};
 use mnemon_kernel::record::Keeps;
 use mnemon_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
 use mnemon_kernel::{
-    AssistantEntry, Block, Boundary, Calibration, Entry, Limits, MessageId, ModelId, Prelude,
-    Record, RecordId, Role, Timestamp, Tokens, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Block, BlockView, Boundary, Calibration, Entry, Limits, MessageId, ModelId,
+    Prelude, Record, RecordId, Role, Timestamp, Tokens, Usage, UserEntry, UserOrigin,
 };
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 mod decide;
@@ -53,6 +54,8 @@ pub struct Fold {
     voided: BTreeSet<RecordId>,
     stale: bool,
     declared: Option<BreakCause>,
+    /// What is to be shown for results that have not come yet.
+    waiting: BTreeMap<String, (String, Showing)>,
 }
 
 /// What the API said last, and the raw estimate of all that it said it about.
@@ -87,6 +90,7 @@ impl Fold {
             voided: BTreeSet::new(),
             stale: false,
             declared: None,
+            waiting: BTreeMap::new(),
         }
     }
 
@@ -304,15 +308,28 @@ impl Fold {
         origin: Origin,
         block: Block,
     ) {
+        let (block, shown) = self.as_decided(block);
         let tokens = estimate_block(&block, &self.limits);
         self.raw += tokens;
-        let piece = Piece { record, at, origin, block, tokens, shown: Showing::Whole };
+        let piece = Piece { record, at, origin, block, tokens, shown };
         match self.messages.last_mut() {
             Some(last) if last.takes(role, &piece.origin) => {
                 last.push(piece);
                 self.rendered.truncate(self.messages.len().saturating_sub(1));
             }
             _ => self.messages.push(Message::new(role, piece)),
+        }
+    }
+
+    /// A block, or what was decided to be shown for it.
+    fn as_decided(&mut self, block: Block) -> (Block, Showing) {
+        let waiting = match block.view() {
+            BlockView::ToolResult { id, .. } => self.waiting.remove(id),
+            _ => None,
+        };
+        match waiting {
+            Some((text, shown)) => (block.with_result_content(Value::String(text)), shown),
+            None => (block, Showing::Whole),
         }
     }
 

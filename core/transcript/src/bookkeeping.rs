@@ -105,8 +105,7 @@ impl Sidelines {
             let id = item.get("toolUseId").and_then(Value::as_str);
             let text = item.get("replacement").and_then(Value::as_str);
             if let (Some(id), Some(text)) = (id, text) {
-                self.replacements
-                    .insert(ToolUseId::new(id), text.to_owned());
+                self.replacements.insert(ToolUseId::new(id), text.to_owned());
             }
         }
     }
@@ -123,15 +122,9 @@ impl Sidelines {
 
     /// The best title there is.
     pub(crate) fn title(&self) -> Option<String> {
-        [
-            &self.custom_title,
-            &self.ai_title,
-            &self.last_prompt,
-            &self.summary,
-            &self.first_prompt,
-        ]
-        .into_iter()
-        .find_map(Clone::clone)
+        [&self.custom_title, &self.ai_title, &self.last_prompt, &self.summary, &self.first_prompt]
+            .into_iter()
+            .find_map(Clone::clone)
     }
 
     /// The first thing that the person said.
@@ -188,17 +181,14 @@ fn real_text(block: &Block) -> Option<String> {
 
 /// What follows an element at the start of a text.
 fn after_element<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
-    text.strip_prefix('<')?
-        .strip_prefix(tag)?
-        .strip_prefix('>')?;
+    text.strip_prefix('<')?.strip_prefix(tag)?.strip_prefix('>')?;
     text.split_once(&format!("</{tag}>")).map(|(_, rest)| rest)
 }
 
 /// The text inside an element.
 fn element<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
     let (_, tail) = text.split_once(&format!("<{tag}>"))?;
-    tail.split_once(&format!("</{tag}>"))
-        .map(|(inner, _)| inner)
+    tail.split_once(&format!("</{tag}>")).map(|(inner, _)| inner)
 }
 
 #[cfg(test)]
@@ -231,10 +221,7 @@ mod tests {
             first("<command-message>x</command-message>\n<command-name>/go</command-name>\n<command-args>a b</command-args>").as_deref(),
             Some("/go a b")
         );
-        assert_eq!(
-            first(&"é".repeat(500)).map(|t| t.chars().count()),
-            Some(200)
-        );
+        assert_eq!(first(&"é".repeat(500)).map(|t| t.chars().count()), Some(200));
     }
 
     #[test]
@@ -262,10 +249,8 @@ mod tests {
         let mut notes = Sidelines::default();
         let line = content_replacement(&SessionId::new("s"), &shown);
         notes.note(&serde_json::from_str(&line).unwrap());
-        notes.note(
-            &serde_json::json!({"type": "content-replacement", "agentId": "a",
-            "replacements": [{"toolUseId": "t2", "replacement": "x"}]}),
-        );
+        notes.note(&serde_json::json!({"type": "content-replacement", "agentId": "a",
+            "replacements": [{"toolUseId": "t2", "replacement": "x"}]}));
         assert_eq!(notes.into_replacements(), shown);
     }
 }

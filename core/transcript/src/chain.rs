@@ -90,10 +90,7 @@ impl Rebuild {
     /// taken back to before its newest boundary.
     #[must_use]
     pub fn keeping_all() -> Self {
-        Self {
-            retention: Retention::Everything,
-            ..Self::new()
-        }
+        Self { retention: Retention::Everything, ..Self::new() }
     }
 
     /// Takes in one line, with or without its line end.
@@ -160,11 +157,7 @@ impl Rebuild {
             let mut nodes = self.index.nodes();
             nodes.any(|(_, node)| node.half == half && node.form == Form::Message)
         };
-        if !self.begun && spoke(Half::Aside) {
-            Half::Aside
-        } else {
-            Half::Main
-        }
+        if !self.begun && spoke(Half::Aside) { Half::Aside } else { Half::Main }
     }
 
     fn push_link(&mut self, link: Link) {
@@ -196,11 +189,7 @@ impl Rebuild {
     }
 
     fn push_record(&mut self, line: Line) {
-        let Line {
-            mut record,
-            rest,
-            facts,
-        } = line;
+        let Line { mut record, rest, facts } = line;
         if self.index.position(&record.id).is_some() {
             return self.skip(SkipReason::Duplicate(record.id));
         }
@@ -254,8 +243,7 @@ impl Rebuild {
             return;
         }
         if self.retention == Retention::SinceBoundary {
-            self.index
-                .release_before(pending.at, pending.half, &pending.keep);
+            self.index.release_before(pending.at, pending.half, &pending.keep);
             for bound in self.bounds.values_mut() {
                 bound.carried = Vec::new();
             }

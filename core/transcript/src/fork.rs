@@ -32,10 +32,8 @@ pub fn fork(
     envelope: &Envelope,
     fresh: &mut dyn FnMut() -> String,
 ) -> Fork {
-    let ids: BTreeMap<&RecordId, RecordId> = records
-        .iter()
-        .map(|record| (&record.id, RecordId::from(fresh())))
-        .collect();
+    let ids: BTreeMap<&RecordId, RecordId> =
+        records.iter().map(|record| (&record.id, RecordId::from(fresh()))).collect();
     let renamed = |id: &RecordId| ids.get(id).cloned();
     let mut callers: BTreeMap<&str, &RecordId> = BTreeMap::new();
     let mut fork = Fork::default();
@@ -43,10 +41,9 @@ pub fn fork(
         let Some(id) = renamed(&original.id) else {
             continue;
         };
-        let mut envelope = envelope.clone().forked_from(ForkedFrom {
-            session: from.clone(),
-            record: original.id.clone(),
-        });
+        let mut envelope = envelope
+            .clone()
+            .forked_from(ForkedFrom { session: from.clone(), record: original.id.clone() });
         let mut record = Record {
             parent: original.parent.as_ref().and_then(renamed),
             entry: copy(&original.entry, &renamed),
@@ -102,15 +99,40 @@ fn copy(entry: &Entry, renamed: &dyn Fn(&RecordId) -> Option<RecordId>) -> Entry
             }
             Entry::Boundary(boundary)
         }
+        Entry::Decision(decision) => Entry::Decision(copy_decision(decision, renamed)),
         // None of these names another record.
-        Entry::Decision(
-            Decision::Prelude(_) | Decision::Booked(_) | Decision::Retracted { .. },
-        )
-        | Entry::User(_)
-        | Entry::Assistant(_)
-        | Entry::Attachment(_)
-        | Entry::Opaque(_) => entry.clone(),
+        Entry::User(_) | Entry::Assistant(_) | Entry::Attachment(_) | Entry::Opaque(_) => {
+            entry.clone()
+        }
     }
+}
+
+/// A decision, about the copies of the records that it was about. A record
+/// that was not copied keeps its name: nothing is shown differently then.
+fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<RecordId>) -> Decision {
+    let mut decision = decision.clone();
+    let ids: Vec<&mut RecordId> = match &mut decision {
+        Decision::Snipped { from, to, .. } | Decision::Collapsed { from, to, .. } => {
+            vec![from, to]
+        }
+        Decision::Voided { decision: id }
+        | Decision::Pinned { record: id }
+        | Decision::Unpinned { record: id } => vec![id],
+        Decision::Prelude(_)
+        | Decision::Booked(_)
+        | Decision::Retracted { .. }
+        | Decision::Spilled(_)
+        | Decision::Cleared(_)
+        | Decision::CacheEdited { .. }
+        | Decision::CompactionFailed { .. }
+        | Decision::BreakSeen(_) => Vec::new(),
+    };
+    for id in ids {
+        if let Some(copy) = renamed(id) {
+            *id = copy;
+        }
+    }
+    decision
 }
 
 /// A line that is kept whole has its place and its session inside.

@@ -73,11 +73,7 @@ pub fn matches(entry: &Listed, query: &str) -> bool {
         entry.tag.as_deref(),
         Some(entry.session.as_str()),
     ];
-    let fields: Vec<String> = fields
-        .into_iter()
-        .flatten()
-        .map(str::to_lowercase)
-        .collect();
+    let fields: Vec<String> = fields.into_iter().flatten().map(str::to_lowercase).collect();
     query
         .to_lowercase()
         .split_whitespace()
@@ -173,20 +169,14 @@ mod tests {
         assert_eq!(entry.first, "2026-01-02T03:04:05.678Z".parse().ok());
         assert_eq!(entry.last, "2026-01-03T03:04:05Z".parse().ok());
         assert_eq!(entry.side, Side::Main);
-        assert_eq!(
-            list(&glimpse(HEAD, "")).title.as_deref(),
-            Some("Fix the parser")
-        );
+        assert_eq!(list(&glimpse(HEAD, "")).title.as_deref(), Some("Fix the parser"));
         assert_eq!(list(&glimpse("", "")).title, None);
     }
 
     #[test]
     fn q4_a_sub_agents_file_is_told_apart() {
         let head = r#"{"type":"user","uuid":"u","parentUuid":null,"isSidechain":true,"agentId":"a1","message":{"content":"x"}}"#;
-        assert_eq!(
-            list(&glimpse(head, "")).side,
-            Side::Agent(Some("a1".into()))
-        );
+        assert_eq!(list(&glimpse(head, "")).side, Side::Agent(Some("a1".into())));
     }
 
     #[test]

@@ -37,9 +37,9 @@ pub fn slug(path: &str) -> String {
 pub fn is_slug_of(name: &str, path: &str) -> bool {
     let dashed = dashed(&composed(path));
     match dashed.get(..PLAIN_UNITS) {
-        Some(prefix) if dashed.len() > PLAIN_UNITS => name
-            .strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with('-')),
+        Some(prefix) if dashed.len() > PLAIN_UNITS => {
+            name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('-'))
+        }
         _ => name == dashed,
     }
 }
@@ -54,18 +54,14 @@ fn composed(path: &str) -> Cow<'_, str> {
 fn dashed(path: &str) -> String {
     path.encode_utf16()
         .map(|unit| {
-            char::from_u32(u32::from(unit))
-                .filter(char::is_ascii_alphanumeric)
-                .unwrap_or('-')
+            char::from_u32(u32::from(unit)).filter(char::is_ascii_alphanumeric).unwrap_or('-')
         })
         .collect()
 }
 
 fn hash(path: &str) -> String {
     let hash = path.encode_utf16().fold(0_i32, |hash, unit| {
-        hash.wrapping_shl(5)
-            .wrapping_sub(hash)
-            .wrapping_add(i32::from(unit))
+        hash.wrapping_shl(5).wrapping_sub(hash).wrapping_add(i32::from(unit))
     });
     base36(hash.unsigned_abs())
 }

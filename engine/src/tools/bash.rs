@@ -62,9 +62,8 @@ impl Tool for Bash {
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
-        parse(input, context).map_or(Access::Nothing, |arguments| {
-            Access::Execute(arguments.command.to_owned())
-        })
+        parse(input, context)
+            .map_or(Access::Nothing, |arguments| Access::Execute(arguments.command.to_owned()))
     }
 
     fn run<'a>(

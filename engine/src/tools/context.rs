@@ -48,18 +48,8 @@ impl ToolContext {
         roots: Vec<PathBuf>,
     ) -> Self {
         let cwd = roots.first().cloned().unwrap_or_default();
-        let state = ToolState {
-            cwd,
-            ..ToolState::default()
-        };
-        Self {
-            world,
-            limits,
-            session_dir,
-            roots,
-            ask: None,
-            state: Mutex::new(state),
-        }
+        let state = ToolState { cwd, ..ToolState::default() };
+        Self { world, limits, session_dir, roots, ask: None, state: Mutex::new(state) }
     }
 
     /// The working directory of the shell.

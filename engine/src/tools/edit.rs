@@ -117,11 +117,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         "Updated {}: {} replaced. {} now:\n{}",
         path.display(),
         counted(change.count, "occurrence"),
-        if change.count == 1 {
-            "The place"
-        } else {
-            "The first place"
-        },
+        if change.count == 1 { "The place" } else { "The first place" },
         snippet(&change, context.limits.read_line_chars),
     );
     Ok(ToolOutput::text(note).with_structured(structured(&arguments, body, &change.text)))
@@ -181,18 +177,12 @@ fn endings<'a>(body: &str, old: &'a str, new: &'a str) -> (Cow<'a, str>, Cow<'a,
     if body.matches('\n').count() > windows && body.contains(old) {
         return as_given;
     }
-    (
-        old.replace('\n', "\r\n").into(),
-        new.replace('\n', "\r\n").into(),
-    )
+    (old.replace('\n', "\r\n").into(), new.replace('\n', "\r\n").into())
 }
 
 fn snippet(change: &Change, line_chars: usize) -> String {
     let skipped = change.first_line.saturating_sub(SNIPPET_LINES);
-    let around = change
-        .first_line
-        .saturating_sub(skipped)
-        .saturating_add(SNIPPET_LINES);
+    let around = change.first_line.saturating_sub(skipped).saturating_add(SNIPPET_LINES);
     let wanted = change.lines.saturating_add(around).min(SNIPPET_MAX_LINES);
     let mut out = String::new();
     let lines = change.text.split_inclusive('\n').map(without_ending);

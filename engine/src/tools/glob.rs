@@ -58,19 +58,12 @@ fn parse(input: &Value, context: &ToolContext) -> Result<GlobQuery, Refusal> {
     let pattern = input.filled_text("pattern")?.trim();
     let path = input.optional_text("path")?.unwrap_or_default();
     let (root, pattern) = split(context.absolute(path), pattern);
-    if Path::new(&pattern)
-        .components()
-        .any(|part| part == Component::ParentDir)
-    {
+    if Path::new(&pattern).components().any(|part| part == Component::ParentDir) {
         return Err(Refusal::new(
             "the pattern cannot have .. in it; give the directory to look in as \"path\"",
         ));
     }
-    Ok(GlobQuery {
-        pattern,
-        root,
-        limit: context.limits.glob_paths,
-    })
+    Ok(GlobQuery { pattern, root, limit: context.limits.glob_paths })
 }
 
 /// The directory and the rest of a pattern; an absolute pattern brings its own
@@ -80,19 +73,11 @@ fn split(root: PathBuf, pattern: &str) -> (PathBuf, String) {
     if !path.is_absolute() {
         return (root, pattern.trim_start_matches("./").to_owned());
     }
-    let is_plain = |part: &Component<'_>| {
-        !part
-            .as_os_str()
-            .to_string_lossy()
-            .contains(['*', '?', '[', '{'])
-    };
+    let is_plain =
+        |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
     // The last part is what is looked for, even where it is a plain name.
     let parents = path.components().count().saturating_sub(1);
-    let base: PathBuf = path
-        .components()
-        .take(parents)
-        .take_while(is_plain)
-        .collect();
+    let base: PathBuf = path.components().take(parents).take_while(is_plain).collect();
     let rest = path.strip_prefix(&base).unwrap_or(path);
     let rest = rest.to_string_lossy().into_owned();
     (base, rest)
@@ -105,11 +90,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let found = context.world.search.glob(query).await;
     let found = found.map_err(|error| Refusal::new(error.to_string()))?;
     let duration = context.world.clock.now().duration_since(started);
-    let names: Vec<String> = found
-        .paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let names: Vec<String> = found.paths.iter().map(|path| path.display().to_string()).collect();
     let truncated = found.total > names.len();
     let text = if names.is_empty() {
         format!("No files match {pattern} in {}.", root.display())

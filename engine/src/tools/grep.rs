@@ -78,9 +78,7 @@ fn parse(input: &Value, context: &ToolContext) -> Result<GrepQuery, Refusal> {
     let input = Input::of("Grep", input)?;
     let pattern = input.text("pattern")?;
     if pattern.is_empty() {
-        return Err(Refusal::new(
-            "Grep needs \"pattern\" (a string), and it is empty",
-        ));
+        return Err(Refusal::new("Grep needs \"pattern\" (a string), and it is empty"));
     }
     let size = |name| -> Result<Option<usize>, Refusal> {
         let number = input.number(name)?;
@@ -125,16 +123,8 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let found = context.world.search.grep(query.clone()).await;
     let found = found.map_err(|error| Refusal::new(error.to_string()))?;
     let max_chars = context.limits.read_line_chars;
-    let lines: Vec<String> = found
-        .lines
-        .iter()
-        .map(|line| shorten(line, max_chars))
-        .collect();
-    let mut text = if lines.is_empty() {
-        nothing(&query)
-    } else {
-        lines.join("\n")
-    };
+    let lines: Vec<String> = found.lines.iter().map(|line| shorten(line, max_chars)).collect();
+    let mut text = if lines.is_empty() { nothing(&query) } else { lines.join("\n") };
     text.push_str(&notes(&query, &found));
     Ok(ToolOutput::text(text).with_structured(structured(query.mode, &found, &lines)))
 }
@@ -147,11 +137,7 @@ fn shorten(line: &str, max_chars: usize) -> String {
 }
 
 fn nothing(query: &GrepQuery) -> String {
-    let mut text = format!(
-        "No matches for {:?} in {}",
-        query.pattern,
-        query.root.display()
-    );
+    let mut text = format!("No matches for {:?} in {}", query.pattern, query.root.display());
     for (what, filter) in [("files", &query.glob), ("type", &query.file_type)] {
         if let Some(filter) = filter {
             text.extend([", ", what, " ", filter]);
@@ -172,10 +158,7 @@ fn notes(query: &GrepQuery, found: &GrepFound) -> String {
         )
     });
     let skipped = (found.skipped > 0).then(|| {
-        format!(
-            "\n\n[{} passed over: too large or not readable.]",
-            counted(found.skipped, "file")
-        )
+        format!("\n\n[{} passed over: too large or not readable.]", counted(found.skipped, "file"))
     });
     more.unwrap_or_default() + &skipped.unwrap_or_default()
 }

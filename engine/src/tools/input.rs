@@ -45,8 +45,7 @@ impl<'a> Input<'a> {
 
     /// A text that must be there; it may be empty.
     pub(super) fn text(&self, name: &str) -> Result<&'a str, Refusal> {
-        self.optional_text(name)?
-            .ok_or_else(|| self.needs(name, "a string", None))
+        self.optional_text(name)?.ok_or_else(|| self.needs(name, "a string", None))
     }
 
     /// A text that must be there and say something.
@@ -76,16 +75,14 @@ impl<'a> Input<'a> {
             return Ok(None);
         };
         let number = match value {
-            Value::Number(number) => number
-                .as_u64()
-                .or_else(|| whole(&number.as_f64()?.to_string())),
+            Value::Number(number) => {
+                number.as_u64().or_else(|| whole(&number.as_f64()?.to_string()))
+            }
             Value::String(text) if text.trim().is_empty() => return Ok(None),
             Value::String(text) => whole(text.trim()),
             _ => None,
         };
-        number
-            .map(Some)
-            .ok_or_else(|| self.needs(name, "a whole number from 0 on", Some(value)))
+        number.map(Some).ok_or_else(|| self.needs(name, "a whole number from 0 on", Some(value)))
     }
 
     /// A yes or no that may be left out.
@@ -150,10 +147,7 @@ mod tests {
     fn q5_missing_and_wrong_fields_are_named() {
         let value = json!({"offset": [1], "limit": -2, "name": 3, "empty": " "});
         let input = Input::of("Read", &value).unwrap();
-        assert_eq!(
-            message(input.text("file_path")),
-            r#"Read needs "file_path" (a string)"#
-        );
+        assert_eq!(message(input.text("file_path")), r#"Read needs "file_path" (a string)"#);
         assert_eq!(
             message(input.text("name")),
             r#"Read needs "name" (a string), not the number 3"#

@@ -21,10 +21,7 @@ pub(super) fn cut(text: &str, max_chars: usize) -> (&str, usize) {
     if text.len() <= max_chars {
         return (text, 0);
     }
-    let split = text
-        .char_indices()
-        .nth(max_chars)
-        .and_then(|(at, _)| text.split_at_checked(at));
+    let split = text.char_indices().nth(max_chars).and_then(|(at, _)| text.split_at_checked(at));
     match split {
         Some((start, rest)) => (start, rest.chars().count()),
         None => (text, 0),
@@ -44,11 +41,7 @@ pub(super) fn count(text: &str) -> usize {
 
 /// `1 line`, `2 lines`.
 pub(super) fn counted(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 #[cfg(test)]

@@ -63,25 +63,13 @@ async fn same_name(context: &ToolContext, path: &Path) -> Vec<String> {
 }
 
 async fn find(context: &ToolContext, root: &Path, pattern: String, limit: usize) -> Vec<String> {
-    if !context
-        .roots
-        .iter()
-        .any(|allowed| root.starts_with(allowed))
-    {
+    if !context.roots.iter().any(|allowed| root.starts_with(allowed)) {
         return Vec::new();
     }
-    let query = GlobQuery {
-        pattern,
-        root: root.to_owned(),
-        limit,
-    };
+    let query = GlobQuery { pattern, root: root.to_owned(), limit };
     // A suggestion that cannot be made is no failure of its own.
     let found = context.world.search.glob(query).await.unwrap_or_default();
-    found
-        .paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect()
+    found.paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 fn file_name(path: &Path) -> Option<&str> {

@@ -16,20 +16,14 @@ const ORIGINAL_BYTES: usize = 1024 * 1024;
 /// The file before the change, as `originalFile`: `null` where it is too large
 /// to be kept with every change.
 pub(super) fn original(old: &str) -> Value {
-    if old.len() > ORIGINAL_BYTES {
-        Value::Null
-    } else {
-        Value::String(old.to_owned())
-    }
+    if old.len() > ORIGINAL_BYTES { Value::Null } else { Value::String(old.to_owned()) }
 }
 
 /// The hunks between two texts, as `structuredPatch`.
 pub(super) fn structured_patch(old: &str, new: &str) -> Value {
     let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let diff = TextDiff::configure()
-        .timeout(DIFF_TIME)
-        .diff_slices(&old_lines, &new_lines);
+    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_slices(&old_lines, &new_lines);
     let groups = diff.grouped_ops(CONTEXT_LINES);
     let hunks = groups.iter().filter_map(|ops| hunk(&diff, ops));
     Value::Array(hunks.collect())
@@ -61,11 +55,7 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp]) -> Option<Value> {
 
 /// Unified diffs count from one, and name the line before an empty range.
 fn start(range: &std::ops::Range<usize>) -> usize {
-    if range.is_empty() {
-        range.start
-    } else {
-        range.start.saturating_add(1)
-    }
+    if range.is_empty() { range.start } else { range.start.saturating_add(1) }
 }
 
 #[cfg(test)]

@@ -138,9 +138,7 @@ async fn page(
     stat: &FileStat,
 ) -> Result<ToolOutput, Refusal> {
     let (path, limits) = (&arguments.path, &context.limits);
-    let budget = limits
-        .read_result_tokens
-        .saturating_mul(limits.bytes_per_token_text);
+    let budget = limits.read_result_tokens.saturating_mul(limits.bytes_per_token_text);
     let asked_part = arguments.offset.is_some() || arguments.limit.is_some();
     if stat.bytes > limits.read_file_bytes && !asked_part {
         return Err(too_large(path, stat.bytes));
@@ -181,11 +179,7 @@ fn render(
 ) -> ToolOutput {
     let text = String::from_utf8_lossy(&read.bytes);
     // The mark is at the start of a file only.
-    let text = if first == 1 {
-        text.strip_prefix('\u{feff}').unwrap_or(&text)
-    } else {
-        &text
-    };
+    let text = if first == 1 { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
     // A file of nothing but the mark still has one line.
     let text = if text.is_empty() { "\n" } else { text };
     let (mut numbered, mut plain) = (String::new(), String::new());

@@ -105,22 +105,14 @@ fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
 fn parse(input: &Value) -> Result<Vec<Todo>, Refusal> {
     let input = Input::of("TodoWrite", input)?;
     let what = "a list of objects with content, status and activeForm";
-    let value = input
-        .field("todos")
-        .ok_or_else(|| input.needs("todos", what, None))?;
+    let value = input.field("todos").ok_or_else(|| input.needs("todos", what, None))?;
     // Some models send the list as a text of JSON.
-    let parsed = value
-        .as_str()
-        .and_then(|text| serde_json::from_str(text).ok());
+    let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     let list = parsed.map_or(Cow::Borrowed(value), Cow::<Value>::Owned);
     let Some(items) = list.as_array() else {
         return Err(input.needs("todos", what, Some(value)));
     };
-    items
-        .iter()
-        .enumerate()
-        .map(|(index, item)| todo(index, item))
-        .collect()
+    items.iter().enumerate().map(|(index, item)| todo(index, item)).collect()
 }
 
 fn todo(index: usize, item: &Value) -> Result<Todo, Refusal> {
@@ -133,12 +125,6 @@ fn todo(index: usize, item: &Value) -> Result<Todo, Refusal> {
     let status = serde_json::from_value(status)
         .map_err(|_| wrong("needs \"status\" (pending, in_progress or completed)"))?;
     // Without its own form the content reads well enough.
-    let active_form = text("activeForm")
-        .filter(|form| !form.is_empty())
-        .unwrap_or(content);
-    Ok(Todo {
-        content: content.to_owned(),
-        status,
-        active_form: active_form.to_owned(),
-    })
+    let active_form = text("activeForm").filter(|form| !form.is_empty()).unwrap_or(content);
+    Ok(Todo { content: content.to_owned(), status, active_form: active_form.to_owned() })
 }

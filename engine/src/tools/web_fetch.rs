@@ -90,9 +90,7 @@ fn target(given: &str) -> Result<(Url, String), Refusal> {
         return Err(wrong("is not an http or https URL"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Refusal::new(
-            "the URL has a user name or password in it; give it without",
-        ));
+        return Err(Refusal::new("the URL has a user name or password in it; give it without"));
     }
     let host = url.host().ok_or_else(|| wrong("has no host"))?;
     let loopback = match &host {
@@ -103,8 +101,7 @@ fn target(given: &str) -> Result<(Url, String), Refusal> {
     let host = host.to_string();
     // A port that was named speaks the protocol that was named.
     if url.scheme() == "http" && !loopback && url.port().is_none() {
-        url.set_scheme("https")
-            .map_err(|()| wrong("cannot be fetched by https"))?;
+        url.set_scheme("https").map_err(|()| wrong("cannot be fetched by https"))?;
     }
     Ok((url, host))
 }
@@ -222,12 +219,7 @@ mod tests {
         assert_eq!(fetched("HTTPS://Good.TEST\\@evil.test/").1, "good.test");
         assert_eq!(fetched("https://2130706433/").1, "127.0.0.1");
         assert_eq!(fetched("https:///evil.test/good.test").1, "evil.test");
-        for bad in [
-            "https://good.test@evil.test/",
-            "file:///etc/passwd",
-            "a.test",
-            "https://",
-        ] {
+        for bad in ["https://good.test@evil.test/", "file:///etc/passwd", "a.test", "https://"] {
             assert!(target(bad).is_err(), "{bad}");
         }
     }

@@ -121,9 +121,7 @@ pub(super) async fn current(
             FileKind::Directory => "a directory",
             _ => "a device, pipe or socket",
         };
-        return Err(Refusal::new(format!(
-            "{shown} is {kind}, not a file; nothing was written"
-        )));
+        return Err(Refusal::new(format!("{shown} is {kind}, not a file; nothing was written")));
     }
     let max = context.limits.read_file_bytes;
     let read = context.world.files.read(resolved, max).await;

@@ -52,13 +52,7 @@ impl Bench {
         let roots = vec![PathBuf::from("/work"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, Arc::new(limits), "/session".into(), roots);
         files.add_directory("/work");
-        Self {
-            files,
-            search,
-            shell,
-            web,
-            context,
-        }
+        Self { files, search, shell, web, context }
     }
 
     /// Lets a model answer questions over pages.
@@ -68,11 +62,7 @@ impl Bench {
     }
 
     pub(crate) async fn call(&self, name: &str, input: Value) -> ToolOutput {
-        let call = ToolCall {
-            id: ToolUseId::new("t1"),
-            name: name.into(),
-            input,
-        };
+        let call = ToolCall { id: ToolUseId::new("t1"), name: name.into(), input };
         tool(name).run(&call, &self.context).await
     }
 
@@ -103,9 +93,7 @@ impl Bench {
 }
 
 pub(crate) fn tool(name: &str) -> Arc<dyn Tool> {
-    let found = standard_tools()
-        .into_iter()
-        .find(|tool| tool.spec().name == name);
+    let found = standard_tools().into_iter().find(|tool| tool.spec().name == name);
     found.unwrap()
 }
 
@@ -115,9 +103,7 @@ pub(crate) fn text(output: &ToolOutput) -> String {
 
 /// Waits for a future in a test that is not asynchronous.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(future)
 }
 
@@ -184,18 +170,11 @@ fn version(bytes: &[u8]) -> FileVersion {
 impl Files for MemoryFiles {
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FileError>> {
         let result = match self.bytes(path) {
-            Ok(bytes) => Ok(FileStat {
-                kind: FileKind::File,
-                bytes: bytes.len() as u64,
-            }),
-            Err(FileError::IsDirectory { .. }) => Ok(FileStat {
-                kind: FileKind::Directory,
-                bytes: 0,
-            }),
-            Err(FileError::Special { .. }) => Ok(FileStat {
-                kind: FileKind::Special,
-                bytes: 0,
-            }),
+            Ok(bytes) => Ok(FileStat { kind: FileKind::File, bytes: bytes.len() as u64 }),
+            Err(FileError::IsDirectory { .. }) => {
+                Ok(FileStat { kind: FileKind::Directory, bytes: 0 })
+            }
+            Err(FileError::Special { .. }) => Ok(FileStat { kind: FileKind::Special, bytes: 0 }),
             Err(error) => Err(error),
         };
         Box::pin(async move { result })
@@ -210,16 +189,9 @@ impl Files for MemoryFiles {
             let bytes = self.bytes(path)?;
             let length = bytes.len() as u64;
             if length > max {
-                return Err(FileError::TooLarge {
-                    path: path.into(),
-                    bytes: length,
-                    max,
-                });
+                return Err(FileError::TooLarge { path: path.into(), bytes: length, max });
             }
-            Ok(FileRead {
-                version: version(&bytes),
-                bytes: bytes.into(),
-            })
+            Ok(FileRead { version: version(&bytes), bytes: bytes.into() })
         })
     }
 
@@ -265,10 +237,7 @@ impl Files for MemoryFiles {
             if !fits {
                 return Err(FileError::Changed { path: path.into() });
             }
-            self.things
-                .lock()
-                .unwrap()
-                .insert(path.into(), Thing::File(bytes.to_vec()));
+            self.things.lock().unwrap().insert(path.into(), Thing::File(bytes.to_vec()));
             Ok(version(bytes))
         })
     }
@@ -317,10 +286,7 @@ pub(crate) struct ScriptedShell {
 impl ScriptedShell {
     /// The next command prints this and ends so, in that directory.
     pub(crate) fn will(&self, text: &str, exit: Exit, cwd: Option<&str>) {
-        self.script
-            .lock()
-            .unwrap()
-            .push_back(Ok(output(text, exit, cwd)));
+        self.script.lock().unwrap().push_back(Ok(output(text, exit, cwd)));
     }
 
     /// A background command ends.
@@ -389,12 +355,7 @@ pub(crate) struct ScriptedWeb {
 impl ScriptedWeb {
     pub(crate) fn add(&self, url: &str, status: u16, text: &str) {
         let bytes = text.len() as u64;
-        let page = Page {
-            url: url.into(),
-            status,
-            bytes,
-            text: text.into(),
-        };
+        let page = Page { url: url.into(), status, bytes, text: text.into() };
         self.pages.lock().unwrap().insert(url.into(), Ok(page));
     }
 }
@@ -402,12 +363,7 @@ impl ScriptedWeb {
 impl Web for ScriptedWeb {
     fn fetch<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Page, WebError>> {
         let page = self.pages.lock().unwrap().get(url).cloned();
-        let none = || {
-            Err(WebError::Failed {
-                url: url.into(),
-                message: "no such page".into(),
-            })
-        };
+        let none = || Err(WebError::Failed { url: url.into(), message: "no such page".into() });
         Box::pin(async move { page.unwrap_or_else(none) })
     }
 }
@@ -433,11 +389,7 @@ struct Nobody;
 
 impl Model for Nobody {
     fn call(&self, _: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
-        Box::pin(async {
-            Err(ModelError::Broken {
-                message: "nobody is there".into(),
-            })
-        })
+        Box::pin(async { Err(ModelError::Broken { message: "nobody is there".into() }) })
     }
 
     fn dialect(&self) -> Dialect {

@@ -29,24 +29,10 @@ fn q5_definitions_are_part_of_the_cached_prefix() {
 fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
     let specs: Vec<_> = standard_tools().iter().map(|tool| tool.spec()).collect();
     let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-    let order = [
-        "Read",
-        "Write",
-        "Edit",
-        "Glob",
-        "Grep",
-        "Bash",
-        "WebFetch",
-        "TodoWrite",
-    ];
+    let order = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "WebFetch", "TodoWrite"];
     assert_eq!(names, order);
     for spec in specs {
-        assert!(
-            spec.description.len() < 700,
-            "{}: {}",
-            spec.name,
-            spec.description.len()
-        );
+        assert!(spec.description.len() < 700, "{}: {}", spec.name, spec.description.len());
         assert!(!spec.description.contains("  "), "{}", spec.description);
     }
 }
@@ -55,34 +41,19 @@ fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
 fn q5_access_is_told_by_absolute_path_command_and_host() {
     let bench = Bench::new();
     let access = |name, input| bench.access(name, &input);
-    assert_eq!(
-        access("Read", json!({"file_path": "a"})),
-        Access::Read("/work/a".into())
-    );
-    assert_eq!(
-        access("Grep", json!({"pattern": "a"})),
-        Access::Read("/work".into())
-    );
-    assert_eq!(
-        access("Glob", json!({"pattern": "/etc/*.conf"})),
-        Access::Read("/etc".into())
-    );
+    assert_eq!(access("Read", json!({"file_path": "a"})), Access::Read("/work/a".into()));
+    assert_eq!(access("Grep", json!({"pattern": "a"})), Access::Read("/work".into()));
+    assert_eq!(access("Glob", json!({"pattern": "/etc/*.conf"})), Access::Read("/etc".into()));
     assert_eq!(
         access("Write", json!({"file_path": "/b", "content": ""})),
         Access::Edit("/b".into())
     );
     let edit = json!({"file_path": "c", "old_string": "a", "new_string": "b"});
     assert_eq!(access("Edit", edit), Access::Edit("/work/c".into()));
-    assert_eq!(
-        access("Bash", json!({"command": "ls"})),
-        Access::Execute("ls".into())
-    );
+    assert_eq!(access("Bash", json!({"command": "ls"})), Access::Execute("ls".into()));
     assert_eq!(
         access("WebFetch", json!({"url": "http://A.test/x", "prompt": "p"})),
-        Access::Fetch {
-            url: "https://a.test/x".into(),
-            host: "a.test".into()
-        }
+        Access::Fetch { url: "https://a.test/x".into(), host: "a.test".into() }
     );
     assert_eq!(access("TodoWrite", json!({"todos": []})), Access::Nothing);
 }
@@ -91,16 +62,8 @@ fn q5_access_is_told_by_absolute_path_command_and_host() {
 async fn s6_a_call_that_is_not_understood_touches_nothing() {
     let bench = Bench::new();
     for spec in standard_tools().iter().map(|tool| tool.spec()) {
-        for input in [
-            json!({"__invalid_json": "{\"a"}),
-            json!({}),
-            json!("x"),
-            Value::Null,
-        ] {
-            assert_eq!(
-                tool(spec.name).access(&input, &bench.context),
-                Access::Nothing
-            );
+        for input in [json!({"__invalid_json": "{\"a"}), json!({}), json!("x"), Value::Null] {
+            assert_eq!(tool(spec.name).access(&input, &bench.context), Access::Nothing);
             let text = bench.error(spec.name, input).await;
             assert!(text.contains(spec.name), "{text}");
         }
@@ -118,9 +81,7 @@ async fn q5_todos_are_kept_and_the_old_list_is_told() {
 
     // A list as a text of JSON, and an item without its active form.
     let second = r#"[{"content": "Build", "status": "completed"}]"#;
-    let value = bench
-        .structured("TodoWrite", json!({"todos": second}))
-        .await;
+    let value = bench.structured("TodoWrite", json!({"todos": second})).await;
     assert_eq!(value["oldTodos"], first);
     assert_eq!(
         value["newTodos"],
@@ -135,13 +96,8 @@ async fn q5_a_wrong_todo_leaves_the_list_as_it_was() {
     bench.ok("TodoWrite", json!({"todos": good})).await;
     let done = json!([{"content": "a", "status": "done", "activeForm": "a"}]);
     let text = bench.error("TodoWrite", json!({"todos": done})).await;
-    assert!(
-        text.contains("todos[0]") && text.contains("in_progress"),
-        "{text}"
-    );
-    let text = bench
-        .error("TodoWrite", json!({"todos": [{"status": "pending"}]}))
-        .await;
+    assert!(text.contains("todos[0]") && text.contains("in_progress"), "{text}");
+    let text = bench.error("TodoWrite", json!({"todos": [{"status": "pending"}]})).await;
     assert!(text.contains("\"content\""), "{text}");
     let text = bench.error("TodoWrite", json!({"todos": "no list"})).await;
     assert!(text.contains("a list of objects"), "{text}");

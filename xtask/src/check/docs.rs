@@ -63,8 +63,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
 
 /// Prompts are for a model, and speak of anyone's repository.
 fn is_prompt(path: &str) -> bool {
-    path.split('/')
-        .any(|part| part == "src" || part.starts_with("prompt"))
+    path.split('/').any(|part| part == "src" || part.starts_with("prompt"))
 }
 
 fn link_finding(

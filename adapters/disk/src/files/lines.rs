@@ -174,17 +174,7 @@ mod tests {
         assert_eq!(&got.bytes[..], b"aa\nbb\n");
         assert_eq!((got.lines, got.total_lines), (2, 3));
         let error = lines(b"aaaa\nb\n", 1, 2, 3).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                FileError::TooLarge {
-                    bytes: 5,
-                    max: 3,
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, FileError::TooLarge { bytes: 5, max: 3, .. }), "{error}");
     }
 
     #[test]

@@ -81,10 +81,7 @@ mod tests {
         symlink("real/sub", base.join("link")).unwrap();
         symlink("/nowhere/new", base.join("dangling")).unwrap();
         assert_eq!(resolve(&base.join("link/x/y")), base.join("real/sub/x/y"));
-        assert_eq!(
-            resolve(&base.join("dangling/f")),
-            Path::new("/nowhere/new/f")
-        );
+        assert_eq!(resolve(&base.join("dangling/f")), Path::new("/nowhere/new/f"));
         // `..` goes up from where the link leads, not from the link.
         assert_eq!(resolve(&base.join("link/../z")), base.join("real/z"));
         assert_eq!(resolve(&base.join("none/../z")), base.join("z"));

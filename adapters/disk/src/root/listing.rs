@@ -114,9 +114,6 @@ fn entry(path: PathBuf, there: &Metadata) -> Entry {
         path,
         kind,
         bytes: there.len(),
-        modified: there
-            .modified()
-            .ok()
-            .map(cap_std::time::SystemTime::into_std),
+        modified: there.modified().ok().map(cap_std::time::SystemTime::into_std),
     }
 }

@@ -9,10 +9,7 @@ fn q5_a_write_gives_the_version_that_a_read_gives() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("new/dir/f.txt");
     run(async {
-        let version = DiskFiles
-            .write(&path, b"a\nb\n", Expect::Absent)
-            .await
-            .unwrap();
+        let version = DiskFiles.write(&path, b"a\nb\n", Expect::Absent).await.unwrap();
         let read = DiskFiles.read(&path, 100).await.unwrap();
         assert_eq!(read.version, version);
         assert_eq!(&read.bytes[..], b"a\nb\n");
@@ -29,14 +26,8 @@ fn q5_a_write_goes_through_only_on_what_was_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("f");
     run(async {
-        let one = DiskFiles
-            .write(&path, b"one", Expect::Anything)
-            .await
-            .unwrap();
-        let error = DiskFiles
-            .write(&path, b"x", Expect::Absent)
-            .await
-            .unwrap_err();
+        let one = DiskFiles.write(&path, b"one", Expect::Anything).await.unwrap();
+        let error = DiskFiles.write(&path, b"x", Expect::Absent).await.unwrap_err();
         assert!(matches!(error, FileError::Changed { .. }), "{error}");
         let two = Expect::Version(one.clone());
         DiskFiles.write(&path, b"two", two).await.unwrap();
@@ -70,15 +61,9 @@ fn s6_what_is_not_a_file_is_named() {
         let none = dir.path().join("none");
         let error = DiskFiles.read(&none, 1).await.unwrap_err();
         assert_eq!(error, FileError::NotFound { path: none.clone() });
-        assert!(matches!(
-            DiskFiles.stat(&none).await,
-            Err(FileError::NotFound { .. })
-        ));
+        assert!(matches!(DiskFiles.stat(&none).await, Err(FileError::NotFound { .. })));
         let at = dir.path();
-        assert!(matches!(
-            DiskFiles.read(at, 1).await,
-            Err(FileError::IsDirectory { .. })
-        ));
+        assert!(matches!(DiskFiles.read(at, 1).await, Err(FileError::IsDirectory { .. })));
         for expect in [Expect::Anything, Expect::Absent] {
             let error = DiskFiles.write(at, b"x", expect).await.unwrap_err();
             assert!(matches!(error, FileError::IsDirectory { .. }), "{error}");
@@ -87,14 +72,7 @@ fn s6_what_is_not_a_file_is_named() {
         let big = dir.path().join("big");
         fs::write(&big, "12345").unwrap();
         let error = DiskFiles.read(&big, 4).await.unwrap_err();
-        assert!(matches!(
-            error,
-            FileError::TooLarge {
-                bytes: 5,
-                max: 4,
-                ..
-            }
-        ));
+        assert!(matches!(error, FileError::TooLarge { bytes: 5, max: 4, .. }));
     });
 }
 
@@ -104,32 +82,17 @@ fn s6_devices_and_files_of_the_kernel() {
     run(async {
         for device in ["/dev/zero", "/dev/full", "/dev/null"] {
             let device = Path::new(device);
-            assert_eq!(
-                DiskFiles.stat(device).await.unwrap().kind,
-                FileKind::Special
-            );
-            assert!(matches!(
-                DiskFiles.read(device, 1).await,
-                Err(FileError::Special { .. })
-            ));
+            assert_eq!(DiskFiles.stat(device).await.unwrap().kind, FileKind::Special);
+            assert!(matches!(DiskFiles.read(device, 1).await, Err(FileError::Special { .. })));
             let lines = DiskFiles.read_lines(device, 1, 1, 1).await;
             assert!(matches!(lines, Err(FileError::Special { .. })));
-            let error = DiskFiles
-                .write(device, b"x", Expect::Anything)
-                .await
-                .unwrap_err();
+            let error = DiskFiles.write(device, b"x", Expect::Anything).await.unwrap_err();
             assert!(matches!(error, FileError::Special { .. }), "{error}");
         }
         // It says it has no bytes, and has some.
-        let stat = DiskFiles
-            .read(Path::new("/proc/self/stat"), 1 << 20)
-            .await
-            .unwrap();
+        let stat = DiskFiles.read(Path::new("/proc/self/stat"), 1 << 20).await.unwrap();
         assert!(!stat.bytes.is_empty());
-        let error = DiskFiles
-            .read(Path::new("/proc/self/stat"), 3)
-            .await
-            .unwrap_err();
+        let error = DiskFiles.read(Path::new("/proc/self/stat"), 3).await.unwrap_err();
         assert!(matches!(error, FileError::TooLarge { .. }), "{error}");
     });
 }
@@ -146,18 +109,12 @@ fn s6_permissions_are_minded() {
     fs::write(&path, "x").unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
     let error = run(DiskFiles.write(&path, b"y", Expect::Anything)).unwrap_err();
-    assert!(
-        matches!(error, FileError::Denied { .. }),
-        "a read-only file: {error}"
-    );
+    assert!(matches!(error, FileError::Denied { .. }), "a read-only file: {error}");
     let locked = dir.path().join("locked");
     fs::create_dir(&locked).unwrap();
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o500)).unwrap();
     let error = run(DiskFiles.write(&locked.join("f"), b"y", Expect::Anything)).unwrap_err();
-    assert!(
-        matches!(error, FileError::Denied { .. }),
-        "a read-only directory: {error}"
-    );
+    assert!(matches!(error, FileError::Denied { .. }), "a read-only directory: {error}");
     assert!(super::names(&locked).is_empty());
 }
 

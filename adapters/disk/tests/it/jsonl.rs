@@ -34,10 +34,7 @@ fn q4_a_torn_last_line_is_counted_and_stays_a_line_of_its_own() {
     let (got, seen) = lines(&path, 100);
     assert_eq!(got, [r#"{"n":1}"#]);
     assert_eq!(seen.torn_bytes, 5);
-    Appender::open(&path)
-        .unwrap()
-        .append(br#"{"n":2}"#)
-        .unwrap();
+    Appender::open(&path).unwrap().append(br#"{"n":2}"#).unwrap();
     let (got, seen) = lines(&path, 100);
     assert_eq!(got, [r#"{"n":1}"#, r#"{"n":"#, r#"{"n":2}"#]);
     assert_eq!(seen.torn_bytes, 0);
@@ -108,8 +105,7 @@ fn q4_eight_writers_lose_nothing() {
                 let mut log = Appender::open(path).unwrap();
                 for n in 0..200 {
                     let pad = "p".repeat(n * 7);
-                    log.append(format!("[{writer},{n},\"{pad}\"]").as_bytes())
-                        .unwrap();
+                    log.append(format!("[{writer},{n},\"{pad}\"]").as_bytes()).unwrap();
                 }
             });
         }

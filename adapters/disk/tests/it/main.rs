@@ -14,10 +14,7 @@ mod transcripts;
 
 /// Runs a future to its end.
 fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 /// Whether permissions bind us; root may do anything.
@@ -27,10 +24,7 @@ fn permissions_bind(dir: &std::path::Path) -> bool {
     let mut permissions = std::fs::metadata(&probe).unwrap().permissions();
     permissions.set_readonly(true);
     std::fs::set_permissions(&probe, permissions).unwrap();
-    let bind = std::fs::OpenOptions::new()
-        .write(true)
-        .open(&probe)
-        .is_err();
+    let bind = std::fs::OpenOptions::new().write(true).open(&probe).is_err();
     std::fs::remove_file(&probe).unwrap();
     bind
 }

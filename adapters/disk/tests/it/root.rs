@@ -18,14 +18,7 @@ fn s1_what_is_written_is_read_back() {
     let sub = root.sub(p("a/b")).unwrap();
     assert_eq!(sub.read(p("c.md"), 3).unwrap(), b"two");
     let error = sub.read(p("c.md"), 2).unwrap_err();
-    assert!(matches!(
-        error,
-        Error::TooLarge {
-            bytes: 3,
-            max: 2,
-            ..
-        }
-    ));
+    assert!(matches!(error, Error::TooLarge { bytes: 3, max: 2, .. }));
 }
 
 #[test]
@@ -36,19 +29,10 @@ fn s1_words_that_lead_out_are_refused() {
     for path in ["../secret", "a/../../secret", "/etc/passwd", "a/.."] {
         let error = root.read(p(path), 10).unwrap_err();
         assert!(matches!(error, Error::Escapes { .. }), "{path}: {error}");
-        assert!(matches!(
-            root.write(p(path), b"x"),
-            Err(Error::Escapes { .. })
-        ));
-        assert!(matches!(
-            root.create_new(p(path), b"x"),
-            Err(Error::Escapes { .. })
-        ));
+        assert!(matches!(root.write(p(path), b"x"), Err(Error::Escapes { .. })));
+        assert!(matches!(root.create_new(p(path), b"x"), Err(Error::Escapes { .. })));
         assert!(matches!(root.remove(p(path)), Err(Error::Escapes { .. })));
-        assert!(matches!(
-            root.rename(p("x"), p(path)),
-            Err(Error::Escapes { .. })
-        ));
+        assert!(matches!(root.rename(p("x"), p(path)), Err(Error::Escapes { .. })));
         assert!(matches!(root.list(p(path)), Err(Error::Escapes { .. })));
         assert!(matches!(root.stat(p(path)), Err(Error::Escapes { .. })));
     }
@@ -127,11 +111,7 @@ fn s6_create_new_has_one_winner() {
                 })
             })
             .collect();
-        tries
-            .into_iter()
-            .filter_map(|t| t.join().ok())
-            .filter(|won| *won)
-            .count()
+        tries.into_iter().filter_map(|t| t.join().ok()).filter(|won| *won).count()
     });
     assert_eq!(wins, 1);
     assert_eq!(super::names(dir.path()), ["f"]);
@@ -167,10 +147,7 @@ fn lists_and_walks_are_sorted_and_bounded() {
     assert_eq!(paths(root.list(p("")).unwrap()), [p("a"), p("b"), p("z")]);
     assert_eq!(paths(root.list(p("a")).unwrap()), [p("a/c"), p("a/x")]);
     let all = root.walk(p("."), 100).unwrap();
-    assert!(
-        all.iter()
-            .all(|entry| entry.bytes == 2 && entry.kind == EntryKind::File)
-    );
+    assert!(all.iter().all(|entry| entry.bytes == 2 && entry.kind == EntryKind::File));
     assert_eq!(paths(all), [p("a/c/y"), p("a/x"), p("b"), p("z")]);
     assert_eq!(root.walk(p("."), 2).unwrap().len(), 2);
     assert!(matches!(root.list(p("none")), Err(Error::NotFound { .. })));
@@ -206,18 +183,9 @@ fn s6_things_in_the_way_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let root = Root::create(dir.path()).unwrap();
     root.write(p("d/f"), b"x").unwrap();
-    assert!(matches!(
-        root.write(p("d"), b"x"),
-        Err(Error::IsDirectory { .. })
-    ));
-    assert!(matches!(
-        root.read(p("d"), 9),
-        Err(Error::IsDirectory { .. })
-    ));
-    assert!(
-        root.write(p("d/f/g"), b"x").is_err(),
-        "a file is no directory"
-    );
+    assert!(matches!(root.write(p("d"), b"x"), Err(Error::IsDirectory { .. })));
+    assert!(matches!(root.read(p("d"), 9), Err(Error::IsDirectory { .. })));
+    assert!(root.write(p("d/f/g"), b"x").is_err(), "a file is no directory");
     let fifo = dir.path().join("pipe");
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -227,18 +195,9 @@ fn s6_things_in_the_way_are_named() {
         0,
     )
     .unwrap();
-    assert!(matches!(
-        root.read(p("pipe"), 9),
-        Err(Error::Special { .. })
-    ));
-    assert!(matches!(
-        root.write(p("pipe"), b"x"),
-        Err(Error::Special { .. })
-    ));
-    assert!(matches!(
-        Root::open(&dir.path().join("none")),
-        Err(Error::NotFound { .. })
-    ));
+    assert!(matches!(root.read(p("pipe"), 9), Err(Error::Special { .. })));
+    assert!(matches!(root.write(p("pipe"), b"x"), Err(Error::Special { .. })));
+    assert!(matches!(Root::open(&dir.path().join("none")), Err(Error::NotFound { .. })));
 }
 
 #[cfg(unix)]

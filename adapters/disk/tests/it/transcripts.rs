@@ -30,14 +30,7 @@ fn q4_lines_are_on_the_disk_when_append_is_done() {
     assert_eq!(log.session_dir(&session), dir.path().join("slug/0190-aa"));
     let (got, loaded) = load(&log, &session).unwrap();
     assert_eq!(got.len(), 2);
-    assert_eq!(
-        loaded,
-        Loaded {
-            lines: 2,
-            torn_bytes: 0,
-            skipped: 0
-        }
-    );
+    assert_eq!(loaded, Loaded { lines: 2, torn_bytes: 0, skipped: 0 });
 }
 
 #[cfg(unix)]
@@ -63,14 +56,7 @@ fn q4_a_torn_last_line_is_skipped() {
     fs::write(log.path(&session), format!("{{\"n\":1}}\n{wide}\n{{\"n\":")).unwrap();
     let (got, loaded) = load(&log, &session).unwrap();
     assert_eq!(got, [r#"{"n":1}"#]);
-    assert_eq!(
-        loaded,
-        Loaded {
-            lines: 1,
-            torn_bytes: 5,
-            skipped: 1
-        }
-    );
+    assert_eq!(loaded, Loaded { lines: 1, torn_bytes: 5, skipped: 1 });
     run(log.append(&session, b"{\"n\":2}")).unwrap();
     let (got, _) = load(&log, &session).unwrap();
     assert_eq!(got.last().unwrap(), r#"{"n":2}"#);
@@ -85,24 +71,12 @@ fn s1_a_session_name_cannot_lead_out() {
     for name in ["../x", "/etc/x", "a/b", "", ".", "a.b", "a\0b", "ä", "a\\b"] {
         let session = SessionId::new(name);
         let error = run(log.append(&session, b"{}")).unwrap_err();
-        assert!(
-            matches!(error, TranscriptError::Write { .. }),
-            "{name:?}: {error}"
-        );
+        assert!(matches!(error, TranscriptError::Write { .. }), "{name:?}: {error}");
         assert_eq!(error.class(), Class::Stop);
         let error = load(&log, &session).unwrap_err();
-        assert!(
-            matches!(error, TranscriptError::Read { .. }),
-            "{name:?}: {error}"
-        );
-        assert_eq!(
-            log.path(&session).parent(),
-            Some(dir.path().join("p").as_path())
-        );
-        assert_eq!(
-            log.session_dir(&session).parent(),
-            Some(dir.path().join("p").as_path())
-        );
+        assert!(matches!(error, TranscriptError::Read { .. }), "{name:?}: {error}");
+        assert_eq!(log.path(&session).parent(), Some(dir.path().join("p").as_path()));
+        assert_eq!(log.session_dir(&session).parent(), Some(dir.path().join("p").as_path()));
     }
     assert!(super::names(dir.path()).is_empty());
 }
@@ -112,16 +86,10 @@ fn q4_what_is_missing_or_in_the_way_is_said() {
     let dir = tempfile::tempdir().unwrap();
     let log = DiskTranscripts::new(dir.path().join("p"));
     let session = SessionId::new("s");
-    assert!(matches!(
-        load(&log, &session),
-        Err(TranscriptError::NotFound { .. })
-    ));
+    assert!(matches!(load(&log, &session), Err(TranscriptError::NotFound { .. })));
     assert_eq!(run(log.glimpse()).unwrap(), []);
     fs::create_dir_all(log.path(&session)).unwrap();
-    assert!(matches!(
-        load(&log, &session),
-        Err(TranscriptError::Read { .. })
-    ));
+    assert!(matches!(load(&log, &session), Err(TranscriptError::Read { .. })));
     let error = run(log.append(&session, b"{}")).unwrap_err();
     assert!(error.to_string().contains("is a directory"), "{error}");
     fs::remove_dir(log.path(&session)).unwrap();
@@ -140,10 +108,7 @@ fn q4_glimpses_are_newest_first_with_both_ends() {
     for (name, n) in [("b", 2), ("a", 2), ("old", 1), ("new", 3)] {
         let session = SessionId::new(name);
         run(log.append(&session, b"{\"first\":1}")).unwrap();
-        let file = fs::OpenOptions::new()
-            .write(true)
-            .open(log.path(&session))
-            .unwrap();
+        let file = fs::OpenOptions::new().write(true).open(log.path(&session)).unwrap();
         file.set_modified(day(n)).unwrap();
     }
     fs::write(dir.path().join("agent-1.jsonl"), "{}\n").unwrap();
@@ -158,11 +123,8 @@ fn q4_glimpses_are_newest_first_with_both_ends() {
 
     let session = SessionId::new("big");
     for n in 0..4000 {
-        run(log.append(
-            &session,
-            format!("{{\"n\":{n},\"pad\":\"{:060}\"}}", 0).as_bytes(),
-        ))
-        .unwrap();
+        run(log.append(&session, format!("{{\"n\":{n},\"pad\":\"{:060}\"}}", 0).as_bytes()))
+            .unwrap();
     }
     let found = run(log.glimpse()).unwrap();
     let big = found.iter().find(|g| g.session == session).unwrap();

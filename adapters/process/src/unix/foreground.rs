@@ -70,10 +70,7 @@ pub(super) async fn run(
 /// One pipe for both streams.
 fn pipe() -> io::Result<(Sink, Receiver)> {
     let (reader, writer) = io::pipe()?;
-    let sink = Sink {
-        stdout: writer.try_clone()?.into(),
-        stderr: writer.into(),
-    };
+    let sink = Sink { stdout: writer.try_clone()?.into(), stderr: writer.into() };
     Ok((sink, Receiver::from_owned_fd(OwnedFd::from(reader))?))
 }
 

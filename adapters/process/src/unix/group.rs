@@ -48,9 +48,7 @@ impl Group {
             return exit;
         }
         self.id.kill();
-        timeout(KILL_WAIT, self.wait())
-            .await
-            .unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
+        timeout(KILL_WAIT, self.wait()).await.unwrap_or(Exit::Signal(Signal::KILL.as_raw()))
     }
 }
 

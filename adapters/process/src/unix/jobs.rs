@@ -41,20 +41,13 @@ struct Job {
 
 impl Job {
     fn info(&self) -> JobInfo {
-        JobInfo {
-            state: *self.state.borrow(),
-            ..self.info.clone()
-        }
+        JobInfo { state: *self.state.borrow(), ..self.info.clone() }
     }
 }
 
 impl Jobs {
     pub(super) fn new(closing: CancellationToken) -> Self {
-        Self {
-            list: Mutex::default(),
-            tasks: TaskTracker::new(),
-            closing,
-        }
+        Self { list: Mutex::default(), tasks: TaskTracker::new(), closing }
     }
 
     pub(super) fn start(
@@ -127,8 +120,7 @@ impl Jobs {
     fn with<T>(&self, id: &str, look: impl FnOnce(&Job) -> T) -> Result<T, ShellError> {
         let list = self.list();
         let job = list.iter().find(|job| job.info.id == id);
-        job.map(look)
-            .ok_or_else(|| ShellError::NoSuchJob { id: id.to_owned() })
+        job.map(look).ok_or_else(|| ShellError::NoSuchJob { id: id.to_owned() })
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<Job>> {
@@ -139,18 +131,8 @@ impl Jobs {
 /// The output file for both streams, made for its owner only (S5).
 fn sink(path: &Path) -> io::Result<Sink> {
     if let Some(parent) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(parent)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
-    let file: File = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .open(path)?;
-    Ok(Sink {
-        stdout: file.try_clone()?.into(),
-        stderr: file.into(),
-    })
+    let file: File = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    Ok(Sink { stdout: file.try_clone()?.into(), stderr: file.into() })
 }

@@ -85,10 +85,7 @@ mod tests {
 
     #[test]
     fn q5_what_fits_is_whole() {
-        assert_eq!(
-            keep(10, &[b"abc", b"defg", b"hij"]),
-            ("abcdefghij".into(), 0)
-        );
+        assert_eq!(keep(10, &[b"abc", b"defg", b"hij"]), ("abcdefghij".into(), 0));
         assert_eq!(keep(0, &[]), (String::new(), 0));
         assert_eq!(keep(10, &[b"a\xffb"]), ("a\u{fffd}b".into(), 0));
     }

@@ -25,10 +25,7 @@ pub(super) fn launch(
     cwd: &Path,
     sink: Sink,
 ) -> Result<Group, ShellError> {
-    let failed = |message: String| ShellError::Start {
-        cwd: cwd.to_path_buf(),
-        message,
-    };
+    let failed = |message: String| ShellError::Start { cwd: cwd.to_path_buf(), message };
     if !cwd.is_dir() {
         return Err(failed("there is no such directory".to_owned()));
     }

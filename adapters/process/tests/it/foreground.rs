@@ -35,10 +35,7 @@ fn q5_the_directory_at_the_end_is_told() {
     };
     let deep = Some(cwd.join("a/it's b"));
     assert_eq!(at("cd a && cd \"it's b\""), (Exit::Code(0), deep.clone()));
-    assert_eq!(
-        at("cd 'a/it'\\''s b'; exit 3"),
-        (Exit::Code(3), deep.clone())
-    );
+    assert_eq!(at("cd 'a/it'\\''s b'; exit 3"), (Exit::Code(3), deep.clone()));
     assert_eq!(at("set -eu\ncd a/*\nfalse\ncd /"), (Exit::Code(1), deep));
     assert_eq!(at("(cd a; exit 4)"), (Exit::Code(4), Some(cwd.clone())));
     assert_eq!(at("true # a comment"), (Exit::Code(0), Some(cwd.clone())));
@@ -69,11 +66,7 @@ fn q5_a_syntax_error_is_the_commands_own() {
     let (_dir, cwd) = dir();
     for text in ["echo 'open", "if true; then", "echo )("] {
         let out = run(text, &cwd);
-        assert!(
-            matches!(out.exit, Exit::Code(1 | 2)),
-            "{text}: {:?}",
-            out.exit
-        );
+        assert!(matches!(out.exit, Exit::Code(1 | 2)), "{text}: {:?}", out.exit);
         assert!(out.text.contains("line"), "{text}: {}", out.text);
         assert_eq!(out.cwd.as_ref(), Some(&cwd), "{text}");
     }
@@ -156,12 +149,8 @@ fn q5_dropping_the_future_ends_the_group() {
     block_on(async {
         let text = "sleep 300 & echo $! > child; echo $$ > leader; wait";
         let running = shell.run(command(text, &cwd));
-        let started = async {
-            (
-                pid_in(&cwd.join("child")).await,
-                pid_in(&cwd.join("leader")).await,
-            )
-        };
+        let started =
+            async { (pid_in(&cwd.join("child")).await, pid_in(&cwd.join("leader")).await) };
         let (child, leader) = tokio::select! {
             out = running => panic!("ended by itself: {out:?}"),
             pids = started => pids,
@@ -183,10 +172,7 @@ fn q5_a_process_that_holds_the_pipe_does_not_hold_us() {
         eventually("the leftover is gone", || !runs(&pid)).await;
     });
     let out = run("echo late > >(cat)", &cwd);
-    assert_eq!(
-        out.text, "late\n",
-        "what bash does not wait for still counts"
-    );
+    assert_eq!(out.text, "late\n", "what bash does not wait for still counts");
 }
 
 #[test]
@@ -201,10 +187,7 @@ fn shutdown_ends_the_foreground_too() {
         let (out, ()) = tokio::join!(shell.run(command("echo 1 > up; sleep 300", &cwd)), close);
         // The shell says 143 where it sees its child end before itself.
         let exit = out.unwrap().exit;
-        assert!(
-            matches!(exit, Exit::Signal(15) | Exit::Code(143)),
-            "{exit:?}"
-        );
+        assert!(matches!(exit, Exit::Signal(15) | Exit::Code(143)), "{exit:?}");
         let error = shell.run(command("true", &cwd)).await.unwrap_err();
         assert!(error.to_string().contains("shut down"), "{error}");
     });

@@ -1,11 +1,6 @@
 //! Commands on a real system, and what they leave behind: nothing.
 #![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod background;
 mod foreground;
@@ -46,10 +41,7 @@ async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Whether a process runs (one that only waits to be buried does not).
 fn runs(pid: &str) -> bool {
-    let asked = std::process::Command::new("ps")
-        .args(["-o", "stat=", "-p", pid])
-        .output()
-        .unwrap();
+    let asked = std::process::Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
     let state = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
     !state.is_empty() && !state.starts_with('Z')
 }

@@ -78,9 +78,9 @@ impl Reader {
             Assembler::OpenAi(assembler) => assembler.finish(),
         };
         match (result, self.decoder.finish()) {
-            (Err(ModelError::Broken { message }), End::Unfinished) => Err(ModelError::Broken {
-                message: format!("{message}, within an event"),
-            }),
+            (Err(ModelError::Broken { message }), End::Unfinished) => {
+                Err(ModelError::Broken { message: format!("{message}, within an event") })
+            }
             (result, _) => result,
         }
     }
@@ -100,10 +100,7 @@ pub(super) fn whole(
 }
 
 fn answer(request_id: Option<RequestId>) -> openai::Answer {
-    openai::Answer {
-        request_id,
-        unique: format!("{:016x}", chance()),
-    }
+    openai::Answer { request_id, unique: format!("{:016x}", chance()) }
 }
 
 /// A number of chance, good enough for spreading retries and naming answers.

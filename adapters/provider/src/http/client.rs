@@ -1,8 +1,8 @@
 //! The client, made once for a provider.
 
 use crate::config::{Config, Error};
-use crate::secret::Secret;
 use mnemon_kernel::Limits;
+use mnemon_kernel::Secret;
 use mnemon_kernel::ports::ModelError;
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
@@ -23,9 +23,7 @@ pub(crate) struct Transport {
 impl Transport {
     pub(crate) fn new(config: &Config, url: Url, ours: HeaderMap) -> Result<Self, Error> {
         // A second provider in the process finds the first one's choice in place.
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .ok();
+        rustls::crypto::ring::default_provider().install_default().ok();
         let mut builder = Client::builder()
             .connect_timeout(Duration::from_secs(config.limits.connect_timeout_s))
             // The key must not follow to another host, and a POST that was
@@ -39,9 +37,9 @@ impl Transport {
         if is_loopback(&url) {
             builder = builder.no_proxy();
         }
-        let client = builder.build().map_err(|error| Error::Client {
-            message: chain(&error.without_url()),
-        })?;
+        let client = builder
+            .build()
+            .map_err(|error| Error::Client { message: chain(&error.without_url()) })?;
         let secrets = config.headers.iter().map(|(_, value)| value.clone());
         Ok(Self {
             client,
@@ -60,10 +58,7 @@ impl Transport {
 
     /// The error of a connection that failed.
     pub(crate) fn unreachable(&self, error: reqwest::Error) -> ModelError {
-        ModelError::Unreachable {
-            url: self.shown_url(),
-            message: chain(&error.without_url()),
-        }
+        ModelError::Unreachable { url: self.shown_url(), message: chain(&error.without_url()) }
     }
 
     /// The error of a server that does not answer.
@@ -76,53 +71,34 @@ impl Transport {
 
     /// An error as it may be shown: no secret in it, and the right hint.
     pub(crate) fn clean(&self, error: ModelError) -> ModelError {
-        let scrub = |message: String| {
-            self.secrets
-                .iter()
-                .fold(message, |text, secret| secret.scrub(text))
-        };
+        let scrub =
+            |message: String| self.secrets.iter().fold(message, |text, secret| secret.scrub(text));
         match error {
-            ModelError::PromptTooLong {
-                actual,
-                maximum,
-                message,
-            } => ModelError::PromptTooLong {
-                actual,
-                maximum,
-                message: scrub(message),
-            },
-            ModelError::RequestTooLarge { message } => ModelError::RequestTooLarge {
-                message: scrub(message),
-            },
-            ModelError::Overloaded { message } => ModelError::Overloaded {
-                message: scrub(message),
-            },
-            ModelError::RateLimited {
-                retry_after,
-                message,
-            } => ModelError::RateLimited {
-                retry_after,
-                message: scrub(message),
-            },
-            ModelError::Authentication { message, .. } => ModelError::Authentication {
-                message: scrub(message),
-                hint: self.key_hint.clone(),
-            },
-            ModelError::Refused { status, message } => ModelError::Refused {
-                status,
-                message: scrub(message),
-            },
-            ModelError::Unreachable { url, message } => ModelError::Unreachable {
-                url,
-                message: scrub(message),
-            },
-            ModelError::Broken { message } => ModelError::Broken {
-                message: scrub(message),
-            },
-            ModelError::Server { status, message } => ModelError::Server {
-                status,
-                message: scrub(message),
-            },
+            ModelError::PromptTooLong { actual, maximum, message } => {
+                ModelError::PromptTooLong { actual, maximum, message: scrub(message) }
+            }
+            ModelError::RequestTooLarge { message } => {
+                ModelError::RequestTooLarge { message: scrub(message) }
+            }
+            ModelError::Overloaded { message } => {
+                ModelError::Overloaded { message: scrub(message) }
+            }
+            ModelError::RateLimited { retry_after, message } => {
+                ModelError::RateLimited { retry_after, message: scrub(message) }
+            }
+            ModelError::Authentication { message, .. } => {
+                ModelError::Authentication { message: scrub(message), hint: self.key_hint.clone() }
+            }
+            ModelError::Refused { status, message } => {
+                ModelError::Refused { status, message: scrub(message) }
+            }
+            ModelError::Unreachable { url, message } => {
+                ModelError::Unreachable { url, message: scrub(message) }
+            }
+            ModelError::Broken { message } => ModelError::Broken { message: scrub(message) },
+            ModelError::Server { status, message } => {
+                ModelError::Server { status, message: scrub(message) }
+            }
         }
     }
 
@@ -134,10 +110,7 @@ impl Transport {
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     host == "localhost"
-        || host
-            .trim_matches(['[', ']'])
-            .parse()
-            .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+        || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
 /// An error with its causes, because reqwest's own text names none.

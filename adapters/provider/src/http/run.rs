@@ -43,9 +43,7 @@ pub(crate) fn stream(
         pending: VecDeque::new(),
         state: State::Send,
     };
-    Box::pin(stream::unfold(run, |mut run| async move {
-        run.next().await.map(|item| (item, run))
-    }))
+    Box::pin(stream::unfold(run, |mut run| async move { run.next().await.map(|item| (item, run)) }))
 }
 
 struct Run {
@@ -78,11 +76,7 @@ struct Failed {
 
 impl Failed {
     fn transport(error: ModelError) -> Self {
-        Self {
-            error,
-            failure: Failure::Transport,
-            wish: ServerWish::default(),
-        }
+        Self { error, failure: Failure::Transport, wish: ServerWish::default() }
     }
 
     /// A failure that a server told within its answer.
@@ -95,11 +89,7 @@ impl Failed {
             }
             _ => Failure::Transport,
         };
-        Self {
-            error,
-            failure,
-            wish: ServerWish::default(),
-        }
+        Self { error, failure, wish: ServerWish::default() }
     }
 }
 
@@ -200,11 +190,7 @@ impl Run {
         }
         Failed {
             error,
-            failure: if is_spent(&bytes) {
-                Failure::Spent
-            } else {
-                Failure::Status(status)
-            },
+            failure: if is_spent(&bytes) { Failure::Spent } else { Failure::Status(status) },
             wish,
         }
     }
@@ -229,9 +215,7 @@ impl Run {
                 (Vec::new(), Err(broken(message)))
             }
         };
-        let finished = events
-            .iter()
-            .any(|event| matches!(event, ModelEvent::Finished { .. }));
+        let finished = events.iter().any(|event| matches!(event, ModelEvent::Finished { .. }));
         self.started |= !events.is_empty();
         self.pending.extend(events.into_iter().map(Ok));
         match end {
@@ -263,23 +247,12 @@ impl Run {
             }
         };
         let reason = error.to_string();
-        tracing::debug!(
-            attempt = self.attempt,
-            ?wait,
-            reason,
-            "the model call is retried"
-        );
+        tracing::debug!(attempt = self.attempt, ?wait, reason, "the model call is retried");
         if std::mem::take(&mut self.started) {
-            self.pending.push_back(Ok(ModelEvent::Restarted {
-                reason: reason.clone(),
-            }));
+            self.pending.push_back(Ok(ModelEvent::Restarted { reason: reason.clone() }));
         }
         self.attempt += 1;
-        self.pending.push_back(Ok(ModelEvent::Retrying {
-            attempt: self.attempt,
-            wait,
-            reason,
-        }));
+        self.pending.push_back(Ok(ModelEvent::Retrying { attempt: self.attempt, wait, reason }));
         self.state = State::Wait(wait);
     }
 }
@@ -317,10 +290,7 @@ async fn body(mut response: Response, limit: u64, idle: Duration) -> (Vec<u8>, O
     (held, Some(problem))
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "a number of chance needs no precision"
-)]
+#[expect(clippy::cast_precision_loss, reason = "a number of chance needs no precision")]
 fn fraction(number: u64) -> f64 {
     number as f64 / u64::MAX as f64
 }

@@ -88,10 +88,7 @@ mod tests {
     use super::*;
 
     fn output(text: &str, failed: bool) -> ToolOutput {
-        ToolOutput {
-            text: text.into(),
-            failed,
-        }
+        ToolOutput { text: text.into(), failed }
     }
 
     #[test]

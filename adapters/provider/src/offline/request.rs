@@ -84,10 +84,9 @@ impl Request {
 fn blocks(content: Option<&Value>) -> Vec<Block> {
     match content {
         Some(Value::String(text)) => vec![Block::text(text.as_str())],
-        Some(Value::Array(list)) => list
-            .iter()
-            .filter_map(|value| Block::from_value(value.clone()))
-            .collect(),
+        Some(Value::Array(list)) => {
+            list.iter().filter_map(|value| Block::from_value(value.clone())).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -98,9 +97,7 @@ fn without_reminders(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(REMINDER_OPEN) {
         out.push_str(before);
-        rest = after
-            .split_once(REMINDER_CLOSE)
-            .map_or("", |(_, after)| after);
+        rest = after.split_once(REMINDER_CLOSE).map_or("", |(_, after)| after);
     }
     out.push_str(rest);
     out
@@ -127,11 +124,7 @@ mod tests {
     #[test]
     fn s6_a_body_of_any_shape_is_taken_or_refused() {
         assert!(Request::parse(b"no").is_err());
-        for body in [
-            "{}",
-            "[]",
-            r#"{"messages":[1,{"role":"user","content":[1]}],"tools":[{}]}"#,
-        ] {
+        for body in ["{}", "[]", r#"{"messages":[1,{"role":"user","content":[1]}],"tools":[{}]}"#] {
             assert_eq!(Request::parse(body.as_bytes()).unwrap().ask, "");
         }
     }

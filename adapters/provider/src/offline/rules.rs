@@ -50,14 +50,12 @@ pub(super) enum Wish {
 }
 
 /// Words after a verb that carry nothing.
-const FILLERS: [&str; 11] = [
-    "me", "us", "the", "a", "file", "files", "contents", "content", "of", "for", "please",
-];
+const FILLERS: [&str; 11] =
+    ["me", "us", "the", "a", "file", "files", "contents", "content", "of", "for", "please"];
 
 /// Words that show that what follows `run` is a sentence and no command.
-const NOT_COMMANDS: [&str; 12] = [
-    "the", "a", "an", "all", "my", "our", "your", "this", "that", "it", "some", "every",
-];
+const NOT_COMMANDS: [&str; 12] =
+    ["the", "a", "an", "all", "my", "our", "your", "this", "that", "it", "some", "every"];
 
 /// Decides about a request.
 pub(super) fn plan(request: &Request) -> Plan {
@@ -66,11 +64,9 @@ pub(super) fn plan(request: &Request) -> Plan {
         return Plan::Say(present::result(&wish, result));
     }
     let (tool, say, input) = match &wish {
-        Wish::Read(path) | Wish::Summary(path) => (
-            "Read",
-            format!("Reading {path}."),
-            json!({"file_path": path}),
-        ),
+        Wish::Read(path) | Wish::Summary(path) => {
+            ("Read", format!("Reading {path}."), json!({"file_path": path}))
+        }
         Wish::Search { pattern, place } => (
             "Grep",
             format!("Searching for {pattern}."),
@@ -118,10 +114,7 @@ pub(super) fn understand(ask: &str) -> Wish {
     }
     let lower = line.to_lowercase();
     let plain = lower.trim_end_matches(['?', '!', '.']);
-    if matches!(
-        plain,
-        "help" | "/help" | "?" | "what can you do" | "what do you do"
-    ) {
+    if matches!(plain, "help" | "/help" | "?" | "what can you do" | "what do you do") {
         return Wish::Help;
     }
     if plain.starts_with("what files") || plain.starts_with("which files") {
@@ -151,10 +144,7 @@ pub(super) fn understand(ask: &str) -> Wish {
 fn words_after(line: &str, count: usize) -> &str {
     let mut rest = line;
     for _ in 0..count {
-        rest = rest
-            .trim_start()
-            .split_once(char::is_whitespace)
-            .map_or("", |(_, after)| after);
+        rest = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, after)| after);
     }
     rest
 }
@@ -174,9 +164,7 @@ fn skip_fillers(mut text: &str) -> &str {
 /// What stands between quotes, if the text starts with one.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let mut chars = text.chars();
-    let quote = chars
-        .next()
-        .filter(|first| matches!(first, '"' | '\'' | '`'))?;
+    let quote = chars.next().filter(|first| matches!(first, '"' | '\'' | '`'))?;
     chars.as_str().split_once(quote)
 }
 
@@ -220,10 +208,7 @@ fn search(text: &str, pattern: impl Fn(&str) -> String) -> Wish {
     if what.is_empty() {
         return Wish::Other;
     }
-    Wish::Search {
-        pattern: pattern(what),
-        place,
-    }
+    Wish::Search { pattern: pattern(what), place }
 }
 
 fn looks_like_glob(text: &str) -> bool {
@@ -239,19 +224,10 @@ fn list(text: &str) -> Wish {
     let everything = "**/*".to_owned();
     match bare.to_lowercase().as_str() {
         "" | "file" | "files" | "all" | "all files" | "everything" | "are here" | "are there"
-        | "here" | "are" | "exist" => Wish::List {
-            pattern: everything,
-            place,
-        },
-        _ if bare.contains('*') => Wish::List {
-            pattern: path(bare).unwrap_or(everything),
-            place,
-        },
+        | "here" | "are" | "exist" => Wish::List { pattern: everything, place },
+        _ if bare.contains('*') => Wish::List { pattern: path(bare).unwrap_or(everything), place },
         _ => match (path(bare), place) {
-            (Some(place), None) => Wish::List {
-                pattern: everything,
-                place: Some(place),
-            },
+            (Some(place), None) => Wish::List { pattern: everything, place: Some(place) },
             _ => Wish::Other,
         },
     }
@@ -272,17 +248,11 @@ mod tests {
     use super::*;
 
     fn search(pattern: &str, place: Option<&str>) -> Wish {
-        Wish::Search {
-            pattern: pattern.into(),
-            place: place.map(str::to_owned),
-        }
+        Wish::Search { pattern: pattern.into(), place: place.map(str::to_owned) }
     }
 
     fn list(pattern: &str, place: Option<&str>) -> Wish {
-        Wish::List {
-            pattern: pattern.into(),
-            place: place.map(str::to_owned),
-        }
+        Wish::List { pattern: pattern.into(), place: place.map(str::to_owned) }
     }
 
     #[test]
@@ -293,26 +263,14 @@ mod tests {
             ("Show me the contents of src/main.rs.", read("src/main.rs")),
             ("open `a file.txt` please", read("a file.txt")),
             ("cat Makefile", read("Makefile")),
-            (
-                "please read Cargo.toml and tell me more",
-                read("Cargo.toml"),
-            ),
+            ("please read Cargo.toml and tell me more", read("Cargo.toml")),
             ("show me how this works", Wish::Other),
             ("read", Wish::Other),
-            (
-                "summarize the file notes.md",
-                Wish::Summary("notes.md".into()),
-            ),
-            (
-                "search for foo(bar in src",
-                search(r"foo\(bar", Some("src")),
-            ),
+            ("summarize the file notes.md", Wish::Summary("notes.md".into())),
+            ("search for foo(bar in src", search(r"foo\(bar", Some("src"))),
             ("find TODO", search("TODO", None)),
             ("find *.rs", list("*.rs", None)),
-            (
-                "grep fn \\w+ in src/lib.rs",
-                search("fn \\w+", Some("src/lib.rs")),
-            ),
+            ("grep fn \\w+ in src/lib.rs", search("fn \\w+", Some("src/lib.rs"))),
             ("grep foo(", search(r"foo\(", None)),
             ("grep \"two words\"", search("two words", None)),
             ("list", list("**/*", None)),

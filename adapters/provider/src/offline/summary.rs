@@ -12,21 +12,12 @@ const SENTENCE_CHARS: usize = 240;
 /// Headings, first sentences and sizes of a file that Read gave.
 pub(super) fn summarise(path: &str, text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(without_number).collect();
-    let words: usize = lines
-        .iter()
-        .map(|line| line.split_whitespace().count())
-        .sum();
+    let words: usize = lines.iter().map(|line| line.split_whitespace().count()).sum();
     let mut out = format!("{path}: {} lines, {words} words.", lines.len());
-    let headings: Vec<&str> = lines
-        .iter()
-        .copied()
-        .filter(|line| is_heading(line))
-        .collect();
+    let headings: Vec<&str> = lines.iter().copied().filter(|line| is_heading(line)).collect();
     push(&mut out, "Headings", &headings, HEADINGS);
-    let sentences: Vec<String> = paragraphs(&lines)
-        .iter()
-        .map(|paragraph| first_sentence(paragraph))
-        .collect();
+    let sentences: Vec<String> =
+        paragraphs(&lines).iter().map(|paragraph| first_sentence(paragraph)).collect();
     let sentences: Vec<&str> = sentences.iter().map(String::as_str).collect();
     push(&mut out, "First sentences", &sentences, SENTENCES);
     out.push_str("\n\nThese are the file's own words, picked by rule.");
@@ -58,10 +49,7 @@ fn without_number(line: &str) -> &str {
     if after.len() == digits.len() {
         return line;
     }
-    after
-        .strip_prefix('\t')
-        .or_else(|| after.strip_prefix('→'))
-        .unwrap_or(line)
+    after.strip_prefix('\t').or_else(|| after.strip_prefix('→')).unwrap_or(line)
 }
 
 fn is_heading(line: &str) -> bool {
@@ -125,10 +113,7 @@ mod tests {
         let shown = summarise("a.md", text);
         assert!(shown.starts_with("a.md: 10 lines, "), "{shown}");
         assert!(shown.contains("- Title\n- Use"), "{shown}");
-        assert!(
-            shown.contains("- It is v1.2 of a thing.\n- Run it"),
-            "{shown}"
-        );
+        assert!(shown.contains("- It is v1.2 of a thing.\n- Run it"), "{shown}");
         assert!(!shown.contains("code here"));
     }
 }

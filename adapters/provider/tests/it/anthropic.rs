@@ -32,10 +32,7 @@ async fn q8_a_stream_is_asked_for_and_assembled() {
     assert_eq!(request_id.as_ref().unwrap().as_str(), "req_1");
 
     let request = &server.requests()[0];
-    assert!(
-        request.starts_with("POST /v1/messages HTTP/1.1\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("POST /v1/messages HTTP/1.1\r\n"), "{request}");
     for header in [
         "anthropic-version: 2023-06-01",
         "anthropic-beta: b-1,b-2",
@@ -76,23 +73,13 @@ async fn q8_a_cut_stream_is_asked_for_again() {
     let text = sample();
     let bytes = text.as_bytes();
     let started = text.find("content_block_start").unwrap();
-    for cut in [
-        10,
-        started,
-        bytes.len() / 2,
-        bytes.len() - 40,
-        bytes.len() - 1,
-    ] {
+    for cut in [10, started, bytes.len() / 2, bytes.len() - 40, bytes.len() - 1] {
         let server = Server::start(vec![sse(&bytes[..cut]), sse(bytes)]).await;
         let (events, error) = ask(&server.url).await;
         assert_eq!(error, None, "cut at {cut}");
         assert_eq!(blocks(&events).len(), 2, "cut at {cut}");
         assert_eq!(retries(&events), 1);
-        assert_eq!(
-            restarts(&events),
-            usize::from(cut >= started),
-            "cut at {cut}"
-        );
+        assert_eq!(restarts(&events), usize::from(cut >= started), "cut at {cut}");
         assert_eq!(server.requests().len(), 2);
     }
 }
@@ -114,12 +101,7 @@ async fn q8_an_answer_in_one_piece_becomes_events() {
         "content": [{"type": "text", "text": "whole"}], "stop_reason": "end_turn",
         "usage": {"input_tokens": 1, "output_tokens": 2}});
     let json = "content-type: application/json; charset=utf-8\r\n";
-    let server = Server::start(vec![whole(response(
-        200,
-        json,
-        body.to_string().as_bytes(),
-    ))])
-    .await;
+    let server = Server::start(vec![whole(response(200, json, body.to_string().as_bytes()))]).await;
     let (events, error) = ask(&server.url).await;
     assert_eq!(error, None);
     assert_eq!(blocks(&events)[0].plain_text(), "whole");
@@ -135,10 +117,7 @@ async fn q8_dropping_the_stream_ends_the_call() {
     let server = Server::start(vec![Canned::Stall(stalled), sse(sample().as_bytes())]).await;
     let provider = AnthropicProvider::new(&config(&server.url)).unwrap();
     let mut stream = provider.call(call("{}")).await.unwrap();
-    assert!(matches!(
-        stream.next().await,
-        Some(Ok(ModelEvent::Started { .. }))
-    ));
+    assert!(matches!(stream.next().await, Some(Ok(ModelEvent::Started { .. }))));
     drop(stream);
     // The server takes one connection at a time: it is free only if we hung up.
     let (events, error) = events(&provider, call("{}")).await;

@@ -26,10 +26,7 @@ async fn q8_overload_passes_and_is_shown() {
     let (events, error) = ask(&server.url).await;
     assert_eq!(error, None);
     assert_eq!((retries(&events), restarts(&events)), (2, 0));
-    let Some(ModelEvent::Retrying {
-        attempt, reason, ..
-    }) = events.first()
-    else {
+    let Some(ModelEvent::Retrying { attempt, reason, .. }) = events.first() else {
         panic!("{events:?}");
     };
     assert_eq!(*attempt, 1);
@@ -49,11 +46,8 @@ async fn q8_overload_that_stays_is_told_after_all_retries() {
 #[tokio::test]
 async fn q8_retry_after_is_honoured() {
     let slow = |headers: &str| error(429, headers, "rate_limit_error", "slow down");
-    let server = Server::start(vec![
-        slow("retry-after-ms: 37\r\nretry-after: 90\r\n"),
-        good(),
-    ])
-    .await;
+    let server =
+        Server::start(vec![slow("retry-after-ms: 37\r\nretry-after: 90\r\n"), good()]).await;
     let (events, error) = ask(&server.url).await;
     assert_eq!(error, None);
     assert_eq!(first_wait(&events), Duration::from_millis(37));
@@ -64,13 +58,8 @@ async fn q8_retry_after_is_honoured() {
 
 #[tokio::test]
 async fn q8_a_wait_that_is_too_long_ends_the_call() {
-    let server = Server::start(vec![error(
-        429,
-        "retry-after: 3600\r\n",
-        "rate_limit_error",
-        "later",
-    )])
-    .await;
+    let server =
+        Server::start(vec![error(429, "retry-after: 3600\r\n", "rate_limit_error", "later")]).await;
     let (events, error) = ask(&server.url).await;
     let Some(ModelError::RateLimited { retry_after, .. }) = error else {
         panic!("{error:?}");
@@ -81,13 +70,9 @@ async fn q8_a_wait_that_is_too_long_ends_the_call() {
 
 #[tokio::test]
 async fn q8_a_server_that_says_no_is_not_asked_again() {
-    let server = Server::start(vec![error(
-        529,
-        "x-should-retry: false\r\n",
-        "overloaded_error",
-        "no",
-    )])
-    .await;
+    let server =
+        Server::start(vec![error(529, "x-should-retry: false\r\n", "overloaded_error", "no")])
+            .await;
     let (events, error) = ask(&server.url).await;
     assert!(matches!(error, Some(ModelError::Overloaded { .. })));
     assert_eq!(retries(&events), 0);
@@ -106,10 +91,7 @@ async fn q8_a_spend_limit_is_not_tried_again() {
 #[tokio::test]
 async fn q8_a_prompt_that_is_too_long_is_told_at_once() {
     for (message, counts) in [
-        (
-            "prompt is too long: 203052 tokens > 200000 maximum",
-            (Some(203_052), Some(200_000)),
-        ),
+        ("prompt is too long: 203052 tokens > 200000 maximum", (Some(203_052), Some(200_000))),
         ("prompt is too long", (None, None)),
     ] {
         // Even a server that would like another try gets none.
@@ -117,10 +99,7 @@ async fn q8_a_prompt_that_is_too_long_is_told_at_once() {
         let server =
             Server::start(vec![error(400, headers, "invalid_request_error", message)]).await;
         let (events, error) = ask(&server.url).await;
-        let Some(ModelError::PromptTooLong {
-            actual, maximum, ..
-        }) = error
-        else {
+        let Some(ModelError::PromptTooLong { actual, maximum, .. }) = error else {
             panic!("{error:?}");
         };
         assert_eq!((actual, maximum), counts);
@@ -147,11 +126,7 @@ async fn s5_no_error_holds_the_key() {
 }
 
 fn error_page(text: &str) -> Canned {
-    whole(response(
-        502,
-        "content-type: text/html\r\n",
-        text.as_bytes(),
-    ))
+    whole(response(502, "content-type: text/html\r\n", text.as_bytes()))
 }
 
 #[tokio::test]
@@ -160,10 +135,7 @@ async fn s5_a_redirect_does_not_take_the_key_along() {
     let location = format!("location: {}/v1/messages\r\n", other.url);
     let server = Server::start(vec![whole(response(307, &location, b""))]).await;
     let (_, error) = ask(&server.url).await;
-    assert!(
-        matches!(error, Some(ModelError::Refused { status: 307, .. })),
-        "{error:?}"
-    );
+    assert!(matches!(error, Some(ModelError::Refused { status: 307, .. })), "{error:?}");
     assert_eq!(other.requests().len(), 0);
 }
 
@@ -173,10 +145,7 @@ async fn s6_garbage_is_broken_after_all_retries() {
     let garbage = format!("{start}data: \u{0}<<<garbage\n\n");
     let server = Server::start(vec![sse(garbage.as_bytes())]).await;
     let (events, error) = ask(&server.url).await;
-    assert!(
-        matches!(error, Some(ModelError::Broken { .. })),
-        "{error:?}"
-    );
+    assert!(matches!(error, Some(ModelError::Broken { .. })), "{error:?}");
     assert_eq!((retries(&events), restarts(&events)), (3, 3));
     let server = Server::start(vec![sse(b"\xFF\xFE\xFD no stream at all")]).await;
     let (_, error) = ask(&server.url).await;
@@ -233,10 +202,7 @@ async fn q8_a_server_that_is_not_there_is_unreachable() {
         config.limits.max_retries = 1;
         let provider = AnthropicProvider::new(&config).unwrap();
         let (events, error) = events(&provider, call("{}")).await;
-        assert!(
-            matches!(error, Some(ModelError::Unreachable { .. })),
-            "{error:?}"
-        );
+        assert!(matches!(error, Some(ModelError::Unreachable { .. })), "{error:?}");
         assert_eq!(retries(&events), 1);
     }
 }

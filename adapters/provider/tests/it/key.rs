@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use mnemon_provider::Secret;
+use mnemon_kernel::Secret;
 use mnemon_provider::key::{KeyError, KeySource, resolve_key};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};

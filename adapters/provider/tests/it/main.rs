@@ -17,28 +17,20 @@ mod openai;
 mod server;
 
 use futures_util::StreamExt;
+use mnemon_kernel::Secret;
 use mnemon_kernel::ports::{Model, ModelCall, ModelError, ModelEvent};
 use mnemon_kernel::{Block, Limits, QuerySource};
-use mnemon_provider::{AnthropicProvider, Config, Secret};
+use mnemon_provider::{AnthropicProvider, Config};
 use std::time::Duration;
 
 const KEY: &str = "sk-test-0123456789";
 
 fn limits() -> Limits {
-    Limits {
-        max_retries: 3,
-        retry_base_ms: 1,
-        retry_max_ms: 2,
-        ..Limits::default()
-    }
+    Limits { max_retries: 3, retry_base_ms: 1, retry_max_ms: 2, ..Limits::default() }
 }
 
 fn config(url: &str) -> Config {
-    Config {
-        base_url: url.into(),
-        limits: limits(),
-        ..Config::anthropic(Secret::new(KEY))
-    }
+    Config { base_url: url.into(), limits: limits(), ..Config::anthropic(Secret::new(KEY)) }
 }
 
 fn call(body: &str) -> ModelCall {
@@ -65,9 +57,7 @@ async fn events(model: &dyn Model, call: ModelCall) -> (Vec<ModelEvent>, Option<
         }
         (out, None)
     };
-    tokio::time::timeout(Duration::from_secs(20), run)
-        .await
-        .expect("the call must end")
+    tokio::time::timeout(Duration::from_secs(20), run).await.expect("the call must end")
 }
 
 /// Asks an Anthropic provider at this address.
@@ -98,7 +88,5 @@ fn retries(events: &[ModelEvent]) -> usize {
 }
 
 fn restarts(events: &[ModelEvent]) -> usize {
-    count(events, |event| {
-        matches!(event, ModelEvent::Restarted { .. })
-    })
+    count(events, |event| matches!(event, ModelEvent::Restarted { .. }))
 }

@@ -43,27 +43,16 @@ fn after(text: &str, tool: &str, result: &Value) -> Value {
 async fn q8_offline_calls_the_tools_that_are_on_offer() {
     for (text, tool, input) in [
         ("read README.md", "Read", json!({"file_path": "README.md"})),
-        (
-            "summarise README.md",
-            "Read",
-            json!({"file_path": "README.md"}),
-        ),
+        ("summarise README.md", "Read", json!({"file_path": "README.md"})),
         (
             "search for main in src",
             "Grep",
             json!({"pattern": "main", "output_mode": "content", "-n": true, "path": "src"}),
         ),
-        (
-            "list files in docs",
-            "Glob",
-            json!({"pattern": "**/*", "path": "docs"}),
-        ),
+        ("list files in docs", "Glob", json!({"pattern": "**/*", "path": "docs"})),
     ] {
         let (events, blocks) = answer(&prompt(text)).await;
-        let BlockView::ToolUse {
-            name, input: found, ..
-        } = blocks[1].view()
-        else {
+        let BlockView::ToolUse { name, input: found, .. } = blocks[1].view() else {
             panic!("{blocks:?}");
         };
         assert_eq!((name, found), (tool, &input), "{text}");
@@ -72,36 +61,21 @@ async fn q8_offline_calls_the_tools_that_are_on_offer() {
         };
         assert_eq!(stop_reason, "tool_use");
         assert!(usage.input > 0 && usage.output > 0);
-        let Some(ModelEvent::Started {
-            message_id, model, ..
-        }) = events.first()
-        else {
+        let Some(ModelEvent::Started { message_id, model, .. }) = events.first() else {
             panic!("{events:?}");
         };
-        assert_eq!(
-            (message_id.as_str(), model.as_str()),
-            ("msg_offline_1", OFFLINE_MODEL)
-        );
+        assert_eq!((message_id.as_str(), model.as_str()), ("msg_offline_1", OFFLINE_MODEL));
     }
     let mut bare = prompt("run ls -l");
     let (_, blocks) = answer(&bare).await;
     assert_eq!(blocks[1].as_map()["input"]["command"], "ls -l");
     bare["tools"] = json!([]);
-    assert!(
-        said(&bare)
-            .await
-            .contains("Bash tool, which is not on offer")
-    );
+    assert!(said(&bare).await.contains("Bash tool, which is not on offer"));
 }
 
 #[tokio::test]
 async fn q8_offline_shows_what_a_tool_gave() {
-    let text = said(&after(
-        "read a.txt",
-        "Read",
-        &json!({"content": "1\thello"}),
-    ))
-    .await;
+    let text = said(&after("read a.txt", "Read", &json!({"content": "1\thello"}))).await;
     assert!(text.contains("a.txt") && text.contains("hello"), "{text}");
     let failed = json!({"content": "a.txt does not exist", "is_error": true});
     let text = said(&after("read a.txt", "Read", &failed)).await;
@@ -115,12 +89,7 @@ async fn q8_offline_shows_what_a_tool_gave() {
 
 #[tokio::test]
 async fn q8_offline_says_that_it_is_no_model() {
-    for text in [
-        "hello",
-        "why is the sky blue?",
-        "run the tests",
-        "remember that I like tea",
-    ] {
+    for text in ["hello", "why is the sky blue?", "run the tests", "remember that I like tea"] {
         let text = said(&prompt(text)).await;
         assert!(text.contains("not a language model"), "{text}");
         assert!(text.contains("ANTHROPIC_API_KEY") && text.contains("OPENAI_BASE_URL"));

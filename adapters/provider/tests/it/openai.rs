@@ -2,9 +2,10 @@
 
 use crate::server::{Server, error, response, sse, whole};
 use crate::{blocks, call, events, limits, restarts, retries};
+use mnemon_kernel::Secret;
 use mnemon_kernel::ports::{Model, ModelError, ModelEvent};
 use mnemon_kernel::record::Dialect;
-use mnemon_provider::{Config, OpenAiProvider, Secret};
+use mnemon_provider::{Config, OpenAiProvider};
 use serde_json::{Value, json};
 
 fn provider(url: &str, key: Option<Secret>) -> OpenAiProvider {
@@ -23,19 +24,13 @@ fn sample() -> String {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 20, "completion_tokens": 4,
         "prompt_tokens_details": {"cached_tokens": 8}}});
     [
-        chunk(
-            &json!({"role": "assistant", "content": "Let me see."}),
-            None,
-        ),
+        chunk(&json!({"role": "assistant", "content": "Let me see."}), None),
         chunk(
             &json!({"tool_calls": [{"index": 0, "id": "call_1", "type": "function",
             "function": {"name": "Read", "arguments": "{\"file_path\":"}}]}),
             None,
         ),
-        chunk(
-            &json!({"tool_calls": [{"index": 0, "function": {"arguments": "\"/a\"}"}}]}),
-            None,
-        ),
+        chunk(&json!({"tool_calls": [{"index": 0, "function": {"arguments": "\"/a\"}"}}]}), None),
         chunk(&json!({}), Some("tool_calls")),
         format!("data: {usage}\n\ndata: [DONE]\n\n"),
     ]
@@ -58,10 +53,7 @@ async fn q8_a_local_server_streams_text_and_calls() {
     assert_eq!(stop_reason, "tool_use");
     assert_eq!((usage.input, usage.cache_read), (12, 8));
     let request = &server.requests()[0];
-    assert!(
-        request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
     assert!(!request.contains("authorization") && !request.contains("anthropic"));
 }
 
@@ -99,16 +91,7 @@ async fn q8_cuts_and_overflows_are_the_same_as_everywhere() {
         "message": "too much", "n_prompt_tokens": 9000, "n_ctx": 4096}});
     let server = Server::start(vec![whole(response(400, "", body.to_string().as_bytes()))]).await;
     let (_, end) = events(&provider(&server.url, None), call("{}")).await;
-    assert!(
-        matches!(
-            end,
-            Some(ModelError::PromptTooLong {
-                actual: Some(9000),
-                ..
-            })
-        ),
-        "{end:?}"
-    );
+    assert!(matches!(end, Some(ModelError::PromptTooLong { actual: Some(9000), .. })), "{end:?}");
 }
 
 #[tokio::test]
@@ -116,12 +99,7 @@ async fn q8_a_completion_in_one_piece_becomes_events() {
     let body = json!({"id": "x", "model": "qwen", "choices": [{"finish_reason": "stop",
         "message": {"role": "assistant", "content": "whole"}}]});
     let json = "content-type: application/json\r\n";
-    let server = Server::start(vec![whole(response(
-        200,
-        json,
-        body.to_string().as_bytes(),
-    ))])
-    .await;
+    let server = Server::start(vec![whole(response(200, json, body.to_string().as_bytes()))]).await;
     let (found, end) = events(&provider(&server.url, None), call("{}")).await;
     assert_eq!(end, None);
     assert_eq!(blocks(&found)[0].plain_text(), "whole");

@@ -44,11 +44,7 @@ impl Server {
                 write_answer(&mut socket, answer).await;
             }
         });
-        Self {
-            url,
-            requests,
-            task,
-        }
+        Self { url, requests, task }
     }
 
     pub(crate) fn requests(&self) -> Vec<String> {
@@ -94,9 +90,7 @@ async fn write_answer(socket: &mut TcpStream, answer: &Canned) {
             let mut buffer = [0; 64];
             // Until the client hangs up.
             let wait = socket.read(&mut buffer);
-            tokio::time::timeout(Duration::from_secs(30), wait)
-                .await
-                .ok();
+            tokio::time::timeout(Duration::from_secs(30), wait).await.ok();
         }
     }
 }
@@ -114,11 +108,7 @@ pub(crate) fn whole(bytes: Vec<u8>) -> Canned {
 }
 
 pub(crate) fn sse(body: &[u8]) -> Canned {
-    whole(response(
-        200,
-        "content-type: text/event-stream\r\nrequest-id: req_1\r\n",
-        body,
-    ))
+    whole(response(200, "content-type: text/event-stream\r\nrequest-id: req_1\r\n", body))
 }
 
 pub(crate) fn error(status: u16, headers: &str, kind: &str, message: &str) -> Canned {
@@ -149,8 +139,5 @@ pub(crate) fn sample() -> String {
 }
 
 pub(crate) fn frame(value: &Value) -> String {
-    format!(
-        "event: {}\ndata: {value}\n\n",
-        value["type"].as_str().unwrap()
-    )
+    format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap())
 }

@@ -35,10 +35,7 @@ fn q5_globs_match_paths() {
     let all = [".hidden/e.rs", "a.rs", "src/b.rs", "src/deep/c.rs"];
     assert_eq!(names(&root, "**/*.rs"), all);
     assert_eq!(names(&root, "src/*.{rs,ts}"), ["src/b.rs", "src/d.ts"]);
-    assert_eq!(
-        names(&root, "src/**"),
-        ["src/b.rs", "src/d.ts", "src/deep/c.rs"]
-    );
+    assert_eq!(names(&root, "src/**"), ["src/b.rs", "src/d.ts", "src/deep/c.rs"]);
     assert_eq!(names(&root, "./a.rs"), ["a.rs"]);
     let absolute = format!("{}/src/*.rs", root.display());
     assert_eq!(names(&root, &absolute), ["src/b.rs"]);
@@ -68,17 +65,11 @@ fn q5_the_newest_come_first_then_by_path() {
     let (_dir, root) = tree(&[("a", ""), ("b", ""), ("c", ""), ("d", "")]);
     for (name, day) in [("a", 1), ("b", 3), ("c", 2), ("d", 3)] {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * day);
-        let file = fs::OpenOptions::new()
-            .write(true)
-            .open(root.join(name))
-            .unwrap();
+        let file = fs::OpenOptions::new().write(true).open(root.join(name)).unwrap();
         file.set_modified(time).unwrap();
     }
     let found = glob(&root, "*").unwrap();
-    assert_eq!(
-        found.paths,
-        ["b", "d", "c", "a"].map(|name| root.join(name))
-    );
+    assert_eq!(found.paths, ["b", "d", "c", "a"].map(|name| root.join(name)));
     let few = block_on(TreeSearch.glob(GlobQuery {
         pattern: "*".to_owned(),
         root: root.clone(),

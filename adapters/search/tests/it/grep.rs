@@ -33,19 +33,13 @@ fn q5_lines_come_with_path_and_number_in_path_order() {
     ]);
     let found = grep(query(&root, "needle", GrepMode::Content));
     let lines = short(&root, &found.lines);
-    assert_eq!(
-        lines,
-        [".env:1:needle", "a/z.txt:1:needle", "b.txt:2:needle two"]
-    );
+    assert_eq!(lines, [".env:1:needle", "a/z.txt:1:needle", "b.txt:2:needle two"]);
     assert_eq!((found.files, found.truncated, found.skipped), (3, false, 0));
     assert!(Path::new(&found.lines[0]).is_absolute());
     let found = grep(query(&root, "needle", GrepMode::Files));
     assert_eq!(short(&root, &found.lines), [".env", "a/z.txt", "b.txt"]);
     let found = grep(query(&root, "e", GrepMode::Count));
-    assert_eq!(
-        short(&root, &found.lines),
-        [".env:1", "a/z.txt:1", "b.txt:3"]
-    );
+    assert_eq!(short(&root, &found.lines), [".env:1", "a/z.txt:1", "b.txt:3"]);
     let found = grep(query(&root, "two$", GrepMode::Count));
     assert_eq!(found.files, 1, "the end of a line is before its \\r\\n");
 }
@@ -57,9 +51,7 @@ fn q5_context_is_marked_and_groups_are_apart() {
     (near.before, near.after) = (1, 1);
     let found = grep(near.clone());
     let lines = short(&root, &found.lines);
-    let want = [
-        "a-1-1", "a:2:x", "a-3-3", "--", "a-6-6", "a:7:x", "a-8-8", "--", "b:1:x",
-    ];
+    let want = ["a-1-1", "a:2:x", "a-3-3", "--", "a-6-6", "a:7:x", "a-8-8", "--", "b:1:x"];
     assert_eq!(lines, want);
     near.limit = 4;
     let found = grep(near);
@@ -104,11 +96,7 @@ fn q5_limits_are_kept_and_said() {
         let mut few = query(&root, "x", mode);
         few.limit = limit;
         let found = grep(few);
-        assert_eq!(
-            (found.lines.len(), found.truncated),
-            (lines, truncated),
-            "{mode:?} {limit}"
-        );
+        assert_eq!((found.lines.len(), found.truncated), (lines, truncated), "{mode:?} {limit}");
     }
 }
 
@@ -120,10 +108,7 @@ fn s6_binaries_large_files_and_bad_bytes() {
     let mut small = query(&root, "x", GrepMode::Content);
     small.max_file_bytes = 100;
     let found = grep(small);
-    assert_eq!(
-        short(&root, &found.lines),
-        ["latin:1:x \u{fffd}", "text:1:x"]
-    );
+    assert_eq!(short(&root, &found.lines), ["latin:1:x \u{fffd}", "text:1:x"]);
     assert_eq!((found.files, found.skipped), (2, 1));
 }
 
@@ -159,9 +144,7 @@ fn s6_bad_expressions_and_roots_are_said() {
 #[test]
 fn a_search_nobody_waits_for_ends() {
     let (_dir, root) = tree(&[("a", "x\n"), ("b", "x\n")]);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     // Polled once, so that its thread starts, and dropped.
     runtime.block_on(async {
         let mut search = TreeSearch.grep(query(&root, "x", GrepMode::Files));

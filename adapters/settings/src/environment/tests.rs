@@ -3,10 +3,7 @@ use crate::merge::merge;
 use serde_json::json;
 
 fn variables(pairs: &[(&str, &str)]) -> Variables {
-    pairs
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
 fn value(pairs: &[(&str, &str)]) -> Value {
@@ -77,10 +74,7 @@ fn q3_nested_limits_are_joined_by_an_underscore() {
                 "MNEMON_LIMIT_OFFLOAD_PREVIEW_BYTES".to_owned(),
                 "/mnemon/limits/offload/preview_bytes".to_owned()
             ),
-            (
-                "MNEMON_LIMIT_PLAIN".to_owned(),
-                "/mnemon/limits/plain".to_owned()
-            ),
+            ("MNEMON_LIMIT_PLAIN".to_owned(), "/mnemon/limits/plain".to_owned()),
         ]
     );
 }
@@ -96,24 +90,15 @@ fn c5_names_of_claude_code_are_honoured_where_ours_is_unset() {
         json!({"autoMemoryEnabled": true})
     );
     assert_eq!(
-        value(&[
-            ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "5"),
-            ("MNEMON_AUTO_COMPACT_WINDOW", "6")
-        ]),
+        value(&[("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "5"), ("MNEMON_AUTO_COMPACT_WINDOW", "6")]),
         json!({"autoCompactWindow": 6})
     );
     assert_eq!(
-        value(&[
-            ("CLAUDE_CODE_MAX_RETRIES", "5"),
-            ("MNEMON_LIMIT_MAX_RETRIES", "")
-        ]),
+        value(&[("CLAUDE_CODE_MAX_RETRIES", "5"), ("MNEMON_LIMIT_MAX_RETRIES", "")]),
         json!({"mnemon": {"limits": {"max_retries": 5}}})
     );
     let read = read(&variables(&[("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50")])).unwrap();
-    assert_eq!(
-        read.layers[0].origin,
-        Origin::Env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".into())
-    );
+    assert_eq!(read.layers[0].origin, Origin::Env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".into()));
 }
 
 #[test]
@@ -123,10 +108,7 @@ fn c5_auto_compact_is_off_by_the_names_of_claude_code() {
     assert_eq!(value(&[("DISABLE_COMPACT", "true")]), off);
     assert_eq!(value(&[("DISABLE_COMPACT", "0")]), json!({}));
     assert_eq!(
-        value(&[
-            ("DISABLE_AUTO_COMPACT", "1"),
-            ("MNEMON_FLAG_AUTO_COMPACT", "1")
-        ]),
+        value(&[("DISABLE_AUTO_COMPACT", "1"), ("MNEMON_FLAG_AUTO_COMPACT", "1")]),
         json!({"mnemon": {"flags": {"auto_compact": true}}})
     );
 }
@@ -155,11 +137,8 @@ fn c5_a_wrong_value_names_the_variable_and_what_it_takes() {
 
 #[test]
 fn c4_unknown_flags_and_limits_are_named() {
-    let read = read(&variables(&[
-        ("MNEMON_FLAG_FLY", "what"),
-        ("MNEMON_LIMIT_SPEED", "x"),
-    ]))
-    .unwrap();
+    let read =
+        read(&variables(&[("MNEMON_FLAG_FLY", "what"), ("MNEMON_LIMIT_SPEED", "x")])).unwrap();
     let names: Vec<&str> = read.unknown.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["/mnemon/flags/fly", "/mnemon/limits/speed"]);
     assert!(read.layers.is_empty());
@@ -167,12 +146,7 @@ fn c4_unknown_flags_and_limits_are_named() {
 
 #[test]
 fn t3_the_window_of_an_unknown_model_comes_from_the_environment() {
-    let window = |name: &str| {
-        read(&variables(&[(name, "64000")]))
-            .unwrap()
-            .ambient
-            .context_window
-    };
+    let window = |name: &str| read(&variables(&[(name, "64000")])).unwrap().ambient.context_window;
     assert_eq!(window("MNEMON_CONTEXT_WINDOW"), Some(64_000));
     assert_eq!(window("CLAUDE_CODE_MAX_CONTEXT_TOKENS"), Some(64_000));
     assert!(error(&[("MNEMON_CONTEXT_WINDOW", "200k")]).contains("MNEMON_CONTEXT_WINDOW"));
@@ -188,8 +162,5 @@ fn c5_remote_mode() {
     .unwrap();
     assert_eq!(read.ambient.place, Place::Remote);
     assert_eq!(read.ambient.remote_memory_dir.as_deref(), Some("/r"));
-    assert_eq!(
-        read.ambient.memory_extra_guidelines.as_deref(),
-        Some("be brief")
-    );
+    assert_eq!(read.ambient.memory_extra_guidelines.as_deref(), Some("be brief"));
 }

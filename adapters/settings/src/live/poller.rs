@@ -71,12 +71,7 @@ impl Drop for PollerHandle {
 /// in the background, so that no start waits for a network. Needs a runtime.
 #[must_use]
 pub fn spawn_poller(live: LiveFlags, source: Source, interval: Duration) -> PollerHandle {
-    let mut poller = Poller {
-        live,
-        source,
-        client: None,
-        health: Health::default(),
-    };
+    let mut poller = Poller { live, source, client: None, health: Health::default() };
     let read_already = match &poller.source {
         Source::File(path) => {
             let seen = look_at_file(path);
@@ -159,12 +154,8 @@ fn look_at_file(path: &Path) -> Result<Vec<u8>, LookError> {
 /// Built on the first look: a TLS client costs time that a start should not pay.
 fn build_client(url: &Url) -> Result<Client, LookError> {
     // An error says that someone installed one before, which is as good.
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .ok();
-    let builder = Client::builder()
-        .timeout(LOOK_TIMEOUT)
-        .redirect(redirect::Policy::none());
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let builder = Client::builder().timeout(LOOK_TIMEOUT).redirect(redirect::Policy::none());
     let here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     let builder = if here { builder.no_proxy() } else { builder };
     Ok(builder.build()?)
@@ -248,16 +239,10 @@ mod tests {
         };
         let read = |source: &FlagSource| Source::from_settings(source, None);
         assert!(read(&source(None, None)).unwrap().is_none());
-        assert!(matches!(
-            read(&source(Some("/f"), Some("http://h"))),
-            Err(Error::TwoFlagSources)
-        ));
+        assert!(matches!(read(&source(Some("/f"), Some("http://h"))), Err(Error::TwoFlagSources)));
         assert!(read(&source(Some("f"), None)).is_err());
         assert!(read(&source(None, Some("ftp://h"))).is_err());
-        assert!(matches!(
-            read(&source(None, Some("http://h/x"))),
-            Ok(Some(Source::Url(_)))
-        ));
+        assert!(matches!(read(&source(None, Some("http://h/x"))), Ok(Some(Source::Url(_)))));
     }
 
     #[tokio::test]
@@ -286,10 +271,7 @@ mod tests {
 
     #[test]
     fn q3_the_interval_is_never_zero() {
-        let limits = Limits {
-            flag_poll_s: 0,
-            ..Limits::default()
-        };
+        let limits = Limits { flag_poll_s: 0, ..Limits::default() };
         assert_eq!(poll_interval(&limits), Duration::from_secs(1));
     }
 }

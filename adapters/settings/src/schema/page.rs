@@ -72,17 +72,13 @@ fn limits(page: &mut String, keys: &[Key]) {
         "\n## Limits\n\nNumbers that bound something: `mnemon.limits.<name>`, or the variable.\n\n\
          | limit | variable | default | meaning |\n|---|---|---|---|\n",
     );
-    let variables: BTreeMap<String, String> = environment::limit_variables()
-        .map(|(name, pointer)| (pointer, name))
-        .collect();
+    let variables: BTreeMap<String, String> =
+        environment::limit_variables().map(|(name, pointer)| (pointer, name)).collect();
     for key in keys.iter().filter(|key| key.pointer.starts_with(LIMITS)) {
         let name = dotted(key.pointer.trim_start_matches(LIMITS.trim_end_matches('/')));
         let variable = variables.get(&key.pointer).map(|name| code(name));
         let variable = variable.unwrap_or_default();
-        row(
-            page,
-            &[&code(&name), &variable, &default(key), &key.meaning],
-        );
+        row(page, &[&code(&name), &variable, &default(key), &key.meaning]);
     }
 }
 
@@ -93,10 +89,7 @@ fn variables(page: &mut String) {
     );
     for variable in VARIABLES {
         let key = code(&dotted(variable.pointer));
-        row(
-            page,
-            &[&code(variable.name), &key, &variable.takes.describe()],
-        );
+        row(page, &[&code(variable.name), &key, &variable.takes.describe()]);
     }
     for (name, purpose, takes) in BESIDE_SETTINGS {
         row(page, &[&code(name), purpose, takes]);
@@ -117,58 +110,26 @@ fn variables(page: &mut String) {
 /// Variables that set no key: name, purpose, what they take.
 const BESIDE_SETTINGS: &[(&str, &str, &str)] = &[
     (env::HOME, "the home directory", "a full path"),
-    (
-        env::CONTEXT_WINDOW,
-        "the window of a model that is not known",
-        "a whole number from 1",
-    ),
+    (env::CONTEXT_WINDOW, "the window of a model that is not known", "a whole number from 1"),
     (env::REMOTE, "remote mode", "0 or 1"),
-    (
-        env::REMOTE_MEMORY_DIR,
-        "the memory directory of remote mode",
-        "a full path",
-    ),
+    (env::REMOTE_MEMORY_DIR, "the memory directory of remote mode", "a full path"),
     (
         env::MEMORY_EXTRA_GUIDELINES,
         "more text for the memory section of the system prompt",
         "a text",
     ),
     (env::LOG, "which log lines are kept", "a filter"),
-    (
-        env::ANTHROPIC_API_KEY,
-        "the key, sent as `x-api-key`",
-        "a key",
-    ),
+    (env::ANTHROPIC_API_KEY, "the key, sent as `x-api-key`", "a key"),
     (
         env::ANTHROPIC_AUTH_TOKEN,
         "the key, sent as `Authorization: Bearer`; first if both are set",
         "a token",
     ),
-    (
-        env::ANTHROPIC_BASE_URL,
-        "where Anthropic's API is",
-        "a web address",
-    ),
-    (
-        env::ANTHROPIC_CUSTOM_HEADERS,
-        "headers of every request",
-        "`Name: Value`, one a line",
-    ),
-    (
-        env::ANTHROPIC_BETAS,
-        "betas of every request",
-        "names with commas between",
-    ),
-    (
-        env::OPENAI_API_KEY,
-        "the key of an OpenAI-compatible server",
-        "a key",
-    ),
-    (
-        env::OPENAI_BASE_URL,
-        "where an OpenAI-compatible server is",
-        "a web address, with `/v1`",
-    ),
+    (env::ANTHROPIC_BASE_URL, "where Anthropic's API is", "a web address"),
+    (env::ANTHROPIC_CUSTOM_HEADERS, "headers of every request", "`Name: Value`, one a line"),
+    (env::ANTHROPIC_BETAS, "betas of every request", "names with commas between"),
+    (env::OPENAI_API_KEY, "the key of an OpenAI-compatible server", "a key"),
+    (env::OPENAI_BASE_URL, "where an OpenAI-compatible server is", "a web address, with `/v1`"),
 ];
 
 fn row(page: &mut String, cells: &[&str]) {

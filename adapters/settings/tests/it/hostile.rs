@@ -11,14 +11,8 @@ fn anything() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (0..200_u16).prop_map(Value::from),
-        prop::sample::select(vec![
-            "Bash",
-            "bypassPermissions",
-            "default",
-            "plan",
-            "http://x"
-        ])
-        .prop_map(Value::from),
+        prop::sample::select(vec!["Bash", "bypassPermissions", "default", "plan", "http://x"])
+            .prop_map(Value::from),
     ];
     let names = prop::sample::select(vec![
         "permissions",

@@ -35,11 +35,7 @@ impl Server {
                 }
             }
         });
-        Self {
-            url,
-            answers,
-            served,
-        }
+        Self { url, answers, served }
     }
 
     fn answer(&self, status: &str, body: &str) {
@@ -130,11 +126,7 @@ async fn q3_a_file_is_read_at_once_and_followed() {
     assert!(!recall_on(&live), "read before the first await");
     std::fs::write(&path, r#"{"flags": {"recall": true}}"#).unwrap();
     until("the change is seen", || recall_on(&live)).await;
-    std::fs::write(
-        &path,
-        r#"{"flags": {"recall": false}, "limits": {"max_retries": 2}}"#,
-    )
-    .unwrap();
+    std::fs::write(&path, r#"{"flags": {"recall": false}, "limits": {"max_retries": 2}}"#).unwrap();
     until("the limit is seen", || live.current().1.max_retries == 2).await;
     drop(handle);
 }

@@ -53,14 +53,8 @@ fn c4_permission_lists_join_with_an_origin_for_each_rule() {
         .project(&json!({"permissions": {"deny": ["B", "C"]}}));
     let resolved = house.load().unwrap();
     assert_eq!(resolved.settings.permissions.deny, ["A", "B", "C"]);
-    assert!(matches!(
-        resolved.origin("/permissions/deny/0"),
-        Origin::Home(_)
-    ));
-    assert!(matches!(
-        resolved.origin("/permissions/deny/2"),
-        Origin::Project(_)
-    ));
+    assert!(matches!(resolved.origin("/permissions/deny/0"), Origin::Home(_)));
+    assert!(matches!(resolved.origin("/permissions/deny/2"), Origin::Project(_)));
 }
 
 #[test]
@@ -88,10 +82,8 @@ fn c4_a_broken_file_names_file_line_and_column() {
 
 #[test]
 fn c4_a_wrong_type_names_the_key_too() {
-    let house = House::new().write(
-        "home/settings.json",
-        "{\n  \"permissions\": {\n    \"deny\": [\"A\", 5]\n  }\n}",
-    );
+    let house = House::new()
+        .write("home/settings.json", "{\n  \"permissions\": {\n    \"deny\": [\"A\", 5]\n  }\n}");
     let text = house.load().unwrap_err().to_string();
     assert!(
         text.contains("settings.json, line 3, column 19: `permissions.deny.1`: invalid type"),
@@ -109,11 +101,7 @@ fn c4_the_file_of_the_settings_flag_has_to_be_there() {
 #[test]
 fn c4_a_flag_with_a_wrong_value_is_named() {
     let mut house = House::new();
-    house.flags = vec![Layer::flag(
-        "--permission-mode",
-        "/permissions/defaultMode",
-        "never",
-    )];
+    house.flags = vec![Layer::flag("--permission-mode", "/permissions/defaultMode", "never")];
     let text = house.load().unwrap_err().to_string();
     assert!(text.contains("--permission-mode"), "{text}");
     assert!(text.contains("never"), "{text}");
@@ -177,11 +165,7 @@ fn s2_committed_settings_cannot_widen_move_start_or_redirect() {
     }))
     .unwrap();
     assert_eq!(resolved.settings, expected);
-    let refused: Vec<&str> = resolved
-        .refused
-        .iter()
-        .map(|r| r.pointer.as_str())
-        .collect();
+    let refused: Vec<&str> = resolved.refused.iter().map(|r| r.pointer.as_str()).collect();
     assert_eq!(
         refused,
         [
@@ -207,10 +191,7 @@ fn s2_a_tracked_local_file_counts_as_committed() {
     let mut house = House::new().local(&hostile());
     let own = house.load().unwrap();
     assert!(own.refused.is_empty());
-    assert_eq!(
-        own.settings.auto_memory_directory.as_deref(),
-        Some("/tmp/evil")
-    );
+    assert_eq!(own.settings.auto_memory_directory.as_deref(), Some("/tmp/evil"));
     house.tracked = Tracked::Yes;
     let committed = house.load().unwrap();
     assert_eq!(committed.refused.len(), 12);
@@ -261,10 +242,8 @@ fn s5_the_home_is_made_for_its_owner_alone() {
 #[test]
 fn q3_flags_and_limits_from_settings_and_environment() {
     let house = House::new()
-        .home_settings(
-            &json!({"mnemon": {"flags": {"recall": false, "dream": false},
-                               "limits": {"max_retries": 1, "turn_requests": 7}}}),
-        )
+        .home_settings(&json!({"mnemon": {"flags": {"recall": false, "dream": false},
+                               "limits": {"max_retries": 1, "turn_requests": 7}}}))
         .env("MNEMON_FLAG_RECALL", "1")
         .env("MNEMON_LIMIT_MAX_RETRIES", "2");
     let own = house.load().unwrap().settings.mnemon;

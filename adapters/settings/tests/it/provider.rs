@@ -1,9 +1,8 @@
 use crate::house::House;
 use mnemon_kernel::settings::ProviderKind;
+use mnemon_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
 use mnemon_kernel::window::Overrides;
-use mnemon_settings::provider::{
-    ANTHROPIC_URL, AuthStyle, Choice, KeySource, OPENAI_URL, choose, models, window_overrides,
-};
+use mnemon_settings::provider::{AuthStyle, Choice, KeySource, choose, models, window_overrides};
 use serde_json::json;
 
 fn chosen(house: &House) -> Choice {
@@ -12,9 +11,7 @@ fn chosen(house: &House) -> Choice {
 
 fn with(pairs: &[(&str, &str)]) -> House {
     let house = House::new();
-    pairs
-        .iter()
-        .fold(house, |house, (name, value)| house.env(name, value))
+    pairs.iter().fold(house, |house, (name, value)| house.env(name, value))
 }
 
 #[test]
@@ -27,21 +24,12 @@ fn c5_without_a_key_it_is_offline_and_says_so() {
 
 #[test]
 fn c5_the_keys_that_are_there_choose() {
-    let choice = chosen(&with(&[
-        ("ANTHROPIC_API_KEY", "k"),
-        ("OPENAI_API_KEY", "o"),
-    ]));
+    let choice = chosen(&with(&[("ANTHROPIC_API_KEY", "k"), ("OPENAI_API_KEY", "o")]));
     assert_eq!(choice.kind, ProviderKind::Anthropic);
     assert_eq!(choice.auth, AuthStyle::ApiKey);
     assert_eq!(choice.base_url.as_deref(), Some(ANTHROPIC_URL));
-    assert_eq!(
-        choice.reason,
-        "ANTHROPIC_API_KEY is set: anthropic, key from ANTHROPIC_API_KEY"
-    );
-    let token = chosen(&with(&[
-        ("ANTHROPIC_AUTH_TOKEN", "t"),
-        ("ANTHROPIC_API_KEY", "k"),
-    ]));
+    assert_eq!(choice.reason, "ANTHROPIC_API_KEY is set: anthropic, key from ANTHROPIC_API_KEY");
+    let token = chosen(&with(&[("ANTHROPIC_AUTH_TOKEN", "t"), ("ANTHROPIC_API_KEY", "k")]));
     assert_eq!(token.auth, AuthStyle::Bearer);
     let openai = chosen(&with(&[("OPENAI_API_KEY", "o")]));
     assert_eq!(openai.kind, ProviderKind::OpenAi);
@@ -57,16 +45,10 @@ fn c5_the_keys_that_are_there_choose() {
 
 #[test]
 fn c5_a_named_provider_beats_the_keys() {
-    let choice = chosen(&with(&[
-        ("MNEMON_PROVIDER", "offline"),
-        ("ANTHROPIC_API_KEY", "k"),
-    ]));
+    let choice = chosen(&with(&[("MNEMON_PROVIDER", "offline"), ("ANTHROPIC_API_KEY", "k")]));
     assert_eq!(choice.kind, ProviderKind::Offline);
     assert_eq!(choice.key, KeySource::None);
-    assert_eq!(
-        choice.reason,
-        "asked for by environment, MNEMON_PROVIDER: offline"
-    );
+    assert_eq!(choice.reason, "asked for by environment, MNEMON_PROVIDER: offline");
     let openai = with(&[("MNEMON_PROVIDER", "openai"), ("ANTHROPIC_API_KEY", "k")]);
     assert_eq!(chosen(&openai).key, KeySource::None);
 }
@@ -85,10 +67,7 @@ fn s5_a_key_command_is_named_and_keys_are_not_shown() {
     assert_eq!(choice.headers["x-token"].expose(), "hush");
     assert_eq!(choice.headers["x-other"].expose(), "a: b");
     let shown = format!("{choice:?}");
-    assert!(
-        !shown.contains("sk-secret") && !shown.contains("hush"),
-        "{shown}"
-    );
+    assert!(!shown.contains("sk-secret") && !shown.contains("hush"), "{shown}");
 }
 
 #[test]
@@ -115,20 +94,13 @@ fn c4_managed_provider_settings_beat_the_environment() {
 fn c5_an_address_or_header_that_cannot_be_used_is_named() {
     let refused = |pairs: &[(&str, &str)]| {
         let house = with(pairs);
-        choose(&house.load().unwrap(), &house.variables)
-            .unwrap_err()
-            .to_string()
+        choose(&house.load().unwrap(), &house.variables).unwrap_err().to_string()
     };
     let text = refused(&[("ANTHROPIC_BASE_URL", "localhost:8080")]);
     assert!(text.contains("ANTHROPIC_BASE_URL"), "{text}");
-    let text = refused(&[
-        ("ANTHROPIC_API_KEY", "k"),
-        ("ANTHROPIC_CUSTOM_HEADERS", "A: b\nhush hush"),
-    ]);
-    assert_eq!(
-        text,
-        "use header 2 of ANTHROPIC_CUSTOM_HEADERS: write `Name: Value`, one a line"
-    );
+    let text =
+        refused(&[("ANTHROPIC_API_KEY", "k"), ("ANTHROPIC_CUSTOM_HEADERS", "A: b\nhush hush")]);
+    assert_eq!(text, "use header 2 of ANTHROPIC_CUSTOM_HEADERS: write `Name: Value`, one a line");
 }
 
 #[test]

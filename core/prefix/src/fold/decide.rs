@@ -92,13 +92,17 @@ impl Fold {
     }
 
     /// Shows another text in place of a tool result. The result itself leaves
-    /// memory; the log has it.
+    /// memory; the log has it. After a boundary, a decision may come before the
+    /// result that was kept: it waits for it.
     fn replace(&mut self, id: &ToolUseId, text: String, shown: Showing) {
         let found = self.messages.iter_mut().enumerate().rev().find_map(|(index, message)| {
             let piece = message.pieces_mut().iter_mut().find(|piece| answers(piece, id))?;
             Some((index, piece))
         });
-        let Some((index, piece)) = found else { return };
+        let Some((index, piece)) = found else {
+            self.waiting.insert(id.as_str().to_owned(), (text, shown));
+            return;
+        };
         let before = piece.tokens;
         piece.block = piece.block.with_result_content(Value::String(text));
         piece.tokens = estimate_block(&piece.block, &self.limits);

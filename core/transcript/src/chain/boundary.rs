@@ -1,11 +1,13 @@
 //! What outlives a boundary: preserved records, and decisions that still hold.
 
 use super::Half;
-use super::index::{Form, Index, MessageKey};
+use super::index::{Form, Index, MessageKey, Node};
 use super::walk::Trunk;
 use crate::line::ANCHOR;
 use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{Boundary, Decision, Entry, MessageId, Record, RecordId, UserOrigin};
+use mnemon_kernel::{
+    Boundary, Decision, Entry, MessageId, Record, RecordId, ToolUseId, UserOrigin,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,12 +56,7 @@ impl Pending {
             keeps: boundary.keeps,
             anchor: anchor.map(RecordId::new),
         };
-        Self {
-            at,
-            half,
-            bound,
-            keep,
-        }
+        Self { at, half, bound, keep }
     }
 
     /// Whether a line shows if the compaction was completed.
@@ -100,9 +97,8 @@ impl Bound {
             return at;
         }
         let named = self.anchor.as_ref().and_then(|id| index.position(id));
-        let summary = after
-            .iter()
-            .find(|at| is_summary(index.get(**at).and_then(|node| node.entry())));
+        let summary =
+            after.iter().find(|at| is_summary(index.get(**at).and_then(|node| node.entry())));
         named.or_else(|| summary.copied()).unwrap_or(at)
     }
 }
@@ -139,10 +135,8 @@ fn segment(index: &Index, segment: Option<&Value>) -> Vec<RecordId> {
 /// Records, the other blocks of their responses, and the results of their calls.
 fn with_siblings(index: &Index, ids: &[RecordId]) -> BTreeSet<usize> {
     let mut kept: BTreeSet<usize> = ids.iter().filter_map(|id| index.position(id)).collect();
-    let messages: BTreeSet<MessageKey> = kept
-        .iter()
-        .filter_map(|at| index.get(*at)?.message())
-        .collect();
+    let messages: BTreeSet<MessageKey> =
+        kept.iter().filter_map(|at| index.get(*at)?.message()).collect();
     let mut calls = BTreeSet::new();
     for (at, node) in index.held() {
         if node.message().is_some_and(|key| messages.contains(&key)) {
@@ -164,10 +158,11 @@ fn carried(
     kept: &BTreeSet<usize>,
     earlier: Option<&Bound>,
 ) -> Vec<Record> {
-    let messages: BTreeSet<MessageId> = kept
-        .iter()
-        .filter_map(|at| Some(index.get(*at)?.message()?.0))
-        .collect();
+    let messages: BTreeSet<MessageId> =
+        kept.iter().filter_map(|at| Some(index.get(*at)?.message()?.0)).collect();
+    let results: BTreeSet<&str> =
+        kept.iter().filter_map(|at| index.get(*at)).flat_map(Node::answers).collect();
+    let is_kept = |id: &ToolUseId| results.contains(id.as_str());
     let mut found: Vec<Record> = Vec::new();
     let mut add = |record: &Record| {
         let Entry::Decision(decision) = &record.entry else {
@@ -176,29 +171,34 @@ fn carried(
         let holds = match decision {
             Decision::Prelude(_) => !found.iter().any(is_prelude),
             Decision::Retracted { message_id, .. } => messages.contains(message_id),
-            // Money that was spent is in the ledger.
-            Decision::Booked(_) => false,
+            Decision::Spilled(spilled) => is_kept(&spilled.tool_use_id),
+            Decision::Cleared(cleared) => {
+                cleared.results.iter().any(|result| is_kept(&result.tool_use_id))
+            }
+            Decision::Pinned { .. } | Decision::Unpinned { .. } => true,
+            // Ranges are not kept through a boundary, failures are over with it,
+            // and money that was spent is in the ledger.
+            Decision::CacheEdited { .. }
+            | Decision::Snipped { .. }
+            | Decision::Collapsed { .. }
+            | Decision::Voided { .. }
+            | Decision::CompactionFailed { .. }
+            | Decision::BreakSeen(_)
+            | Decision::Booked(_) => false,
         };
         if holds {
             found.push(record.clone());
         }
     };
     let last = boundary.last_before.as_ref();
-    let mut next = last
-        .and_then(|id| index.position(id))
-        .or_else(|| boundary_at.checked_sub(1));
+    let mut next = last.and_then(|id| index.position(id)).or_else(|| boundary_at.checked_sub(1));
     let mut seen = BTreeSet::new();
     while let Some(at) = next.filter(|at| seen.insert(*at)) {
         let body = index.get(at).and_then(|node| node.body.as_ref());
-        body.into_iter()
-            .flat_map(|body| &body.records)
-            .for_each(&mut add);
+        body.into_iter().flat_map(|body| &body.records).for_each(&mut add);
         next = index.parent(at);
     }
-    earlier
-        .into_iter()
-        .flat_map(|bound| bound.carried.iter().rev())
-        .for_each(&mut add);
+    earlier.into_iter().flat_map(|bound| bound.carried.iter().rev()).for_each(&mut add);
     found.reverse();
     found
 }

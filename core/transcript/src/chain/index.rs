@@ -150,9 +150,7 @@ impl Index {
 
     /// Nodes with a body, in file order.
     pub(super) fn held(&self) -> impl DoubleEndedIterator<Item = (usize, &Node)> {
-        self.held
-            .iter()
-            .filter_map(|at| Some((*at, self.get(*at)?)))
+        self.held.iter().filter_map(|at| Some((*at, self.get(*at)?)))
     }
 
     /// The node before this one. Where the parent is not in the file and lines

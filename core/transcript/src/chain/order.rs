@@ -48,11 +48,7 @@ pub(super) fn arrange(index: &mut Index, path: &[usize], half: Half) -> Ordered 
             pending = group.added;
             continue;
         }
-        let later = if opens_a_turn(node) {
-            BTreeSet::new()
-        } else {
-            pending.split_off(&at)
-        };
+        let later = if opens_a_turn(node) { BTreeSet::new() } else { pending.split_off(&at) };
         out.emit_all(index, std::mem::replace(&mut pending, later));
         out.emit_all(index, BTreeSet::from([at]));
     }
@@ -116,10 +112,8 @@ fn opens_a_turn(node: &Node) -> bool {
 fn groups(index: &Index, path: &[usize], half: Half) -> BTreeMap<MessageKey, Group> {
     let on_path: BTreeSet<usize> = path.iter().copied().collect();
     let on = |at: &usize| index.get(*at).filter(|node| node.half == half);
-    let mut groups: BTreeMap<MessageKey, Group> = path
-        .iter()
-        .filter_map(|at| Some((on(at)?.message()?, Group::default())))
-        .collect();
+    let mut groups: BTreeMap<MessageKey, Group> =
+        path.iter().filter_map(|at| Some((on(at)?.message()?, Group::default()))).collect();
     let mut callers: BTreeMap<&str, MessageKey> = BTreeMap::new();
     let mine = || index.held().filter(|(_, node)| node.half == half);
     for (at, node) in mine() {

@@ -28,9 +28,7 @@ pub(super) fn start(index: &Index, half: Half, rewound: Option<&RecordId>) -> Op
     let mut parents = BTreeSet::new();
     for (at, node) in index.nodes().filter(|(_, node)| node.half == half) {
         if let Some(parent) = index.parent(at)
-            && index
-                .get(parent)
-                .is_some_and(|parent| parent.half == node.half)
+            && index.get(parent).is_some_and(|parent| parent.half == node.half)
         {
             parents.insert(parent);
         }
@@ -38,14 +36,11 @@ pub(super) fn start(index: &Index, half: Half, rewound: Option<&RecordId>) -> Op
     let mine = index.nodes().filter(|(_, node)| node.half == half);
     let ends = mine.filter(|(at, _)| !parents.contains(at));
     let mut known = BTreeMap::new();
-    let best = ends
-        .filter_map(|(end, _)| Some((last_message(index, end, &mut known)?, end)))
-        .max();
+    let best = ends.filter_map(|(end, _)| Some((last_message(index, end, &mut known)?, end))).max();
     // Without any message there may still be decisions; and lines whose
     // parents form a ring have no end at all.
     let mut fallback = index.nodes().rev().filter(|(_, node)| node.half == half);
-    best.map(|(_, end)| end)
-        .or_else(|| fallback.next().map(|(at, _)| at))
+    best.map(|(_, end)| end).or_else(|| fallback.next().map(|(at, _)| at))
 }
 
 /// The nearest message at or before a line. What was found for lines on the
@@ -113,11 +108,7 @@ fn preserved_by<'a>(
 }
 
 fn anchor_of(index: &Index, boundary_at: usize, bound: &Bound) -> usize {
-    let after: Vec<usize> = index
-        .held()
-        .map(|(at, _)| at)
-        .filter(|at| *at > boundary_at)
-        .collect();
+    let after: Vec<usize> = index.held().map(|(at, _)| at).filter(|at| *at > boundary_at).collect();
     bound.anchor(index, boundary_at, &after)
 }
 
@@ -126,11 +117,7 @@ fn insert_preserved(index: &Index, bounds: &BTreeMap<usize, Bound>, trunk: &mut 
     let Some((at, bound)) = trunk.boundary.and_then(|at| Some((at, bounds.get(&at)?))) else {
         return;
     };
-    let known: Vec<usize> = bound
-        .preserved
-        .iter()
-        .filter_map(|id| index.position(id))
-        .collect();
+    let known: Vec<usize> = bound.preserved.iter().filter_map(|id| index.position(id)).collect();
     trunk.unknown = (bound.preserved.len() - known.len()) as u64;
     let on_path: BTreeSet<usize> = trunk.path.iter().copied().collect();
     if known.iter().any(|at| on_path.contains(at)) {

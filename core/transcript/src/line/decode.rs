@@ -63,17 +63,8 @@ pub fn decode(line: &[u8]) -> Result<Decoded, LineError> {
             entry,
         })
         .collect();
-    let record = Record {
-        id,
-        parent,
-        at,
-        entry,
-    };
-    Ok(Decoded::Record(Box::new(Line {
-        record,
-        rest,
-        facts,
-    })))
+    let record = Record { id, parent, at, entry };
+    Ok(Decoded::Record(Box::new(Line { record, rest, facts })))
 }
 
 /// What a line says: one entry, or one for each block of a response. A line
@@ -94,9 +85,7 @@ fn text<'a>(fields: &'a Fields, key: &str) -> Option<&'a str> {
 }
 
 fn filled(fields: &Fields, key: &str) -> Option<String> {
-    text(fields, key)
-        .filter(|text| !text.is_empty())
-        .map(str::to_owned)
+    text(fields, key).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 fn is_set(fields: &Fields, key: &str) -> bool {
@@ -123,11 +112,7 @@ fn facts(fields: &Fields) -> Facts {
         cwd: filled(fields, "cwd"),
         git_branch: filled(fields, "gitBranch"),
         version: filled(fields, "version"),
-        side: if aside {
-            Side::Agent(agent)
-        } else {
-            Side::Main
-        },
+        side: if aside { Side::Agent(agent) } else { Side::Main },
         source_tool_assistant: filled(fields, "sourceToolAssistantUUID").map(RecordId::from),
         forked_from,
         gaps: Vec::new(),
@@ -193,13 +178,7 @@ fn assistant(fields: &Fields, id: &RecordId, facts: &mut Facts) -> Option<Vec<En
         stop_reason: text(message, "stop_reason").map(str::to_owned),
     };
     let numbered = blocks.into_iter().zip(first.index..);
-    let entry = |(block, index)| {
-        Entry::Assistant(AssistantEntry {
-            block,
-            index,
-            ..first.clone()
-        })
-    };
+    let entry = |(block, index)| Entry::Assistant(AssistantEntry { block, index, ..first.clone() });
     Some(numbered.map(entry).collect())
 }
 
@@ -209,9 +188,8 @@ fn usage(value: &Value) -> Usage {
     let by_ttl = value.get("cache_creation").unwrap_or(&Value::Null);
     let five = count(by_ttl, "ephemeral_5m_input_tokens");
     let hour = count(by_ttl, "ephemeral_1h_input_tokens");
-    let unnamed = count(value, "cache_creation_input_tokens")
-        .saturating_sub(five)
-        .saturating_sub(hour);
+    let unnamed =
+        count(value, "cache_creation_input_tokens").saturating_sub(five).saturating_sub(hour);
     Usage {
         input: count(value, "input_tokens"),
         cache_read: count(value, "cache_read_input_tokens"),
@@ -235,22 +213,15 @@ fn attachment(fields: &Fields) -> Option<Attachment> {
         None if data.is_empty() => Value::Null,
         None => Value::Object(data),
     };
-    Some(Attachment {
-        kind,
-        rendered: texts.join("\n"),
-        data,
-    })
+    Some(Attachment { kind, rendered: texts.join("\n"), data })
 }
 
 fn rendered_text(part: &Value) -> Option<String> {
     match part.get("content")? {
         Value::String(text) => Some(text.clone()),
         other => {
-            let texts: Option<Vec<&str>> = other
-                .as_array()?
-                .iter()
-                .map(|block| block.get("text")?.as_str())
-                .collect();
+            let texts: Option<Vec<&str>> =
+                other.as_array()?.iter().map(|block| block.get("text")?.as_str()).collect();
             Some(texts?.join("\n"))
         }
     }
@@ -277,20 +248,11 @@ fn boundary(fields: &Fields, id: &RecordId) -> Boundary {
     let pre_tokens = metadata.shift_remove("preTokens");
     let kept = metadata.shift_remove("preservedMessages");
     let uuids = kept.as_ref().and_then(|kept| kept.get("uuids")?.as_array());
-    let preserved = uuids
-        .into_iter()
-        .flatten()
-        .filter_map(|uuid| uuid.as_str().map(RecordId::new))
-        .collect();
+    let preserved =
+        uuids.into_iter().flatten().filter_map(|uuid| uuid.as_str().map(RecordId::new)).collect();
     let segment = metadata.get("preservedSegment");
-    let anchor = [kept.as_ref(), segment]
-        .into_iter()
-        .find_map(|kept| kept?.get(ANCHOR)?.as_str());
-    let keeps = if anchor == Some(id.as_str()) {
-        Keeps::Prefix
-    } else {
-        Keeps::Suffix
-    };
+    let anchor = [kept.as_ref(), segment].into_iter().find_map(|kept| kept?.get(ANCHOR)?.as_str());
+    let keeps = if anchor == Some(id.as_str()) { Keeps::Prefix } else { Keeps::Suffix };
     if keeps == Keeps::Suffix
         && let Some(anchor) = anchor.map(Value::from)
     {

@@ -27,11 +27,7 @@ pub fn encode(record: &Record, envelope: &Envelope) -> String {
         Entry::Attachment(attachment) => {
             let mut line = opening("attachment", None, record, envelope);
             put(&mut line, "attachment", attachment_body(attachment));
-            put(
-                &mut line,
-                "rendered",
-                json!([{"content": attachment.rendered}]),
-            );
+            put(&mut line, "rendered", json!([{"content": attachment.rendered}]));
             line
         }
         Entry::Decision(decision) => {
@@ -49,11 +45,7 @@ pub fn encode(record: &Record, envelope: &Envelope) -> String {
                 put(&mut line, "logicalParentUuid", last.as_str());
             }
             put_system(&mut line, "Conversation compacted");
-            put(
-                &mut line,
-                "compactMetadata",
-                boundary_metadata(record, boundary),
-            );
+            put(&mut line, "compactMetadata", boundary_metadata(record, boundary));
             line
         }
         Entry::Opaque(value) => opaque(record, value),
@@ -78,20 +70,12 @@ fn opening(
         put(&mut line, "subtype", subtype);
     }
     put(&mut line, "uuid", record.id.as_str());
-    put(
-        &mut line,
-        "parentUuid",
-        record.parent.as_ref().map(RecordId::as_str),
-    );
+    put(&mut line, "parentUuid", record.parent.as_ref().map(RecordId::as_str));
     put(&mut line, "sessionId", envelope.session.as_str());
     put(&mut line, "timestamp", time(record.at));
     put(&mut line, "cwd", envelope.cwd.as_str());
     put(&mut line, "version", envelope.version.as_str());
-    put(
-        &mut line,
-        "gitBranch",
-        envelope.git_branch.as_deref().unwrap_or(""),
-    );
+    put(&mut line, "gitBranch", envelope.git_branch.as_deref().unwrap_or(""));
     put(&mut line, "userType", "external");
     put(&mut line, "entrypoint", envelope.entrypoint.as_str());
     put(&mut line, "isSidechain", envelope.side != Side::Main);
@@ -223,9 +207,7 @@ fn put_system(line: &mut Map<String, Value>, text: &str) {
 /// The kind of a decision and everything else of it.
 fn decision_parts(decision: &Decision) -> (String, Value) {
     let mut payload = serde_json::to_value(decision).unwrap_or_default();
-    let kind = payload
-        .as_object_mut()
-        .and_then(|fields| fields.shift_remove("kind"));
+    let kind = payload.as_object_mut().and_then(|fields| fields.shift_remove("kind"));
     let kind = kind.and_then(|kind| kind.as_str().map(str::to_owned));
     (kind.unwrap_or_default(), payload)
 }
@@ -239,9 +221,7 @@ fn decision_text(decision: &Decision) -> String {
             prelude.tools.len()
         ),
         Decision::Booked(booking) => {
-            let cost = booking
-                .cost
-                .map_or_else(String::new, |cost| format!(", ${:.4}", cost.0));
+            let cost = booking.cost.map_or_else(String::new, |cost| format!(", ${:.4}", cost.0));
             format!(
                 "Request of {} to {}: {} tokens in, {} out{cost}",
                 booking.source,
@@ -252,6 +232,24 @@ fn decision_text(decision: &Decision) -> String {
         }
         Decision::Retracted { message_id, reason } => {
             format!("Response {message_id} taken back: {reason}")
+        }
+        Decision::Spilled(spilled) => {
+            format!("Result {} of {} characters went to disk", spilled.tool_use_id, spilled.chars)
+        }
+        Decision::Cleared(cleared) => {
+            format!("{} old tool results cleared", cleared.results.len())
+        }
+        Decision::CacheEdited { tool_use_ids } => {
+            format!("{} tool results dropped from the cache", tool_use_ids.len())
+        }
+        Decision::Snipped { from, to, .. } => format!("Records {from} to {to} taken out of view"),
+        Decision::Collapsed { from, to, .. } => format!("Records {from} to {to} summarised"),
+        Decision::Voided { decision } => format!("Decision {decision} taken back"),
+        Decision::Pinned { record } => format!("Record {record} pinned"),
+        Decision::Unpinned { record } => format!("Record {record} no longer pinned"),
+        Decision::CompactionFailed { reason } => format!("Compaction failed: {reason}"),
+        Decision::BreakSeen(seen) => {
+            format!("The prompt cache broke ({}): {} tokens were not read", seen.part, seen.tokens)
         }
     }
 }
@@ -278,11 +276,7 @@ fn boundary_metadata(record: &Record, boundary: &Boundary) -> Value {
             _ => Value::Null,
         },
     };
-    put(
-        &mut fields,
-        "preservedMessages",
-        json!({ANCHOR: anchor, "uuids": boundary.preserved}),
-    );
+    put(&mut fields, "preservedMessages", json!({ANCHOR: anchor, "uuids": boundary.preserved}));
     Value::Object(fields)
 }
 
@@ -297,11 +291,7 @@ fn opaque(record: &Record, value: &Value) -> Map<String, Value> {
         ]),
     };
     put(&mut line, "uuid", record.id.as_str());
-    put(
-        &mut line,
-        "parentUuid",
-        record.parent.as_ref().map(RecordId::as_str),
-    );
+    put(&mut line, "parentUuid", record.parent.as_ref().map(RecordId::as_str));
     let written = super::decode::read_time(line.get("timestamp"));
     if written.unwrap_or(Timestamp::UNIX_EPOCH) != record.at {
         put(&mut line, "timestamp", time(record.at));

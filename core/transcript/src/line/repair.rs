@@ -75,13 +75,7 @@ mod tests {
 
     #[test]
     fn s6_cut_json_stays_an_error() {
-        for line in [
-            &br#"{"a":"x\ud8"#[..],
-            b"{\"a\":\\\xc3\xa9",
-            b"\\",
-            b"",
-            b"{\"a\":\\u12",
-        ] {
+        for line in [&br#"{"a":"x\ud8"#[..], b"{\"a\":\\\xc3\xa9", b"\\", b"", b"{\"a\":\\u12"] {
             assert!(parse(line).is_err());
         }
     }

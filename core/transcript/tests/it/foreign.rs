@@ -6,11 +6,7 @@ use mnemon_kernel::{Entry, Record, ToolUseId, UserOrigin};
 use mnemon_transcript::{Decoded, LineError, decode};
 
 fn entry<'a>(records: &'a [Record], id: &str) -> &'a Entry {
-    &records
-        .iter()
-        .find(|record| record.id.as_str() == id)
-        .unwrap()
-        .entry
+    &records.iter().find(|record| record.id.as_str() == id).unwrap().entry
 }
 
 #[test]
@@ -18,17 +14,11 @@ fn c3_an_old_file_is_read() {
     let conversation = read(include_str!("../fixtures/old.jsonl"));
     assert!(adds_up(&conversation));
     // From the boundary on; the sidechain inside the file is not a part of it.
-    assert_eq!(
-        ids(&conversation),
-        ["b0", "s0", "u1", "u2", "a1", "a2", "r1", "a3", "a4"]
-    );
+    assert_eq!(ids(&conversation), ["b0", "s0", "u1", "u2", "a1", "a2", "r1", "a3", "a4"]);
     let Entry::Boundary(boundary) = entry(&conversation.records, "b0") else {
         panic!();
     };
-    assert_eq!(
-        (boundary.trigger.as_str(), boundary.pre_tokens),
-        ("manual", 1_200)
-    );
+    assert_eq!((boundary.trigger.as_str(), boundary.pre_tokens), ("manual", 1_200));
     assert_eq!(boundary.last_before, Some("a0".into()));
     assert!(boundary.preserved.is_empty() && boundary.keeps == Keeps::Suffix);
     // Old lines do not say the position of a block: file order tells it.
@@ -37,20 +27,11 @@ fn c3_an_old_file_is_read() {
     };
     assert_eq!(call.index, 1);
     // Old lines give the sum of cache writes only.
-    assert_eq!(
-        (call.usage.cache_write_5m, call.usage.cache_write_1h),
-        (10, 0)
-    );
+    assert_eq!((call.usage.cache_write_5m, call.usage.cache_write_1h), (10, 0));
     // No model wrote the error, so no model is sent it.
-    assert!(matches!(
-        entry(&conversation.records, "a4"),
-        Entry::Opaque(_)
-    ));
+    assert!(matches!(entry(&conversation.records, "a4"), Entry::Opaque(_)));
     assert!(conversation.unanswered.is_empty());
-    assert_eq!(
-        conversation.title.as_deref(),
-        Some("Earlier work on the parser")
-    );
+    assert_eq!(conversation.title.as_deref(), Some("Earlier work on the parser"));
     assert_eq!(conversation.cwd.as_deref(), Some("/proj"));
     assert_eq!(conversation.version.as_deref(), Some("1.0.50"));
     assert_eq!(conversation.session, Some("s-old".into()));
@@ -64,9 +45,7 @@ fn c3_a_new_file_is_read() {
     // Preserved records follow the summary; progress is only walked through.
     assert_eq!(
         ids(&conversation),
-        [
-            "b1", "s1", "a0", "a1", "r0", "a2", "x1", "x2", "u1", "u2", "a3"
-        ]
+        ["b1", "s1", "a0", "a1", "r0", "a2", "x1", "x2", "u1", "u2", "a3"]
     );
     let parents: Vec<_> = conversation.records[2..6]
         .iter()
@@ -77,15 +56,9 @@ fn c3_a_new_file_is_read() {
         panic!();
     };
     assert_eq!(memories.kind, "relevant_memories");
-    assert_eq!(
-        memories.rendered,
-        "<system-reminder>\nuse tabs\n</system-reminder>"
-    );
+    assert_eq!(memories.rendered, "<system-reminder>\nuse tabs\n</system-reminder>");
     // Without text that the model saw, an attachment says nothing to it.
-    assert!(matches!(
-        entry(&conversation.records, "x2"),
-        Entry::Opaque(_)
-    ));
+    assert!(matches!(entry(&conversation.records, "x2"), Entry::Opaque(_)));
     let Entry::User(notice) = entry(&conversation.records, "u2") else {
         panic!();
     };
@@ -93,16 +66,10 @@ fn c3_a_new_file_is_read() {
     let Entry::Assistant(last) = entry(&conversation.records, "a2") else {
         panic!();
     };
-    assert_eq!(
-        (last.usage.cache_write_5m, last.usage.cache_write_1h),
-        (2, 3)
-    );
+    assert_eq!((last.usage.cache_write_5m, last.usage.cache_write_1h), (2, 3));
     assert_eq!(
         conversation.replacements,
-        [(
-            ToolUseId::new("t0"),
-            "<persisted-output>\nfew\n</persisted-output>".to_owned()
-        )]
+        [(ToolUseId::new("t0"), "<persisted-output>\nfew\n</persisted-output>".to_owned())]
     );
     assert_eq!(conversation.title.as_deref(), Some("Files galore"));
     assert_eq!(conversation.tally.links, 1);
@@ -115,9 +82,7 @@ fn c3_results_of_parallel_tools_are_brought_back() {
     assert!(adds_up(&conversation));
     assert_eq!(
         ids(&conversation),
-        [
-            "u0", "a0", "a1", "a2", "a4", "r2", "x2", "r1", "r3", "a5", "a6"
-        ]
+        ["u0", "a0", "a1", "a2", "a4", "r2", "x2", "r1", "r3", "a5", "a6"]
     );
     assert_eq!(conversation.unanswered, [ToolUseId::new("t4")]);
 }
@@ -151,29 +116,16 @@ fn c3_a_message_without_an_id_is_an_error_and_an_unknown_line_is_not() {
 #[test]
 fn c3_a_real_file_is_read() {
     let beside = ["../../../shared", "../../../../shared"].map(|up| {
-        format!(
-            "{}/{up}/data/transcripts/claude-code-1.0.98.jsonl",
-            env!("CARGO_MANIFEST_DIR")
-        )
+        format!("{}/{up}/data/transcripts/claude-code-1.0.98.jsonl", env!("CARGO_MANIFEST_DIR"))
     });
-    let Some(text) = beside
-        .iter()
-        .find_map(|path| std::fs::read_to_string(path).ok())
-    else {
+    let Some(text) = beside.iter().find_map(|path| std::fs::read_to_string(path).ok()) else {
         return;
     };
     let conversation = read(&text);
     assert!(adds_up(&conversation));
     assert_eq!(conversation.tally.lines, 438);
     assert!(conversation.skipped.is_empty());
-    assert_eq!(
-        (conversation.tally.shown, conversation.tally.aside),
-        (32, 405)
-    );
-    assert!(
-        conversation.unanswered.is_empty(),
-        "{:?}",
-        conversation.unanswered
-    );
+    assert_eq!((conversation.tally.shown, conversation.tally.aside), (32, 405));
+    assert!(conversation.unanswered.is_empty(), "{:?}", conversation.unanswered);
     assert_eq!(conversation.missing, 0);
 }

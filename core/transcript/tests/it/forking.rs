@@ -50,10 +50,7 @@ fn q4_a_copied_line_says_where_it_came_from() {
         let Decoded::Record(line) = decode(line.as_bytes()).unwrap() else {
             panic!();
         };
-        let from = ForkedFrom {
-            session: "s-1".into(),
-            record: original.id.clone(),
-        };
+        let from = ForkedFrom { session: "s-1".into(), record: original.id.clone() };
         assert_eq!(line.facts.forked_from, Some(from));
     }
 }

@@ -60,9 +60,7 @@ fn l1_5_decisions_before_a_boundary_that_still_hold_come_back() {
     assert!(adds_up(&conversation));
     assert_eq!(
         ids(&conversation),
-        [
-            "p1", "b1", "s1", "a1", "a2", "r1", "a3", "x1", "u2", "a4", "k3"
-        ]
+        ["p1", "b1", "s1", "a1", "a2", "r1", "a3", "x1", "u2", "a4", "k3"]
     );
     let Entry::Decision(Decision::Prelude(prelude)) = &conversation.records[0].entry else {
         panic!();
@@ -84,9 +82,7 @@ fn q4_before_the_boundary_everything_is_there_in_order() {
     let conversation = read(&text.join("\n"));
     assert_eq!(
         ids(&conversation),
-        [
-            "p0", "u0", "a0", "k0", "p1", "u1", "c0", "t0", "a1", "a2", "k1", "r1", "a3", "k2"
-        ]
+        ["p0", "u0", "a0", "k0", "p1", "u1", "c0", "t0", "a1", "a2", "k1", "r1", "a3", "k2"]
     );
     // A response that was taken back asks for no results.
     assert!(conversation.unanswered.is_empty());
@@ -100,10 +96,7 @@ fn l4_6_a_call_that_was_preserved_keeps_its_result() {
             "model": "x", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]}}),
         json!({"type": "user", "uuid": "r", "parentUuid": "a", "message": {"content":
             [{"type": "tool_result", "tool_use_id": "t", "content": "ok"}]}}),
-        boundary(
-            "b",
-            &json!({"trigger": "auto", "preservedMessages": {"uuids": ["a"]}}),
-        ),
+        boundary("b", &json!({"trigger": "auto", "preservedMessages": {"uuids": ["a"]}})),
         summary("s", "b"),
         user("v", Some("s"), "next"),
     ];
@@ -152,10 +145,7 @@ fn l4_6_the_newest_of_several_boundaries_counts() {
     let kept = json!({"preservedMessages": {"anchorUuid": "s2", "uuids": ["u1", "v1"]}});
     let lines = [
         user("u1", None, "1"),
-        boundary(
-            "b1",
-            &json!({"preservedMessages": {"anchorUuid": "s1", "uuids": ["u1"]}}),
-        ),
+        boundary("b1", &json!({"preservedMessages": {"anchorUuid": "s1", "uuids": ["u1"]}})),
         summary("s1", "b1"),
         user("v1", Some("u1"), "2"),
         boundary("b2", &kept),
@@ -168,11 +158,7 @@ fn l4_6_the_newest_of_several_boundaries_counts() {
 #[test]
 fn s6_a_boundary_without_its_summary_takes_nothing_away() {
     let kept = json!({"preservedMessages": {"anchorUuid": "s", "uuids": ["u2"]}});
-    let mut lines = vec![
-        user("u1", None, "1"),
-        user("u2", Some("u1"), "2"),
-        boundary("b", &kept),
-    ];
+    let mut lines = vec![user("u1", None, "1"), user("u2", Some("u1"), "2"), boundary("b", &kept)];
     assert_eq!(shown(&lines), ["u1", "u2"]);
     // Whoever resumes there goes on as if the boundary had not been written.
     lines.push(user("u3", Some("u2"), "3"));
@@ -224,10 +210,7 @@ fn q4_a_sub_agents_own_file_is_a_conversation() {
         line["agentId"] = "a1".into();
         line
     };
-    let lines = [
-        side(user("k1", None, "task")),
-        side(user("k2", Some("k1"), "more")),
-    ];
+    let lines = [side(user("k1", None, "task")), side(user("k2", Some("k1"), "more"))];
     assert_eq!(shown(&lines), ["k1", "k2"]);
     // In a main file the same lines are not shown.
     let mut both = lines.to_vec();

@@ -73,11 +73,7 @@ fn user() -> impl Strategy<Value = Entry> {
     ]);
     let content = prop::collection::vec(block(), 0..3);
     (content, origin, prop::option::of(value())).prop_map(|(content, origin, tool_use_result)| {
-        Entry::User(UserEntry {
-            content,
-            origin,
-            tool_use_result,
-        })
+        Entry::User(UserEntry { content, origin, tool_use_result })
     })
 }
 
@@ -104,13 +100,8 @@ fn assistant() -> impl Strategy<Value = Entry> {
 }
 
 fn attachment() -> impl Strategy<Value = Entry> {
-    (any::<String>(), any::<String>(), value()).prop_map(|(kind, rendered, data)| {
-        Entry::Attachment(Attachment {
-            kind,
-            rendered,
-            data,
-        })
-    })
+    (any::<String>(), any::<String>(), value())
+        .prop_map(|(kind, rendered, data)| Entry::Attachment(Attachment { kind, rendered, data }))
 }
 
 fn decision() -> impl Strategy<Value = Entry> {
@@ -136,10 +127,8 @@ fn decision() -> impl Strategy<Value = Entry> {
                 cost: cost.map(Usd),
             })
         });
-    let retracted = any::<(String, String)>().prop_map(|(message, reason)| Decision::Retracted {
-        message_id: message.into(),
-        reason,
-    });
+    let retracted = any::<(String, String)>()
+        .prop_map(|(message, reason)| Decision::Retracted { message_id: message.into(), reason });
     prop_oneof![prelude, booked, retracted].prop_map(Entry::Decision)
 }
 
@@ -152,18 +141,16 @@ fn boundary() -> impl Strategy<Value = Entry> {
         prop::bool::ANY,
         map(),
     )
-        .prop_map(
-            |(trigger, pre_tokens, last_before, preserved, prefix, metadata)| {
-                Entry::Boundary(Boundary {
-                    trigger,
-                    pre_tokens,
-                    last_before,
-                    preserved,
-                    keeps: if prefix { Keeps::Prefix } else { Keeps::Suffix },
-                    metadata,
-                })
-            },
-        )
+        .prop_map(|(trigger, pre_tokens, last_before, preserved, prefix, metadata)| {
+            Entry::Boundary(Boundary {
+                trigger,
+                pre_tokens,
+                last_before,
+                preserved,
+                keeps: if prefix { Keeps::Prefix } else { Keeps::Suffix },
+                metadata,
+            })
+        })
 }
 
 fn record() -> impl Strategy<Value = Record> {

@@ -36,9 +36,7 @@ fn without_numbers(old: &str) -> Option<String> {
             is_number.then_some(rest)
         })
         .collect();
-    lines
-        .filter(|lines| !lines.is_empty())
-        .map(|lines| lines.join("\n"))
+    lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"))
 }
 
 /// The line at which the text stands if white space does not count.
@@ -58,9 +56,7 @@ fn loosely(body: &str, old: &str) -> Option<usize> {
 /// The line at which the first line of a longer text stands.
 fn first_line(body: &str, old: &str) -> Option<usize> {
     let first = old.lines().map(str::trim).find(|line| !line.is_empty())?;
-    body.lines()
-        .position(|line| line.trim() == first)
-        .map(|at| at.saturating_add(1))
+    body.lines().position(|line| line.trim() == first).map(|at| at.saturating_add(1))
 }
 
 #[cfg(test)]

@@ -20,11 +20,7 @@ const PDF: &str = "application/pdf";
 /// Whether a file's name says that it is a picture or a PDF.
 pub(super) fn by_name(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| {
-        NAMES
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(extension))
-    })
+    extension.is_some_and(|extension| NAMES.iter().any(|name| name.eq_ignore_ascii_case(extension)))
 }
 
 /// The file as a block; none where it is not what its name says.
@@ -52,10 +48,7 @@ pub(super) async fn read(
             "base64": &data,
             "originalSize": read.bytes.len(),
         });
-        (
-            json!({"type": "document", "source": source}),
-            json!({"type": "pdf", "file": file}),
-        )
+        (json!({"type": "document", "source": source}), json!({"type": "pdf", "file": file}))
     } else {
         let block = Block::image(media_type, &data).as_map().clone();
         let file = json!({

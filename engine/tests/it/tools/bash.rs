@@ -23,15 +23,9 @@ async fn q5_output_and_exit_code_are_told() {
             "noOutputExpected": false})
     );
     bench.shell.will("oh no\n", Exit::Code(2), None);
-    assert_eq!(
-        bench.error("Bash", command("false")).await,
-        "Exit code 2\noh no"
-    );
+    assert_eq!(bench.error("Bash", command("false")).await, "Exit code 2\noh no");
     bench.shell.will("", Exit::Signal(9), None);
-    assert_eq!(
-        bench.error("Bash", command("x")).await,
-        "Ended by signal 9\nThere was no output."
-    );
+    assert_eq!(bench.error("Bash", command("x")).await, "Ended by signal 9\nThere was no output.");
 }
 
 #[tokio::test]
@@ -46,19 +40,14 @@ async fn l1_1_a_command_that_prints_nothing_says_so() {
 async fn q5_the_time_is_clamped_and_running_too_long_is_told() {
     let bench = Bench::new();
     bench.shell.will("part\n", Exit::TimedOut, None);
-    let text = bench
-        .error("Bash", json!({"command": "x", "timeout": "99999999"}))
-        .await;
+    let text = bench.error("Bash", json!({"command": "x", "timeout": "99999999"})).await;
     assert!(text.starts_with("Ended after 600000 ms"), "{text}");
     assert!(text.ends_with("part"), "{text}");
     bench.ok("Bash", command("y")).await;
     let commands = bench.shell.commands.lock().unwrap();
     assert_eq!(commands[0].timeout, Some(Duration::from_mins(10)));
     assert_eq!(commands[1].timeout, Some(Duration::from_mins(2)));
-    assert_eq!(
-        commands[1].output_bytes,
-        Limits::default().shell_output_bytes
-    );
+    assert_eq!(commands[1].output_bytes, Limits::default().shell_output_bytes);
 }
 
 #[tokio::test]
@@ -93,10 +82,7 @@ async fn s2_the_working_directory_does_not_leave_the_session() {
         bench.context.set_cwd("/work/src".into());
         bench.shell.will("text\n", Exit::Code(0), Some(outside));
         let text = bench.ok("Bash", command("cd")).await;
-        assert!(
-            text.starts_with("The working directory is /work again"),
-            "{text}"
-        );
+        assert!(text.starts_with("The working directory is /work again"), "{text}");
         assert!(text.contains(outside) && text.ends_with("text"), "{text}");
         assert_eq!(bench.context.cwd(), PathBuf::from("/work"));
     }
@@ -106,28 +92,12 @@ async fn s2_the_working_directory_does_not_leave_the_session() {
 async fn s6_a_working_directory_that_is_gone_does_not_block_the_session() {
     let bench = Bench::new();
     bench.context.set_cwd("/work/gone".into());
-    let error = |cwd: &str| ShellError::Start {
-        cwd: cwd.into(),
-        message: "no shell".into(),
-    };
-    bench
-        .shell
-        .script
-        .lock()
-        .unwrap()
-        .push_back(Err(error("/work/gone")));
+    let error = |cwd: &str| ShellError::Start { cwd: cwd.into(), message: "no shell".into() };
+    bench.shell.script.lock().unwrap().push_back(Err(error("/work/gone")));
     let text = bench.error("Bash", command("ls")).await;
-    assert!(
-        text.contains("/work/gone is gone") && text.contains("it is /work now"),
-        "{text}"
-    );
+    assert!(text.contains("/work/gone is gone") && text.contains("it is /work now"), "{text}");
     assert_eq!(bench.context.cwd(), PathBuf::from("/work"));
-    bench
-        .shell
-        .script
-        .lock()
-        .unwrap()
-        .push_back(Err(error("/work")));
+    bench.shell.script.lock().unwrap().push_back(Err(error("/work")));
     let text = bench.error("Bash", command("ls")).await;
     assert_eq!(text, "the command could not be started in /work: no shell");
 }
@@ -143,13 +113,7 @@ async fn q5_a_background_command_is_told_when_it_starts_and_once_when_it_ends() 
     assert!(path.starts_with("/session/jobs"), "{path:?}");
     assert_eq!(path.extension().unwrap(), "log");
     assert_ne!(path, bench.shell.jobs.lock().unwrap()[0].output);
-    for part in [
-        "b2",
-        "4002",
-        path.to_str().unwrap(),
-        "Read",
-        "kill -- -4002",
-    ] {
+    for part in ["b2", "4002", path.to_str().unwrap(), "Read", "kill -- -4002"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert_eq!(bench.shell.commands.lock().unwrap()[0].timeout, None);

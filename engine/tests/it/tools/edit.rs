@@ -46,10 +46,7 @@ async fn q5_an_edit_needs_a_read_of_the_same_version() {
     bench.ok("Read", json!({"file_path": "a"})).await;
     bench.files.add("/work/a", "x\nmore\n");
     let text = bench.error("Edit", edit("x", "y")).await;
-    assert!(
-        text.contains("changed since it was read; read it again"),
-        "{text}"
-    );
+    assert!(text.contains("changed since it was read; read it again"), "{text}");
     assert_eq!(bench.files.get("/work/a").unwrap(), b"x\nmore\n");
 }
 
@@ -57,10 +54,7 @@ async fn q5_an_edit_needs_a_read_of_the_same_version() {
 async fn q5_the_text_must_be_there_once() {
     let bench = opened("aaa\n  b b\n").await;
     let text = bench.error("Edit", edit("aa", "x")).await;
-    assert!(
-        text.contains("occurs 2 times") && text.contains("replace_all"),
-        "{text}"
-    );
+    assert!(text.contains("occurs 2 times") && text.contains("replace_all"), "{text}");
     let text = bench.error("Edit", edit("b", "x")).await;
     assert!(text.contains("occurs 2 times"), "{text}");
     let text = bench.error("Edit", edit("     2\t  b b", "x")).await;
@@ -78,10 +72,7 @@ async fn q5_replace_all_replaces_and_counts_all() {
     let mut input = edit("a", "b");
     input["replace_all"] = json!("true");
     let text = bench.ok("Edit", input).await;
-    assert!(
-        text.contains("3 occurrences replaced. The first place now"),
-        "{text}"
-    );
+    assert!(text.contains("3 occurrences replaced. The first place now"), "{text}");
     assert_eq!(bench.files.get("/work/a").unwrap(), b"b b\nb\n");
 }
 

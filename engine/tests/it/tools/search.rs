@@ -8,20 +8,12 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn q5_glob_lists_paths_and_says_when_there_are_more() {
     let bench = Bench::new();
-    let found = GlobFound {
-        paths: vec!["/work/b".into(), "/work/a".into()],
-        total: 5,
-    };
+    let found = GlobFound { paths: vec!["/work/b".into(), "/work/a".into()], total: 5 };
     *bench.search.glob_found.lock().unwrap() = found;
-    let output = bench
-        .call("Glob", json!({"pattern": "**/*", "path": "src"}))
-        .await;
+    let output = bench.call("Glob", json!({"pattern": "**/*", "path": "src"})).await;
     let text = output.content.as_str().unwrap();
     assert!(text.starts_with("/work/b\n/work/a\n"), "{text}");
-    assert!(
-        text.ends_with("[2 of 5 files. Narrow the pattern to see the others.]"),
-        "{text}"
-    );
+    assert!(text.ends_with("[2 of 5 files. Narrow the pattern to see the others.]"), "{text}");
     let value: Value = output.structured.unwrap();
     assert_eq!(value["numFiles"], 2);
     assert_eq!(value["truncated"], true);
@@ -35,17 +27,11 @@ async fn q5_glob_lists_paths_and_says_when_there_are_more() {
 #[tokio::test]
 async fn q5_glob_says_when_nothing_is_found() {
     let bench = Bench::new();
-    let text = bench
-        .ok("Glob", json!({"pattern": "*.zig", "path": null}))
-        .await;
+    let text = bench.ok("Glob", json!({"pattern": "*.zig", "path": null})).await;
     assert_eq!(text, "No files match *.zig in /work.");
-    let error = SearchError::NotFound {
-        root: "/work/nowhere".into(),
-    };
+    let error = SearchError::NotFound { root: "/work/nowhere".into() };
     *bench.search.failure.lock().unwrap() = Some(error);
-    let text = bench
-        .error("Glob", json!({"pattern": "*", "path": "nowhere"}))
-        .await;
+    let text = bench.error("Glob", json!({"pattern": "*", "path": "nowhere"})).await;
     assert_eq!(text, "/work/nowhere does not exist");
 }
 
@@ -77,49 +63,28 @@ async fn q5_grep_passes_its_fields_on() {
     assert!(query.case_insensitive);
     assert_eq!((query.before, query.after, query.limit), (3, 1, 7));
     let query = &queries[1];
-    assert_eq!(
-        (query.mode, query.limit),
-        (GrepMode::Files, Limits::default().grep_lines)
-    );
+    assert_eq!((query.mode, query.limit), (GrepMode::Files, Limits::default().grep_lines));
     assert_eq!(query.glob, None);
 }
 
 #[tokio::test]
 async fn q5_grep_gives_lines_paths_or_counts() {
-    let bench = Bench::with_limits(Limits {
-        read_line_chars: 12,
-        ..Limits::default()
-    });
+    let bench = Bench::with_limits(Limits { read_line_chars: 12, ..Limits::default() });
     let lines = vec!["a.rs:1:hello".to_owned(), "b.rs:2:hello world".to_owned()];
-    let found = GrepFound {
-        lines,
-        files: 2,
-        truncated: true,
-        skipped: 1,
-    };
+    let found = GrepFound { lines, files: 2, truncated: true, skipped: 1 };
     *bench.search.grep_found.lock().unwrap() = found;
-    let output = bench
-        .call("Grep", json!({"pattern": "h", "output_mode": "content"}))
-        .await;
+    let output = bench.call("Grep", json!({"pattern": "h", "output_mode": "content"})).await;
     let text = output.content.as_str().unwrap();
-    assert!(
-        text.starts_with("a.rs:1:hello\nb.rs:2:hello… [6 more characters]"),
-        "{text}"
-    );
+    assert!(text.starts_with("a.rs:1:hello\nb.rs:2:hello… [6 more characters]"), "{text}");
     assert!(text.contains("more than these 2 lines"), "{text}");
     assert!(text.contains("1 file passed over"), "{text}");
     let value = output.structured.unwrap();
     assert_eq!(value["mode"], "content");
-    assert_eq!(
-        (&value["numFiles"], &value["numLines"]),
-        (&json!(2), &json!(2))
-    );
+    assert_eq!((&value["numFiles"], &value["numLines"]), (&json!(2), &json!(2)));
     let value = bench.structured("Grep", json!({"pattern": "h"})).await;
     assert_eq!(value["mode"], "files_with_matches");
     assert_eq!(value["filenames"].as_array().unwrap().len(), 2);
-    let value = bench
-        .structured("Grep", json!({"pattern": "h", "output_mode": "count"}))
-        .await;
+    let value = bench.structured("Grep", json!({"pattern": "h", "output_mode": "count"})).await;
     assert_eq!(value["mode"], "count");
     assert!(value["content"].is_string());
 }
@@ -127,25 +92,13 @@ async fn q5_grep_gives_lines_paths_or_counts() {
 #[tokio::test]
 async fn q5_grep_says_when_nothing_is_found_or_understood() {
     let bench = Bench::new();
-    let text = bench
-        .ok("Grep", json!({"pattern": "x", "glob": "*.rs"}))
-        .await;
+    let text = bench.ok("Grep", json!({"pattern": "x", "glob": "*.rs"})).await;
     assert_eq!(text, "No matches for \"x\" in /work, files *.rs.");
-    let text = bench
-        .error("Grep", json!({"pattern": "x", "output_mode": "lines"}))
-        .await;
-    assert!(
-        text.contains("content, files_with_matches or count"),
-        "{text}"
-    );
-    let text = bench
-        .error("Grep", json!({"pattern": "x", "-A": "many"}))
-        .await;
+    let text = bench.error("Grep", json!({"pattern": "x", "output_mode": "lines"})).await;
+    assert!(text.contains("content, files_with_matches or count"), "{text}");
+    let text = bench.error("Grep", json!({"pattern": "x", "-A": "many"})).await;
     assert!(text.contains("\"-A\" (a whole number"), "{text}");
-    let error = SearchError::Pattern {
-        pattern: "(".into(),
-        message: "unclosed group".into(),
-    };
+    let error = SearchError::Pattern { pattern: "(".into(), message: "unclosed group".into() };
     *bench.search.failure.lock().unwrap() = Some(error);
     let text = bench.error("Grep", json!({"pattern": "("})).await;
     assert!(text.contains("unclosed group"), "{text}");

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn q5_a_new_file_needs_no_read() {
     let bench = Bench::new();
-    let output = bench
-        .call("Write", json!({"file_path": "n/a", "content": "1\n2\n"}))
-        .await;
+    let output = bench.call("Write", json!({"file_path": "n/a", "content": "1\n2\n"})).await;
     assert_eq!(output.content, json!("Created /work/n/a with 2 lines."));
     assert_eq!(
         output.structured.unwrap(),
@@ -16,9 +14,7 @@ async fn q5_a_new_file_needs_no_read() {
             "originalFile": null, "structuredPatch": []})
     );
     // What was written is known: it can be written again.
-    bench
-        .ok("Write", json!({"file_path": "n/a", "content": ""}))
-        .await;
+    bench.ok("Write", json!({"file_path": "n/a", "content": ""})).await;
     assert_eq!(bench.files.get("/work/n/a").unwrap(), b"");
 }
 
@@ -28,10 +24,7 @@ async fn q5_an_existing_file_must_have_been_read() {
     bench.files.add("/work/a", "old\n");
     let input = json!({"file_path": "a", "content": "new\n"});
     let text = bench.error("Write", input.clone()).await;
-    assert_eq!(
-        text,
-        "/work/a has not been read yet; read it first, then change it"
-    );
+    assert_eq!(text, "/work/a has not been read yet; read it first, then change it");
     bench.ok("Read", json!({"file_path": "a"})).await;
     bench.files.add("/work/a", "theirs\n");
     let text = bench.error("Write", input.clone()).await;
@@ -42,10 +35,7 @@ async fn q5_an_existing_file_must_have_been_read() {
     let value: Value = bench.structured("Write", input).await;
     assert_eq!(value["type"], "update");
     assert_eq!(value["originalFile"], "theirs\n");
-    assert_eq!(
-        value["structuredPatch"][0]["lines"],
-        json!(["-theirs", "+new"])
-    );
+    assert_eq!(value["structuredPatch"][0]["lines"], json!(["-theirs", "+new"]));
     assert_eq!(bench.files.get("/work/a").unwrap(), b"new\n");
 }
 
@@ -55,9 +45,7 @@ async fn q5_a_link_stays_a_link_and_its_file_is_written() {
     bench.files.add("/work/real", "old\n");
     bench.files.add_link("/work/link", "/work/real");
     bench.ok("Read", json!({"file_path": "real"})).await;
-    bench
-        .ok("Write", json!({"file_path": "link", "content": "new\n"}))
-        .await;
+    bench.ok("Write", json!({"file_path": "link", "content": "new\n"})).await;
     bench.ok("Read", json!({"file_path": "link"})).await;
     assert_eq!(bench.files.get("/work/real").unwrap(), b"new\n");
 }
@@ -67,16 +55,9 @@ async fn s6_what_is_not_a_file_is_not_written() {
     let bench = Bench::new();
     bench.files.add_special("/work/pipe");
     for (path, kind) in [("/work", "a directory"), ("pipe", "a device")] {
-        let text = bench
-            .error("Write", json!({"file_path": path, "content": "x"}))
-            .await;
-        assert!(
-            text.contains(kind) && text.contains("nothing was written"),
-            "{text}"
-        );
+        let text = bench.error("Write", json!({"file_path": path, "content": "x"})).await;
+        assert!(text.contains(kind) && text.contains("nothing was written"), "{text}");
     }
-    let text = bench
-        .error("Write", json!({"file_path": "a", "content": 3}))
-        .await;
+    let text = bench.error("Write", json!({"file_path": "a", "content": 3})).await;
     assert_eq!(text, "Write needs \"content\" (a string), not the number 3");
 }
