@@ -191,6 +191,15 @@ impl Simulator {
         Ok(usage)
     }
 
+    /// Checks the markers of a request, and caches nothing.
+    ///
+    /// # Errors
+    ///
+    /// Markers that the server refuses.
+    pub fn check(&self, pieces: &[Piece]) -> Result<(), SimError> {
+        self.marks(pieces).map(|_| ())
+    }
+
     /// The breakpoints of a request, in order.
     fn marks(&self, pieces: &[Piece]) -> Result<Vec<Mark>, SimError> {
         let mut marks: Vec<Mark> = Vec::new();

@@ -1,0 +1,305 @@
+//! The Messages API: answers, token counts, the list of models.
+
+use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
+use super::deliver::{body, broken};
+use super::shared::Shared;
+use crate::check::{Endpoint, Refusal};
+use crate::count::count;
+use crate::received::{Received, kind};
+use crate::scenario::{Fault, Reply};
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, Response};
+use bytes::Bytes;
+use mnemon_kernel::Usage;
+use mnemon_prefix::sim::{Piece, pieces_of};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// `POST /v1/messages`.
+pub(super) async fn messages(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    raw: Bytes,
+) -> Response<Body> {
+    let request = shared.receive("POST", "/v1/messages", &headers, raw);
+    respond(&shared, &request).unwrap_or_else(|refusal| {
+        shared.refused(&request, &refusal);
+        refuse(&request, &refusal, Api::Anthropic)
+    })
+}
+
+/// Checks a request, and splits its prompt.
+fn checked(shared: &Shared, request: &Received, endpoint: Endpoint) -> Result<Vec<Piece>, Refusal> {
+    shared.check(request, endpoint)?;
+    let pieces = pieces_of(&request.body, &|block| count(block, &shared.rules))?;
+    shared.markers(&pieces)?;
+    Ok(pieces)
+}
+
+fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusal> {
+    let pieces = checked(shared, request, Endpoint::Messages)?;
+    let prompt: u64 = pieces.iter().map(|piece| piece.tokens.0).sum();
+    let window = shared.rules.window;
+    if prompt > window {
+        return Err(Refusal::too_long(prompt, window));
+    }
+    if request.body.get("max_tokens") == Some(&json!(0)) {
+        return warmed(shared, request, &pieces);
+    }
+    let (reply, number) = shared.decide(request);
+    if let Some(refusal) = refusal(&reply, Api::Anthropic, prompt, window) {
+        return Err(refusal);
+    }
+    let usage = shared.cached(request, &pieces)?;
+    let answer = Answer::new(&reply, number, &shared.rules);
+    let usage = Usage {
+        output: answer.output_tokens,
+        ..usage
+    };
+    shared.answered(request, &answer.blocks, usage);
+    Ok(response(shared, request, &reply, &answer, &usage))
+}
+
+/// `max_tokens: 0` fills the cache and asks for no answer.
+fn warmed(
+    shared: &Shared,
+    request: &Received,
+    pieces: &[Piece],
+) -> Result<Response<Body>, Refusal> {
+    let usage = shared.cached(request, pieces)?;
+    shared.answered(request, &[], usage);
+    let reply = Reply::default().stop_reason("max_tokens");
+    let answer = Answer::new(&reply, 0, &shared.rules);
+    Ok(response(shared, request, &reply, &answer, &usage))
+}
+
+fn response(
+    shared: &Shared,
+    request: &Received,
+    reply: &Reply,
+    answer: &Answer,
+    usage: &Usage,
+) -> Response<Body> {
+    if reply.faults.contains(&Fault::CloseBeforeHeaders) {
+        return Response::new(broken());
+    }
+    let streams = request.body.get("stream") == Some(&Value::Bool(true));
+    let (events, content_type) = if streams {
+        let events = stream(shared, request, answer, usage);
+        (events, "text/event-stream; charset=utf-8")
+    } else {
+        let mut message = message(request, answer, usage);
+        set_field(&mut message, "content", json!(answer.blocks));
+        set_field(&mut message, "stop_reason", json!(answer.stop_reason));
+        (vec![message.to_string()], "application/json")
+    };
+    let mut response = Response::new(body(events, reply, error_event, shared));
+    set(&mut response, "content-type", content_type);
+    set(&mut response, "request-id", &request_id(request));
+    if shared.rules.rate_limit_headers {
+        for (name, value) in RATE_LIMITS {
+            set(&mut response, name, value);
+        }
+    }
+    for (name, value) in &reply.headers {
+        set(&mut response, name, value);
+    }
+    response
+}
+
+const RATE_LIMITS: &[(&str, &str)] = &[
+    ("anthropic-ratelimit-requests-limit", "1000"),
+    ("anthropic-ratelimit-requests-remaining", "999"),
+    ("anthropic-ratelimit-requests-reset", "2026-06-01T12:01:00Z"),
+    ("anthropic-ratelimit-input-tokens-limit", "2000000"),
+    ("anthropic-ratelimit-input-tokens-remaining", "1999000"),
+    (
+        "anthropic-ratelimit-input-tokens-reset",
+        "2026-06-01T12:01:00Z",
+    ),
+];
+
+fn set_field(message: &mut Value, key: &str, value: Value) {
+    if let Some(map) = message.as_object_mut() {
+        map.insert(key.into(), value);
+    }
+}
+
+/// The message as it is at its start: no content, no reason to stop.
+fn message(request: &Received, answer: &Answer, usage: &Usage) -> Value {
+    json!({
+        "id": format!("msg_test_{:04}", answer.number),
+        "type": "message",
+        "role": "assistant",
+        "model": request.model(),
+        "content": [],
+        "stop_reason": null,
+        "stop_sequence": null,
+        "usage": {
+            "input_tokens": usage.input,
+            "cache_creation_input_tokens": usage.cache_write(),
+            "cache_read_input_tokens": usage.cache_read,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": usage.cache_write_5m,
+                "ephemeral_1h_input_tokens": usage.cache_write_1h,
+            },
+            "output_tokens": usage.output,
+            "service_tier": "standard",
+        },
+    })
+}
+
+fn event(name: &str, mut data: Value) -> String {
+    set_field(&mut data, "type", json!(name));
+    format!("event: {name}\ndata: {data}\n\n")
+}
+
+fn error_event(error_type: &str, message: &str) -> String {
+    event(
+        "error",
+        json!({"type": "error", "error": {"type": error_type, "message": message}}),
+    )
+}
+
+/// The events of a streamed answer.
+fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -> Vec<String> {
+    let at_start = Usage {
+        output: usage.output.min(1),
+        ..*usage
+    };
+    let start = message(request, answer, &at_start);
+    let mut events = vec![
+        event("message_start", json!({"type": "", "message": start})),
+        event("ping", json!({"type": ""})),
+    ];
+    let mut tool_json = answer.tool_json.clone();
+    for (index, block) in answer.blocks.iter().enumerate() {
+        block_events(
+            index,
+            block,
+            shared.rules.delta_chars,
+            &mut tool_json,
+            &mut events,
+        );
+    }
+    events.push(event(
+        "message_delta",
+        json!({"type": "",
+        "delta": {"stop_reason": answer.stop_reason, "stop_sequence": null},
+        "usage": {
+            "input_tokens": usage.input,
+            "cache_creation_input_tokens": usage.cache_write(),
+            "cache_read_input_tokens": usage.cache_read,
+            "output_tokens": usage.output,
+        }}),
+    ));
+    events.push(event("message_stop", json!({"type": ""})));
+    events
+}
+
+fn block_events(
+    index: usize,
+    block: &Value,
+    chars: usize,
+    tool_json: &mut Option<String>,
+    events: &mut Vec<String>,
+) {
+    let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or("");
+    let (start, deltas) = match kind(block) {
+        "text" => {
+            let deltas = slices(text("text"), chars).into_iter();
+            (
+                json!({"type": "text", "text": ""}),
+                deltas
+                    .map(|text| json!({"type": "text_delta", "text": text}))
+                    .collect(),
+            )
+        }
+        "thinking" => {
+            let deltas = slices(text("thinking"), chars).into_iter();
+            let signed = json!({"type": "signature_delta", "signature": text("signature")});
+            (
+                json!({"type": "thinking", "thinking": "", "signature": ""}),
+                deltas
+                    .map(|text| json!({"type": "thinking_delta", "thinking": text}))
+                    .chain([signed])
+                    .collect(),
+            )
+        }
+        "tool_use" => {
+            let input = block.get("input").unwrap_or(&Value::Null).to_string();
+            let input = tool_json.take().unwrap_or(input);
+            let parts = [String::new()].into_iter().chain(slices(&input, chars));
+            let mut start = block.clone();
+            set_field(&mut start, "input", json!({}));
+            (
+                start,
+                parts
+                    .map(|part| json!({"type": "input_json_delta", "partial_json": part}))
+                    .collect(),
+            )
+        }
+        _ => (block.clone(), Vec::new()),
+    };
+    events.push(event(
+        "content_block_start",
+        json!({"type": "", "index": index, "content_block": start}),
+    ));
+    for delta in deltas {
+        events.push(event(
+            "content_block_delta",
+            json!({"type": "", "index": index, "delta": delta}),
+        ));
+    }
+    events.push(event(
+        "content_block_stop",
+        json!({"type": "", "index": index}),
+    ));
+}
+
+/// `POST /v1/messages/count_tokens`.
+pub(super) async fn count_tokens(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+    raw: Bytes,
+) -> Response<Body> {
+    let request = shared.receive("POST", "/v1/messages/count_tokens", &headers, raw);
+    match checked(&shared, &request, Endpoint::CountTokens) {
+        Ok(pieces) => {
+            let tokens: u64 = pieces.iter().map(|piece| piece.tokens.0).sum();
+            json_response(&request, &json!({"input_tokens": tokens}))
+        }
+        Err(refusal) => {
+            shared.refused(&request, &refusal);
+            refuse(&request, &refusal, Api::Anthropic)
+        }
+    }
+}
+
+/// `GET /v1/models`, in the form of both APIs.
+pub(super) async fn models(
+    State(shared): State<Arc<Shared>>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let request = shared.receive("GET", "/v1/models", &headers, Bytes::new());
+    let data: Vec<Value> = shared
+        .models
+        .iter()
+        .map(|(id, spec)| {
+            json!({"type": "model", "object": "model", "id": id, "display_name": id,
+                "max_input_tokens": spec.window, "max_tokens": spec.max_output})
+        })
+        .collect();
+    json_response(
+        &request,
+        &json!({"object": "list", "data": data, "has_more": false}),
+    )
+}
+
+pub(super) fn json_response(request: &Received, value: &Value) -> Response<Body> {
+    let mut response = Response::new(Body::from(value.to_string()));
+    set(&mut response, "content-type", "application/json");
+    set(&mut response, "request-id", &request_id(request));
+    response
+}

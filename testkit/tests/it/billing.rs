@@ -1,0 +1,133 @@
+//! `usage` is what the cache would have done with what arrived.
+
+use crate::http::{body, post, user};
+use mnemon_kernel::Usage;
+use mnemon_testkit::{Reply, Rules, Scenario, TestServer};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A system prompt of 1,000 tokens with a marker, and a conversation.
+fn prompt(ttl: &str, messages: Value) -> Value {
+    let mut body = body(messages);
+    body["system"] = json!([{"type": "text", "text": "s".repeat(3_500),
+        "cache_control": {"type": "ephemeral", "ttl": ttl}}]);
+    body
+}
+
+fn billed(server: &TestServer, body: &Value) -> Usage {
+    let response = post(server, "/v1/messages", body);
+    assert_eq!(response.status, 200, "{}", response.text());
+    server.requests().last().unwrap().usage.unwrap()
+}
+
+#[test]
+fn t6_usage_comes_from_the_cache_and_the_clock() {
+    let server = TestServer::start(Scenario::new()).unwrap();
+    let body = prompt("5m", user(&"x".repeat(35)));
+    let first = billed(&server, &body);
+    assert_eq!((first.cache_write_5m, first.input), (1_000, 10));
+    let second = billed(&server, &body);
+    assert_eq!(
+        (second.cache_read, second.cache_write(), second.input),
+        (1_000, 0, 10)
+    );
+    server.advance(Duration::from_mins(5));
+    let cold = billed(&server, &body);
+    assert_eq!((cold.cache_read, cold.cache_write_5m), (0, 1_000));
+    server.advance(Duration::from_secs(299));
+    assert_eq!(billed(&server, &body).cache_read, 1_000);
+}
+
+#[test]
+fn t6_the_wire_and_the_book_agree() {
+    let server = TestServer::start(Scenario::new().reply(Reply::text("x".repeat(70)))).unwrap();
+    let mut body = prompt("1h", user("hi"));
+    let streamed = post(&server, "/v1/messages", &body);
+    let events = streamed.events();
+    let start = &events[0]["message"]["usage"];
+    assert_eq!(start["cache_creation"]["ephemeral_1h_input_tokens"], 1_000);
+    assert_eq!(start["cache_creation_input_tokens"], 1_000);
+    let last = &events[events.len() - 2]["usage"];
+    assert_eq!(
+        (&last["output_tokens"], &last["input_tokens"]),
+        (&json!(20), &json!(1))
+    );
+    body["stream"] = json!(false);
+    let usage = post(&server, "/v1/messages", &body).json()["usage"].clone();
+    assert_eq!(usage["cache_read_input_tokens"], 1_000);
+    let cost = server.requests()[1].cost.unwrap().0;
+    assert!(cost > 0.0 && cost < server.requests()[0].cost.unwrap().0);
+}
+
+#[test]
+fn pc7_minimums_are_those_of_the_model() {
+    let server = TestServer::start(Scenario::new()).unwrap();
+    let mut body = prompt("5m", user("hi"));
+    assert_eq!(billed(&server, &body).cache_write(), 1_000);
+    body["model"] = json!("claude-haiku-4-5");
+    assert_eq!(billed(&server, &body).cache_write(), 0);
+    let rules = Rules {
+        cache_minimum: Some(1),
+        ..Rules::default()
+    };
+    let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
+    assert_eq!(billed(&server, &body).cache_write(), 1_000);
+}
+
+#[test]
+fn pc7_errors_and_refusals_write_nothing_to_the_cache() {
+    let scenario = Scenario::new().reply(Reply::error(529, "busy"));
+    let server = TestServer::start(scenario).unwrap();
+    let body = prompt("5m", user("hi"));
+    assert_eq!(post(&server, "/v1/messages", &body).status, 529);
+    assert_eq!(billed(&server, &body).cache_read, 0);
+}
+
+#[test]
+fn q8_counting_tokens_counts_the_whole_prompt_and_warming_only_writes() {
+    let server = TestServer::start(Scenario::new().reply(Reply::text("later"))).unwrap();
+    let mut body = prompt("5m", user(&"x".repeat(35)));
+    let mut counted = body.clone();
+    for field in ["max_tokens", "stream"] {
+        counted.as_object_mut().unwrap().remove(field);
+    }
+    let response = post(&server, "/v1/messages/count_tokens", &counted);
+    assert_eq!(response.json(), json!({"input_tokens": 1_010}));
+    assert_eq!(
+        post(&server, "/v1/messages/count_tokens", &body).status,
+        400
+    );
+    body["max_tokens"] = json!(0);
+    body["stream"] = json!(false);
+    let warmed = billed(&server, &body);
+    assert_eq!((warmed.cache_write(), warmed.output), (1_000, 0));
+    assert_eq!(server.unused_steps(), 1);
+    body["max_tokens"] = json!(5);
+    assert_eq!(billed(&server, &body).cache_read, 1_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn pc5_with_a_marker_at_its_end_each_turn_reads_the_turn_before(
+        sizes in prop::collection::vec(1_usize..4_000, 2..8),
+    ) {
+        let server = TestServer::with_handler(Rules::default(), |_| Reply::text("ok")).unwrap();
+        let mut messages: Vec<Value> = Vec::new();
+        let mut held = 0;
+        for size in sizes {
+            messages.push(json!({"role": "user", "content": [
+                {"type": "text", "text": "x".repeat(size)}]}));
+            let mut body = prompt("5m", json!(messages));
+            let last = body["messages"].as_array_mut().unwrap().last_mut().unwrap();
+            last["content"][0]["cache_control"] = json!({"type": "ephemeral"});
+            let usage = billed(&server, &body);
+            prop_assert_eq!(usage.cache_read, held);
+            prop_assert_eq!(usage.input, 0);
+            held = usage.prompt().0;
+            messages.push(json!({"role": "assistant", "content": "ok"}));
+        }
+        mnemon_testkit::oracle::assert_prefix_stable(&server.requests());
+    }
+}
