@@ -228,8 +228,7 @@ fn map_texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
 fn summary(name: &str, access: &Access) -> String {
     match access {
         Access::Nothing => name.to_owned(),
-        Access::Read(path) => format!("{name} {}", path.display()),
-        Access::Edit(path) => format!("{name} {}", path.display()),
+        Access::Read(path) | Access::Edit(path) => format!("{name} {}", path.display()),
         Access::Execute(command) => command.clone(),
         Access::Fetch { url, .. } => format!("{name} {url}"),
     }

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::session::{Error, Session};
 use crate::tools::ToolCall;
 use futures_util::StreamExt;
-use mnemon_kernel::ports::{ModelCall, ModelError, ModelEvent, ModelStream, Reply};
+use mnemon_kernel::ports::{ModelError, ModelEvent, ModelStream, Reply};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, QuerySource, RequestId,
@@ -56,8 +56,7 @@ impl Session {
             let message = "there is no prelude to ask with".into();
             return Ok(Answered::Failed(ModelError::Broken { message }));
         };
-        let call =
-            ModelCall { body: request.body, betas: request.betas, source: QuerySource::Main };
+        let call = request.into_call(QuerySource::Main);
         let model = std::sync::Arc::clone(&self.world.model);
         let opened = tokio::select! {
             opened = model.call(call) => opened,

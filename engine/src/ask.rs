@@ -6,7 +6,7 @@ use crate::tools::Asker;
 use crate::world::World;
 use futures_util::StreamExt;
 use mnemon_kernel::effect::{Ask, AskShape};
-use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelEvent, Reply};
+use mnemon_kernel::ports::{BoxFuture, Expect, FileError, Model, ModelError, ModelEvent, Reply};
 use mnemon_kernel::record::Breakpoint;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
@@ -14,6 +14,7 @@ use mnemon_kernel::{
     QuerySource, Record, SystemBlock, Timestamp, UserEntry, UserOrigin,
 };
 use mnemon_prefix::{Directive, Fold, Request};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -41,7 +42,41 @@ impl Session {
         effect: Effect,
         cancel: &CancellationToken,
     ) -> Result<Outcome, crate::session::Error> {
-        let Effect::Ask(Ask { source, shape, max_tokens }) = effect;
+        match effect {
+            Effect::Ask(ask) => self.perform_ask(ask, cancel).await,
+            Effect::Spill { file, content } => Ok(self.perform_spill(&file, &content).await),
+            Effect::ReadFiles { paths, max_bytes } => Ok(self.perform_read(paths, max_bytes).await),
+        }
+    }
+
+    /// Writes a result beside the transcript. One that is there already stays
+    /// as it is: a spill is written once (L1.7).
+    async fn perform_spill(&self, file: &str, content: &str) -> Outcome {
+        let path = self.context.session_dir.join("tool-results").join(file);
+        match self.world.files.write(&path, content.as_bytes(), Expect::Absent).await {
+            Ok(_) | Err(FileError::Changed { .. }) => Outcome::Spilled { path },
+            Err(error) => Outcome::Failed { class: error.class(), reason: error.to_string() },
+        }
+    }
+
+    async fn perform_read(&self, paths: Vec<PathBuf>, max_bytes: u64) -> Outcome {
+        let mut read = Vec::new();
+        for path in paths {
+            if let Ok(file) = self.world.files.read(&path, max_bytes).await
+                && let Ok(text) = String::from_utf8(file.bytes.to_vec())
+            {
+                read.push((path, text));
+            }
+        }
+        Outcome::Files(read)
+    }
+
+    async fn perform_ask(
+        &mut self,
+        ask: Ask,
+        cancel: &CancellationToken,
+    ) -> Result<Outcome, crate::session::Error> {
+        let Ask { source, shape, max_tokens } = ask;
         let request = match &shape {
             AskShape::Fork { directive } => self.fold.request(Some(Directive(directive))),
             AskShape::Side { model, system, prompt, .. } => {
@@ -126,8 +161,7 @@ async fn collect(
     request: Request,
     source: QuerySource,
 ) -> Result<Reply, ModelError> {
-    let call = ModelCall { body: request.body, betas: request.betas, source };
-    let mut stream = model.call(call).await?;
+    let mut stream = model.call(request.into_call(source)).await?;
     let mut reply = None;
     while let Some(event) = stream.next().await {
         match (event?, &mut reply) {

@@ -65,7 +65,7 @@ pub enum Event {
 }
 
 /// How a turn ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnEnd {
     /// Why.
     pub reason: EndReason,
@@ -91,9 +91,10 @@ pub struct Denial {
 }
 
 /// Why a turn ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum EndReason {
     /// The model was done.
+    #[default]
     Completed,
     /// The answer was cut at its limit of tokens.
     OutputLimit,

@@ -4,9 +4,13 @@
 //! into the fold only then, so that whatever ends the process, a resumed
 //! session is the one that was running.
 
+use crate::ask::{SideAsker, SideBookings};
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
-use crate::tools::{ToolContext, Toolbox};
+use crate::permit::{Permit, Places, RuleError};
+use crate::queue::Queue;
+use crate::toolbox::Toolbox;
+use crate::tools::ToolContext;
 use crate::world::World;
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::usage::Booking;
@@ -19,6 +23,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 mod resume;
+
+pub use resume::Resumed;
 
 /// Why a session could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +65,10 @@ pub struct Session {
     last: Option<RecordId>,
     ledger: Ledger,
     events: Option<Events>,
+    pub(crate) permit: Permit,
+    broken_rules: Vec<RuleError>,
+    pub(crate) queue: Queue,
+    pub(crate) side_bookings: SideBookings,
 }
 
 impl Session {
@@ -66,21 +76,37 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
-        let context = Arc::new(ToolContext::new(
+        let side_bookings = SideBookings::default();
+        let asker = SideAsker {
+            world: world.clone(),
+            config: Arc::clone(&config),
+            bookings: side_bookings.clone(),
+        };
+        let mut context = ToolContext::new(
             world.clone(),
             Arc::clone(&config.limits),
             world.transcripts.session_dir(&id),
             config.roots.clone(),
-        ));
+        );
+        context.ask = Some(Arc::new(asker));
+        let context = Arc::new(context);
         let envelope = Envelope {
-            session_id: id.clone(),
-            cwd: config.surroundings.cwd.clone(),
-            version: config.version.clone(),
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
-            ..Envelope::default()
+            ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
+        let places = Places {
+            roots: config.roots.clone(),
+            readable: vec![world.transcripts.session_dir(&id)],
+            home: config.user_home.clone(),
+        };
+        let (permit, broken_rules) =
+            Permit::new(config.permission_mode, &config.permissions, places);
         Self {
+            permit,
+            broken_rules,
+            queue: Queue::default(),
+            side_bookings,
             id,
             world,
             toolbox,
@@ -131,6 +157,29 @@ impl Session {
         let spec = self.config.table.spec(model);
         let config = &self.config;
         Window::resolve(model, spec, &config.betas, &config.window, &config.limits)
+    }
+
+    /// Permission rules that could not be read.
+    #[must_use]
+    pub fn broken_rules(&self) -> &[RuleError] {
+        &self.broken_rules
+    }
+
+    /// What tools may do.
+    pub fn permit_mut(&mut self) -> &mut Permit {
+        &mut self.permit
+    }
+
+    /// Where messages go that are typed while a turn runs.
+    #[must_use]
+    pub fn queue(&self) -> Queue {
+        self.queue.clone()
+    }
+
+    /// What tools use and remember.
+    #[must_use]
+    pub fn context(&self) -> &ToolContext {
+        &self.context
     }
 
     /// Sends what happens from here on to a watcher.

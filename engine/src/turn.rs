@@ -1,17 +1,17 @@
 //! The driver: performs the steps of a turn until it is over.
 
 use crate::answer::{Answered, calls_of, text_of};
-use crate::event::{Denial, EndReason, Event, TurnEnd};
+use crate::event::{Denial, Event, TurnEnd};
 use crate::ladder::Climbed;
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
 use mnemon_kernel::record::reminder;
-use mnemon_kernel::{Attachment, Block, Entry, Role, ToolUseId, Usage, UserEntry, UserOrigin};
+use mnemon_kernel::{Attachment, Block, Entry, Role, ToolUseId, UserEntry, UserOrigin};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 /// What the model reads after the person stopped a turn.
-pub const INTERRUPTED_BY_PERSON: &str = "[Request interrupted by user]";
+pub(crate) const INTERRUPTED_BY_PERSON: &str = "[Request interrupted by user]";
 
 impl Session {
     /// Runs one turn: the person's message, and all that follows from it.
@@ -32,13 +32,7 @@ impl Session {
             max_requests: self.config.max_turns.map_or(limit, |turns| turns.min(limit)),
             has_fallback: self.fallback_model().is_some(),
         });
-        let mut end = TurnEnd {
-            reason: EndReason::Completed,
-            text: String::new(),
-            requests: 0,
-            usage: Usage::default(),
-            denials: Vec::new(),
-        };
+        let mut end = TurnEnd::default();
         loop {
             match run.next() {
                 Step::RunLayer(rung) => match self.climb(rung) {

@@ -5,11 +5,12 @@ use crate::error::Error;
 use crate::repo::Repo;
 use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
-use mnemon_kernel::SessionId;
+use mnemon_kernel::{Flag, SessionId};
 use mnemon_settings::provider::Choice;
 use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved};
 use mnemon_transcript::{Listed, Side};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What an agent is made of.
 pub(crate) struct Parts {
@@ -84,7 +85,11 @@ impl Agent {
     /// What sessions are started with, kill switches and limits as they are now.
     #[must_use]
     pub fn config(&self) -> Config {
-        self.parts.config.clone()
+        let (mut flags, limits) = self.parts.live.current();
+        if self.parts.resolved.settings.auto_compact_enabled == Some(false) {
+            flags.set(Flag::AutoCompact, false);
+        }
+        Config { flags, limits: Arc::new(limits), ..self.parts.config.clone() }
     }
 
     /// The ports.

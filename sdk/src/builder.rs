@@ -10,11 +10,12 @@ use mnemon_disk::{DiskFiles, DiskTranscripts};
 use mnemon_engine::{Config, ModelChoice, Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Model, Search, Shell, Transcripts, Web};
 use mnemon_kernel::settings::{PermissionMode, Surface};
-use mnemon_kernel::{Flag, Limits, ModelTable, env};
+use mnemon_kernel::{Limits, ModelTable, env};
 use mnemon_prefix::system::Surroundings;
 use mnemon_process::{BashShell, ShellConfig};
 use mnemon_search::TreeSearch;
 use mnemon_settings::layout::{Platform, local_settings};
+use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::{Choice, choose, models, window_overrides};
 use mnemon_settings::{
     Extra, Home, Inputs, Layer, LiveFlags, Origin, Resolved, Source, Tracked, load, spawn_poller,
@@ -204,8 +205,13 @@ impl Builder {
         let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
-        let poller = Source::of(&resolved).map(|source| spawn_poller(&live, source));
-        let (flags, limits) = live.current();
+        let source = Source::from_settings(
+            &resolved.settings.mnemon.flag_source,
+            self.user_home.as_deref(),
+        )?;
+        let interval = poll_interval(&resolved.settings.mnemon.limits);
+        let poller = source.map(|source| spawn_poller(live.clone(), source, interval));
+        let (_, limits) = live.current();
         let made = match &self.model {
             Some(model) => provider::Made { model: Arc::clone(model), key: None },
             None => provider::make(&choice, &limits).await?,
@@ -220,17 +226,13 @@ impl Builder {
             clock: Arc::clone(&self.clock),
             model: made.model,
             files: Arc::clone(&self.files),
-            shell: self.shell(&resolved) as Arc<dyn Shell>,
+            shell: shell(&resolved),
             search: Arc::new(TreeSearch) as Arc<dyn Search>,
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
-        config.flags = flags;
-        if resolved.settings.auto_compact_enabled == Some(false) {
-            config.flags.set(Flag::AutoCompact, false);
-        }
         config.secrets = made.key.iter().map(|key| key.expose().to_owned()).collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
@@ -259,14 +261,6 @@ impl Builder {
             flags: &self.flags,
             managed: self.managed.as_deref().unwrap_or(&platform),
         })?)
-    }
-
-    fn shell(&self, resolved: &Resolved) -> Arc<BashShell> {
-        let keys = [env::ANTHROPIC_API_KEY, env::ANTHROPIC_AUTH_TOKEN, env::OPENAI_API_KEY];
-        Arc::new(BashShell::new(ShellConfig {
-            scrub: keys.map(str::to_owned).to_vec(),
-            env: resolved.settings.env.clone(),
-        }))
     }
 
     fn config(
@@ -327,6 +321,15 @@ impl Builder {
     }
 }
 
+/// A shell whose commands do not see the provider's keys (S5).
+fn shell(resolved: &Resolved) -> Arc<dyn Shell> {
+    let keys = [env::ANTHROPIC_API_KEY, env::ANTHROPIC_AUTH_TOKEN, env::OPENAI_API_KEY];
+    Arc::new(BashShell::new(ShellConfig {
+        scrub: keys.map(str::to_owned).to_vec(),
+        env: resolved.settings.env.clone(),
+    }))
+}
+
 fn model_choice(resolved: &Resolved) -> ModelChoice {
     match resolved.origin("/model") {
         Origin::Env(_) | Origin::Flag(_) | Origin::File(_) => ModelChoice::Named,
@@ -337,8 +340,5 @@ fn model_choice(resolved: &Resolved) -> ModelChoice {
 fn real_directory(path: &Path) -> Result<PathBuf, Error> {
     let broken = |message: String| Error::Directory { path: path.to_owned(), message };
     let real = path.canonicalize().map_err(|error| broken(error.to_string()))?;
-    match real.is_dir() {
-        true => Ok(real),
-        false => Err(broken("it is not a directory".into())),
-    }
+    if real.is_dir() { Ok(real) } else { Err(broken("it is not a directory".into())) }
 }

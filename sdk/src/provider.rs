@@ -47,7 +47,8 @@ async fn resolve_key(source: &KeySource) -> Result<(Option<Secret>, String), Err
         KeySource::None => (None, "ANTHROPIC_API_KEY or OPENAI_API_KEY".to_owned()),
         KeySource::Variable { name, value } => (Some(value.clone()), (*name).to_owned()),
         KeySource::Command(command) => {
-            let key = key::run(command, KEY_COMMAND_TIME).await?;
+            let source = key::KeySource::Command(command.clone());
+            let key = key::resolve_key(&source, KEY_COMMAND_TIME).await?;
             (Some(key), "apiKeyHelper".to_owned())
         }
     })

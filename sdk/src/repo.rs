@@ -37,9 +37,10 @@ impl Repo {
             return Tracked::Yes;
         }
         let needle: Vec<u8> = path.bytes().chain([0]).collect();
-        match index.windows(needle.len()).any(|window| window == needle) {
-            true => Tracked::Yes,
-            false => Tracked::No,
+        if index.windows(needle.len()).any(|window| window == needle) {
+            Tracked::Yes
+        } else {
+            Tracked::No
         }
     }
 }

@@ -43,9 +43,7 @@ impl Refusal {
 
     /// A prompt that does not fit.
     pub(crate) fn too_long(tokens: u64, window: u64) -> Self {
-        Self::invalid(format!(
-            "prompt is too long: {tokens} tokens > {window} maximum"
-        ))
+        Self::invalid(format!("prompt is too long: {tokens} tokens > {window} maximum"))
     }
 }
 
@@ -107,11 +105,7 @@ pub(crate) fn anthropic(
     let version = headers(request)?;
     let betas = fields::betas(request)?;
     if request.raw.len() > MAX_BODY_BYTES {
-        return Err(Refusal::new(
-            413,
-            None,
-            "Request exceeds the maximum size of 32 MB",
-        ));
+        return Err(Refusal::new(413, None, "Request exceeds the maximum size of 32 MB"));
     }
     let Some(body) = request.body.as_object() else {
         return Err(Refusal::invalid("The request body is not valid JSON"));
@@ -127,20 +121,16 @@ pub(crate) fn anthropic(
 
 /// Checks key and version, and answers with the version.
 fn headers(request: &Received) -> Result<&str, Refusal> {
-    let key = request
-        .header("x-api-key")
-        .is_some_and(|key| !key.is_empty());
-    let bearer = request
-        .header("authorization")
-        .is_some_and(|value| value.starts_with("Bearer "));
+    let key = request.header("x-api-key").is_some_and(|key| !key.is_empty());
+    let bearer = request.header("authorization").is_some_and(|value| value.starts_with("Bearer "));
     if !key && !bearer {
         return Err(Refusal::new(401, None, "x-api-key header is required"));
     }
     match request.header("anthropic-version") {
         Some(version @ ("2023-06-01" | VERSION_2026)) => Ok(version),
-        Some(other) => Err(Refusal::invalid(format!(
-            "anthropic-version: {other:?} is not a valid version"
-        ))),
+        Some(other) => {
+            Err(Refusal::invalid(format!("anthropic-version: {other:?} is not a valid version")))
+        }
         None => Err(Refusal::invalid("anthropic-version: header is required")),
     }
 }

@@ -13,9 +13,7 @@ pub(crate) fn count(value: &Value, rules: &Rules) -> Tokens {
         "text" => bytes(text("text").len(), rules),
         "thinking" => bytes(text("thinking").len(), rules),
         "tool_use" => {
-            let input = value
-                .get("input")
-                .map_or(0, |input| input.to_string().len());
+            let input = value.get("input").map_or(0, |input| input.to_string().len());
             bytes(text("name").len() + input, rules)
         }
         "tool_result" => match value.get("content") {
@@ -31,18 +29,13 @@ pub(crate) fn count(value: &Value, rules: &Rules) -> Tokens {
 /// Counts the messages and tools of a chat completion.
 pub(crate) fn count_chat(body: &Value, rules: &Rules) -> Tokens {
     let list = |key: &str| body.get(key).and_then(Value::as_array);
-    let tools: Tokens = list("tools")
-        .into_iter()
-        .flatten()
-        .map(|tool| bytes(tool.to_string().len(), rules))
-        .sum();
+    let tools: Tokens =
+        list("tools").into_iter().flatten().map(|tool| bytes(tool.to_string().len(), rules)).sum();
     let messages: Tokens = list("messages")
         .into_iter()
         .flatten()
         .map(|message| {
-            let calls = message
-                .get("tool_calls")
-                .map_or(0, |calls| calls.to_string().len());
+            let calls = message.get("tool_calls").map_or(0, |calls| calls.to_string().len());
             bytes(calls, rules)
                 + match message.get("content") {
                     Some(Value::String(text)) => bytes(text.len(), rules),
@@ -73,10 +66,7 @@ mod tests {
     fn t2_text_by_its_bytes_and_pictures_flat() {
         let rules = Rules::default();
         let counted = |value: &Value| count(value, &rules).0;
-        assert_eq!(
-            counted(&json!({"type": "text", "text": "x".repeat(35)})),
-            10
-        );
+        assert_eq!(counted(&json!({"type": "text", "text": "x".repeat(35)})), 10);
         let result = json!({"type": "tool_result", "tool_use_id": "t", "content": [
             {"type": "text", "text": "x".repeat(7)}, {"type": "image"}]});
         assert_eq!(counted(&result), 2 + rules.image_tokens);

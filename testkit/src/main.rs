@@ -44,14 +44,8 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>
     let url = server.base_url();
     let mut out = std::io::stdout();
     writeln!(out, "listening on {url}")?;
-    writeln!(
-        out,
-        "ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=test mnemon"
-    )?;
-    writeln!(
-        out,
-        "MNEMON_PROVIDER=openai OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=test mnemon"
-    )?;
+    writeln!(out, "ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=test mnemon")?;
+    writeln!(out, "MNEMON_PROVIDER=openai OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=test mnemon")?;
     out.flush()?;
     server.join();
     Ok(())
@@ -66,9 +60,7 @@ fn log(request: &Received) {
     let outcome = match (&request.usage, &request.refused) {
         (_, Some((status, message))) => format!("{status} {message}"),
         (Some(usage), None) => {
-            let cost = request
-                .cost
-                .map_or("no price".to_owned(), |cost| format!("${:.6}", cost.0));
+            let cost = request.cost.map_or("no price".to_owned(), |cost| format!("${:.6}", cost.0));
             format!(
                 "input {} read {} written {} output {} {cost}",
                 usage.input,

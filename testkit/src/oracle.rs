@@ -29,11 +29,8 @@ impl fmt::Display for Break {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let before = self.before.as_deref().unwrap_or("(nothing)");
         let after = self.after.as_deref().unwrap_or("(nothing)");
-        let same = before
-            .chars()
-            .zip(after.chars())
-            .take_while(|(one, other)| one == other)
-            .count();
+        let same =
+            before.chars().zip(after.chars()).take_while(|(one, other)| one == other).count();
         let from = same.saturating_sub(SHOWN_CHARS / 4);
         let shown = |text: &str| -> String { text.chars().skip(from).take(SHOWN_CHARS).collect() };
         write!(
@@ -47,15 +44,8 @@ impl fmt::Display for Break {
 }
 
 /// What is rendered before or beside the messages.
-const FIXED: &[&str] = &[
-    "model",
-    "tools",
-    "system",
-    "tool_choice",
-    "thinking",
-    "output_config",
-    "speed",
-];
+const FIXED: &[&str] =
+    &["model", "tools", "system", "tool_choice", "thinking", "output_config", "speed"];
 
 /// Where the later request does not continue the earlier one.
 #[must_use]
@@ -79,22 +69,14 @@ pub fn first_break_of(earlier: &Value, later: &Value) -> Option<Break> {
     for field in FIXED {
         let [before, after] = [earlier, later].map(|body| body.get(field).map(plain));
         if before != after {
-            return Some(Break {
-                path: format!("/{field}"),
-                before,
-                after,
-            });
+            return Some(Break { path: format!("/{field}"), before, after });
         }
     }
     let mut later = pieces(later).into_iter();
     for (path, before) in pieces(earlier) {
         let after = later.next().map(|(_, piece)| piece);
         if after.as_ref() != Some(&before) {
-            return Some(Break {
-                path,
-                before: Some(before),
-                after,
-            });
+            return Some(Break { path, before: Some(before), after });
         }
     }
     None
@@ -163,10 +145,7 @@ fn without_marker(block: &Value) -> Value {
     if let Some(map) = block.as_object_mut() {
         remove(map);
         if is_result && let Some(Value::Array(parts)) = map.get_mut("content") {
-            parts
-                .iter_mut()
-                .filter_map(Value::as_object_mut)
-                .for_each(remove);
+            parts.iter_mut().filter_map(Value::as_object_mut).for_each(remove);
         }
     }
     block

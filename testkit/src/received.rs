@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The header by which a client says for whom it asks (T6), such as `main`.
-pub const SOURCE_HEADER: &str = "x-mnemon-source";
+pub use mnemon_kernel::ports::SOURCE_HEADER;
 
 /// One request that the server received, refused ones included.
 #[derive(Clone, Debug)]
@@ -39,8 +39,7 @@ impl Received {
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter();
-        all.find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        all.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// For whom the request was made; empty where the client did not say.
@@ -108,9 +107,7 @@ impl Received {
     /// The messages after the model's last one.
     fn tail(&self) -> &[Value] {
         let messages = self.messages();
-        let last = messages
-            .iter()
-            .rposition(|message| role(message) == "assistant");
+        let last = messages.iter().rposition(|message| role(message) == "assistant");
         messages.get(last.map_or(0, |at| at + 1)..).unwrap_or(&[])
     }
 }

@@ -220,10 +220,7 @@ enum GateForm {
 impl From<GateForm> for Gate {
     fn from(form: GateForm) -> Self {
         match form {
-            GateForm::Name(name) => Self {
-                name,
-                after_events: one(),
-            },
+            GateForm::Name(name) => Self { name, after_events: one() },
             GateForm::Full { name, after_events } => Self { name, after_events },
         }
     }

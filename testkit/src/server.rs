@@ -137,10 +137,8 @@ impl TestServer {
         let start = |source| Error::Start { source };
         listener.set_nonblocking(true).map_err(start)?;
         let address = listener.local_addr().map_err(start)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(start)?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(start)?;
         let shared = Arc::new(shared);
         let router = router(Arc::clone(&shared));
         let (stop, stopped) = oneshot::channel();
@@ -159,13 +157,7 @@ impl TestServer {
                 });
             })
             .map_err(start)?;
-        Ok(Self {
-            address,
-            shared,
-            clock,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+        Ok(Self { address, shared, clock, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where it is, such as `http://127.0.0.1:40123`. An OpenAI client adds

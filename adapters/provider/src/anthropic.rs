@@ -1,19 +1,15 @@
 //! Anthropic's Messages API.
 
 use crate::config::{Config, Error};
-use crate::http::{Dialogue, Transport, stream};
+use crate::http::{Dialogue, Transport, source_header, stream};
 use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelStream};
-use mnemon_kernel::record::{CacheTtl, Dialect};
+use mnemon_kernel::record::Dialect;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
 
 const BETA: HeaderName = HeaderName::from_static("anthropic-beta");
 const VERSION: HeaderName = HeaderName::from_static("anthropic-version");
-
-/// How a request's bytes say that its cache lives for an hour. Within a string
-/// of the conversation the quotes would be escaped.
-const HOUR: &[u8] = br#""ttl":"1h""#;
 
 /// Models behind Anthropic's API or a gateway that speaks it.
 #[derive(Debug)]
@@ -40,8 +36,8 @@ impl AnthropicProvider {
         })
     }
 
-    /// The configured betas and the call's, each once.
-    fn beta_header(&self, call: &ModelCall) -> Result<HeaderMap, ModelError> {
+    /// The configured betas and the call's, each once, and who asks.
+    fn call_headers(&self, call: &ModelCall) -> Result<HeaderMap, ModelError> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.betas.iter().chain(&call.betas) {
             if !names.contains(&name.as_str()) {
@@ -56,6 +52,7 @@ impl AnthropicProvider {
             })?;
             headers.insert(BETA, value);
         }
+        headers.extend(source_header(call));
         Ok(headers)
     }
 }
@@ -65,22 +62,14 @@ impl Model for AnthropicProvider {
     /// come out of it, not of this call.
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         Box::pin(async move {
-            let headers = self.beta_header(&call)?;
-            let dialogue = Dialogue::Anthropic(ttl(&call.body));
+            let headers = self.call_headers(&call)?;
+            let dialogue = Dialogue::Anthropic(call.cache.unwrap_or_default());
             Ok(stream(Arc::clone(&self.transport), dialogue, headers, call.body))
         })
     }
 
     fn dialect(&self) -> Dialect {
         Dialect::Anthropic
-    }
-}
-
-fn ttl(body: &[u8]) -> CacheTtl {
-    if body.windows(HOUR.len()).any(|window| window == HOUR) {
-        CacheTtl::OneHour
-    } else {
-        CacheTtl::FiveMinutes
     }
 }
 
@@ -111,11 +100,5 @@ mod tests {
         }
         let url = messages_url(Url::parse("https://host/gateway/anthropic/").unwrap());
         assert_eq!(url.path(), "/gateway/anthropic/v1/messages");
-    }
-
-    #[test]
-    fn t6_the_requests_time_to_live_is_seen() {
-        assert_eq!(ttl(br#"{"cache_control":{"ttl":"1h"}}"#), CacheTtl::OneHour);
-        assert_eq!(ttl(br#"{"text":"\"ttl\":\"1h\""}"#), CacheTtl::FiveMinutes);
     }
 }

@@ -11,3 +11,12 @@ mod run;
 pub(crate) use answer::Dialogue;
 pub(crate) use client::Transport;
 pub(crate) use run::stream;
+
+use mnemon_kernel::ports::{ModelCall, SOURCE_HEADER};
+use reqwest::header::{HeaderName, HeaderValue};
+
+/// The header that says who asks; none for a name that cannot be sent.
+pub(crate) fn source_header(call: &ModelCall) -> Option<(HeaderName, HeaderValue)> {
+    let value = HeaderValue::from_str(&call.source.to_string()).ok()?;
+    Some((HeaderName::from_static(SOURCE_HEADER), value))
+}

@@ -1,7 +1,7 @@
 //! Servers that speak OpenAI's chat completions, local ones first of all.
 
 use crate::config::{Config, Error};
-use crate::http::{Dialogue, Transport, stream};
+use crate::http::{Dialogue, Transport, source_header, stream};
 use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelStream};
 use mnemon_kernel::record::Dialect;
 use reqwest::Url;
@@ -33,9 +33,10 @@ impl Model for OpenAiProvider {
     /// come out of it, not of this call.
     fn call(&self, call: ModelCall) -> BoxFuture<'_, Result<ModelStream, ModelError>> {
         let transport = Arc::clone(&self.transport);
-        Box::pin(
-            async move { Ok(stream(transport, Dialogue::OpenAi, HeaderMap::new(), call.body)) },
-        )
+        Box::pin(async move {
+            let headers: HeaderMap = source_header(&call).into_iter().collect();
+            Ok(stream(transport, Dialogue::OpenAi, headers, call.body))
+        })
     }
 
     fn dialect(&self) -> Dialect {

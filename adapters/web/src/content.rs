@@ -40,9 +40,7 @@ impl Content {
         if start.contains(&0) {
             return Self::Other;
         }
-        let start = String::from_utf8_lossy(start)
-            .trim_start()
-            .to_ascii_lowercase();
+        let start = String::from_utf8_lossy(start).trim_start().to_ascii_lowercase();
         if start.starts_with("<!doctype html") || start.starts_with("<html") {
             Self::Html
         } else {
@@ -52,17 +50,8 @@ impl Content {
 }
 
 fn is_text(sub: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "json",
-        "xml",
-        "javascript",
-        "yaml",
-        "x-yaml",
-        "toml",
-        "x-ndjson",
-        "x-sh",
-        "sql",
-    ];
+    const NAMES: [&str; 9] =
+        ["json", "xml", "javascript", "yaml", "x-yaml", "toml", "x-ndjson", "x-sh", "sql"];
     NAMES.contains(&sub) || sub.ends_with("+json") || sub.ends_with("+xml")
 }
 

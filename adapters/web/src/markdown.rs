@@ -53,11 +53,7 @@ fn depth(html: &str) -> usize {
         if name.is_empty() || SELF_ENDING.contains(&name.as_str()) {
             continue;
         }
-        now = if closing {
-            now.saturating_sub(1)
-        } else {
-            now + 1
-        };
+        now = if closing { now.saturating_sub(1) } else { now + 1 };
         most = most.max(now);
     }
     most
@@ -115,11 +111,7 @@ mod tests {
         let deep = format!("{}deep<script>x</script> text", "<div>".repeat(1_000_000));
         assert!(convert(deep.clone()).is_none());
         assert_eq!(without_tags(&deep), "deep text");
-        let near = format!(
-            "{}near{}",
-            "<div>".repeat(MAX_DEPTH),
-            "</div>".repeat(MAX_DEPTH)
-        );
+        let near = format!("{}near{}", "<div>".repeat(MAX_DEPTH), "</div>".repeat(MAX_DEPTH));
         assert_eq!(convert(near).unwrap().trim(), "near");
         let list = format!("<ul>{}</ul>", "<li>x".repeat(50_000));
         assert!(convert(list).is_some(), "many are not deep");

@@ -40,9 +40,7 @@ impl WebReader {
             return Ok(client);
         }
         // Another part of the program may have chosen already: theirs stays.
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .ok();
+        rustls::crypto::ring::default_provider().install_default().ok();
         let client = Client::builder()
             .user_agent(USER_AGENT)
             .default_headers(HeaderMap::from_iter([(ACCEPT, WANTED)]))
@@ -65,10 +63,7 @@ impl WebReader {
                 return self.read(response).await;
             };
             if !is_same_place(&at, &next) {
-                return Err(WebError::Redirect {
-                    from: from.into(),
-                    to: next.into(),
-                });
+                return Err(WebError::Redirect { from: from.into(), to: next.into() });
             }
             at = next;
         }
@@ -97,32 +92,20 @@ impl WebReader {
             Content::Html => markdown::from_html(text).await,
             _ => text,
         };
-        Ok(Page {
-            url: url.into(),
-            status,
-            bytes,
-            text,
-        })
+        Ok(Page { url: url.into(), status, bytes, text })
     }
 
     /// The body, if it stays within the limit.
     async fn body(&self, mut response: Response, url: &Url) -> Result<Vec<u8>, WebError> {
         let too_large = || WebError::Failed {
             url: url.to_string(),
-            message: format!(
-                "it has more than the {} bytes that are read",
-                self.max_bytes
-            ),
+            message: format!("it has more than the {} bytes that are read", self.max_bytes),
         };
         if response.content_length() > Some(self.max_bytes) {
             return Err(too_large());
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response
-            .chunk()
-            .await
-            .map_err(|error| failed(url, &error))?
-        {
+        while let Some(chunk) = response.chunk().await.map_err(|error| failed(url, &error))? {
             if (body.len() + chunk.len()) as u64 > self.max_bytes {
                 return Err(too_large());
             }
@@ -137,9 +120,8 @@ impl Web for WebReader {
         Box::pin(async move {
             let parsed = Url::parse(url.trim()).ok();
             let usable = |url: &Url| matches!(url.scheme(), "http" | "https") && url.has_host();
-            let from = parsed.filter(usable).ok_or_else(|| WebError::Url {
-                url: url.to_owned(),
-            })?;
+            let from =
+                parsed.filter(usable).ok_or_else(|| WebError::Url { url: url.to_owned() })?;
             let done = tokio::time::timeout(self.time_limit, self.page(from)).await;
             done.unwrap_or_else(|_| {
                 let seconds = self.time_limit.as_secs();
@@ -194,10 +176,7 @@ fn failed(url: &Url, error: &dyn Error) -> WebError {
         message = format!("{message}: {error}");
         cause = error.source();
     }
-    WebError::Failed {
-        url: url.to_string(),
-        message,
-    }
+    WebError::Failed { url: url.to_string(), message }
 }
 
 #[cfg(test)]
@@ -211,10 +190,7 @@ mod tests {
         assert!(same("http://a.example/x", "http://a.example/y"));
         assert!(same("http://a.example/", "https://a.example/"));
         assert!(same("https://a.example/", "https://a.example:443/"));
-        assert!(
-            !same("https://a.example/", "http://a.example/"),
-            "TLS removed"
-        );
+        assert!(!same("https://a.example/", "http://a.example/"), "TLS removed");
         assert!(!same("http://a.example/", "http://www.a.example/"));
         assert!(!same("http://a.example/", "http://a.example:81/"));
     }

@@ -184,6 +184,7 @@ impl Fold {
         Some(Request {
             body: rendered.body(&self.frame, &marks, ttl),
             betas,
+            cache: ttl,
             prefix: rendered.prefix_hash(&self.frame),
         })
     }

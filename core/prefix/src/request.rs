@@ -8,8 +8,9 @@
 use crate::message::{Message, Shown};
 use bytes::Bytes;
 use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
+use mnemon_kernel::ports::ModelCall;
 use mnemon_kernel::record::{Breakpoint, CacheTtl, Dialect};
-use mnemon_kernel::{Block, Prelude, Role};
+use mnemon_kernel::{Block, Prelude, QuerySource, Role};
 use mnemon_wire::openai;
 use serde_json::{Value, json};
 use std::fmt;
@@ -21,8 +22,18 @@ pub struct Request {
     pub body: Bytes,
     /// Beta names for the header.
     pub betas: Vec<String>,
+    /// How long its breakpoints live; none where it has none.
+    pub cache: Option<CacheTtl>,
     /// What the body says, breakpoints aside.
     pub prefix: PrefixHash,
+}
+
+impl Request {
+    /// The call that sends it.
+    #[must_use]
+    pub fn into_call(self, source: QuerySource) -> ModelCall {
+        ModelCall { body: self.body, betas: self.betas, source, cache: self.cache }
+    }
 }
 
 /// A message that stands after the conversation in a fork's request and is

@@ -2,10 +2,11 @@
 
 use super::{Error, Session};
 use crate::config::{Config, ModelChoice};
-use crate::tools::Toolbox;
+use crate::toolbox::Toolbox;
 use crate::world::World;
 use mnemon_kernel::{
-    Block, Decision, Entry, Prelude, Record, Role, SessionId, ToolUseId, UserEntry, UserOrigin,
+    Block, Decision, Entry, Ledger, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
+    UserOrigin,
 };
 use mnemon_prefix::message::{INTERRUPTED, Origin};
 use mnemon_transcript::{Conversation, Rebuild};
@@ -51,16 +52,15 @@ impl Session {
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
         let (mut conversation, torn_bytes) = load(&world, from).await?;
-        let mut fresh = || world.clock.fresh_uuid();
-        let forked = mnemon_transcript::fork(&conversation.records, from, &mut fresh);
         let mut session = Self::new(id, world.clone(), config, toolbox);
-        for record in &forked {
-            let mut envelope = session.envelope.clone();
-            envelope.forked_from = record.forked_from.clone();
-            let line = mnemon_transcript::encode(&record.record, &envelope);
+        let mut fresh = || world.clock.fresh_uuid();
+        let forked =
+            mnemon_transcript::fork(&conversation.records, from, &session.envelope, &mut fresh);
+        for line in &forked.lines {
             world.transcripts.append(&session.id, line.as_bytes()).await?;
         }
-        conversation.records = forked.into_iter().map(|forked| forked.record).collect();
+        conversation.records = forked.records;
+        conversation.ledger = Ledger::default();
         let resumed = session.restore(conversation, torn_bytes);
         session.mend().await?;
         session.adopt_choices().await?;
@@ -68,15 +68,17 @@ impl Session {
     }
 
     fn restore(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
-        for booking in &conversation.bookings {
-            self.ledger.book(booking);
-        }
+        self.ledger.merge(&conversation.ledger);
         for record in conversation.records {
             self.remember_reads(&record);
             self.last = Some(record.id.clone());
             self.fold.push(record);
         }
-        let skipped = conversation.skipped.iter().map(ToString::to_string).collect();
+        let skipped = conversation
+            .skipped
+            .iter()
+            .map(|skipped| format!("line {}: {:?}", skipped.line, skipped.reason))
+            .collect();
         Resumed { skipped, torn_bytes }
     }
 

@@ -6,12 +6,16 @@
 
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{FileVersion, JobInfo, JobState};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Asker, Todo};
 use crate::world::World;
+
+/// The field of a result's structured form that names versions of files.
+const SEEN_FIELD: &str = "mnemonSeen";
 
 /// What a tool may use while it runs.
 pub struct ToolContext {
@@ -33,6 +37,8 @@ pub struct ToolContext {
 struct ToolState {
     cwd: PathBuf,
     reads: BTreeMap<PathBuf, FileVersion>,
+    /// Those of them that are not in the log yet.
+    fresh_reads: BTreeMap<PathBuf, FileVersion>,
     todos: Vec<Todo>,
     /// Background commands whose end nobody was told of.
     untold_jobs: BTreeSet<String>,
@@ -77,7 +83,40 @@ impl ToolContext {
     /// Remembers that the model has seen this version of a file. The path is
     /// the resolved one, so that two names of a file are one file.
     pub fn saw(&self, path: PathBuf, version: FileVersion) {
-        self.state().reads.insert(path, version);
+        let mut state = self.state();
+        state.fresh_reads.insert(path.clone(), version.clone());
+        state.reads.insert(path, version);
+    }
+
+    /// Takes the versions that were seen since this was last asked, as the
+    /// log keeps them: with them a resumed session knows what was read.
+    #[must_use]
+    pub fn with_reads(&self, structured: Option<Value>) -> Option<Value> {
+        let seen = std::mem::take(&mut self.state().fresh_reads);
+        if seen.is_empty() {
+            return structured;
+        }
+        let mut fields = match structured {
+            Some(Value::Object(fields)) => fields,
+            Some(other) => Map::from_iter([("result".to_owned(), other)]),
+            None => Map::new(),
+        };
+        let seen = seen
+            .into_iter()
+            .map(|(path, version)| (path.display().to_string(), Value::String(version.0)));
+        fields.insert(SEEN_FIELD.to_owned(), Value::Object(seen.collect()));
+        Some(Value::Object(fields))
+    }
+
+    /// Takes over the versions that a result in the log names.
+    pub fn restore_reads(&self, structured: &Value) {
+        let seen = structured.get(SEEN_FIELD).and_then(Value::as_object);
+        let mut state = self.state();
+        for (path, version) in seen.into_iter().flatten() {
+            if let Some(version) = version.as_str() {
+                state.reads.insert(PathBuf::from(path), FileVersion(version.to_owned()));
+            }
+        }
     }
 
     /// The version of a file that the model has seen.

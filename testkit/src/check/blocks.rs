@@ -14,17 +14,13 @@ pub(super) fn system(body: &Map<String, Value>) -> Result<(), Refusal> {
             for (at, block) in blocks.iter().enumerate() {
                 let path = format!("system.{at}");
                 if kind(block) != "text" {
-                    return Err(Refusal::invalid(format!(
-                        "{path}.type: Input should be 'text'"
-                    )));
+                    return Err(Refusal::invalid(format!("{path}.type: Input should be 'text'")));
                 }
                 shape(block, &path)?;
             }
             Ok(())
         }
-        Some(_) => Err(Refusal::invalid(
-            "system: Input should be a string or a list",
-        )),
+        Some(_) => Err(Refusal::invalid("system: Input should be a string or a list")),
     }
 }
 
@@ -70,41 +66,14 @@ fn fields_of(kind: &str) -> Option<&'static [&'static str]> {
     Some(match kind {
         "text" => &["type", "text", "cache_control", "citations"],
         "image" => &["type", "source", "cache_control"],
-        "document" => &[
-            "type",
-            "source",
-            "title",
-            "context",
-            "citations",
-            "cache_control",
-        ],
-        "search_result" => &[
-            "type",
-            "source",
-            "title",
-            "content",
-            "citations",
-            "cache_control",
-        ],
+        "document" => &["type", "source", "title", "context", "citations", "cache_control"],
+        "search_result" => &["type", "source", "title", "content", "citations", "cache_control"],
         "thinking" => &["type", "thinking", "signature"],
         "redacted_thinking" => &["type", "data"],
-        "tool_use" => &[
-            "type",
-            "id",
-            "name",
-            "input",
-            "caller",
-            "toolset_name",
-            "cache_control",
-        ],
-        "tool_result" => &[
-            "type",
-            "tool_use_id",
-            "content",
-            "is_error",
-            "toolset_name",
-            "cache_control",
-        ],
+        "tool_use" => &["type", "id", "name", "input", "caller", "toolset_name", "cache_control"],
+        "tool_result" => {
+            &["type", "tool_use_id", "content", "is_error", "toolset_name", "cache_control"]
+        }
         "tool_reference" => &["type", "tool_name", "cache_control"],
         "container_upload" => &["type", "file_id", "cache_control"],
         "compaction" | "tool_addition" | "tool_removal" | "fallback" | "server_tool_use"
@@ -148,18 +117,16 @@ fn shape(block: &Value, path: &str) -> Result<(), Refusal> {
             Ok(())
         }
         "tool_result" => result_parts(block, path),
-        "thinking" if text("signature").is_none() || text("thinking").is_none() => Err(
-            Refusal::invalid(format!("{path}.thinking.signature: Field required")),
-        ),
+        "thinking" if text("signature").is_none() || text("thinking").is_none() => {
+            Err(Refusal::invalid(format!("{path}.thinking.signature: Field required")))
+        }
         _ => Ok(()),
     }
 }
 
 fn text_block(block: &Value, path: &str) -> Result<(), Refusal> {
     let Some(text) = block.get("text").and_then(Value::as_str) else {
-        return Err(Refusal::invalid(format!(
-            "{path}.text.text: Field required"
-        )));
+        return Err(Refusal::invalid(format!("{path}.text.text: Field required")));
     };
     if text.is_empty() && block.get("cache_control").is_some() {
         return Err(Refusal::invalid(format!(
@@ -167,9 +134,7 @@ fn text_block(block: &Value, path: &str) -> Result<(), Refusal> {
         )));
     }
     if text.is_empty() {
-        return Err(Refusal::invalid(format!(
-            "{path}: text content blocks must be non-empty"
-        )));
+        return Err(Refusal::invalid(format!("{path}: text content blocks must be non-empty")));
     }
     if text.trim().is_empty() {
         return Err(Refusal::invalid(format!(
@@ -225,10 +190,7 @@ fn newer(block: &Value, role: &str, path: &str) -> Result<(), Refusal> {
 
 /// The form of a cache marker, where there is one.
 pub(super) fn marker(block: &Value, path: &str) -> Result<(), Refusal> {
-    let Some(marker) = block
-        .get("cache_control")
-        .filter(|marker| !marker.is_null())
-    else {
+    let Some(marker) = block.get("cache_control").filter(|marker| !marker.is_null()) else {
         return Ok(());
     };
     let path = format!("{path}.cache_control");

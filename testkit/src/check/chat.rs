@@ -46,10 +46,7 @@ pub(crate) fn check(request: &Received) -> Result<(), Refusal> {
 
 fn call_ids(message: &Value) -> impl Iterator<Item = &str> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
-    calls
-        .into_iter()
-        .flatten()
-        .filter_map(|call| call.get("id")?.as_str())
+    calls.into_iter().flatten().filter_map(|call| call.get("id")?.as_str())
 }
 
 fn unanswered(open: &BTreeSet<&str>) -> Result<(), Refusal> {

@@ -108,11 +108,7 @@ pub(super) fn betas(request: &Received) -> Result<Vec<String>, Refusal> {
         .collect();
     for name in &named {
         // `-2026-09-04` is eleven characters.
-        let stem = name
-            .len()
-            .checked_sub(11)
-            .and_then(|end| name.get(..end))
-            .unwrap_or(name);
+        let stem = name.len().checked_sub(11).and_then(|end| name.get(..end)).unwrap_or(name);
         if !BETAS.contains(&stem) && name != "claude-code-20250219" {
             return Err(Refusal::invalid(format!(
                 "Unexpected value(s) `{name}` for the `anthropic-beta` header"
@@ -136,9 +132,7 @@ pub(super) fn top_level(
     for field in body.keys() {
         let enabled = BETA_FIELDS.iter().any(|(name, needs)| {
             name == field
-                && needs
-                    .iter()
-                    .any(|stem| betas.iter().any(|beta| beta.starts_with(stem)))
+                && needs.iter().any(|stem| betas.iter().any(|beta| beta.starts_with(stem)))
         });
         let sampling = endpoint == Endpoint::Messages
             && version != VERSION_2026
@@ -173,10 +167,8 @@ pub(super) fn parameters(
     if endpoint == Endpoint::CountTokens {
         return Ok(());
     }
-    let max_tokens = body
-        .get("max_tokens")
-        .and_then(Value::as_u64)
-        .ok_or_else(|| required("max_tokens"))?;
+    let max_tokens =
+        body.get("max_tokens").and_then(Value::as_u64).ok_or_else(|| required("max_tokens"))?;
     let spec = models.spec(&ModelId::new(model));
     if spec.window.is_some() && max_tokens > spec.max_output {
         return Err(Refusal::invalid(format!(
@@ -199,9 +191,9 @@ fn thinking_parameter(thinking: Option<&Value>, max_tokens: u64) -> Result<(), R
     match thinking.get("type").and_then(Value::as_str) {
         Some("adaptive" | "disabled" | "between_tools") => Ok(()),
         Some("enabled") => match thinking.get("budget_tokens").and_then(Value::as_u64) {
-            Some(budget) if budget >= max_tokens => Err(Refusal::invalid(
-                "`max_tokens` must be greater than `thinking.budget_tokens`",
-            )),
+            Some(budget) if budget >= max_tokens => {
+                Err(Refusal::invalid("`max_tokens` must be greater than `thinking.budget_tokens`"))
+            }
             Some(1_024..) => Ok(()),
             _ => Err(Refusal::invalid(
                 "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
@@ -259,10 +251,7 @@ pub(super) fn tools(body: &Map<String, Value>) -> Result<(), Refusal> {
             )));
         }
         let root = ["anyOf", "oneOf", "allOf"];
-        if root
-            .iter()
-            .any(|key| schema.is_some_and(|s| s.get(key).is_some()))
-        {
+        if root.iter().any(|key| schema.is_some_and(|s| s.get(key).is_some())) {
             return Err(Refusal::invalid(format!(
                 "tools.{at}.custom.input_schema: input_schema does not support oneOf, allOf, or \
                  anyOf at the top level"

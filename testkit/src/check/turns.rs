@@ -26,15 +26,11 @@ pub(super) fn check(messages: &[Value]) -> Result<(), Refusal> {
     let turns = turns(messages);
     match turns.first().map(|turn| turn.role) {
         None => {
-            return Err(Refusal::invalid(
-                "messages: at least one message is required",
-            ));
+            return Err(Refusal::invalid("messages: at least one message is required"));
         }
         Some("user") => {}
         Some(_) => {
-            return Err(Refusal::invalid(
-                "messages: first message must use the \"user\" role",
-            ));
+            return Err(Refusal::invalid("messages: first message must use the \"user\" role"));
         }
     }
     let mut seen = BTreeSet::new();
@@ -62,11 +58,7 @@ fn turns(messages: &[Value]) -> Vec<Turn<'_>> {
         let parts = parts(at, message);
         match turns.last_mut() {
             Some(turn) if turn.role == role(message) => turn.parts.extend(parts),
-            _ => turns.push(Turn {
-                role: role(message),
-                first: at,
-                parts,
-            }),
+            _ => turns.push(Turn { role: role(message), first: at, parts }),
         }
     }
     turns
@@ -83,11 +75,9 @@ fn parts(at: usize, message: &Value) -> Vec<Part<'_>> {
                 value: block,
             })
             .collect(),
-        Some(content) => vec![Part {
-            path: format!("messages.{at}.content"),
-            kind: "text",
-            value: content,
-        }],
+        Some(content) => {
+            vec![Part { path: format!("messages.{at}.content"), kind: "text", value: content }]
+        }
         None => Vec::new(),
     }
 }
@@ -141,11 +131,7 @@ fn results(turn: &Turn<'_>, before: Option<&Turn<'_>>) -> Result<(), Refusal> {
             other_seen = true;
             continue;
         }
-        let id = part
-            .value
-            .get("tool_use_id")
-            .and_then(Value::as_str)
-            .unwrap_or("");
+        let id = part.value.get("tool_use_id").and_then(Value::as_str).unwrap_or("");
         if !calls.contains(&id) {
             return Err(Refusal::invalid(format!(
                 "{}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each \

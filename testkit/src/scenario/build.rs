@@ -39,22 +39,14 @@ impl Scenario {
     /// The next request for which `when` holds gets this answer.
     #[must_use]
     pub fn on(mut self, when: When, reply: Reply) -> Self {
-        self.steps.push(Step {
-            when,
-            reply,
-            repeat: false,
-        });
+        self.steps.push(Step { when, reply, repeat: false });
         self
     }
 
     /// Every request for which `when` holds gets this answer.
     #[must_use]
     pub fn always(mut self, when: When, reply: Reply) -> Self {
-        self.steps.push(Step {
-            when,
-            reply,
-            repeat: true,
-        });
+        self.steps.push(Step { when, reply, repeat: true });
         self
     }
 
@@ -69,26 +61,17 @@ impl Scenario {
 impl When {
     /// The person's last text contains this.
     pub fn user(text: impl Into<String>) -> Self {
-        Self {
-            user_contains: Some(text.into()),
-            ..Self::default()
-        }
+        Self { user_contains: Some(text.into()), ..Self::default() }
     }
 
     /// The conversation ends with a tool result that contains this.
     pub fn tool_result(text: impl Into<String>) -> Self {
-        Self {
-            tool_result_contains: Some(text.into()),
-            ..Self::default()
-        }
+        Self { tool_result_contains: Some(text.into()), ..Self::default() }
     }
 
     /// The source header says this.
     pub fn source(name: impl Into<String>) -> Self {
-        Self {
-            source: Some(name.into()),
-            ..Self::default()
-        }
+        Self { source: Some(name.into()), ..Self::default() }
     }
 
     /// Whether it holds of the `nth` request.
@@ -102,13 +85,9 @@ impl When {
         let results = request.last_tool_results();
         contains(&self.user_contains, &|| request.last_user_text())
             && contains(&self.system_contains, &|| request.system_text())
-            && self
-                .tool_result
-                .is_none_or(|wanted| wanted == results.is_some())
+            && self.tool_result.is_none_or(|wanted| wanted == results.is_some())
             && self.tool_result_contains.as_ref().is_none_or(|wanted| {
-                results
-                    .as_ref()
-                    .is_some_and(|results| results.contains(wanted))
+                results.as_ref().is_some_and(|results| results.contains(wanted))
             })
             && is(&self.source, request.source())
             && is(&self.model, request.model())
@@ -155,11 +134,7 @@ impl Reply {
     /// The same answer with one more call of a tool.
     #[must_use]
     pub fn and_tool(self, name: impl Into<String>, input: Value) -> Self {
-        self.and(Content::ToolUse {
-            name: name.into(),
-            input,
-            id: None,
-        })
+        self.and(Content::ToolUse { name: name.into(), input, id: None })
     }
 
     /// The same answer with something going wrong.
@@ -172,10 +147,7 @@ impl Reply {
     /// The same answer, waiting after its first event until released.
     #[must_use]
     pub fn gate(mut self, name: impl Into<String>) -> Self {
-        self.gate = Some(Gate {
-            name: name.into(),
-            after_events: super::one(),
-        });
+        self.gate = Some(Gate { name: name.into(), after_events: super::one() });
         self
     }
 

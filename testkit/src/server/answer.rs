@@ -21,11 +21,8 @@ pub(super) struct Answer {
 impl Answer {
     pub(super) fn new(reply: &Reply, number: u64, rules: &Rules) -> Self {
         let mut calls = 0_usize;
-        let blocks: Vec<Value> = reply
-            .content
-            .iter()
-            .map(|content| block(content, number, &mut calls))
-            .collect();
+        let blocks: Vec<Value> =
+            reply.content.iter().map(|content| block(content, number, &mut calls)).collect();
         let uses_tools = blocks.iter().any(|block| kind(block) == "tool_use");
         let by_content = if uses_tools { "tool_use" } else { "end_turn" };
         let stop_reason = reply.stop_reason.clone();
@@ -73,12 +70,7 @@ pub(super) enum Api {
 /// The refusal that a fault of the reply asks for.
 pub(super) fn refusal(reply: &Reply, api: Api, prompt: u64, window: u64) -> Option<Refusal> {
     reply.faults.iter().find_map(|fault| match fault {
-        Fault::Error {
-            status,
-            error_type,
-            message,
-            headers,
-        } => {
+        Fault::Error { status, error_type, message, headers } => {
             let mut refusal = Refusal::new(*status, error_type.as_deref(), message);
             refusal.headers.clone_from(headers);
             Some(refusal)
@@ -128,7 +120,5 @@ pub(super) fn set(response: &mut Response<Body>, name: &str, value: &str) {
 /// A text in slices of so many characters.
 pub(super) fn slices(text: &str, chars: usize) -> Vec<String> {
     let all: Vec<char> = text.chars().collect();
-    all.chunks(chars.max(1))
-        .map(|slice| slice.iter().collect())
-        .collect()
+    all.chunks(chars.max(1)).map(|slice| slice.iter().collect()).collect()
 }

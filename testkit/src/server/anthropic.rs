@@ -53,10 +53,7 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
     }
     let usage = shared.cached(request, &pieces)?;
     let answer = Answer::new(&reply, number, &shared.rules);
-    let usage = Usage {
-        output: answer.output_tokens,
-        ..usage
-    };
+    let usage = Usage { output: answer.output_tokens, ..usage };
     shared.answered(request, &answer.blocks, usage);
     Ok(response(shared, request, &reply, &answer, &usage))
 }
@@ -114,10 +111,7 @@ const RATE_LIMITS: &[(&str, &str)] = &[
     ("anthropic-ratelimit-requests-reset", "2026-06-01T12:01:00Z"),
     ("anthropic-ratelimit-input-tokens-limit", "2000000"),
     ("anthropic-ratelimit-input-tokens-remaining", "1999000"),
-    (
-        "anthropic-ratelimit-input-tokens-reset",
-        "2026-06-01T12:01:00Z",
-    ),
+    ("anthropic-ratelimit-input-tokens-reset", "2026-06-01T12:01:00Z"),
 ];
 
 fn set_field(message: &mut Value, key: &str, value: Value) {
@@ -156,18 +150,12 @@ fn event(name: &str, mut data: Value) -> String {
 }
 
 fn error_event(error_type: &str, message: &str) -> String {
-    event(
-        "error",
-        json!({"type": "error", "error": {"type": error_type, "message": message}}),
-    )
+    event("error", json!({"type": "error", "error": {"type": error_type, "message": message}}))
 }
 
 /// The events of a streamed answer.
 fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -> Vec<String> {
-    let at_start = Usage {
-        output: usage.output.min(1),
-        ..*usage
-    };
+    let at_start = Usage { output: usage.output.min(1), ..*usage };
     let start = message(request, answer, &at_start);
     let mut events = vec![
         event("message_start", json!({"type": "", "message": start})),
@@ -175,13 +163,7 @@ fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -
     ];
     let mut tool_json = answer.tool_json.clone();
     for (index, block) in answer.blocks.iter().enumerate() {
-        block_events(
-            index,
-            block,
-            shared.rules.delta_chars,
-            &mut tool_json,
-            &mut events,
-        );
+        block_events(index, block, shared.rules.delta_chars, &mut tool_json, &mut events);
     }
     events.push(event(
         "message_delta",
@@ -211,9 +193,7 @@ fn block_events(
             let deltas = slices(text("text"), chars).into_iter();
             (
                 json!({"type": "text", "text": ""}),
-                deltas
-                    .map(|text| json!({"type": "text_delta", "text": text}))
-                    .collect(),
+                deltas.map(|text| json!({"type": "text_delta", "text": text})).collect(),
             )
         }
         "thinking" => {
@@ -252,10 +232,7 @@ fn block_events(
             json!({"type": "", "index": index, "delta": delta}),
         ));
     }
-    events.push(event(
-        "content_block_stop",
-        json!({"type": "", "index": index}),
-    ));
+    events.push(event("content_block_stop", json!({"type": "", "index": index})));
 }
 
 /// `POST /v1/messages/count_tokens`.
@@ -291,10 +268,7 @@ pub(super) async fn models(
                 "max_input_tokens": spec.window, "max_tokens": spec.max_output})
         })
         .collect();
-    json_response(
-        &request,
-        &json!({"object": "list", "data": data, "has_more": false}),
-    )
+    json_response(&request, &json!({"object": "list", "data": data, "has_more": false}))
 }
 
 pub(super) fn json_response(request: &Received, value: &Value) -> Response<Body> {

@@ -40,21 +40,14 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
         return Err(refusal);
     }
     let answer = Answer::new(&reply, number, &shared.rules);
-    let usage = Usage {
-        input: prompt,
-        output: answer.output_tokens,
-        ..Usage::default()
-    };
+    let usage = Usage { input: prompt, output: answer.output_tokens, ..Usage::default() };
     shared.answered(request, &answer.blocks, usage);
     if reply.faults.contains(&Fault::CloseBeforeHeaders) {
         return Ok(Response::new(broken()));
     }
     let streams = request.body.get("stream") == Some(&Value::Bool(true));
     let (events, content_type) = if streams {
-        (
-            stream(shared, request, &answer, &usage),
-            "text/event-stream",
-        )
+        (stream(shared, request, &answer, &usage), "text/event-stream")
     } else {
         let completion = completion(request, &answer, &usage);
         (vec![completion.to_string()], "application/json")
@@ -90,27 +83,16 @@ fn usage_json(usage: &Usage) -> Value {
 /// The texts of the blocks of one kind, joined.
 fn joined(answer: &Answer, wanted: &str, key: &str) -> String {
     let blocks = answer.blocks.iter().filter(|block| kind(block) == wanted);
-    blocks
-        .filter_map(|block| block.get(key)?.as_str())
-        .collect()
+    blocks.filter_map(|block| block.get(key)?.as_str()).collect()
 }
 
 /// The tool calls as (id, name, arguments).
 fn calls(answer: &Answer) -> Vec<(String, String, String)> {
     let mut instead = answer.tool_json.clone();
-    let blocks = answer
-        .blocks
-        .iter()
-        .filter(|block| kind(block) == "tool_use");
+    let blocks = answer.blocks.iter().filter(|block| kind(block) == "tool_use");
     blocks
         .map(|block| {
-            let text = |key: &str| {
-                block
-                    .get(key)
-                    .and_then(Value::as_str)
-                    .unwrap_or("")
-                    .to_owned()
-            };
+            let text = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
             let input = block.get("input").unwrap_or(&Value::Null).to_string();
             (text("id"), text("name"), instead.take().unwrap_or(input))
         })
@@ -126,11 +108,7 @@ fn completion(request: &Received, answer: &Answer, usage: &Usage) -> Value {
                 "function": {"name": name, "arguments": arguments}})
         })
         .collect();
-    let content = if text.is_empty() {
-        Value::Null
-    } else {
-        json!(text)
-    };
+    let content = if text.is_empty() { Value::Null } else { json!(text) };
     let mut message = json!({"role": "assistant", "content": content});
     if let Some(map) = message.as_object_mut() {
         if !calls.is_empty() {
@@ -158,10 +136,8 @@ fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -
         push(json!({"content": text}));
     }
     for (index, (id, name, arguments)) in calls(answer).into_iter().enumerate() {
-        push(
-            json!({"tool_calls": [{"index": index, "id": id, "type": "function",
-            "function": {"name": name, "arguments": ""}}]}),
-        );
+        push(json!({"tool_calls": [{"index": index, "id": id, "type": "function",
+            "function": {"name": name, "arguments": ""}}]}));
         for part in slices(&arguments, chars) {
             push(json!({"tool_calls": [{"index": index, "function": {"arguments": part}}]}));
         }

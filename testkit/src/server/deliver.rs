@@ -92,11 +92,7 @@ fn plan(mut events: Vec<String>, reply: &Reply, error_event: ErrorEvent) -> VecD
             }
             Fault::EndAfterEvents(count) => events.truncate(*count),
             Fault::CutAfterBytes(count) => cut_bytes = Some(*count),
-            Fault::ErrorEvent {
-                after_events,
-                error_type,
-                message,
-            } => {
+            Fault::ErrorEvent { after_events, error_type, message } => {
                 events.truncate(*after_events);
                 events.push(error_event(error_type, message));
             }
@@ -226,10 +222,7 @@ mod tests {
     fn s6_chunks_end_inside_characters() {
         let reply = Reply::default().fault(Fault::SplitUtf8);
         let acts = plan(vec!["aé€".into()], &reply, no_event);
-        assert_eq!(
-            sent(&acts),
-            [&b"a\xc3"[..], &b"\xa9\xe2"[..], &b"\x82"[..], &b"\xac"[..]]
-        );
+        assert_eq!(sent(&acts), [&b"a\xc3"[..], &b"\xa9\xe2"[..], &b"\x82"[..], &b"\xac"[..]]);
     }
 
     #[test]

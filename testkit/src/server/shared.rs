@@ -35,16 +35,12 @@ pub(super) struct Script {
 
 impl Script {
     pub(super) fn new(scenario: Scenario) -> Self {
-        Self {
-            steps: scenario.steps.into_iter().map(Some).collect(),
-            default: scenario.default,
-        }
+        Self { steps: scenario.steps.into_iter().map(Some).collect(), default: scenario.default }
     }
 
     fn next(&mut self, request: &Received, nth: u64) -> Reply {
         let fits = |slot: &&mut Option<Step>| {
-            slot.as_ref()
-                .is_some_and(|step| step.when.holds(request, nth))
+            slot.as_ref().is_some_and(|step| step.when.holds(request, nth))
         };
         let Some(slot) = self.steps.iter_mut().find(fits) else {
             let default = self.default.clone();
@@ -78,9 +74,7 @@ struct Book {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("rules", &self.rules)
-            .finish_non_exhaustive()
+        f.debug_struct("Shared").field("rules", &self.rules).finish_non_exhaustive()
     }
 }
 
@@ -173,10 +167,7 @@ impl Shared {
 
     /// Writes down what an answer was and cost.
     pub(super) fn answered(&self, request: &Received, blocks: &[Value], usage: Usage) {
-        let cost = self
-            .models
-            .spec(&ModelId::new(request.model()))
-            .cost(&usage);
+        let cost = self.models.spec(&ModelId::new(request.model())).cost(&usage);
         let mut book = self.book();
         book.issued.remember(blocks);
         self.update(book, request.index, |received| {

@@ -28,10 +28,7 @@ fn t6_usage_comes_from_the_cache_and_the_clock() {
     let first = billed(&server, &body);
     assert_eq!((first.cache_write_5m, first.input), (1_000, 10));
     let second = billed(&server, &body);
-    assert_eq!(
-        (second.cache_read, second.cache_write(), second.input),
-        (1_000, 0, 10)
-    );
+    assert_eq!((second.cache_read, second.cache_write(), second.input), (1_000, 0, 10));
     server.advance(Duration::from_mins(5));
     let cold = billed(&server, &body);
     assert_eq!((cold.cache_read, cold.cache_write_5m), (0, 1_000));
@@ -49,10 +46,7 @@ fn t6_the_wire_and_the_book_agree() {
     assert_eq!(start["cache_creation"]["ephemeral_1h_input_tokens"], 1_000);
     assert_eq!(start["cache_creation_input_tokens"], 1_000);
     let last = &events[events.len() - 2]["usage"];
-    assert_eq!(
-        (&last["output_tokens"], &last["input_tokens"]),
-        (&json!(20), &json!(1))
-    );
+    assert_eq!((&last["output_tokens"], &last["input_tokens"]), (&json!(20), &json!(1)));
     body["stream"] = json!(false);
     let usage = post(&server, "/v1/messages", &body).json()["usage"].clone();
     assert_eq!(usage["cache_read_input_tokens"], 1_000);
@@ -67,10 +61,7 @@ fn pc7_minimums_are_those_of_the_model() {
     assert_eq!(billed(&server, &body).cache_write(), 1_000);
     body["model"] = json!("claude-haiku-4-5");
     assert_eq!(billed(&server, &body).cache_write(), 0);
-    let rules = Rules {
-        cache_minimum: Some(1),
-        ..Rules::default()
-    };
+    let rules = Rules { cache_minimum: Some(1), ..Rules::default() };
     let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
     assert_eq!(billed(&server, &body).cache_write(), 1_000);
 }
@@ -94,10 +85,7 @@ fn q8_counting_tokens_counts_the_whole_prompt_and_warming_only_writes() {
     }
     let response = post(&server, "/v1/messages/count_tokens", &counted);
     assert_eq!(response.json(), json!({"input_tokens": 1_010}));
-    assert_eq!(
-        post(&server, "/v1/messages/count_tokens", &body).status,
-        400
-    );
+    assert_eq!(post(&server, "/v1/messages/count_tokens", &body).status, 400);
     body["max_tokens"] = json!(0);
     body["stream"] = json!(false);
     let warmed = billed(&server, &body);

@@ -18,10 +18,7 @@ struct Program {
 impl Program {
     fn serve(scenario: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mnemon-testkit"))
-            .args([
-                "serve",
-                &format!("{}/{scenario}", env!("CARGO_MANIFEST_DIR")),
-            ])
+            .args(["serve", &format!("{}/{scenario}", env!("CARGO_MANIFEST_DIR"))])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -68,17 +65,10 @@ fn post(address: &str, path: &str, body: &str) -> String {
 fn q8_a_person_gets_the_address_and_a_line_for_each_request() {
     let program = Program::serve("scenarios/demo.json");
     let listening = program.line();
-    let address = listening
-        .strip_prefix("listening on http://")
-        .unwrap()
-        .to_owned();
+    let address = listening.strip_prefix("listening on http://").unwrap().to_owned();
     let anthropic = format!("ANTHROPIC_BASE_URL=http://{address} ANTHROPIC_API_KEY=test mnemon");
     assert_eq!(program.line(), anthropic);
-    assert!(
-        program
-            .line()
-            .contains(&format!("OPENAI_BASE_URL=http://{address}/v1"))
-    );
+    assert!(program.line().contains(&format!("OPENAI_BASE_URL=http://{address}/v1")));
     let body = r#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}"#;
     assert!(post(&address, "/v1/messages", body).contains("You said: hello"));
     assert_eq!(
@@ -97,9 +87,5 @@ fn q8_a_scenario_that_cannot_be_read_is_said_to_be_so() {
         .output()
         .unwrap();
     assert!(!output.status.success());
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("no-such-file.json")
-    );
+    assert!(String::from_utf8(output.stderr).unwrap().contains("no-such-file.json"));
 }

@@ -20,10 +20,7 @@ fn q8_an_error_has_its_status_type_and_headers() {
         headers: BTreeMap::from([("retry-after".into(), "7".into())]),
     }));
     let response = ask(&server, user("hi"));
-    assert_eq!(
-        (response.status, response.header("retry-after")),
-        (429, Some("7"))
-    );
+    assert_eq!((response.status, response.header("retry-after")), (429, Some("7")));
     assert_eq!(response.header("request-id"), Some("req_test_0001"));
     assert_eq!(
         response.json(),
@@ -64,16 +61,12 @@ fn s6_a_stream_breaks_after_bytes_or_events() {
         assert_eq!(cut.bytes(), whole.bytes()[..bytes]);
     }
     for events in [1, 4] {
-        let cut = ask(
-            &serve(Reply::text("some text").fault(Fault::CutAfterEvents(events))),
-            user("hi"),
-        );
+        let cut =
+            ask(&serve(Reply::text("some text").fault(Fault::CutAfterEvents(events))), user("hi"));
         assert!(cut.broken);
         assert_eq!(cut.events(), whole.events()[..events]);
-        let end = ask(
-            &serve(Reply::text("some text").fault(Fault::EndAfterEvents(events))),
-            user("hi"),
-        );
+        let end =
+            ask(&serve(Reply::text("some text").fault(Fault::EndAfterEvents(events))), user("hi"));
         assert!(!end.broken);
         assert_eq!(end.events(), whole.events()[..events]);
     }
@@ -81,22 +74,11 @@ fn s6_a_stream_breaks_after_bytes_or_events() {
 
 #[test]
 fn s6_garbage_marks_and_error_events_are_sent_as_asked() {
-    let garbage = Fault::Garbage {
-        after_events: 1,
-        text: "\u{0}not an event\n".into(),
-    };
+    let garbage = Fault::Garbage { after_events: 1, text: "\u{0}not an event\n".into() };
     let response = ask(&serve(Reply::text("hi").fault(garbage)), user("hi"));
-    assert!(
-        response
-            .text()
-            .contains("\n\n\u{0}not an event\nevent: ping")
-    );
+    assert!(response.text().contains("\n\n\u{0}not an event\nevent: ping"));
     let response = ask(&serve(Reply::text("hi").fault(Fault::Bom)), user("hi"));
-    assert!(
-        response
-            .bytes()
-            .starts_with(b"\xef\xbb\xbfevent: message_start")
-    );
+    assert!(response.bytes().starts_with(b"\xef\xbb\xbfevent: message_start"));
     let late = Fault::ErrorEvent {
         after_events: 3,
         error_type: "overloaded_error".into(),
@@ -110,25 +92,10 @@ fn s6_garbage_marks_and_error_events_are_sent_as_asked() {
 #[test]
 fn s6_chunks_of_a_size_and_inside_characters() {
     let small = ask(&serve(Reply::text("größer").chunk_bytes(7)), user("hi"));
-    assert!(
-        small
-            .chunks
-            .iter()
-            .rev()
-            .skip(1)
-            .all(|chunk| chunk.len() == 7)
-    );
+    assert!(small.chunks.iter().rev().skip(1).all(|chunk| chunk.len() == 7));
     assert_eq!(small.blocks()[0]["text"], "größer");
-    let split = ask(
-        &serve(Reply::text("größer €").fault(Fault::SplitUtf8)),
-        user("hi"),
-    );
-    assert!(
-        split
-            .chunks
-            .iter()
-            .any(|chunk| std::str::from_utf8(chunk).is_err())
-    );
+    let split = ask(&serve(Reply::text("größer €").fault(Fault::SplitUtf8)), user("hi"));
+    assert!(split.chunks.iter().any(|chunk| std::str::from_utf8(chunk).is_err()));
     assert_eq!(split.blocks()[0]["text"], "größer €");
 }
 
@@ -148,10 +115,7 @@ fn s6_the_arguments_of_a_call_can_be_no_json() {
 #[test]
 fn q8_a_gate_holds_the_rest_back_until_it_is_released() {
     let mut reply = Reply::text("now");
-    reply.gate = Some(Gate {
-        name: "go".into(),
-        after_events: 2,
-    });
+    reply.gate = Some(Gate { name: "go".into(), after_events: 2 });
     let server = serve(reply);
     let bytes = body(user("hi")).to_string();
     let mut connection = open(&server, "POST", "/v1/messages", AUTH, bytes.as_bytes()).unwrap();
@@ -159,17 +123,10 @@ fn q8_a_gate_holds_the_rest_back_until_it_is_released() {
         let Part::Data(event) = connection.part() else {
             panic!("no event");
         };
-        assert!(
-            String::from_utf8(event)
-                .unwrap()
-                .starts_with(&format!("event: {name}"))
-        );
+        assert!(String::from_utf8(event).unwrap().starts_with(&format!("event: {name}")));
     }
     // Another request is answered meanwhile.
-    assert_eq!(
-        ask(&server, user("and me")).blocks()[0]["text"],
-        "You said: and me"
-    );
+    assert_eq!(ask(&server, user("and me")).blocks()[0]["text"], "You said: and me");
     server.release("go");
     assert_eq!(connection.rest().blocks()[0]["text"], "now");
 }

@@ -53,11 +53,7 @@ pub(crate) fn open(
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> Option<Connection> {
-    let address = server
-        .base_url()
-        .strip_prefix("http://")
-        .unwrap()
-        .to_owned();
+    let address = server.base_url().strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut head = format!(
@@ -80,11 +76,7 @@ pub(crate) fn open(
         };
         headers.push((name.to_lowercase(), value.to_owned()));
     }
-    Some(Connection {
-        reader,
-        status,
-        headers,
-    })
+    Some(Connection { reader, status, headers })
 }
 
 /// One line without its end; none where the connection is closed.
@@ -101,10 +93,7 @@ fn line(reader: &mut BufReader<TcpStream>) -> Option<String> {
 impl Connection {
     /// The next chunk, or the whole body where it has a length.
     pub(crate) fn part(&mut self) -> Part {
-        let length = self
-            .headers
-            .iter()
-            .find(|(name, _)| name == "content-length");
+        let length = self.headers.iter().find(|(name, _)| name == "content-length");
         if let Some((_, length)) = length {
             let mut data = vec![0; length.parse().unwrap()];
             self.headers.retain(|(name, _)| name != "content-length");
@@ -124,11 +113,7 @@ impl Connection {
             return Part::Broken;
         }
         data.truncate(size);
-        if size == 0 {
-            Part::End
-        } else {
-            Part::Data(data)
-        }
+        if size == 0 { Part::End } else { Part::Data(data) }
     }
 
     pub(crate) fn rest(mut self) -> Response {
@@ -140,12 +125,7 @@ impl Connection {
                 Part::Broken => break true,
             }
         };
-        Response {
-            status: self.status,
-            headers: self.headers,
-            chunks,
-            broken,
-        }
+        Response { status: self.status, headers: self.headers, chunks, broken }
     }
 }
 
@@ -164,8 +144,7 @@ impl Response {
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut all = self.headers.iter();
-        all.find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        all.find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The data of every whole event.
@@ -221,13 +200,9 @@ pub(crate) fn post_with(
     more: &[(&str, &str)],
 ) -> Response {
     // A header given by the test takes the place of the usual one.
-    let usual = AUTH
-        .iter()
-        .filter(|(name, _)| more.iter().all(|(other, _)| other != name));
+    let usual = AUTH.iter().filter(|(name, _)| more.iter().all(|(other, _)| other != name));
     let headers: Vec<(&str, &str)> = usual.chain(more).copied().collect();
-    open(server, "POST", path, &headers, body.to_string().as_bytes())
-        .expect("a response")
-        .rest()
+    open(server, "POST", path, &headers, body.to_string().as_bytes()).expect("a response").rest()
 }
 
 /// Asks for an answer.

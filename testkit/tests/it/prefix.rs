@@ -45,15 +45,9 @@ fn pc1_the_place_of_a_break_is_named() {
     assert_eq!(broken("/model", json!("n")), "/model");
     assert_eq!(broken("/tools/0/name", json!("b")), "/tools");
     assert_eq!(broken("/system/0/text", json!("t")), "/system");
-    assert_eq!(
-        broken("/messages/0/content", json!("two")),
-        "/messages/0/content/0"
-    );
+    assert_eq!(broken("/messages/0/content", json!("two")), "/messages/0/content/0");
     let swapped = json!({"y": 2, "x": 1});
-    assert_eq!(
-        broken("/messages/1/content/0/input", swapped),
-        "/messages/1/content/0"
-    );
+    assert_eq!(broken("/messages/1/content/0/input", swapped), "/messages/1/content/0");
     assert_eq!(
         broken("/messages/2/content/0/content/0/text", json!("gone")),
         "/messages/2/content/0"
@@ -69,10 +63,7 @@ fn pc1_the_message_shows_where_texts_part() {
     let mut later = base();
     later["system"][0]["text"] = json!("sun");
     let message = first_break_of(&base(), &later).unwrap().to_string();
-    assert!(
-        message.contains("the prefix breaks at /system"),
-        "{message}"
-    );
+    assert!(message.contains("the prefix breaks at /system"), "{message}");
     assert!(message.contains("\"sun\""), "{message}");
 }
 
@@ -83,10 +74,7 @@ fn pc1_chat_messages_are_compared_whole() {
             "tool_calls": [{"id": "c", "function": {"name": "a", "arguments": arguments}}]}]})
     };
     assert_eq!(first_break_of(&calls("{}"), &calls("{}")), None);
-    assert_eq!(
-        first_break_of(&calls("{}"), &calls("{ }")).unwrap().path,
-        "/messages/1"
-    );
+    assert_eq!(first_break_of(&calls("{}"), &calls("{ }")).unwrap().path, "/messages/1");
 }
 
 proptest! {

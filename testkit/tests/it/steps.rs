@@ -52,15 +52,7 @@ fn q8_steps_look_at_source_model_system_number_and_results() {
     assert_eq!(send(&with("model", json!("claude-haiku-4-5"))), "model");
     assert_eq!(send(&body(user("hi"))), "default");
     let source = [(SOURCE_HEADER, "recall")];
-    assert_eq!(
-        said(&post_with(
-            &server,
-            "/v1/messages",
-            &body(user("hi")),
-            &source
-        )),
-        "source"
-    );
+    assert_eq!(said(&post_with(&server, "/v1/messages", &body(user("hi")), &source)), "source");
     assert_eq!(send(&body(user("hi"))), "fifth");
     let results = json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": [
         {"type": "tool_use", "id": "t", "name": "Read", "input": {}}]}, {"role": "user", "content": [
@@ -92,21 +84,14 @@ fn q8_ids_are_the_same_every_time() {
 fn q8_requests_are_kept_as_they_arrived() {
     let server = TestServer::start(Scenario::new()).unwrap();
     let raw = br#"{"model":"claude-opus-5" , "max_tokens":5,"messages":[{"role":"user","content":"hi"}]}"#;
-    let headers = [
-        ("x-api-key", "k"),
-        ("anthropic-version", "2023-06-01"),
-        ("X-Own", "yes"),
-    ];
+    let headers = [("x-api-key", "k"), ("anthropic-version", "2023-06-01"), ("X-Own", "yes")];
     let path = "/v1/messages?beta=true";
     let response = open(&server, "POST", path, &headers, raw).unwrap().rest();
     assert_eq!(response.json()["content"][0]["text"], "You said: hi");
     let request = server.requests().remove(0);
     assert_eq!(request.raw.as_ref(), raw);
     assert_eq!((request.path.as_str(), request.index), ("/v1/messages", 0));
-    assert_eq!(
-        (request.header("x-own"), request.model()),
-        (Some("yes"), "claude-opus-5")
-    );
+    assert_eq!((request.header("x-own"), request.model()), (Some("yes"), "claude-opus-5"));
 }
 
 #[test]
@@ -122,49 +107,20 @@ fn q8_waiting_for_requests_is_bounded_and_says_what_came() {
         .build()
         .unwrap();
     let outcome = runtime.block_on(server.wait_for_requests(2));
-    assert!(matches!(
-        outcome,
-        Err(Error::TooFew {
-            wanted: 2,
-            arrived: 1,
-            ..
-        })
-    ));
-    assert_eq!(
-        runtime.block_on(server.wait_for_requests(1)).unwrap().len(),
-        1
-    );
+    assert!(matches!(outcome, Err(Error::TooFew { wanted: 2, arrived: 1, .. })));
+    assert_eq!(runtime.block_on(server.wait_for_requests(1)).unwrap().len(), 1);
 }
 
 #[test]
 fn q8_probes_and_models_are_served() {
-    let rules = Rules {
-        rate_limit_headers: true,
-        ..Rules::default()
-    };
+    let rules = Rules { rate_limit_headers: true, ..Rules::default() };
     let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
-    assert_eq!(
-        open(&server, "HEAD", "/api/hello", &[], b"")
-            .unwrap()
-            .status,
-        200
-    );
-    let models = open(&server, "GET", "/v1/models", &[], b"")
-        .unwrap()
-        .rest()
-        .json();
-    let ids: Vec<_> = models["data"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|model| &model["id"])
-        .collect();
+    assert_eq!(open(&server, "HEAD", "/api/hello", &[], b"").unwrap().status, 200);
+    let models = open(&server, "GET", "/v1/models", &[], b"").unwrap().rest().json();
+    let ids: Vec<_> = models["data"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
     assert!(ids.contains(&&json!("claude-opus-5")));
     let response = ask(&server, user("hi"));
-    assert_eq!(
-        response.header("anthropic-ratelimit-requests-limit"),
-        Some("1000")
-    );
+    assert_eq!(response.header("anthropic-ratelimit-requests-limit"), Some("1000"));
 }
 
 #[test]
@@ -182,20 +138,12 @@ fn q8_chat_completions_stream_text_thinking_and_calls() {
     assert!(response.text().ends_with("data: [DONE]\n\n"));
     let events = response.events();
     let joined = |path: &str| -> String {
-        let parts = events
-            .iter()
-            .filter_map(|event| event.pointer(path)?.as_str());
+        let parts = events.iter().filter_map(|event| event.pointer(path)?.as_str());
         parts.collect()
     };
     assert_eq!(joined("/choices/0/delta/reasoning_content"), "hmm");
-    assert_eq!(
-        joined("/choices/0/delta/content"),
-        "I will read the file now."
-    );
-    assert_eq!(
-        joined("/choices/0/delta/tool_calls/0/function/arguments"),
-        r#"{"file_path":"/a"}"#
-    );
+    assert_eq!(joined("/choices/0/delta/content"), "I will read the file now.");
+    assert_eq!(joined("/choices/0/delta/tool_calls/0/function/arguments"), r#"{"file_path":"/a"}"#);
     assert_eq!(joined("/choices/0/finish_reason"), "tool_calls");
     assert_eq!(events.last().unwrap()["usage"]["prompt_tokens"], 1);
     chat["stream"] = json!(false);
@@ -216,18 +164,12 @@ fn q8_the_demo_plays_three_rounds_of_tools_and_an_answer() {
         let blocks = response.blocks();
         let list = messages.as_array_mut().unwrap();
         list.push(json!({"role": "assistant", "content": blocks}));
-        let calls: Vec<&Value> = blocks
-            .iter()
-            .filter(|block| block["type"] == "tool_use")
-            .collect();
+        let calls: Vec<&Value> =
+            blocks.iter().filter(|block| block["type"] == "tool_use").collect();
         if calls.is_empty() {
             break blocks.last().unwrap()["text"].as_str().unwrap().to_owned();
         }
-        tools.extend(
-            calls
-                .iter()
-                .map(|call| call["name"].as_str().unwrap().to_owned()),
-        );
+        tools.extend(calls.iter().map(|call| call["name"].as_str().unwrap().to_owned()));
         let results: Vec<Value> = calls
             .iter()
             .map(|call| json!({"type": "tool_result", "tool_use_id": call["id"], "content": "README.md"}))
@@ -244,22 +186,13 @@ fn q8_the_demo_plays_three_rounds_of_tools_and_an_answer() {
 fn q8_scenarios_say_what_they_do_not_know_and_read_back_as_written() {
     let scenario = Scenario::from_json(FAULTS).unwrap();
     assert_eq!(scenario.steps[0].reply.faults.len(), 1);
-    assert!(matches!(
-        scenario.steps[0].reply.faults[0],
-        Fault::Error { status: 529, .. }
-    ));
+    assert!(matches!(scenario.steps[0].reply.faults[0], Fault::Error { status: 529, .. }));
     let text = serde_json::to_string(&scenario).unwrap();
     assert_eq!(Scenario::from_json(&text).unwrap(), scenario);
     for (text, word) in [
         (r#"{"stepz": []}"#, "stepz"),
-        (
-            r#"{"steps": [{"reply": {"fault": {"explode": 1}}}]}"#,
-            "explode",
-        ),
-        (
-            r#"{"steps": [{"when": {"usr_contains": "x"}}]}"#,
-            "usr_contains",
-        ),
+        (r#"{"steps": [{"reply": {"fault": {"explode": 1}}}]}"#, "explode"),
+        (r#"{"steps": [{"when": {"usr_contains": "x"}}]}"#, "usr_contains"),
     ] {
         let error = Scenario::from_json(text).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");

@@ -56,16 +56,11 @@ fn q8_a_request_without_a_key_or_version_is_refused() {
     let server = server();
     let bytes = body(user("hi")).to_string();
     let send = |headers: &[(&str, &str)]| {
-        open(&server, "POST", "/v1/messages", headers, bytes.as_bytes())
-            .unwrap()
-            .rest()
+        open(&server, "POST", "/v1/messages", headers, bytes.as_bytes()).unwrap().rest()
     };
     let version = ("anthropic-version", "2023-06-01");
     refused(&send(&[version]), 401, "x-api-key header is required");
-    assert_eq!(
-        send(&[version]).json()["error"]["type"],
-        "authentication_error"
-    );
+    assert_eq!(send(&[version]).json()["error"]["type"], "authentication_error");
     refused(&send(&[("x-api-key", "k")]), 400, "anthropic-version");
     assert_eq!(send(&[version, ("authorization", "Bearer t")]).status, 200);
 }
@@ -81,10 +76,7 @@ fn s6_a_body_that_is_no_json_is_refused() {
 #[test]
 fn q8_every_call_needs_a_result_in_the_next_turn() {
     let words = "`tool_use` ids were found without `tool_result` blocks immediately after: t2.";
-    invalid(
-        loop_of(json!([call("t1"), call("t2")]), json!([result("t1")])),
-        words,
-    );
+    invalid(loop_of(json!([call("t1"), call("t2")]), json!([result("t1")])), words);
     invalid(loop_of(json!([call("t2")]), json!("never mind")), words);
     let unfinished = json!([{"role": "user", "content": "go"},
         {"role": "assistant", "content": [call("t2")]}]);
@@ -99,10 +91,7 @@ fn q8_every_call_needs_a_result_in_the_next_turn() {
 fn q8_a_result_needs_its_call_and_only_once() {
     let words = "unexpected `tool_use_id` found in `tool_result` blocks: t9";
     invalid(json!([{"role": "user", "content": [result("t9")]}]), words);
-    invalid(
-        loop_of(json!([call("t1")]), json!([result("t1"), result("t9")])),
-        words,
-    );
+    invalid(loop_of(json!([call("t1")]), json!([result("t1"), result("t9")])), words);
     let twice = loop_of(json!([call("t1")]), json!([result("t1"), result("t1")]));
     invalid(twice, "a single result");
     let reused = json!([{"role": "user", "content": "go"},
@@ -119,46 +108,25 @@ fn q8_results_come_first_also_across_messages_of_one_turn() {
         json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": [call("t1")]},
             {"role": "user", "content": one}, {"role": "user", "content": two}])
     };
-    invalid(
-        split(json!("first"), json!([result("t1")])),
-        "must come first",
-    );
+    invalid(split(json!("first"), json!([result("t1")])), "must come first");
     valid(split(json!([result("t1")]), json!("then")));
 }
 
 #[test]
 fn q8_text_is_never_empty() {
-    invalid(
-        json!([{"role": "user", "content": [text("")]}]),
-        "must be non-empty",
-    );
-    invalid(
-        json!([{"role": "user", "content": [text(" \n")]}]),
-        "non-whitespace",
-    );
-    invalid(
-        json!([{"role": "user", "content": ""}]),
-        "non-empty content",
-    );
-    invalid(
-        json!([{"role": "user", "content": []}]),
-        "non-empty content",
-    );
+    invalid(json!([{"role": "user", "content": [text("")]}]), "must be non-empty");
+    invalid(json!([{"role": "user", "content": [text(" \n")]}]), "non-whitespace");
+    invalid(json!([{"role": "user", "content": ""}]), "non-empty content");
+    invalid(json!([{"role": "user", "content": []}]), "non-empty content");
     let nested = json!({"type": "tool_result", "tool_use_id": "t1", "content": [text("")]});
-    invalid(
-        loop_of(json!([call("t1")]), json!([nested])),
-        "must be non-empty",
-    );
+    invalid(loop_of(json!([call("t1")]), json!([nested])), "must be non-empty");
 }
 
 #[test]
 fn q8_roles_start_and_end_with_the_person() {
     invalid(json!([]), "at least one message");
     let assistant = json!({"role": "assistant", "content": "hello"});
-    invalid(
-        json!([assistant]),
-        "first message must use the \"user\" role",
-    );
+    invalid(json!([assistant]), "first message must use the \"user\" role");
     let prefill = json!([{"role": "user", "content": "go"}, assistant]);
     invalid(prefill, "does not support assistant message prefill");
     invalid(json!([{"role": "robot", "content": "go"}]), "role");
@@ -179,29 +147,13 @@ fn q8_unknown_fields_are_named() {
     let server = server();
     let extra = "Extra inputs are not permitted";
     let send = |body: &Value| post(&server, "/v1/messages", body);
-    refused(
-        &send(&with("querySource", json!(1))),
-        400,
-        &format!("querySource: {extra}"),
-    );
+    refused(&send(&with("querySource", json!(1))), 400, &format!("querySource: {extra}"));
     let message = json!([{"role": "user", "content": "a", "uuid": "x"}]);
-    refused(
-        &send(&body(message)),
-        400,
-        &format!("messages.0.uuid: {extra}"),
-    );
+    refused(&send(&body(message)), 400, &format!("messages.0.uuid: {extra}"));
     let block = json!([{"role": "user", "content": [{"type": "text", "text": "a", "note": 1}]}]);
-    refused(
-        &send(&body(block)),
-        400,
-        &format!("messages.0.content.0.text.note: {extra}"),
-    );
+    refused(&send(&body(block)), 400, &format!("messages.0.content.0.text.note: {extra}"));
     let tools = json!([{"name": "a", "input_schema": {"type": "object"}, "paths": []}]);
-    refused(
-        &send(&with("tools", tools)),
-        400,
-        &format!("tools.0.custom.paths: {extra}"),
-    );
+    refused(&send(&with("tools", tools)), 400, &format!("tools.0.custom.paths: {extra}"));
     let kind = json!([{"role": "user", "content": [{"type": "hologram"}]}]);
     refused(&send(&body(kind)), 400, "Input tag 'hologram'");
 }
@@ -213,15 +165,8 @@ fn q8_a_beta_field_needs_its_header_and_the_header_has_to_exist() {
     let words = "context_management: Extra inputs are not permitted";
     refused(&post(&server, "/v1/messages", &body), 400, words);
     let beta = |name| post_with(&server, "/v1/messages", &body, &[("anthropic-beta", name)]);
-    assert_eq!(
-        beta("oauth-2025-04-20, context-management-2025-06-27").status,
-        200
-    );
-    refused(
-        &beta("time-travel-2026-01-01"),
-        400,
-        "Unexpected value(s) `time-travel-2026-01-01`",
-    );
+    assert_eq!(beta("oauth-2025-04-20, context-management-2025-06-27").status, 200);
+    refused(&beta("time-travel-2026-01-01"), 400, "Unexpected value(s) `time-travel-2026-01-01`");
 }
 
 #[test]
@@ -231,19 +176,11 @@ fn q8_sampling_parameters_are_gone_in_the_newer_version() {
     for field in ["temperature", "top_p", "top_k"] {
         let body = with(field, json!(1));
         assert_eq!(post(&server, "/v1/messages", &body).status, 200);
-        refused(
-            &post_with(&server, "/v1/messages", &body, &newer),
-            400,
-            field,
-        );
+        refused(&post_with(&server, "/v1/messages", &body, &newer), 400, field);
     }
     let cited = json!([{"role": "user", "content": [
         {"type": "text", "text": "a", "citations": [{"type": "char_location"}]}]}]);
-    refused(
-        &post_with(&server, "/v1/messages", &body(cited), &newer),
-        400,
-        "citations",
-    );
+    refused(&post_with(&server, "/v1/messages", &body(cited), &newer), 400, "citations");
 }
 
 #[test]
@@ -258,17 +195,9 @@ fn q8_required_parameters_and_their_limits() {
         refused(&without(field), 400, &format!("{field}: Field required"));
     }
     let send = |body: &Value| post(&server, "/v1/messages", body);
-    refused(
-        &send(&with("max_tokens", json!(128_001))),
-        400,
-        "128001 > 128000",
-    );
-    let thinking = |budget: u64| {
-        with(
-            "thinking",
-            json!({"type": "enabled", "budget_tokens": budget}),
-        )
-    };
+    refused(&send(&with("max_tokens", json!(128_001))), 400, "128001 > 128000");
+    let thinking =
+        |budget: u64| with("thinking", json!({"type": "enabled", "budget_tokens": budget}));
     refused(&send(&thinking(1_000)), 400, "`max_tokens` must be greater");
     refused(&send(&thinking(999)), 400, "greater than or equal to 1024");
 }
@@ -280,11 +209,7 @@ fn q8_tools_have_names_and_schemas() {
     let tool = |name: &str| json!({"name": name, "input_schema": {"type": "object"}});
     refused(&send(json!([tool("a"), tool("a")])), 400, "must be unique");
     refused(&send(json!([tool("a b")])), 400, "pattern");
-    refused(
-        &send(json!([{"name": "a", "input_schema": {}}])),
-        400,
-        "input_schema",
-    );
+    refused(&send(json!([{"name": "a", "input_schema": {}}])), 400, "input_schema");
     let any_of = json!([{"name": "a", "input_schema": {"type": "object", "anyOf": []}}]);
     refused(&send(any_of), 400, "anyOf at the top level");
 }
@@ -300,19 +225,12 @@ fn pc5_more_than_four_markers_or_a_wrong_order_are_refused() {
         json!([{"role": "user", "content": blocks}])
     };
     valid(content(&["1h", "1h", "5m", "5m"]));
-    invalid(
-        content(&["5m"; 5]),
-        "A maximum of 4 blocks with cache_control",
-    );
+    invalid(content(&["5m"; 5]), "A maximum of 4 blocks with cache_control");
     invalid(content(&["5m", "1h"]), "must not come after a ttl='5m'");
     let server = server();
     let mut automatic = body(content(&["1h"]));
     automatic["cache_control"] = json!({"type": "ephemeral"});
-    refused(
-        &post(&server, "/v1/messages", &automatic),
-        400,
-        "another ttl",
-    );
+    refused(&post(&server, "/v1/messages", &automatic), 400, "another ttl");
     automatic["messages"] = json!([{"role": "user", "content": [marked("5m"), marked("5m"),
         marked("5m"), marked("5m"), text("last")]}]);
     refused(&post(&server, "/v1/messages", &automatic), 400, "Found 5");
@@ -327,20 +245,11 @@ fn pc5_a_marker_may_not_stand_on_thinking_or_empty_text() {
         {"role": "assistant", "content": [thought]}, {"role": "user", "content": "on"}]);
     invalid(messages, "thinking.cache_control");
     let empty = json!({"type": "text", "text": "", "cache_control": marker});
-    invalid(
-        json!([{"role": "user", "content": [empty]}]),
-        "cannot be set for empty text",
-    );
+    invalid(json!([{"role": "user", "content": [empty]}]), "cannot be set for empty text");
     let scoped = json!({"type": "text", "text": "x",
         "cache_control": {"type": "ephemeral", "scope": "global"}});
-    invalid(
-        json!([{"role": "user", "content": [scoped]}]),
-        "cache_control.scope",
-    );
-    invalid(
-        json!([{"role": "user", "content": [marked("2h")]}]),
-        "cache_control",
-    );
+    invalid(json!([{"role": "user", "content": [scoped]}]), "cache_control.scope");
+    invalid(json!([{"role": "user", "content": [marked("2h")]}]), "cache_control");
 }
 
 #[test]
@@ -371,55 +280,29 @@ fn q8_thinking_of_an_open_loop_comes_back_unchanged() {
 
 #[test]
 fn q8_a_prompt_over_the_window_is_refused_with_both_numbers() {
-    let rules = Rules {
-        window: 100,
-        ..Rules::default()
-    };
+    let rules = Rules { window: 100, ..Rules::default() };
     let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
     assert_eq!(ask(&server, user(&"x".repeat(350))).status, 200);
     let response = ask(&server, user(&"x".repeat(351)));
-    refused(
-        &response,
-        400,
-        "prompt is too long: 101 tokens > 100 maximum",
-    );
+    refused(&response, 400, "prompt is too long: 101 tokens > 100 maximum");
     assert_eq!(server.requests()[1].refused.as_ref().unwrap().0, 400);
     let large = user(&"x".repeat(33 * 1024 * 1024));
-    assert_eq!(
-        ask(&server, large).json()["error"]["type"],
-        "request_too_large"
-    );
+    assert_eq!(ask(&server, large).json()["error"]["type"], "request_too_large");
 }
 
 #[test]
 fn q8_a_chat_server_wants_its_tool_calls_answered() {
     let server = server();
     let send = |messages: Value| {
-        post(
-            &server,
-            "/v1/chat/completions",
-            &json!({"model": "m", "messages": messages}),
-        )
+        post(&server, "/v1/chat/completions", &json!({"model": "m", "messages": messages}))
     };
     let calls = json!({"role": "assistant", "content": null, "tool_calls": [
         {"id": "c1", "type": "function", "function": {"name": "Read", "arguments": "{}"}}]});
     let said = json!({"role": "user", "content": "go"});
     let answer = json!({"role": "tool", "tool_call_id": "c1", "content": "ok"});
-    refused(
-        &send(json!([said, calls])),
-        400,
-        "did not have response messages: c1",
-    );
-    refused(
-        &send(json!([said, calls, said])),
-        400,
-        "did not have response messages: c1",
-    );
-    refused(
-        &send(json!([said, answer])),
-        400,
-        "preceding message with 'tool_calls'",
-    );
+    refused(&send(json!([said, calls])), 400, "did not have response messages: c1");
+    refused(&send(json!([said, calls, said])), 400, "did not have response messages: c1");
+    refused(&send(json!([said, answer])), 400, "preceding message with 'tool_calls'");
     refused(&send(json!([])), 400, "at least one message");
     assert_eq!(send(json!([said, calls, answer])).status, 200);
 }

@@ -38,6 +38,7 @@ fn call(body: &str) -> ModelCall {
         body: body.to_owned().into(),
         betas: vec!["b-2".into(), "b-1".into()],
         source: QuerySource::Main,
+        cache: None,
     }
 }
 

@@ -1,10 +1,5 @@
 //! Pages from a server on this machine.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "tests"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use mnemon_kernel::limits::Limits;
 use mnemon_kernel::ports::{Page, Web, WebError};
@@ -35,10 +30,7 @@ async fn answer(mut stream: TcpStream, other: u16) {
     let typed = |kind: &str, body: &str| reply(&format!("200 OK\r\ncontent-type: {kind}"), body);
     let to = |url: &str| reply(&format!("302 Found\r\nlocation: {url}"), "");
     let text = match path.as_str() {
-        "/html" => typed(
-            "text/html; charset=utf-8",
-            "<h1>Hi</h1><script>no()</script><p>there",
-        ),
+        "/html" => typed("text/html; charset=utf-8", "<h1>Hi</h1><script>no()</script><p>there"),
         "/json" => typed("application/json", "{\"a\": \"<b>\"}"),
         "/picture" => typed("image/png", "xx"),
         "/bare" => reply("200 OK", "<!doctype html><h2>Bare</h2>"),
@@ -72,10 +64,7 @@ async fn answer(mut stream: TcpStream, other: u16) {
 
 /// Fetches a path from a server that answers until the fetch is done.
 fn fetch_with(limits: &Limits, path: &str) -> Result<Page, WebError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = server.local_addr().unwrap().port();
@@ -127,10 +116,7 @@ fn q5_redirects_stay_on_the_host() {
     assert!(page.url.ends_with("/html"), "{}", page.url);
     for path in ["/away", "/file"] {
         let error = fetch(path).unwrap_err();
-        assert!(
-            matches!(error, WebError::Redirect { .. }),
-            "{path}: {error}"
-        );
+        assert!(matches!(error, WebError::Redirect { .. }), "{path}: {error}");
     }
     let error = fetch("/circle").unwrap_err();
     assert!(error.to_string().contains("redirects"), "{error}");
@@ -138,11 +124,7 @@ fn q5_redirects_stay_on_the_host() {
 
 #[test]
 fn s6_size_and_time_are_bounded() {
-    let small = Limits {
-        web_bytes: 4000,
-        web_timeout_s: 1,
-        ..Limits::default()
-    };
+    let small = Limits { web_bytes: 4000, web_timeout_s: 1, ..Limits::default() };
     for path in ["/big", "/endless"] {
         let error = fetch_with(&small, path).unwrap_err();
         assert!(error.to_string().contains("4000 bytes"), "{path}: {error}");
@@ -160,16 +142,8 @@ fn s6_a_torn_answer_is_said() {
 #[test]
 fn s6_only_web_addresses_are_fetched() {
     let reader = WebReader::new(&Limits::default());
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    for url in [
-        "file:///etc/passwd",
-        "ftp://a.example",
-        "no url",
-        "",
-        "http://",
-    ] {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for url in ["file:///etc/passwd", "ftp://a.example", "no url", "", "http://"] {
         let error = runtime.block_on(reader.fetch(url)).unwrap_err();
         assert!(matches!(error, WebError::Url { .. }), "{url}: {error}");
     }

@@ -4,7 +4,7 @@ use super::BoxFuture;
 use crate::block::Block;
 use crate::error::{Class, Classify};
 use crate::ids::{MessageId, ModelId, RequestId};
-use crate::record::Dialect;
+use crate::record::{CacheTtl, Dialect};
 use crate::usage::{QuerySource, Usage};
 use bytes::Bytes;
 use futures_core::Stream;
@@ -31,9 +31,14 @@ pub struct ModelCall {
     pub body: Bytes,
     /// Beta names for the header.
     pub betas: Vec<String>,
-    /// Who asks.
+    /// Who asks; sent along as the header [`SOURCE_HEADER`].
     pub source: QuerySource,
+    /// How long its breakpoints live, where it has any.
+    pub cache: Option<CacheTtl>,
 }
+
+/// The header by which a server or a gateway can tell who asks.
+pub const SOURCE_HEADER: &str = "x-mnemon-source";
 
 /// What happens while a model answers.
 #[derive(Clone, Debug, PartialEq)]
