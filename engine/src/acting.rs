@@ -215,10 +215,8 @@ fn map_texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
         }
         Value::Object(map) => {
             let is_data = map.get("type").and_then(Value::as_str) == Some("base64");
-            let changed = |(key, item)| match is_data {
-                true => (key, item),
-                false => (key, map_texts(item, change)),
-            };
+            let changed =
+                |(key, item)| if is_data { (key, item) } else { (key, map_texts(item, change)) };
             Value::Object(map.into_iter().map(changed).collect::<Map<_, _>>())
         }
         other => other,

@@ -36,9 +36,10 @@ impl Session {
     }
 
     fn check_window(&self) -> Climbed {
-        let auto = match self.config.flags.is_on(Flag::AutoCompact) {
-            true => AutoCompact::On,
-            false => AutoCompact::Off,
+        let auto = if self.config.flags.is_on(Flag::AutoCompact) {
+            AutoCompact::On
+        } else {
+            AutoCompact::Off
         };
         let (count, window) = (self.fold.count(), self.window());
         match window.state(count, auto) {

@@ -5,7 +5,7 @@ use crate::tools::Access;
 use globset::{GlobBuilder, GlobMatcher};
 use mnemon_kernel::{Class, Classify};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// One rule.
 #[derive(Clone, Debug)]
@@ -94,7 +94,8 @@ impl Rule {
             }
             Access::Read(path) | Access::Edit(path) => {
                 let inside = places.roots.iter().find(|root| path.starts_with(root));
-                let directory = inside.map_or_else(|| path.parent().unwrap_or(path), |root| root);
+                let directory =
+                    inside.map(PathBuf::as_path).or_else(|| path.parent()).unwrap_or(path);
                 format!("{tool}(/{}/**)", directory.display())
             }
             Access::Fetch { host, .. } => format!("{tool}(domain:{host})"),
@@ -174,7 +175,7 @@ fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, String> {
 /// `//x` is absolute, `~/x` is under the home directory, all else is under the
 /// working directory.
 fn absolute_pattern(pattern: &str, places: &Places) -> String {
-    let under = |directory: Option<&std::path::PathBuf>, rest: &str| {
+    let under = |directory: Option<&PathBuf>, rest: &str| {
         let directory = directory.map_or(Path::new("/"), |path| path.as_path());
         let directory = globset::escape(&directory.display().to_string());
         format!("{}/{rest}", directory.trim_end_matches('/'))
