@@ -167,13 +167,8 @@ impl Session {
     }
 
     fn redact(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for secret in self.config.secrets.iter().filter(|secret| !secret.is_empty()) {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), "[redacted]");
-            }
-        }
-        text
+        let secrets = self.config.secrets.iter();
+        secrets.fold(text.to_owned(), |text, secret| secret.scrub(text))
     }
 }
 

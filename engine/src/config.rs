@@ -4,7 +4,7 @@ use mnemon_kernel::models::Thinking;
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
 use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{Flags, Limits, ModelId, ModelTable, Params};
+use mnemon_kernel::{Flags, Limits, ModelId, ModelTable, Params, Secret};
 use mnemon_prefix::system::Surroundings;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -52,8 +52,8 @@ pub struct Config {
     pub permissions: Permissions,
     /// Most requests of one turn, by the person.
     pub max_turns: Option<u32>,
-    /// Texts that must never be written down: keys (S5).
-    pub secrets: Vec<String>,
+    /// Keys, which must never be written down (S5).
+    pub secrets: Vec<Secret>,
     /// The version that writes the log.
     pub version: String,
     /// The branch, for the transcript.

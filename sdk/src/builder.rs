@@ -233,7 +233,7 @@ impl Builder {
             approver: Arc::clone(&self.approver),
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
-        config.secrets = made.key.iter().map(|key| key.expose().to_owned()).collect();
+        config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
     }

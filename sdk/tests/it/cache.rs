@@ -1,0 +1,100 @@
+//! What the prompt cache books.
+
+use crate::place::{Place, say_ok};
+use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn pc5_thirty_turns_each_in_a_new_process_read_what_was_written() {
+    let mut scenario = Scenario::new();
+    for turn in 0..30 {
+        let text = format!("Step {turn}: {}", "some words about the work. ".repeat(40));
+        scenario = scenario
+            .reply(Reply::tool("Glob", json!({"pattern": "*.txt"})))
+            .reply(Reply::text(text));
+    }
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    place.write("a.txt", "x");
+    let mut id = None;
+    for turn in 0..30 {
+        let agent = place.agent().await;
+        let mut session = match id.take() {
+            None => agent.start(),
+            Some(id) => agent.resume(id).await.unwrap().0,
+        };
+        say_ok(&mut session, &format!("turn {turn}")).await;
+        id = Some(session.id().clone());
+        place.server.advance(Duration::from_secs(20));
+    }
+    let requests = place.server.requests();
+    assert_eq!(requests.len(), 60);
+    oracle::assert_prefix_stable(&requests);
+    let usage = |index: usize| requests[index].usage.unwrap();
+    let mut known = 0;
+    let mut read = 0;
+    for index in 1..requests.len() {
+        known += usage(index - 1).prompt().0;
+        read += usage(index).cache_read;
+    }
+    assert!(read * 100 >= known * 99, "{read} of {known} tokens were read from the cache");
+}
+
+#[tokio::test]
+async fn pc5_many_parallel_calls_do_not_outrun_the_look_back() {
+    let mut first = Reply::tool("Glob", json!({"pattern": "0"}));
+    for number in 1..30 {
+        first = first.and_tool("Glob", json!({"pattern": format!("{number}")}));
+    }
+    let scenario = Scenario::new().reply(first).reply(Reply::text("ok")).reply(Reply::text("ok"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "look everywhere").await;
+    say_ok(&mut session, "again").await;
+    let requests = place.server.requests();
+    for pair in requests.windows(2) {
+        assert!(
+            pair[1].usage.unwrap().cache_read
+                >= pair[0].usage.unwrap().prompt().0 - pair[0].usage.unwrap().input
+        );
+        assert!(pair[1].usage.unwrap().cache_read > 0);
+    }
+}
+
+#[tokio::test]
+async fn t6_the_ledger_agrees_with_the_server() {
+    let scenario = Scenario::new().otherwise(Reply::text("ok"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for _ in 0..3 {
+        say_ok(&mut session, "go on").await;
+    }
+    let booked: f64 =
+        place.server.requests().iter().filter_map(|r| r.cost).map(|cost| cost.0).sum();
+    assert!((session.ledger().total().cost.0 - booked).abs() < 1e-9);
+}
+
+#[tokio::test]
+async fn t7_thresholds_mean_what_they_say() {
+    let scenario = Scenario::new().otherwise(Reply::text("Understood. ".repeat(30)));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for turn in 0..8_usize {
+        let prompt = "please look at this text and keep it in mind. ".repeat(20 + 60 * (turn % 3));
+        say_ok(&mut session, &prompt).await;
+        let truth = place.server.requests().last().unwrap().usage.unwrap().prompt().0;
+        if turn >= 3 {
+            let before = session.fold().calibration().apply(mnemon::kernel::Tokens(1_000)).0;
+            assert!(before > 0);
+            let counted = session.fold().count().0;
+            let answer = counted - truth;
+            assert!(
+                answer < truth / 10,
+                "the count is the report and the answer: {counted} {truth}"
+            );
+        }
+    }
+}

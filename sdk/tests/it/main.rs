@@ -1,0 +1,19 @@
+//! Whole conversations: the real engine and adapters against the test kit's server.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::missing_panics_doc,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod cache;
+mod examples;
+mod faults;
+mod place;
+mod resume;
+mod safety;
+mod surfaces;
+mod turns;

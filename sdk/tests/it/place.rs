@@ -1,0 +1,77 @@
+//! A home, a project and an agent in it.
+
+use mnemon::kernel::ports::Approver;
+use mnemon::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
+use mnemon_testkit::{FakeClock, TempHome, TestServer};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub(crate) struct Place {
+    pub(crate) dirs: TempHome,
+    pub(crate) server: TestServer,
+    pub(crate) clock: FakeClock,
+}
+
+pub(crate) const KEY: &str = "sk-test-0123456789";
+
+impl Place {
+    pub(crate) fn new(server: TestServer) -> Self {
+        let clock = server.clock();
+        Self { dirs: TempHome::new().unwrap(), server, clock }
+    }
+
+    pub(crate) fn builder(&self) -> Builder {
+        let variables = BTreeMap::from([
+            ("ANTHROPIC_BASE_URL".to_owned(), self.server.base_url()),
+            ("ANTHROPIC_API_KEY".to_owned(), KEY.to_owned()),
+            ("MNEMON_LIMIT_RETRY_BASE_MS".to_owned(), "1".to_owned()),
+            ("MNEMON_LIMIT_RETRY_MAX_MS".to_owned(), "5".to_owned()),
+            ("MNEMON_LIMIT_MAX_RETRIES".to_owned(), "2".to_owned()),
+        ]);
+        Agent::builder(self.dirs.project())
+            .environment(variables, Some(self.dirs.root().to_owned()))
+            .home(self.dirs.home())
+            .managed_settings(self.dirs.root().join("managed.json"))
+            .clock(Arc::new(self.clock.clone()))
+            .approver(Arc::new(AllowAll) as Arc<dyn Approver>)
+    }
+
+    pub(crate) async fn agent(&self) -> Agent {
+        self.builder().build().await.unwrap()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
+        self.dirs.write(self.dirs.project().join(name), text).unwrap().display().to_string()
+    }
+
+    /// The lines of the only transcript.
+    pub(crate) fn transcript(&self) -> Vec<serde_json::Value> {
+        let projects = self.dirs.home().join("projects");
+        let file =
+            walk(&projects).into_iter().find(|path| path.extension().is_some_and(|e| e == "jsonl"));
+        let text = std::fs::read_to_string(file.expect("a transcript")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            found.extend(walk(&entry.path()));
+        } else {
+            found.push(entry.path());
+        }
+    }
+    found
+}
+
+pub(crate) async fn say(session: &mut Session, prompt: &str) -> TurnEnd {
+    Turn::new(session, prompt).end().await.unwrap()
+}
+
+pub(crate) async fn say_ok(session: &mut Session, prompt: &str) -> TurnEnd {
+    let end = say(session, prompt).await;
+    assert_eq!(end.reason, EndReason::Completed);
+    end
+}
