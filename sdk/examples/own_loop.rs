@@ -35,7 +35,8 @@ impl Log {
 /// Your model client. Here it is a script: a tool call, then an answer.
 fn your_model(body: &[u8]) -> (Block, Usage) {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
-    let asked = request["messages"].as_array().map_or(0, Vec::len);
+    let messages = request.get("messages").and_then(Value::as_array);
+    let asked = messages.map_or(0, Vec::len);
     let usage = Usage { input: body.len() as u64 / 4, output: 20, ..Usage::default() };
     let block = match asked {
         1 => Block::tool_use(&ToolUseId::new("call-1"), "weather", json!({"city": "Bern"})),

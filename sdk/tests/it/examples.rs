@@ -5,6 +5,12 @@ use std::process::Command;
 fn example(name: &str, args: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("main.rs"), "fn main() {}\n").unwrap();
+    // A run of single tests does not build examples.
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--package", "mnemon", "--example", name])
+        .status()
+        .unwrap();
+    assert!(built.success());
     // Examples are built beside the test binary: target/<profile>/examples.
     let here = std::env::current_exe().unwrap();
     let program = here.parent().unwrap().parent().unwrap().join("examples").join(name);
