@@ -53,6 +53,10 @@ pub struct Fold {
     voided: BTreeSet<RecordId>,
     stale: bool,
     declared: Option<BreakCause>,
+    /// The last record that a response had answered which was taken back.
+    carried: Option<RecordId>,
+    /// The first message that a clearing changed since the last response.
+    cleared_from: Option<usize>,
 }
 
 /// What the API said last, and the raw estimate of all that it said it about.
@@ -87,6 +91,8 @@ impl Fold {
             voided: BTreeSet::new(),
             stale: false,
             declared: None,
+            carried: None,
+            cleared_from: None,
         }
     }
 
@@ -186,11 +192,14 @@ impl Fold {
 
     /// Breakpoints on messages (PC5): where the request before this one ended,
     /// so that what it wrote is read however many blocks came since, and at
-    /// the end, so that the next one can read it.
+    /// the end, so that the next one can read it. Where a clearing broke what
+    /// that request wrote, the mark stands before the break instead, on the
+    /// end of an older request, so that all before it is still read.
     fn marks(&self, forked: bool) -> Vec<usize> {
         let last_answer = self.messages.iter().rposition(|m| m.role() == Role::Assistant);
         let before = last_answer.and_then(|at| {
-            let (earlier, _) = self.messages.split_at_checked(at)?;
+            let intact = self.cleared_from.map_or(at, |from| from.min(at));
+            let (earlier, _) = self.messages.split_at_checked(intact)?;
             earlier.iter().rposition(|message| message.role() == Role::User)
         });
         let ends_with_user = self.messages.last().is_some_and(|m| m.role() == Role::User);
@@ -266,6 +275,7 @@ impl Fold {
         let prompt = self.raw + self.frame_tokens;
         self.push_piece(Role::Assistant, id, at, origin, entry.block);
         self.last_response = Some(at);
+        self.cleared_from = None;
         self.report(&entry.message_id, &entry.model, entry.usage, prompt);
     }
 
@@ -343,6 +353,7 @@ impl Fold {
         self.reported = None;
         self.compaction_failures = 0;
         self.declared = Some(BreakCause::Compaction);
+        self.cleared_from = None;
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;
     }
 
@@ -353,6 +364,7 @@ impl Fold {
         let mut tail = self.messages.split_off(at);
         self.raw = self.raw - tail.first().map_or(Tokens(0), Message::tokens);
         self.rendered.truncate(at.saturating_sub(1));
+        self.carried = self.messages.last().and_then(Message::last_record).cloned();
         for message in tail.drain(1..) {
             match self.messages.last_mut() {
                 Some(last) if last.role() == Role::User && message.role() == Role::User => {

@@ -5,6 +5,7 @@ use crate::message::{Message, Origin, Piece, Showing};
 use mnemon_kernel::tokens::estimate_block;
 use mnemon_kernel::{Block, Decision, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Why bytes that were already sent are no longer sent the same. Such a break
 /// is declared: it is expected, and not reported as a fault (PC6).
@@ -59,12 +60,14 @@ impl Fold {
             Decision::Prelude(prelude) => self.push_prelude(prelude),
             Decision::Retracted { message_id, .. } => self.retract(&message_id),
             Decision::Spilled(spilled) => {
-                self.replace(&spilled.tool_use_id, spilled.replacement, Showing::Spilled);
+                let texts = BTreeMap::from([(spilled.tool_use_id, spilled.replacement)]);
+                self.replace(texts, Showing::Spilled);
             }
             Decision::Cleared(cleared) => {
-                for result in cleared.results {
-                    self.replace(&result.tool_use_id, result.marker, Showing::Cleared);
-                }
+                let texts = cleared.results.into_iter();
+                let texts = texts.map(|result| (result.tool_use_id, result.marker)).collect();
+                let first = self.replace(texts, Showing::Cleared);
+                self.cleared_from = self.cleared_from.into_iter().chain(first).min();
                 self.declared = Some(BreakCause::Clearing);
             }
             Decision::CacheEdited { tool_use_ids } => {
@@ -91,20 +94,31 @@ impl Fold {
         }
     }
 
-    /// Shows another text in place of a tool result. The result itself leaves
-    /// memory; the log has it.
-    fn replace(&mut self, id: &ToolUseId, text: String, shown: Showing) {
-        let found = self.messages.iter_mut().enumerate().rev().find_map(|(index, message)| {
-            let piece = message.pieces_mut().iter_mut().find(|piece| answers(piece, id))?;
-            Some((index, piece))
-        });
-        let Some((index, piece)) = found else { return };
-        let before = piece.tokens;
-        piece.block = piece.block.with_result_content(Value::String(text));
-        piece.tokens = estimate_block(&piece.block, &self.limits);
-        piece.shown = shown;
-        self.raw = (self.raw + piece.tokens) - before;
-        self.rendered.truncate(index);
+    /// Shows other texts in place of tool results, and tells the first
+    /// message that changed. The results themselves leave memory; the log has
+    /// them. One walk from the end, however many there are.
+    fn replace(&mut self, mut texts: BTreeMap<ToolUseId, String>, shown: Showing) -> Option<usize> {
+        let mut first = None;
+        for (index, message) in self.messages.iter_mut().enumerate().rev() {
+            if texts.is_empty() {
+                break;
+            }
+            for piece in message.pieces_mut() {
+                let Some(text) = answered(piece).and_then(|id| texts.remove(&id)) else {
+                    continue;
+                };
+                let before = piece.tokens;
+                piece.block = piece.block.with_result_content(Value::String(text));
+                piece.tokens = estimate_block(&piece.block, &self.limits);
+                piece.shown = shown;
+                self.raw = (self.raw + piece.tokens) - before;
+                first = Some(index);
+            }
+        }
+        if let Some(index) = first {
+            self.rendered.truncate(index);
+        }
+        first
     }
 
     /// Takes the pieces from one record to another out of view.
@@ -156,10 +170,10 @@ impl Fold {
     }
 }
 
-fn answers(piece: &Piece, id: &ToolUseId) -> bool {
-    let map = piece.block.as_map();
-    piece.block.kind() == "tool_result"
-        && map.get("tool_use_id").and_then(Value::as_str) == Some(id.as_str())
+/// The call that a piece answers, where it is a result.
+fn answered(piece: &Piece) -> Option<ToolUseId> {
+    let id = piece.block.as_map().get("tool_use_id")?.as_str()?;
+    (piece.block.kind() == "tool_result").then(|| ToolUseId::new(id))
 }
 
 fn cache_edits(ids: &[ToolUseId]) -> Block {
