@@ -53,6 +53,7 @@ pub struct Fold {
     voided: BTreeSet<RecordId>,
     stale: bool,
     declared: Option<BreakCause>,
+    last_break: Option<Timestamp>,
     /// The last record that a response had answered which was taken back.
     carried: Option<RecordId>,
     /// The first message that a clearing changed since the last response.
@@ -91,6 +92,7 @@ impl Fold {
             voided: BTreeSet::new(),
             stale: false,
             declared: None,
+            last_break: None,
             carried: None,
             cleared_from: None,
         }
@@ -113,7 +115,7 @@ impl Fold {
                 let origin = Origin::Attachment(attachment.kind);
                 self.push_piece(Role::User, id, at, origin, Block::text(attachment.rendered));
             }
-            Entry::Boundary(boundary) => self.push_boundary(&boundary),
+            Entry::Boundary(boundary) => self.push_boundary(at, &boundary),
             Entry::Decision(decision) => self.decide(id, at, decision),
             Entry::Opaque(_) => {}
         }
@@ -280,8 +282,12 @@ impl Fold {
     }
 
     /// Books what the API said of its prompt, and learns from it (T7).
-    /// `prompt` is the raw estimate of what the request held.
+    /// `prompt` is the raw estimate of what the request held. A server that
+    /// reports no usage has said nothing.
     fn report(&mut self, message_id: &MessageId, model: &ModelId, usage: Usage, prompt: Tokens) {
+        if usage == Usage::default() {
+            return;
+        }
         if self.calibrated_for.as_ref() != Some(model) {
             self.calibration = Calibration::default();
             self.calibrated_for = Some(model.clone());
@@ -326,9 +332,9 @@ impl Fold {
         }
     }
 
-    fn push_prelude(&mut self, prelude: Box<Prelude>) {
+    fn push_prelude(&mut self, at: Timestamp, prelude: Box<Prelude>) {
         if self.prelude.is_some() {
-            self.declared = Some(BreakCause::Prelude);
+            self.declare(BreakCause::Prelude, at);
         }
         let text: Tokens =
             prelude.system.iter().map(|block| estimate_text(&block.text, &self.limits)).sum();
@@ -339,7 +345,7 @@ impl Fold {
         self.prelude = Some(prelude);
     }
 
-    fn push_boundary(&mut self, boundary: &Boundary) {
+    fn push_boundary(&mut self, at: Timestamp, boundary: &Boundary) {
         let kept: Vec<Message> = self
             .messages
             .drain(..)
@@ -352,7 +358,7 @@ impl Fold {
         self.rendered.truncate(0);
         self.reported = None;
         self.compaction_failures = 0;
-        self.declared = Some(BreakCause::Compaction);
+        self.declare(BreakCause::Compaction, at);
         self.cleared_from = None;
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;
     }

@@ -52,12 +52,24 @@ impl Fold {
         self.declared.take()
     }
 
+    /// When bytes that were already sent last changed: of what was cached
+    /// before, only what stands before that change is still of use.
+    #[must_use]
+    pub fn last_break(&self) -> Option<Timestamp> {
+        self.last_break
+    }
+
+    pub(super) fn declare(&mut self, cause: BreakCause, at: Timestamp) {
+        self.declared = Some(cause);
+        self.last_break = Some(at);
+    }
+
     pub(super) fn decide(&mut self, id: RecordId, at: Timestamp, decision: Decision) {
         if self.voided.contains(&id) {
             return;
         }
         match decision {
-            Decision::Prelude(prelude) => self.push_prelude(prelude),
+            Decision::Prelude(prelude) => self.push_prelude(at, prelude),
             Decision::Retracted { message_id, .. } => self.retract(&message_id),
             Decision::Spilled(spilled) => {
                 let texts = BTreeMap::from([(spilled.tool_use_id, spilled.replacement)]);
@@ -68,7 +80,7 @@ impl Fold {
                 let texts = texts.map(|result| (result.tool_use_id, result.marker)).collect();
                 let first = self.replace(texts, Showing::Cleared);
                 self.cleared_from = self.cleared_from.into_iter().chain(first).min();
-                self.declared = Some(BreakCause::Clearing);
+                self.declare(BreakCause::Clearing, at);
             }
             Decision::CacheEdited { tool_use_ids } => {
                 let origin = Origin::Attachment("cache_edits".into());
@@ -81,7 +93,7 @@ impl Fold {
             Decision::Voided { decision } => {
                 self.voided.insert(decision);
                 self.stale = true;
-                self.declared = Some(BreakCause::Voided);
+                self.declare(BreakCause::Voided, at);
             }
             Decision::Pinned { record } => {
                 self.pins.insert(record);
@@ -152,7 +164,7 @@ impl Fold {
             }
         }
         self.regroup(kept);
-        self.declared = Some(BreakCause::Range);
+        self.declare(BreakCause::Range, at);
     }
 
     /// Gathers pieces into messages again.
