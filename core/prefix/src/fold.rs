@@ -56,6 +56,11 @@ pub struct Fold {
     declared: Option<BreakCause>,
     /// What is to be shown for results that have not come yet.
     waiting: BTreeMap<String, (String, Showing)>,
+    last_break: Option<Timestamp>,
+    /// The last record that a response had answered which was taken back.
+    carried: Option<RecordId>,
+    /// The first message that a clearing changed since the last response.
+    cleared_from: Option<usize>,
 }
 
 /// What the API said last, and the raw estimate of all that it said it about.
@@ -91,6 +96,9 @@ impl Fold {
             stale: false,
             declared: None,
             waiting: BTreeMap::new(),
+            last_break: None,
+            carried: None,
+            cleared_from: None,
         }
     }
 
@@ -111,7 +119,7 @@ impl Fold {
                 let origin = Origin::Attachment(attachment.kind);
                 self.push_piece(Role::User, id, at, origin, Block::text(attachment.rendered));
             }
-            Entry::Boundary(boundary) => self.push_boundary(&boundary),
+            Entry::Boundary(boundary) => self.push_boundary(at, &boundary),
             Entry::Decision(decision) => self.decide(id, at, decision),
             Entry::Opaque(_) => {}
         }
@@ -191,11 +199,14 @@ impl Fold {
 
     /// Breakpoints on messages (PC5): where the request before this one ended,
     /// so that what it wrote is read however many blocks came since, and at
-    /// the end, so that the next one can read it.
+    /// the end, so that the next one can read it. Where a clearing broke what
+    /// that request wrote, the mark stands before the break instead, on the
+    /// end of an older request, so that all before it is still read.
     fn marks(&self, forked: bool) -> Vec<usize> {
         let last_answer = self.messages.iter().rposition(|m| m.role() == Role::Assistant);
         let before = last_answer.and_then(|at| {
-            let (earlier, _) = self.messages.split_at_checked(at)?;
+            let intact = self.cleared_from.map_or(at, |from| from.min(at));
+            let (earlier, _) = self.messages.split_at_checked(intact)?;
             earlier.iter().rposition(|message| message.role() == Role::User)
         });
         let ends_with_user = self.messages.last().is_some_and(|m| m.role() == Role::User);
@@ -271,12 +282,17 @@ impl Fold {
         let prompt = self.raw + self.frame_tokens;
         self.push_piece(Role::Assistant, id, at, origin, entry.block);
         self.last_response = Some(at);
+        self.cleared_from = None;
         self.report(&entry.message_id, &entry.model, entry.usage, prompt);
     }
 
     /// Books what the API said of its prompt, and learns from it (T7).
-    /// `prompt` is the raw estimate of what the request held.
+    /// `prompt` is the raw estimate of what the request held. A server that
+    /// reports no usage has said nothing.
     fn report(&mut self, message_id: &MessageId, model: &ModelId, usage: Usage, prompt: Tokens) {
+        if usage == Usage::default() {
+            return;
+        }
         if self.calibrated_for.as_ref() != Some(model) {
             self.calibration = Calibration::default();
             self.calibrated_for = Some(model.clone());
@@ -334,9 +350,9 @@ impl Fold {
         }
     }
 
-    fn push_prelude(&mut self, prelude: Box<Prelude>) {
+    fn push_prelude(&mut self, at: Timestamp, prelude: Box<Prelude>) {
         if self.prelude.is_some() {
-            self.declared = Some(BreakCause::Prelude);
+            self.declare(BreakCause::Prelude, at);
         }
         let text: Tokens =
             prelude.system.iter().map(|block| estimate_text(&block.text, &self.limits)).sum();
@@ -347,7 +363,7 @@ impl Fold {
         self.prelude = Some(prelude);
     }
 
-    fn push_boundary(&mut self, boundary: &Boundary) {
+    fn push_boundary(&mut self, at: Timestamp, boundary: &Boundary) {
         let kept: Vec<Message> = self
             .messages
             .drain(..)
@@ -360,7 +376,8 @@ impl Fold {
         self.rendered.truncate(0);
         self.reported = None;
         self.compaction_failures = 0;
-        self.declared = Some(BreakCause::Compaction);
+        self.declare(BreakCause::Compaction, at);
+        self.cleared_from = None;
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;
     }
 
@@ -371,6 +388,7 @@ impl Fold {
         let mut tail = self.messages.split_off(at);
         self.raw = self.raw - tail.first().map_or(Tokens(0), Message::tokens);
         self.rendered.truncate(at.saturating_sub(1));
+        self.carried = self.messages.last().and_then(Message::last_record).cloned();
         for message in tail.drain(1..) {
             match self.messages.last_mut() {
                 Some(last) if last.role() == Role::User && message.role() == Role::User => {

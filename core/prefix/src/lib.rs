@@ -5,8 +5,10 @@
 //! bytes. What was sent once is sent the same again, until a record says
 //! otherwise: a new prelude, a boundary. Work is in proportion to what is new.
 //!
-//! [`system`] composes the system prompt, [`sim`] models the server's cache.
+//! [`system`] composes the system prompt, [`sim`] models the server's cache,
+//! [`economy`] weighs what a change of the prefix costs and saves.
 
+pub mod economy;
 pub mod fold;
 pub mod message;
 pub mod request;

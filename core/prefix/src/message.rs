@@ -82,6 +82,11 @@ impl Message {
         self.pieces.iter().map(|piece| piece.tokens).sum()
     }
 
+    /// The record that brought its last piece.
+    pub(crate) fn last_record(&self) -> Option<&RecordId> {
+        self.pieces.last().map(|piece| &piece.record)
+    }
+
     /// The calls of tools in it, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece.block.view() {

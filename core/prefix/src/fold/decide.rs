@@ -5,6 +5,7 @@ use crate::message::{Message, Origin, Piece, Showing};
 use mnemon_kernel::tokens::estimate_block;
 use mnemon_kernel::{Block, Decision, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Why bytes that were already sent are no longer sent the same. Such a break
 /// is declared: it is expected, and not reported as a fault (PC6).
@@ -51,21 +52,35 @@ impl Fold {
         self.declared.take()
     }
 
+    /// When bytes that were already sent last changed: of what was cached
+    /// before, only what stands before that change is still of use.
+    #[must_use]
+    pub fn last_break(&self) -> Option<Timestamp> {
+        self.last_break
+    }
+
+    pub(super) fn declare(&mut self, cause: BreakCause, at: Timestamp) {
+        self.declared = Some(cause);
+        self.last_break = Some(at);
+    }
+
     pub(super) fn decide(&mut self, id: RecordId, at: Timestamp, decision: Decision) {
         if self.voided.contains(&id) {
             return;
         }
         match decision {
-            Decision::Prelude(prelude) => self.push_prelude(prelude),
+            Decision::Prelude(prelude) => self.push_prelude(at, prelude),
             Decision::Retracted { message_id, .. } => self.retract(&message_id),
             Decision::Spilled(spilled) => {
-                self.replace(&spilled.tool_use_id, spilled.replacement, Showing::Spilled);
+                let texts = BTreeMap::from([(spilled.tool_use_id, spilled.replacement)]);
+                self.replace(texts, Showing::Spilled);
             }
             Decision::Cleared(cleared) => {
-                for result in cleared.results {
-                    self.replace(&result.tool_use_id, result.marker, Showing::Cleared);
-                }
-                self.declared = Some(BreakCause::Clearing);
+                let texts = cleared.results.into_iter();
+                let texts = texts.map(|result| (result.tool_use_id, result.marker)).collect();
+                let first = self.replace(texts, Showing::Cleared);
+                self.cleared_from = self.cleared_from.into_iter().chain(first).min();
+                self.declare(BreakCause::Clearing, at);
             }
             Decision::CacheEdited { tool_use_ids } => {
                 let origin = Origin::Attachment("cache_edits".into());
@@ -78,7 +93,7 @@ impl Fold {
             Decision::Voided { decision } => {
                 self.voided.insert(decision);
                 self.stale = true;
-                self.declared = Some(BreakCause::Voided);
+                self.declare(BreakCause::Voided, at);
             }
             Decision::Pinned { record } => {
                 self.pins.insert(record);
@@ -91,24 +106,34 @@ impl Fold {
         }
     }
 
-    /// Shows another text in place of a tool result. The result itself leaves
-    /// memory; the log has it. After a boundary, a decision may come before the
-    /// result that was kept: it waits for it.
-    fn replace(&mut self, id: &ToolUseId, text: String, shown: Showing) {
-        let found = self.messages.iter_mut().enumerate().rev().find_map(|(index, message)| {
-            let piece = message.pieces_mut().iter_mut().find(|piece| answers(piece, id))?;
-            Some((index, piece))
-        });
-        let Some((index, piece)) = found else {
-            self.waiting.insert(id.as_str().to_owned(), (text, shown));
-            return;
-        };
-        let before = piece.tokens;
-        piece.block = piece.block.with_result_content(Value::String(text));
-        piece.tokens = estimate_block(&piece.block, &self.limits);
-        piece.shown = shown;
-        self.raw = (self.raw + piece.tokens) - before;
-        self.rendered.truncate(index);
+    /// Shows other texts in place of tool results, and tells the first
+    /// message that changed. The results themselves leave memory; the log has
+    /// them. One walk from the end, however many there are. After a boundary, a
+    /// decision may come before a result that was kept: it waits for it.
+    fn replace(&mut self, mut texts: BTreeMap<ToolUseId, String>, shown: Showing) -> Option<usize> {
+        let mut first = None;
+        for (index, message) in self.messages.iter_mut().enumerate().rev() {
+            if texts.is_empty() {
+                break;
+            }
+            for piece in message.pieces_mut() {
+                let Some(text) = answered(piece).and_then(|id| texts.remove(&id)) else {
+                    continue;
+                };
+                let before = piece.tokens;
+                piece.block = piece.block.with_result_content(Value::String(text));
+                piece.tokens = estimate_block(&piece.block, &self.limits);
+                piece.shown = shown;
+                self.raw = (self.raw + piece.tokens) - before;
+                first = Some(index);
+            }
+        }
+        let early = texts.into_iter().map(|(id, text)| (id.to_string(), (text, shown)));
+        self.waiting.extend(early);
+        if let Some(index) = first {
+            self.rendered.truncate(index);
+        }
+        first
     }
 
     /// Takes the pieces from one record to another out of view.
@@ -142,7 +167,7 @@ impl Fold {
             }
         }
         self.regroup(kept);
-        self.declared = Some(BreakCause::Range);
+        self.declare(BreakCause::Range, at);
     }
 
     /// Gathers pieces into messages again.
@@ -160,10 +185,10 @@ impl Fold {
     }
 }
 
-fn answers(piece: &Piece, id: &ToolUseId) -> bool {
-    let map = piece.block.as_map();
-    piece.block.kind() == "tool_result"
-        && map.get("tool_use_id").and_then(Value::as_str) == Some(id.as_str())
+/// The call that a piece answers, where it is a result.
+fn answered(piece: &Piece) -> Option<ToolUseId> {
+    let id = piece.block.as_map().get("tool_use_id")?.as_str()?;
+    (piece.block.kind() == "tool_result").then(|| ToolUseId::new(id))
 }
 
 fn cache_edits(ids: &[ToolUseId]) -> Block {

@@ -1,7 +1,7 @@
 //! The canonical count (T1, T7).
 
 use crate::conversations::Log;
-use mnemon_kernel::{Block, Usage};
+use mnemon_kernel::{Block, Tokens, Usage};
 
 /// A server that counts 3.1 bytes a token and 4 tokens a message.
 fn true_tokens(text: &str) -> u64 {
@@ -56,4 +56,13 @@ fn t7_another_model_starts_over() {
         }
     }
     assert_ne!(before, *other.fold().calibration());
+}
+
+#[test]
+fn t1_a_server_that_reports_no_usage_leaves_the_estimate_as_it_is() {
+    let mut log = Log::started();
+    log.user(&"x".repeat(4_000)).says("done").user(&"x".repeat(4_000));
+    let fold = log.fold();
+    assert!(fold.count() > Tokens(2_000), "{:?}", fold.count());
+    assert_eq!(fold.calibration().apply(Tokens(100)), Tokens(100));
 }

@@ -12,4 +12,5 @@
 mod conversations;
 mod counting;
 mod requests;
+mod results;
 mod stability;

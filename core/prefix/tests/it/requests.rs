@@ -66,7 +66,7 @@ fn pc5_breakpoints_close_the_system_parts_the_last_request_and_this_one() {
     );
 }
 
-fn find_marks(value: &Value, path: &str, found: &mut Vec<String>) {
+pub(crate) fn find_marks(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             if map.contains_key("cache_control") {

@@ -1,0 +1,92 @@
+//! The tool results of a fold: which are fresh, and what clearing them does.
+
+use crate::conversations::Log;
+use crate::requests::find_marks;
+use mnemon_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
+use mnemon_kernel::{Decision, Entry, Usd};
+use mnemon_prefix::Freshness::{Fresh, Sent};
+use mnemon_prefix::economy::expected_rounds;
+use mnemon_prefix::{Fold, Freshness, Showing};
+
+fn freshness(fold: &Fold) -> Vec<(&str, Freshness)> {
+    fold.results().iter().map(|result| (result.tool_use_id, result.freshness)).collect()
+}
+
+fn clearing(ids: &[&str]) -> Entry {
+    let marker = |id: &&str| ClearedResult { tool_use_id: (*id).into(), marker: "gone".into() };
+    Entry::Decision(Decision::Cleared(Cleared {
+        results: ids.iter().map(marker).collect(),
+        trigger: ClearTrigger::Economy,
+        sum: ClearingSum {
+            cache: CacheState::Warm,
+            cleared_tokens: 1,
+            rewritten_tokens: 0,
+            rounds: 1.0,
+            saves: Usd(0.0),
+            costs: Usd(0.0),
+        },
+    }))
+}
+
+#[test]
+fn l1_4_only_results_that_no_request_carried_are_fresh() {
+    let mut log = Log::started();
+    log.user("go").calls(&["a"]).result("a", "one").calls(&["b", "c"]).result("b", "two");
+    let fold = log.fold();
+    assert_eq!(freshness(&fold), [("a", Sent), ("b", Fresh)]);
+    assert_eq!(fold.last_results(), fold.results()[1..]);
+    assert!(log.says("done").fold().last_results().is_empty());
+}
+
+#[test]
+fn l1_4_a_result_that_a_retracted_response_had_answered_was_sent() {
+    let mut log = Log::started();
+    log.user("go").calls(&["a", "b"]).result("a", "one").says("broken off");
+    let message_id = log.response_id();
+    let reason = "the stream broke".to_owned();
+    log.entry(Entry::Decision(Decision::Retracted { message_id, reason })).result("b", "two");
+    assert_eq!(freshness(&log.fold()), [("a", Sent), ("b", Fresh)]);
+}
+
+#[test]
+fn a_result_names_its_tool_where_its_call_is_shown() {
+    let mut log = Log::started();
+    log.user("go").calls(&["a"]).result("a", "one").result("ghost", "?");
+    let fold = log.fold();
+    let tools: Vec<&str> = fold.results().iter().map(|result| result.tool).collect();
+    assert_eq!(tools, ["Read", ""]);
+    assert_eq!(fold.results()[0].input.unwrap()["file_path"], "a");
+}
+
+#[test]
+fn pc5_after_a_clearing_what_stands_before_it_is_still_read() {
+    let mut log = Log::started();
+    log.user("go").calls(&["a"]).result("a", "one").calls(&["b"]).result("b", "two");
+    log.calls(&["c"]).result("c", "three").entry(clearing(&["c", "b"]));
+    let marks = |log: &Log| {
+        let mut marked = Vec::new();
+        find_marks(&log.body(), "", &mut marked);
+        marked.split_off(2)
+    };
+    assert_eq!(marks(&log), ["/messages/2/content/0", "/messages/6/content/0"]);
+    log.calls(&["d"]).result("d", "four");
+    assert_eq!(marks(&log), ["/messages/6/content/0", "/messages/8/content/0"]);
+    let fold = log.fold();
+    let shown: Vec<Showing> = fold.results().iter().map(|result| result.piece.shown).collect();
+    assert_eq!(shown, [Showing::Whole, Showing::Cleared, Showing::Cleared, Showing::Whole]);
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "quotients of small whole numbers")]
+fn l2_7_the_pace_of_a_session_tells_how_long_a_turn_goes_on() {
+    let mut log = Log::started();
+    log.user("go");
+    assert_eq!(expected_rounds(&log.fold(), 10), 10.0, "nothing is known yet");
+    log.says("done").user("more").says("done").user("and");
+    assert_eq!(expected_rounds(&log.fold(), 10), 4.0, "short turns");
+    for id in 0..98 {
+        let id = format!("t{id}");
+        log.calls(&[&id]).result(&id, "found");
+    }
+    assert_eq!(expected_rounds(&log.fold(), 10), 27.5, "a long one");
+}

@@ -1,0 +1,81 @@
+//! When a tool result is too big: caps by tool, and the tools that have none.
+
+use mnemon_kernel::limits::OffloadLimits;
+
+/// The tool that reads files. It pages by itself, and spilling what it read
+/// would make the model read the spilled file, and so on (L1.2).
+pub const READ_TOOL: &str = "Read";
+
+/// The tool by which a model reads a spilled result by its id (L1.8). It
+/// pages by itself, and is exempt for the reason that Read is.
+pub const RECALL_TOOL: &str = "ResultRead";
+
+const BASH_TOOL: &str = "Bash";
+const GREP_TOOL: &str = "Grep";
+
+/// Most characters of a tool's result that stay in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    /// All of it stays, whatever its size.
+    Infinite,
+    /// So many.
+    Chars(u64),
+}
+
+/// The cap of a tool under the limits in force (L1.1, L1.6). A tool's own cap
+/// is never above the default one.
+///
+/// ```
+/// use mnemon_kernel::limits::OffloadLimits;
+/// use mnemon_offload::{Cap, cap};
+///
+/// let limits = OffloadLimits::default();
+/// assert_eq!(cap("Bash", &limits), Cap::Chars(30_000));
+/// assert_eq!(cap("mcp__db__query", &limits), Cap::Chars(50_000));
+/// assert_eq!(cap("Read", &limits), Cap::Infinite);
+/// ```
+#[must_use]
+pub fn cap(tool: &str, limits: &OffloadLimits) -> Cap {
+    if is_exempt(tool) {
+        return Cap::Infinite;
+    }
+    let own = limits.tool_chars.get(tool).copied().unwrap_or(match tool {
+        BASH_TOOL => limits.bash_chars,
+        GREP_TOOL => limits.grep_chars,
+        _ => limits.default_chars,
+    });
+    Cap::Chars(own.min(limits.default_chars))
+}
+
+/// Whether a tool's results always stay. They count for a message's budget,
+/// and are never chosen for it.
+#[must_use]
+pub fn is_exempt(tool: &str) -> bool {
+    matches!(tool, READ_TOOL | RECALL_TOOL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l1_1_caps_by_tool_are_clamped_to_the_default() {
+        let mut limits = OffloadLimits::default();
+        assert_eq!(cap("Grep", &limits), Cap::Chars(20_000));
+        assert_eq!(cap("", &limits), Cap::Chars(50_000));
+        limits.tool_chars.insert("Bash".into(), 900_000);
+        limits.tool_chars.insert("Grep".into(), 7);
+        assert_eq!(cap("Bash", &limits), Cap::Chars(50_000));
+        assert_eq!(cap("Grep", &limits), Cap::Chars(7));
+    }
+
+    #[test]
+    fn l1_2_no_setting_caps_the_tools_that_read() {
+        let mut limits = OffloadLimits::default();
+        limits.tool_chars.insert(READ_TOOL.into(), 1);
+        limits.tool_chars.insert(RECALL_TOOL.into(), 1);
+        assert_eq!(cap(READ_TOOL, &limits), Cap::Infinite);
+        assert_eq!(cap(RECALL_TOOL, &limits), Cap::Infinite);
+        assert!(!is_exempt("Bash"));
+    }
+}

@@ -1,0 +1,13 @@
+//! Layer 1, by its promises.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod logs;
+mod properties;
+mod spilling;

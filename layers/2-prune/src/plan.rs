@@ -1,0 +1,221 @@
+//! What is cleared.
+//!
+//! The newest results stay, and so does every result that the model has not
+//! answered yet. Of the others, those whose marker is shorter than they are
+//! may go. Where to begin is a matter of the sum: the earlier the first
+//! cleared result, the more goes and the more has to be written again. What
+//! comes after the first is cleared with it, as it has to be rewritten in any
+//! case. So there are as many candidates as results, and one walk from the
+//! newest to the oldest weighs them all.
+
+use crate::apply::{clear, edit, marker};
+use crate::policy::{Situation, Thread, is_clearable};
+use mnemon_kernel::record::{CacheState, CacheTtl, ClearedResult, ClearingSum};
+use mnemon_kernel::tokens::estimate_text;
+use mnemon_kernel::{Decision, Role, Timestamp, Tokens};
+use mnemon_prefix::economy::{Terms, pays};
+use mnemon_prefix::message::Origin;
+use mnemon_prefix::{Fold, Message, ResultView, Showing};
+use std::collections::BTreeSet;
+
+/// The attachment kind under which the fold keeps cache edits.
+const EDITS: &str = "cache_edits";
+
+/// Decides what the next request clears: at most one decision, none where
+/// nothing pays. A cold cache is cleared on our side; a warm one is edited
+/// where the provider takes edits, and else cleared if the sum says so.
+#[must_use]
+pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
+    if situation.thread == Thread::Fork || !(situation.clears() || situation.edits_cache()) {
+        return None;
+    }
+    let terms = situation.terms(fold);
+    if situation.clears() && !can_pay(&terms) && !situation.edits_cache() {
+        return None;
+    }
+    let results = fold.results();
+    let clearable: Vec<&ResultView<'_>> =
+        results.iter().filter(|result| is_clearable(result.tool)).collect();
+    let edited = edited(fold);
+    if terms.cache == CacheState::Warm && situation.edits_cache() {
+        return by_cache_edit(fold, &clearable, &edited, situation);
+    }
+    if !situation.clears() {
+        return None;
+    }
+    let layout = Layout::new(fold, situation.now, &terms);
+    let stale = stale(&clearable, &edited, &layout, situation);
+    best_cut(&stale, &layout, fold, &terms, situation)
+}
+
+/// A warm cache and no price: nothing that could be found would pay.
+fn can_pay(terms: &Terms) -> bool {
+    terms.cache == CacheState::Cold || terms.prices.is_some()
+}
+
+/// The results that the server was asked to drop before.
+fn edited(fold: &Fold) -> BTreeSet<&str> {
+    let pieces = fold.messages().iter().flat_map(Message::pieces);
+    pieces
+        .filter(|piece| matches!(&piece.origin, Origin::Attachment(kind) if kind == EDITS))
+        .filter_map(|piece| piece.block.as_map().get("edits")?.as_array())
+        .flatten()
+        .filter_map(|edit| edit.get("cache_reference")?.as_str())
+        .collect()
+}
+
+fn by_cache_edit(
+    fold: &Fold,
+    clearable: &[&ResultView<'_>],
+    edited: &BTreeSet<&str>,
+    situation: &Situation<'_>,
+) -> Option<Decision> {
+    let limits = &situation.limits.prune;
+    let last = fold.messages().last().filter(|message| message.role() == Role::User);
+    last?;
+    let answered = answered_messages(fold);
+    let live: Vec<&ResultView<'_>> = clearable
+        .iter()
+        .filter(|result| result.piece.shown != Showing::Cleared)
+        .filter(|result| !edited.contains(result.tool_use_id))
+        .copied()
+        .collect();
+    if live.len() as u64 <= limits.edit_live_results {
+        return None;
+    }
+    let chosen: Vec<&ResultView<'_>> = all_but_newest(&live, limits.edit_keep_results)
+        .iter()
+        .filter(|result| result.message < answered)
+        .copied()
+        .collect();
+    (!chosen.is_empty()).then(|| edit(&chosen))
+}
+
+/// All but the newest; at least one stays.
+fn all_but_newest<T>(items: &[T], keep: u64) -> &[T] {
+    let keep = usize::try_from(keep.max(1)).unwrap_or(usize::MAX);
+    items.get(..items.len().saturating_sub(keep)).unwrap_or_default()
+}
+
+/// Messages before the last answer: the model has seen them.
+fn answered_messages(fold: &Fold) -> usize {
+    fold.messages().iter().rposition(|message| message.role() == Role::Assistant).unwrap_or(0)
+}
+
+/// A result that may go.
+struct Stale<'a> {
+    result: &'a ResultView<'a>,
+    marker: String,
+    /// What it takes now, less what its marker takes.
+    gain: Tokens,
+}
+
+fn stale<'a>(
+    clearable: &[&'a ResultView<'a>],
+    edited: &BTreeSet<&str>,
+    layout: &Layout,
+    situation: &Situation<'_>,
+) -> Vec<Stale<'a>> {
+    let limits = &situation.limits.prune;
+    all_but_newest(clearable, limits.keep_results)
+        .iter()
+        .filter(|result| result.message < layout.answered)
+        .filter(|result| result.piece.shown != Showing::Cleared)
+        // While the cache is warm, what the server dropped costs nothing more.
+        .filter(|result| layout.cache == CacheState::Cold || !edited.contains(result.tool_use_id))
+        .filter_map(|result| {
+            let marker = marker(result, limits);
+            let gain = result.piece.tokens - estimate_text(&marker, situation.limits);
+            (gain > Tokens(0)).then_some(Stale { result, marker, gain })
+        })
+        .collect()
+}
+
+/// Weighs every place to begin, and takes the one that brings most.
+fn best_cut(
+    stale: &[Stale<'_>],
+    layout: &Layout,
+    fold: &Fold,
+    terms: &Terms,
+    situation: &Situation<'_>,
+) -> Option<Decision> {
+    let calibration = fold.calibration();
+    let mut cleared = Tokens(0);
+    let mut best: Option<(usize, ClearingSum)> = None;
+    for (first, own) in stale.iter().enumerate().rev() {
+        cleared += own.gain;
+        let behind = layout.behind(own.result.message) - cleared;
+        let sum = terms.sum(calibration.apply(cleared), calibration.apply(behind));
+        let brings = |sum: &ClearingSum| (sum.saves.0 - sum.costs.0, sum.cleared_tokens);
+        if pays(&sum, situation.limits.prune.gain_percent)
+            && best.as_ref().is_none_or(|(_, other)| brings(&sum) > brings(other))
+        {
+            best = Some((first, sum));
+        }
+    }
+    let (first, sum) = best?;
+    let results = stale.iter().skip(first).map(|own| ClearedResult {
+        tool_use_id: own.result.tool_use_id.into(),
+        marker: own.marker.clone(),
+    });
+    Some(clear(results.collect(), situation.trigger(fold), sum))
+}
+
+/// Where tokens stand in the prefix, and what the server has of it.
+struct Layout {
+    cache: CacheState,
+    /// Messages before the last answer.
+    answered: usize,
+    /// Tokens up to the end of each message.
+    ends: Vec<Tokens>,
+    /// For each message, the tokens before it that can still be read: up to
+    /// the end of the newest request that ended before it, if the server can
+    /// still have that.
+    readable: Vec<Tokens>,
+}
+
+impl Layout {
+    fn new(fold: &Fold, now: Timestamp, terms: &Terms) -> Self {
+        let count = fold.messages().len();
+        let mut layout = Self {
+            cache: terms.cache,
+            answered: answered_messages(fold),
+            ends: Vec::with_capacity(count),
+            readable: Vec::with_capacity(count),
+        };
+        let (mut end, mut readable) = (Tokens(0), Tokens(0));
+        for message in fold.messages() {
+            layout.readable.push(readable);
+            end += message.tokens();
+            layout.ends.push(end);
+            if message.role() == Role::User {
+                let is_kept = is_kept(message, now, terms.ttl, fold.last_break());
+                readable = if is_kept { end } else { Tokens(0) };
+            }
+        }
+        layout
+    }
+
+    /// Tokens that are written again if a result of this message is changed:
+    /// from the last readable end before it to the end of the last request.
+    fn behind(&self, message: usize) -> Tokens {
+        let cached = self.answered.checked_sub(1).and_then(|last| self.ends.get(last));
+        let readable = self.readable.get(message);
+        *cached.unwrap_or(&Tokens(0)) - *readable.unwrap_or(&Tokens(0))
+    }
+}
+
+/// Whether the server can still have the prefix of a request that ended with
+/// this message. An entry lives from the request on, which came after the
+/// message; that later requests may have refreshed it is not counted on. What
+/// was sent before the last break was sent with other bytes, or may have been.
+fn is_kept(
+    message: &Message,
+    now: Timestamp,
+    ttl: Option<CacheTtl>,
+    last_break: Option<Timestamp>,
+) -> bool {
+    let (Some(last), Some(ttl)) = (message.pieces().last(), ttl) else { return false };
+    let age = now.as_second().saturating_sub(last.at.as_second());
+    age < ttl.seconds() && last_break.is_none_or(|broken| broken < last.at)
+}
