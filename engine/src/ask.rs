@@ -78,7 +78,10 @@ impl Session {
     ) -> Result<Outcome, crate::session::Error> {
         let Ask { source, shape, max_tokens } = ask;
         let request = match &shape {
-            AskShape::Fork { directive } => self.fold.request(Some(Directive(directive))),
+            AskShape::Fork { directive } => {
+                self.last_fork = Some(self.world.clock.now());
+                self.fold.request(Some(Directive(directive)))
+            }
             AskShape::Side { model, system, prompt, .. } => {
                 let model = model.as_ref().unwrap_or(&self.config.small_model);
                 let dialect = self.world.model.dialect();

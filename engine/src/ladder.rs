@@ -3,20 +3,27 @@
 //! A rung that fails lets the next one catch (Q2); only the last may say that
 //! no request can be made.
 
-use crate::session::Session;
-use mnemon_kernel::Flag;
+use crate::event::Event;
+use crate::session::{Error, Session};
 use mnemon_kernel::window::{AutoCompact, WindowState};
+use mnemon_kernel::{Entry, Flag};
+use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
+use tokio_util::sync::CancellationToken;
 
 /// One step of the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
+    /// Layer 1: big fresh results go to disk.
+    Offload,
+    /// Layer 2: stale results are cleared, when it pays.
+    Prune,
     /// Refuse a request that would not leave room for an answer (T4).
     Window,
 }
 
 impl Rung {
     /// The order in which they are climbed.
-    pub const ORDER: &'static [Self] = &[Self::Window];
+    pub const ORDER: &'static [Self] = &[Self::Offload, Self::Prune, Self::Window];
 }
 
 /// What a rung came to.
@@ -29,18 +36,64 @@ pub(crate) enum Climbed {
 
 impl Session {
     /// Runs one rung.
-    pub(crate) fn climb(&mut self, rung: Rung) -> Climbed {
+    pub(crate) async fn climb(
+        &mut self,
+        rung: Rung,
+        cancel: &CancellationToken,
+    ) -> Result<Climbed, Error> {
         match rung {
-            Rung::Window => self.check_window(),
+            Rung::Offload => self.offload(cancel).await?,
+            Rung::Prune => self.prune().await?,
+            Rung::Window => return Ok(self.check_window()),
         }
+        Ok(Climbed::Done)
+    }
+
+    /// Spills what is over its cap. A disk that refuses is said once; the
+    /// result is cut in place then (L1.7).
+    async fn offload(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
+        let limits = self.config.limits.offload.clone();
+        for spill in mnemon_offload::plan(&self.fold, &limits) {
+            let outcome = self.perform(spill.effect, cancel).await?;
+            let applied = mnemon_offload::apply(spill.pending, outcome);
+            if let Some(reason) = applied.failure {
+                self.say_once("offload", || {
+                    format!("a tool result could not be written to disk: {reason}; it was cut")
+                });
+            }
+            if let Some(decision) = applied.decision {
+                self.append(Entry::Decision(decision)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Clears stale results where it pays for itself (L2).
+    async fn prune(&mut self) -> Result<(), Error> {
+        let config = std::sync::Arc::clone(&self.config);
+        let unanswered_break = self.fold.last_break() > self.fold.last_response();
+        let decision = mnemon_prune::plan(
+            &self.fold,
+            &Situation {
+                thread: Thread::Main,
+                now: self.world.clock.now(),
+                last_fork: self.last_fork,
+                prefix: if unanswered_break { Prefix::Broken } else { Prefix::Kept },
+                model: config.table.spec(self.model()),
+                cache_edits: CacheEdits::NotOffered,
+                flags: &config.flags,
+                limits: &config.limits,
+            },
+        );
+        if let Some(decision) = decision {
+            self.append(Entry::Decision(decision)).await?;
+        }
+        Ok(())
     }
 
     fn check_window(&self) -> Climbed {
-        let auto = if self.config.flags.is_on(Flag::AutoCompact) {
-            AutoCompact::On
-        } else {
-            AutoCompact::Off
-        };
+        let on = self.config.flags.is_on(Flag::AutoCompact);
+        let auto = if on { AutoCompact::On } else { AutoCompact::Off };
         let (count, window) = (self.fold.count(), self.window());
         match window.state(count, auto) {
             WindowState::Blocked => Climbed::Blocked(format!(
@@ -49,6 +102,15 @@ impl Session {
                 count.0, window.refuse.0
             )),
             _ => Climbed::Done,
+        }
+    }
+
+    /// Tells the person something that would be true again and again.
+    fn say_once(&mut self, topic: &'static str, text: impl FnOnce() -> String) {
+        if self.said.insert(topic) {
+            let text = text();
+            tracing::warn!(topic, "{text}");
+            self.emit(|| Event::Notice(text));
         }
     }
 }

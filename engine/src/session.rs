@@ -15,10 +15,12 @@ use crate::world::World;
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId, Window,
+    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
+    Timestamp, Window,
 };
 use mnemon_prefix::{Fold, system};
 use mnemon_transcript::{Envelope, encode};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -69,6 +71,10 @@ pub struct Session {
     broken_rules: Vec<RuleError>,
     pub(crate) queue: Queue,
     pub(crate) side_bookings: SideBookings,
+    /// When a fork last read the prefix.
+    pub(crate) last_fork: Option<Timestamp>,
+    /// What the person was told once already.
+    pub(crate) said: BTreeSet<&'static str>,
 }
 
 impl Session {
@@ -107,6 +113,8 @@ impl Session {
             broken_rules,
             queue: Queue::default(),
             side_bookings,
+            last_fork: None,
+            said: BTreeSet::new(),
             id,
             world,
             toolbox,

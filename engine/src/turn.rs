@@ -35,7 +35,7 @@ impl Session {
         let mut end = TurnEnd::default();
         loop {
             match run.next() {
-                Step::RunLayer(rung) => match self.climb(rung) {
+                Step::RunLayer(rung) => match self.climb(rung, cancel).await? {
                     Climbed::Done => run.layer_done(),
                     Climbed::Blocked(why) => run.blocked(why),
                 },

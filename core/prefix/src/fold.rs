@@ -1,6 +1,6 @@
 //! Records in, messages and bytes out.
 
-use crate::message::{Message, Origin, Piece, Showing, interrupted};
+use crate::message::{Link, Message, Origin, Piece, Showing, interrupted};
 use crate::request::{Directive, Frame, Rendered, Request};
 use mnemon_kernel::record::Keeps;
 use mnemon_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
@@ -224,6 +224,7 @@ impl Fold {
             origin: Origin::User(UserOrigin::Meta),
             tokens: Tokens(0),
             shown: Showing::Whole,
+            link: Link::of(&block),
             block,
         };
         let text = piece(Block::text(directive.0));
@@ -328,7 +329,8 @@ impl Fold {
         let (block, shown) = self.as_decided(block);
         let tokens = estimate_block(&block, &self.limits);
         self.raw += tokens;
-        let piece = Piece { record, at, origin, block, tokens, shown };
+        let link = Link::of(&block);
+        let piece = Piece { record, at, origin, block, tokens, shown, link };
         match self.messages.last_mut() {
             Some(last) if last.takes(role, &piece.origin) => {
                 last.push(piece);

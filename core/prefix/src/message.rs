@@ -5,8 +5,11 @@
 //! without a result is answered as interrupted, a result without a call is
 //! left out, empty texts are left out.
 
-use mnemon_kernel::{Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, UserOrigin};
+use mnemon_kernel::{
+    Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
+};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a call is answered with when its result never came.
 pub const INTERRUPTED: &str = "[No result: the call was interrupted before it finished]";
@@ -26,6 +29,28 @@ pub struct Piece {
     pub tokens: Tokens,
     /// Whether the block is what the record brought.
     pub shown: Showing,
+    /// What ties a call and its result, read once: layers look at all of them
+    /// before every request.
+    pub(crate) link: Option<Link>,
+}
+
+/// One end of a tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Link {
+    /// The call of this tool.
+    Call(ToolUseId, Arc<str>),
+    /// The result.
+    Result(ToolUseId),
+}
+
+impl Link {
+    pub(crate) fn of(block: &Block) -> Option<Self> {
+        match block.view() {
+            BlockView::ToolUse { id, name, .. } => Some(Self::Call(id.into(), name.into())),
+            BlockView::ToolResult { id, .. } => Some(Self::Result(id.into())),
+            _ => None,
+        }
+    }
 }
 
 /// How a piece is shown.

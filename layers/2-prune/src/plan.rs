@@ -8,7 +8,7 @@
 //! case. So there are as many candidates as results, and one walk from the
 //! newest to the oldest weighs them all.
 
-use crate::apply::{clear, edit, marker};
+use crate::apply::{clear, edit, marker, write_marker};
 use crate::policy::{Situation, Thread, is_clearable};
 use mnemon_kernel::record::{CacheState, CacheTtl, ClearedResult, ClearingSum};
 use mnemon_kernel::tokens::estimate_text;
@@ -105,7 +105,6 @@ fn answered_messages(fold: &Fold) -> usize {
 /// A result that may go.
 struct Stale<'a> {
     result: &'a ResultView<'a>,
-    marker: String,
     /// What it takes now, less what its marker takes.
     gain: Tokens,
 }
@@ -117,6 +116,7 @@ fn stale<'a>(
     situation: &Situation<'_>,
 ) -> Vec<Stale<'a>> {
     let limits = &situation.limits.prune;
+    let mut marker = String::new();
     all_but_newest(clearable, limits.keep_results)
         .iter()
         .filter(|result| result.message < layout.answered)
@@ -124,9 +124,9 @@ fn stale<'a>(
         // While the cache is warm, what the server dropped costs nothing more.
         .filter(|result| layout.cache == CacheState::Cold || !edited.contains(result.tool_use_id))
         .filter_map(|result| {
-            let marker = marker(result, limits);
+            write_marker(&mut marker, result, limits);
             let gain = result.piece.tokens - estimate_text(&marker, situation.limits);
-            (gain > Tokens(0)).then_some(Stale { result, marker, gain })
+            (gain > Tokens(0)).then_some(Stale { result, gain })
         })
         .collect()
 }
@@ -156,7 +156,7 @@ fn best_cut(
     let (first, sum) = best?;
     let results = stale.iter().skip(first).map(|own| ClearedResult {
         tool_use_id: own.result.tool_use_id.into(),
-        marker: own.marker.clone(),
+        marker: marker(own.result, &situation.limits.prune),
     });
     Some(clear(results.collect(), situation.trigger(fold), sum))
 }

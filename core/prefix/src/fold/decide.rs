@@ -1,7 +1,7 @@
 //! How decisions change what is shown.
 
 use super::Fold;
-use crate::message::{Message, Origin, Piece, Showing};
+use crate::message::{Link, Message, Origin, Piece, Showing};
 use mnemon_kernel::tokens::estimate_block;
 use mnemon_kernel::{Block, Decision, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin};
 use serde_json::{Value, json};
@@ -117,9 +117,8 @@ impl Fold {
                 break;
             }
             for piece in message.pieces_mut() {
-                let Some(text) = answered(piece).and_then(|id| texts.remove(&id)) else {
-                    continue;
-                };
+                let Some(Link::Result(id)) = &piece.link else { continue };
+                let Some(text) = texts.remove(id) else { continue };
                 let before = piece.tokens;
                 piece.block = piece.block.with_result_content(Value::String(text));
                 piece.tokens = estimate_block(&piece.block, &self.limits);
@@ -155,8 +154,8 @@ impl Fold {
         let block = Block::text(text);
         let tokens = estimate_block(&block, &self.limits);
         let origin = Origin::User(UserOrigin::Meta);
-        let shown = Showing::StandsIn;
-        let marker = (Role::User, Piece { record, at, origin, block, tokens, shown });
+        let (shown, link) = (Showing::StandsIn, None);
+        let marker = (Role::User, Piece { record, at, origin, block, tokens, shown, link });
         let mut kept = Vec::with_capacity(pieces.len());
         let mut marker = Some(marker);
         for (index, piece) in pieces.into_iter().enumerate() {
@@ -183,12 +182,6 @@ impl Fold {
             }
         }
     }
-}
-
-/// The call that a piece answers, where it is a result.
-fn answered(piece: &Piece) -> Option<ToolUseId> {
-    let id = piece.block.as_map().get("tool_use_id")?.as_str()?;
-    (piece.block.kind() == "tool_result").then(|| ToolUseId::new(id))
 }
 
 fn cache_edits(ids: &[ToolUseId]) -> Block {

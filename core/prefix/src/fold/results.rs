@@ -1,8 +1,8 @@
 //! The tool results of a conversation, as layers look at them.
 
 use super::Fold;
-use crate::message::{Message, Piece};
-use mnemon_kernel::{BlockView, Role};
+use crate::message::{Link, Message, Piece};
+use mnemon_kernel::Role;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -59,17 +59,15 @@ impl Fold {
             return;
         };
         let before = message.checked_sub(1).and_then(|before| self.messages.get(before));
-        let mut calls = None;
+        let mut calls = Calls::of(before);
         let sent = self.sent_pieces(message, own);
         for (index, piece) in own.pieces().iter().enumerate() {
-            if piece.block.kind() == "tool_result" {
-                let map = piece.block.as_map();
-                let id = map.get("tool_use_id").and_then(Value::as_str).unwrap_or("");
-                let call = calls.get_or_insert_with(|| calls_of(before)).get(id);
+            if let Some(Link::Result(id)) = &piece.link {
+                let (tool, call) = calls.find(id.as_str()).unzip();
                 found.push(ResultView {
-                    tool_use_id: id,
-                    tool: call.map_or("", |(name, _)| *name),
-                    input: call.map(|(_, input)| *input),
+                    tool_use_id: id.as_str(),
+                    tool: tool.unwrap_or(""),
+                    input: call.and_then(|call| call.block.as_map().get("input")),
                     piece,
                     message,
                     freshness: if index < sent { Freshness::Sent } else { Freshness::Fresh },
@@ -91,12 +89,36 @@ impl Fold {
     }
 }
 
-fn calls_of(message: Option<&Message>) -> BTreeMap<&str, (&str, &Value)> {
-    let mut calls = BTreeMap::new();
-    for piece in message.into_iter().flat_map(Message::pieces) {
-        if let BlockView::ToolUse { id, name, input } = piece.block.view() {
-            calls.insert(id, (name, input));
-        }
+/// The calls of a message, for finding those that results answer. Results
+/// mostly come in the order of their calls, which takes no index.
+struct Calls<'a> {
+    pieces: &'a [Piece],
+    next: usize,
+    by_id: Option<BTreeMap<&'a str, (&'a str, &'a Piece)>>,
+}
+
+impl<'a> Calls<'a> {
+    fn of(message: Option<&'a Message>) -> Self {
+        Self { pieces: message.map_or(&[], Message::pieces), next: 0, by_id: None }
     }
-    calls
+
+    fn find(&mut self, wanted: &str) -> Option<(&'a str, &'a Piece)> {
+        let ahead = self.pieces.iter().enumerate().skip(self.next);
+        let mut ahead = ahead.filter_map(|(at, piece)| Some((at, call(piece)?)));
+        if let Some((at, (id, found))) = ahead.next()
+            && id == wanted
+        {
+            self.next = at + 1;
+            return Some(found);
+        }
+        let by_id = self.by_id.get_or_insert_with(|| self.pieces.iter().filter_map(call).collect());
+        by_id.get(wanted).copied()
+    }
+}
+
+fn call(piece: &Piece) -> Option<(&str, (&str, &Piece))> {
+    match &piece.link {
+        Some(Link::Call(id, tool)) => Some((id.as_str(), (tool, piece))),
+        _ => None,
+    }
 }

@@ -77,7 +77,7 @@ fn check(mut log: Log, bill: &Bill) -> ClearingSum {
 #[test]
 fn l2_7_the_simulator_bills_what_the_sum_says_while_the_cache_is_warm() {
     let mut sizes = vec![2_000; 40];
-    sizes[30..34].fill(200_000);
+    sizes[30..34].fill(40_000);
     let (log, bill) = session(CacheTtl::FiveMinutes, &sizes);
     let sum = check(log, &bill);
     assert_eq!(sum.cache, CacheState::Warm);
@@ -87,7 +87,7 @@ fn l2_7_the_simulator_bills_what_the_sum_says_while_the_cache_is_warm() {
 #[test]
 fn l2_7_the_simulator_bills_what_the_sum_says_when_older_requests_have_expired() {
     let mut sizes = vec![2_000; 20];
-    sizes[..10].fill(100_000);
+    sizes[..10].fill(20_000);
     let (mut log, mut bill) = session(CacheTtl::FiveMinutes, &sizes);
     log.wait(290);
     bill.request(&log);
@@ -115,9 +115,9 @@ fn l2_7_the_simulator_bills_what_the_sum_says_when_the_cache_is_cold() {
 #[test]
 fn l2_7_a_clearing_starts_where_it_brings_most() {
     let mut sizes = vec![400; 60];
-    sizes[0] = 40_000;
-    sizes[1..45].fill(4_000);
-    sizes[45..55].fill(200_000);
+    sizes[0] = 8_000;
+    sizes[1..45].fill(800);
+    sizes[45..55].fill(40_000);
     let (mut log, _) = session(CacheTtl::FiveMinutes, &sizes);
     for record in &mut log.records {
         if let Entry::Assistant(entry) = &mut record.entry
@@ -126,7 +126,7 @@ fn l2_7_a_clearing_starts_where_it_brings_most() {
             entry.block = Block::tool_use(
                 &entry.block.as_map()["id"].as_str().unwrap().into(),
                 "Read",
-                serde_json::json!({"why": "w".repeat(20_000)}),
+                serde_json::json!({"why": "w".repeat(4_000)}),
             );
         }
     }
@@ -141,7 +141,7 @@ fn l2_7_a_clearing_starts_where_it_brings_most() {
 fn l2_7_short_sessions_are_never_touched() {
     for rounds in 0..6 {
         for ttl in [CacheTtl::FiveMinutes, CacheTtl::OneHour] {
-            let (mut log, _) = session(ttl, &vec![300_000; rounds]);
+            let (mut log, _) = session(ttl, &vec![60_000; rounds]);
             assert_eq!(log.plan(), None, "warm, {rounds} rounds");
             assert_eq!(log.wait(90_000).plan(), None, "cold, {rounds} rounds");
         }
@@ -159,7 +159,7 @@ fn l2_7_a_warm_cache_with_few_rounds_left_is_never_touched() {
 
 #[test]
 fn l2_7_without_a_price_only_a_cold_cache_is_cleared() {
-    let (mut log, _) = session(CacheTtl::FiveMinutes, &[200_000; 30]);
+    let (mut log, _) = session(CacheTtl::FiveMinutes, &[40_000; 30]);
     assert!(log.plan().is_some());
     log.model.prices = None;
     assert_eq!(log.plan(), None);
@@ -170,11 +170,11 @@ fn l2_7_without_a_price_only_a_cold_cache_is_cleared() {
 #[test]
 fn l2_7_a_second_clearing_does_not_count_on_what_the_first_one_broke() {
     let mut sizes = vec![2_000; 40];
-    sizes[20..34].fill(100_000);
+    sizes[20..34].fill(20_000);
     let (mut log, mut bill) = session(CacheTtl::FiveMinutes, &sizes);
     log.run().unwrap();
     bill.request(&log);
-    for (round, chars) in [300_000, 300_000, 2_000, 2_000, 2_000, 2_000, 2_000].iter().enumerate() {
+    for (round, chars) in [60_000, 60_000, 2_000, 2_000, 2_000, 2_000, 2_000].iter().enumerate() {
         log.call(&format!("s{round}"), "Read", &"y".repeat(*chars));
         bill.request(&log);
     }

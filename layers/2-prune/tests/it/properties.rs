@@ -70,7 +70,7 @@ fn take(log: &mut Log, step: &Step, number: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn l2_1_only_old_clearable_results_are_touched_and_the_count_only_shrinks(
