@@ -252,12 +252,7 @@ impl Fold {
         }
         for message in kept {
             self.raw += message.tokens();
-            match self.messages.last_mut() {
-                Some(last) if last.role() == Role::User && message.role() == Role::User => {
-                    last.append(message);
-                }
-                _ => self.messages.push(message),
-            }
+            self.readmit(message);
         }
     }
 
@@ -330,20 +325,29 @@ impl Fold {
     }
 
     fn push_boundary(&mut self, boundary: &Boundary) {
-        let kept: Vec<Message> = self
-            .messages
-            .drain(..)
-            .filter(|message| {
-                message.pieces().iter().any(|piece| boundary.preserved.contains(&piece.record))
-            })
-            .collect();
-        self.raw = kept.iter().map(Message::tokens).sum();
-        self.messages = kept;
+        let preserved: BTreeSet<&RecordId> = boundary.preserved.iter().collect();
+        for message in std::mem::take(&mut self.messages) {
+            if let Some(kept) = message.preserved(&preserved) {
+                self.readmit(kept);
+            }
+        }
+        self.raw = self.messages.iter().map(Message::tokens).sum();
         self.rendered.truncate(0);
         self.reported = None;
         self.compaction_failures = 0;
         self.declared = Some(BreakCause::Compaction);
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;
+    }
+
+    /// Adds a message that was here before. Neighbours on the user's side
+    /// become one.
+    fn readmit(&mut self, message: Message) {
+        match self.messages.last_mut() {
+            Some(last) if last.role() == Role::User && message.role() == Role::User => {
+                last.append(message);
+            }
+            _ => self.messages.push(message),
+        }
     }
 
     fn retract(&mut self, id: &MessageId) {
@@ -354,12 +358,7 @@ impl Fold {
         self.raw = self.raw - tail.first().map_or(Tokens(0), Message::tokens);
         self.rendered.truncate(at.saturating_sub(1));
         for message in tail.drain(1..) {
-            match self.messages.last_mut() {
-                Some(last) if last.role() == Role::User && message.role() == Role::User => {
-                    last.append(message);
-                }
-                _ => self.messages.push(message),
-            }
+            self.readmit(message);
         }
         if self.reported.as_ref().is_some_and(|reported| reported.message_id == *id) {
             self.reported = self.reported.take().and_then(|r| r.earlier.map(|earlier| *earlier));
