@@ -3,6 +3,7 @@
 //! Layers do no I/O. They answer with records, or with an [`Effect`]; the
 //! engine performs it and hands back the [`Outcome`].
 
+use crate::block::{Block, Role};
 use crate::error::Class;
 use crate::ids::ModelId;
 use crate::usage::{QuerySource, Usage};
@@ -48,6 +49,14 @@ pub enum AskShape {
     /// of the conversation is read.
     Fork {
         /// The last message.
+        directive: String,
+    },
+    /// The parent's system prompt and tools with other messages: for when its
+    /// bytes are too long, or cached nowhere and dearer than they need be.
+    Conversation {
+        /// The messages, valid as they are; the first is the user's.
+        messages: Vec<(Role, Vec<Block>)>,
+        /// What the user says last.
         directive: String,
     },
     /// A small request of its own.

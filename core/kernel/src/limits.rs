@@ -175,6 +175,26 @@ limits! {
         pin_tokens: u64 = 20_000,
         /// A compaction has to make the conversation smaller by this percentage.
         least_gain_percent: u64 = 20,
+        /// Tokens of the last answer that a local summary repeats.
+        last_answer_tokens: u64 = 2_000,
+        /// Tokens of an earlier summary that a local summary repeats.
+        earlier_summary_tokens: u64 = 8_000,
+        /// Files, commands or errors of each kind that a local summary lists.
+        list_items: usize = 40,
+        /// Dropped spans that a summary lists by their ids.
+        span_items: usize = 20,
+        /// Characters of one line about a command, an error or a span.
+        line_chars: usize = 200,
+        /// Characters of an excerpt of a user message that does not stay whole.
+        excerpt_chars: usize = 400,
+        /// Newest rounds that are never collapsed.
+        collapse_keep_rounds: usize = 4,
+        /// Tokens that a span has to hold to be collapsed.
+        collapse_span_tokens: u64 = 4_000,
+        /// Tokens at which a span is long enough and the next one begins.
+        collapse_span_most_tokens: u64 = 20_000,
+        /// Most tokens of the summary of a collapsed span.
+        collapse_summary_tokens: u64 = 500,
         /// Percentage of the effective window at which collapsed spans are committed.
         collapse_commit_percent: u64 = 90,
         /// Percentage of the effective window over which requests are refused while collapsing.

@@ -6,15 +6,17 @@ use mnemon_kernel::record::Keeps;
 use mnemon_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
 use mnemon_kernel::{
     AssistantEntry, Block, BlockView, Boundary, Calibration, Entry, Limits, MessageId, ModelId,
-    Prelude, Record, RecordId, Role, Timestamp, Tokens, Usage, UserEntry, UserOrigin,
+    Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry, UserOrigin,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+mod counting;
 mod decide;
 mod results;
 
+use counting::Reported;
 pub use decide::BreakCause;
 pub use results::{Freshness, ResultView};
 
@@ -61,16 +63,6 @@ pub struct Fold {
     carried: Option<RecordId>,
     /// The first message that a clearing changed since the last response.
     cleared_from: Option<usize>,
-}
-
-/// What the API said last, and the raw estimate of all that it said it about.
-#[derive(Clone, Debug)]
-struct Reported {
-    message_id: MessageId,
-    usage: Usage,
-    raw: Tokens,
-    /// The report before this one, for when this response is taken back.
-    earlier: Option<Box<Reported>>,
 }
 
 impl Fold {
@@ -152,27 +144,6 @@ impl Fold {
             }
             _ => Vec::new(),
         }
-    }
-
-    /// The canonical count (T1): what the API last reported, plus the
-    /// calibrated estimate of what was added or taken away since.
-    #[must_use]
-    pub fn count(&self) -> Tokens {
-        let now = self.raw + self.frame_tokens;
-        match &self.reported {
-            None => self.calibration.apply(now),
-            Some(reported) => {
-                let added = self.calibration.apply(now - reported.raw);
-                let removed = self.calibration.apply(reported.raw - now);
-                (reported.usage.total() + added) - removed
-            }
-        }
-    }
-
-    /// The calibration of this session and model (T7).
-    #[must_use]
-    pub fn calibration(&self) -> &Calibration {
-        &self.calibration
     }
 
     /// The next request; with a directive, a fork's: the same bytes and the
@@ -269,12 +240,7 @@ impl Fold {
         }
         for message in kept {
             self.raw += message.tokens();
-            match self.messages.last_mut() {
-                Some(last) if last.role() == Role::User && message.role() == Role::User => {
-                    last.append(message);
-                }
-                _ => self.messages.push(message),
-            }
+            self.readmit(message);
         }
     }
 
@@ -285,37 +251,6 @@ impl Fold {
         self.last_response = Some(at);
         self.cleared_from = None;
         self.report(&entry.message_id, &entry.model, entry.usage, prompt);
-    }
-
-    /// Books what the API said of its prompt, and learns from it (T7).
-    /// `prompt` is the raw estimate of what the request held. A server that
-    /// reports no usage has said nothing.
-    fn report(&mut self, message_id: &MessageId, model: &ModelId, usage: Usage, prompt: Tokens) {
-        if usage == Usage::default() {
-            return;
-        }
-        if self.calibrated_for.as_ref() != Some(model) {
-            self.calibration = Calibration::default();
-            self.calibrated_for = Some(model.clone());
-        }
-        let raw = self.raw + self.frame_tokens;
-        if let Some(reported) = &mut self.reported
-            && reported.message_id == *message_id
-        {
-            reported.usage = usage;
-            reported.raw = raw;
-            return;
-        }
-        let earlier = self.reported.take();
-        match &earlier {
-            Some(before) => {
-                self.calibration
-                    .observe(prompt - before.raw, usage.prompt() - before.usage.total());
-            }
-            None => self.calibration.observe_first(prompt, usage.prompt()),
-        }
-        let earlier = earlier.map(|before| Box::new(Reported { earlier: None, ..before }));
-        self.reported = Some(Reported { message_id: message_id.clone(), usage, raw, earlier });
     }
 
     fn push_piece(
@@ -366,21 +301,30 @@ impl Fold {
     }
 
     fn push_boundary(&mut self, at: Timestamp, boundary: &Boundary) {
-        let kept: Vec<Message> = self
-            .messages
-            .drain(..)
-            .filter(|message| {
-                message.pieces().iter().any(|piece| boundary.preserved.contains(&piece.record))
-            })
-            .collect();
-        self.raw = kept.iter().map(Message::tokens).sum();
-        self.messages = kept;
+        let preserved: BTreeSet<&RecordId> = boundary.preserved.iter().collect();
+        for message in std::mem::take(&mut self.messages) {
+            if let Some(kept) = message.preserved(&preserved) {
+                self.readmit(kept);
+            }
+        }
+        self.raw = self.messages.iter().map(Message::tokens).sum();
         self.rendered.truncate(0);
         self.reported = None;
         self.compaction_failures = 0;
         self.declare(BreakCause::Compaction, at);
         self.cleared_from = None;
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;
+    }
+
+    /// Adds a message that was here before. Neighbours on the user's side
+    /// become one.
+    fn readmit(&mut self, message: Message) {
+        match self.messages.last_mut() {
+            Some(last) if last.role() == Role::User && message.role() == Role::User => {
+                last.append(message);
+            }
+            _ => self.messages.push(message),
+        }
     }
 
     fn retract(&mut self, id: &MessageId) {
@@ -392,12 +336,7 @@ impl Fold {
         self.rendered.truncate(at.saturating_sub(1));
         self.carried = self.messages.last().and_then(Message::last_record).cloned();
         for message in tail.drain(1..) {
-            match self.messages.last_mut() {
-                Some(last) if last.role() == Role::User && message.role() == Role::User => {
-                    last.append(message);
-                }
-                _ => self.messages.push(message),
-            }
+            self.readmit(message);
         }
         if self.reported.as_ref().is_some_and(|reported| reported.message_id == *id) {
             self.reported = self.reported.take().and_then(|r| r.earlier.map(|earlier| *earlier));

@@ -8,7 +8,7 @@
 use mnemon_kernel::{
     Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a call is answered with when its result never came.
@@ -141,6 +141,18 @@ impl Message {
 
     pub(crate) fn append(&mut self, mut other: Self) {
         self.pieces.append(&mut other.pieces);
+    }
+
+    /// What a boundary keeps of the message. A response is kept whole, so that
+    /// thinking stays with what it led to; on the user's side each record
+    /// stands for itself.
+    pub(crate) fn preserved(mut self, records: &BTreeSet<&RecordId>) -> Option<Self> {
+        match self.role {
+            Role::Assistant if self.pieces.iter().any(|piece| records.contains(&piece.record)) => {}
+            Role::Assistant => self.pieces.clear(),
+            Role::User => self.pieces.retain(|piece| records.contains(&piece.record)),
+        }
+        (!self.pieces.is_empty()).then_some(self)
     }
 
     /// Whether the message is part of this response.

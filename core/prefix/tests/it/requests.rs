@@ -154,6 +154,16 @@ fn l4_7_a_boundary_can_keep_the_prefix_instead() {
     assert_eq!(texts(&log.fold()), ["first", "one", "summary", "third"]);
 }
 
+#[test]
+fn l4_16_a_boundary_keeps_a_record_and_not_its_neighbours() {
+    let mut log = Log::started();
+    log.user("go").calls(&["a"]).result("a", "long").user("remember this").attachment("note");
+    log.answer(vec![Block::text("one"), Block::text("two")], Usage::default()).user("and this");
+    log.entry(boundary(&["r4", "r7", "r8"], Keeps::Suffix));
+    log.user_entry(vec![Block::text("summary")], UserOrigin::CompactSummary);
+    assert_eq!(texts(&log.fold()), ["summary", "remember this", "one", "two", "and this"]);
+}
+
 fn texts(fold: &Fold) -> Vec<String> {
     fold.messages()
         .iter()

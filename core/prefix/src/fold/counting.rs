@@ -1,0 +1,74 @@
+//! How many tokens the conversation has (T1, T7).
+
+use super::Fold;
+use mnemon_kernel::{Calibration, MessageId, ModelId, Tokens, Usage};
+
+/// What the API said last, and the raw estimate of all that it said it about.
+#[derive(Clone, Debug)]
+pub(super) struct Reported {
+    pub(super) message_id: MessageId,
+    pub(super) usage: Usage,
+    pub(super) raw: Tokens,
+    /// The report before this one, for when this response is taken back.
+    pub(super) earlier: Option<Box<Reported>>,
+}
+
+impl Fold {
+    /// The canonical count (T1): what the API last reported, plus the
+    /// calibrated estimate of what was added or taken away since.
+    #[must_use]
+    pub fn count(&self) -> Tokens {
+        let now = self.raw + self.frame_tokens;
+        match &self.reported {
+            None => self.calibration.apply(now),
+            Some(reported) => {
+                let added = self.calibration.apply(now - reported.raw);
+                let removed = self.calibration.apply(reported.raw - now);
+                (reported.usage.total() + added) - removed
+            }
+        }
+    }
+
+    /// The calibration of this session and model (T7).
+    #[must_use]
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// Books what the API said of its prompt, and learns from it (T7).
+    /// `prompt` is the raw estimate of what the request held. A server that
+    /// reports no usage has said nothing.
+    pub(super) fn report(
+        &mut self,
+        message_id: &MessageId,
+        model: &ModelId,
+        usage: Usage,
+        prompt: Tokens,
+    ) {
+        if usage == Usage::default() {
+            return;
+        }
+        if self.calibrated_for.as_ref() != Some(model) {
+            self.calibration = Calibration::default();
+            self.calibrated_for = Some(model.clone());
+        }
+        let raw = self.raw + self.frame_tokens;
+        if let Some(reported) = &mut self.reported
+            && reported.message_id == *message_id
+        {
+            reported.usage = usage;
+            reported.raw = raw;
+            return;
+        }
+        let earlier = self.reported.take();
+        match &earlier {
+            Some(before) => {
+                self.calibration
+                    .observe(prompt - before.raw, usage.prompt() - before.usage.total());
+            }
+            None => self.calibration.observe_first(prompt, usage.prompt()),
+        }
+        let earlier = earlier.map(|before| Box::new(Reported { earlier: None, ..before }));
+        self.reported = Some(Reported { message_id: message_id.clone(), usage, raw, earlier });
+    }
+}

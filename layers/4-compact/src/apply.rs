@@ -1,0 +1,210 @@
+//! How a compaction changes the log: a boundary, the summary, what comes back.
+//!
+//! The entries are folded for a look before they are given out: what is
+//! accepted is a valid conversation under the threshold. Attachments that
+//! would break that are left out, the last ones first.
+
+use crate::converge::{Rejection, Sizes};
+use crate::frame::{self, Listing};
+use crate::past::Past;
+use crate::plan::{Plan, Way};
+use crate::policy::threshold;
+use crate::preview::Report;
+use crate::{check, files, keep, local};
+use mnemon_kernel::tokens::estimate_text;
+use mnemon_kernel::{
+    Attachment, Block, Boundary, Entry, Limits, Tokens, UserEntry, UserOrigin, Window,
+};
+use mnemon_prefix::Fold;
+use serde_json::{Map, Value, json};
+
+/// A summary that is to be put in place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Its text.
+    pub text: String,
+    /// Who wrote it.
+    pub way: Way,
+    /// The share of the facts that it had by itself, 0 to 1.
+    pub retention: f64,
+}
+
+impl Summary {
+    /// A summary that is checked and completed (L4.12).
+    #[must_use]
+    pub fn checked(past: &Past, text: &str, way: Way, limits: &Limits) -> Self {
+        let checked = check::check(past, text, limits);
+        Self { text: checked.text, way, retention: checked.retention }
+    }
+}
+
+/// What comes with a summary.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extras {
+    /// What is injected again, the most important first.
+    pub restored: Vec<Attachment>,
+    /// More for the boundary, such as `preCompactDiscoveredTools` or `durationMs`.
+    pub metadata: Map<String, Value>,
+}
+
+/// A compaction that was accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    /// What is appended to the log, in order.
+    pub entries: Vec<Entry>,
+    /// What it did, for a person.
+    pub report: Report,
+}
+
+/// Where a compaction happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The conversation.
+    pub fold: &'a Fold,
+    /// Its window.
+    pub window: &'a Window,
+    /// The limits in force.
+    pub limits: &'a Limits,
+}
+
+/// Puts a summary in place.
+///
+/// # Errors
+/// If the result would be too long or hardly smaller (L4.15). The rejection's
+/// decision goes into the log.
+pub fn settle(
+    setting: Setting<'_>,
+    plan: &Plan,
+    summary: &Summary,
+    extras: &Extras,
+) -> Result<Applied, Rejection> {
+    attempt(setting, plan, summary, extras, Listing::Spans)
+}
+
+/// Writes a summary without a model and puts it in place (L4.11). It is cut
+/// until it fits: shorter and shorter, then without the waiting prompt. Pins
+/// and the frame of the request are all that is left at the end.
+///
+/// # Errors
+/// If not even that is under the threshold, or nothing is gained.
+pub fn settle_local(
+    setting: Setting<'_>,
+    plan: &Plan,
+    extras: &Extras,
+) -> Result<Applied, Rejection> {
+    let plans = [Some(plan.clone()), plan.without_waiting(setting.fold)];
+    let mut last = None;
+    for plan in plans.into_iter().flatten() {
+        let past = plan.past(setting.fold, setting.limits);
+        let mut tokens = setting.limits.compact.summary_tokens;
+        let mut listing = Listing::Spans;
+        loop {
+            let summary = local_summary(&past, tokens, setting.limits);
+            match attempt(setting, &plan, &summary, extras, listing) {
+                Ok(applied) => return Ok(applied),
+                Err(rejection) => last = Some(rejection),
+            }
+            if tokens == 0 {
+                break;
+            }
+            tokens /= 2;
+            listing = Listing::Range;
+        }
+    }
+    Err(last.unwrap_or_else(|| Rejection::NoSummary { reason: "there was no plan".to_owned() }))
+}
+
+fn local_summary(past: &Past, tokens: u64, limits: &Limits) -> Summary {
+    let text = local::write(past, tokens, limits);
+    let retention = check::check(past, &text, limits).retention;
+    Summary { text, way: Way::Local, retention }
+}
+
+fn attempt(
+    setting: Setting<'_>,
+    plan: &Plan,
+    summary: &Summary,
+    extras: &Extras,
+    listing: Listing,
+) -> Result<Applied, Rejection> {
+    let Setting { fold, window, limits } = setting;
+    let past = plan.past(fold, limits);
+    let text = frame::render(plan, &past, summary, listing, limits);
+    let mut after = fold.clone();
+    let mut entries = Vec::new();
+    let mut push = |after: &mut Fold, entry: Entry| {
+        after.push(keep::record(entry.clone()));
+        entries.push(entry);
+    };
+    push(&mut after, Entry::Boundary(boundary(plan, fold)));
+    let kept = after.messages().iter().map(mnemon_prefix::Message::tokens).sum();
+    push(&mut after, said(text, UserOrigin::CompactSummary));
+    Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
+    let restored = fitting(&after, &extras.restored, summary.way, (setting, kept));
+    for attachment in &restored {
+        push(&mut after, Entry::Attachment(attachment.clone()));
+    }
+    if let Some(text) = frame::go_on(fold, &after) {
+        push(&mut after, said(text, UserOrigin::Meta));
+    }
+    Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
+    let report = Report::new(setting, plan, &past, summary, after.count(), &restored);
+    if let Some(Entry::Boundary(boundary)) = entries.first_mut() {
+        boundary.metadata = metadata(&report, extras);
+    }
+    Ok(Applied { entries, report })
+}
+
+/// The attachments that fit, in order, as far as they fit.
+fn fitting(
+    after: &Fold,
+    wanted: &[Attachment],
+    way: Way,
+    (setting, kept): (Setting<'_>, Tokens),
+) -> Vec<Attachment> {
+    let Setting { fold, window, limits } = setting;
+    let sizes = Sizes::of(fold, after, kept);
+    let mut added = Tokens(0);
+    let fits = |attachment: &&Attachment| {
+        added += estimate_text(&attachment.rendered, limits);
+        let grown = Sizes {
+            after: sizes.after + after.calibration().apply(added),
+            replacement: sizes.replacement + added,
+            ..sizes
+        };
+        // Strictly under: what is said last in `go_on` still has to fit.
+        grown.after < threshold(window) && grown.judge(way, window, limits).is_ok()
+    };
+    wanted.iter().take_while(fits).cloned().collect()
+}
+
+fn boundary(plan: &Plan, fold: &Fold) -> Boundary {
+    let last_before = keep::pieces(fold).next_back().map(|(_, piece)| piece.record.clone());
+    Boundary {
+        trigger: plan.trigger.as_str().to_owned(),
+        pre_tokens: fold.count().0,
+        last_before,
+        preserved: plan.preserved.clone(),
+        keeps: plan.keeps,
+        metadata: Map::new(),
+    }
+}
+
+fn metadata(report: &Report, extras: &Extras) -> Map<String, Value> {
+    let mut map = extras.metadata.clone();
+    map.insert("way".to_owned(), json!(report.way));
+    map.insert("postTokens".to_owned(), json!(report.after));
+    map.insert("retention".to_owned(), json!(report.retention));
+    map.insert("restored".to_owned(), json!(report.restored));
+    map
+}
+
+fn said(text: String, origin: UserOrigin) -> Entry {
+    Entry::User(UserEntry { content: vec![Block::text(text)], origin, tool_use_result: None })
+}
+
+/// The paths among attachments.
+pub(crate) fn paths(restored: &[Attachment]) -> Vec<String> {
+    let files = restored.iter().filter(|attachment| attachment.kind == files::KIND);
+    files.filter_map(|file| Some(file.data.get("path")?.as_str()?.to_owned())).collect()
+}

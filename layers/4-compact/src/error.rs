@@ -1,0 +1,65 @@
+//! Why something that was asked of this layer cannot be done.
+
+use mnemon_kernel::{Class, Classify, RecordId};
+
+/// What this layer refuses.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The record is not in view.
+    #[error("{record} is not in view; name a message that is shown")]
+    UnknownRecord {
+        /// Which.
+        record: RecordId,
+    },
+    /// Nothing would go.
+    #[error("there is nothing to summarise there; choose another message")]
+    NothingToSummarise,
+    /// The pins would be over their limit.
+    #[error("the pins would hold {tokens} tokens, more than {max}; take a pin out first")]
+    PinsFull {
+        /// Tokens with the new pin.
+        tokens: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// The record is kept already.
+    #[error("{record} is pinned already")]
+    AlreadyPinned {
+        /// Which.
+        record: RecordId,
+    },
+    /// The range ends before it starts.
+    #[error("{to} comes before {from}; name the earlier message first")]
+    Backwards {
+        /// The start.
+        from: RecordId,
+        /// The end.
+        to: RecordId,
+    },
+    /// A pin is in the way.
+    #[error("{record} is pinned and lies in the range; take the pin out first")]
+    HoldsPin {
+        /// Which.
+        record: RecordId,
+    },
+    /// A call in the range has no result yet.
+    #[error("a tool call in the range is not answered yet; wait for its result")]
+    OpenCall,
+    /// A template of ours could not be filled: a defect of this version.
+    #[error("the prompt {name} could not be written: {source}")]
+    Prompt {
+        /// Which.
+        name: &'static str,
+        /// What its engine said.
+        source: minijinja::Error,
+    },
+}
+
+impl Classify for Error {
+    fn class(&self) -> Class {
+        match self {
+            Self::Prompt { .. } => Class::Bug,
+            _ => Class::Refuse,
+        }
+    }
+}

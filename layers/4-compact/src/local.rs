@@ -1,0 +1,112 @@
+//! A summary without a model (L4.11): the same words every time, good enough
+//! to go on working from, and as short as it has to be.
+
+use crate::past::{Call, CallOutcome, FileUse, Past};
+use crate::said::{self, Said};
+use crate::{RECALL_TOOL, clip, frame};
+use mnemon_kernel::Limits;
+
+/// Shares of a summary's tokens: one part in so many.
+const SAID_SHARE: u64 = 2;
+const EARLIER_SHARE: u64 = 4;
+const ANSWER_SHARE: u64 = 8;
+
+/// Writes a summary of at most so many tokens.
+#[must_use]
+pub fn write(past: &Past, tokens: u64, limits: &Limits) -> String {
+    let own = &limits.compact;
+    let said_tokens = own.user_message_tokens.min(tokens / SAID_SHARE);
+    let said: Vec<String> =
+        said::choose(&past.said, said_tokens, limits).iter().map(Said::render).collect();
+    let answer = past.last_answer.as_deref().map(|text| {
+        clip::tokens_by_line(text, own.last_answer_tokens.min(tokens / ANSWER_SHARE), limits)
+    });
+    let earlier = past.earlier.as_deref().map(|text| {
+        let body = without_said(frame::body(text));
+        let most = own.earlier_summary_tokens.min(tokens / EARLIER_SHARE);
+        clip::tokens_by_line(&body, most, limits).to_owned()
+    });
+    let todos = past.todos.iter().map(|todo| match todo.status.as_str() {
+        "pending" => format!("- {}", todo.text),
+        status => format!("- {} ({status})", todo.text),
+    });
+    let errors = past.open_errors().map(|call| step(call, limits));
+    let sections = [
+        ("What the person said", said.join("\n")),
+        ("Open to-dos", todos.collect::<Vec<_>>().join("\n")),
+        ("Where it stood: the model's last words", answer.unwrap_or_default().to_owned()),
+        ("The last step", past.calls.last().map_or_else(String::new, |call| step(call, limits))),
+        ("Errors that are still open", newest(errors.collect(), limits)),
+        ("Files, the last used one last", newest(files(past), limits)),
+        ("Commands and other calls, the newest last", newest(steps(past, limits), limits)),
+        ("From the summary before this one", earlier.unwrap_or_default()),
+    ];
+    let text: Vec<String> = sections
+        .into_iter()
+        .filter(|(_, body)| !body.trim().is_empty())
+        .map(|(title, body)| format!("## {title}\n{}", body.trim()))
+        .collect();
+    let text = text.join("\n\n");
+    clip::tokens_by_line(&text, tokens, limits).to_owned()
+}
+
+/// One line for each of the files.
+fn files(past: &Past) -> Vec<String> {
+    let times = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("{word} once")),
+        n => Some(format!("{word} {n} times")),
+    };
+    past.files
+        .iter()
+        .map(|file| {
+            let uses: Vec<String> = [times(file.changes, "changed"), times(file.reads, "read")]
+                .into_iter()
+                .flatten()
+                .collect();
+            format!("- {}: {}, last {}", file.path, uses.join(", "), file.last.as_str())
+        })
+        .collect()
+}
+
+/// One line for each call that is not about one file.
+fn steps(past: &Past, limits: &Limits) -> Vec<String> {
+    let others = past
+        .calls
+        .iter()
+        .filter(|call| FileUse::of(&call.tool).is_none() && call.tool != "TodoWrite");
+    others.map(|call| step(call, limits)).collect()
+}
+
+fn step(call: &Call, limits: &Limits) -> String {
+    let target = clip::line(&call.target, limits.compact.line_chars);
+    let outcome = match &call.outcome {
+        CallOutcome::Worked(text) if text.is_empty() => "worked".to_owned(),
+        CallOutcome::Worked(text) => text.clone(),
+        CallOutcome::Failed(why) => format!("FAILED: {why}"),
+        CallOutcome::Unanswered => "no result came".to_owned(),
+    };
+    let back = call.result.as_ref().map(|id| format!(" ({RECALL_TOOL} {id})"));
+    format!("- {} `{target}` → {outcome}{}", call.tool, back.unwrap_or_default())
+}
+
+fn newest(mut lines: Vec<String>, limits: &Limits) -> String {
+    let over = lines.len().saturating_sub(limits.compact.list_items);
+    lines.drain(..over);
+    let note = (over > 0).then(|| format!("- ({over} older ones are in the transcript)"));
+    note.into_iter().chain(lines).collect::<Vec<_>>().join("\n")
+}
+
+/// An earlier summary without what the person said: that has a section of its own.
+fn without_said(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, tail)) = rest.split_once("<said") {
+        let Some((_, after)) = tail.split_once("</said>") else { break };
+        out.push_str(before.trim_end());
+        out.push('\n');
+        rest = after.trim_start();
+    }
+    out.push_str(rest);
+    out.replace("## What the person said\n", "")
+}

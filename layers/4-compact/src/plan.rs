@@ -1,0 +1,254 @@
+//! What a compaction does: what goes, what stays, and what a model is asked.
+//!
+//! Splits fall between API rounds: a result stays with its call, thinking
+//! with its message. Pins always stay; so does a prompt that waits for its
+//! answer, because a request follows.
+
+use crate::error::Error;
+use crate::past::Past;
+use crate::policy::threshold;
+use crate::{clip, keep, prompt};
+use mnemon_kernel::effect::{Ask, AskShape};
+use mnemon_kernel::record::{CacheState, Keeps};
+use mnemon_kernel::{Effect, Limits, QuerySource, RecordId, Role, Tokens, UserOrigin, Window};
+use mnemon_prefix::Fold;
+use mnemon_prefix::message::Origin;
+use std::collections::BTreeSet;
+
+/// Which part of the conversation is summarised (L4.7). The message that is
+/// named stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of it.
+    All,
+    /// What comes after this record; the earlier prefix stays, and its cache.
+    From(RecordId),
+    /// What comes before this record; the later messages stay.
+    UpTo(RecordId),
+}
+
+/// Who asked for a compaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trigger {
+    /// The threshold, or a request that was refused as too long.
+    Auto,
+    /// A person.
+    Manual,
+}
+
+impl Trigger {
+    /// Its name in the boundary.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+/// Who writes the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// A model.
+    Model,
+    /// It is there already: the running notes (L3.6).
+    Notes,
+    /// This crate, without a model (L4.11).
+    Local,
+}
+
+impl Way {
+    /// Its name in the boundary.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Notes => "notes",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// In which form the conversation goes to the model that sums it up (L4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// The parent's bytes, which the cache has.
+    Fork,
+    /// Without pictures, documents and what comes back anyway.
+    Stripped,
+}
+
+/// What is to be kept in mind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guidance<'a> {
+    /// What the person said with `/compact`.
+    pub person: Option<&'a str>,
+    /// The standing instructions of [`crate::guidance`].
+    pub standing: Option<&'a str>,
+}
+
+/// A compaction that has been thought through.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Which part is summarised.
+    pub scope: Scope,
+    /// Who asked.
+    pub trigger: Trigger,
+    /// Records that stay, in order.
+    pub preserved: Vec<RecordId>,
+    /// Records that go, in order.
+    pub dropped: Vec<RecordId>,
+    /// On which side of the summary the preserved ones stand.
+    pub keeps: Keeps,
+    /// The prompt that waits for its answer, where it stays.
+    pub waiting: Vec<RecordId>,
+}
+
+impl Plan {
+    /// Plans a compaction.
+    ///
+    /// # Errors
+    /// If the scope names a record that is not in view, or nothing would go.
+    pub fn new(
+        fold: &Fold,
+        scope: Scope,
+        trigger: Trigger,
+        limits: &Limits,
+    ) -> Result<Self, Error> {
+        let waiting = match scope {
+            Scope::All => waiting(fold, limits),
+            Scope::From(_) | Scope::UpTo(_) => Vec::new(),
+        };
+        Self::keeping(fold, scope, trigger, waiting)
+    }
+
+    /// The same plan, in which the waiting prompt goes as well. None if it
+    /// has none.
+    #[must_use]
+    pub fn without_waiting(&self, fold: &Fold) -> Option<Self> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        Self::keeping(fold, self.scope.clone(), self.trigger, Vec::new()).ok()
+    }
+
+    fn keeping(
+        fold: &Fold,
+        scope: Scope,
+        trigger: Trigger,
+        waiting: Vec<RecordId>,
+    ) -> Result<Self, Error> {
+        let mut wanted: BTreeSet<RecordId> = fold.pins().cloned().collect();
+        wanted.extend(waiting.iter().cloned());
+        let mut keeps = Keeps::Suffix;
+        let at = |record: &RecordId| {
+            keep::position(fold, record)
+                .ok_or_else(|| Error::UnknownRecord { record: record.clone() })
+        };
+        let all = || keep::pieces(fold).map(|(_, piece)| piece.record.clone());
+        match &scope {
+            Scope::All => {}
+            Scope::From(pivot) => {
+                wanted.extend(all().take(at(pivot)?.1 + 1));
+                keeps = Keeps::Prefix;
+            }
+            Scope::UpTo(pivot) => wanted.extend(all().skip(at(pivot)?.0)),
+        }
+        let preserved = keep::close(fold, &wanted);
+        let kept: BTreeSet<&RecordId> = preserved.iter().collect();
+        let dropped = keep::in_order(fold, |record| !kept.contains(record));
+        if dropped.is_empty() {
+            return Err(Error::NothingToSummarise);
+        }
+        Ok(Self { scope, trigger, preserved, dropped, keeps, waiting })
+    }
+
+    /// What goes, as facts.
+    #[must_use]
+    pub fn past(&self, fold: &Fold, limits: &Limits) -> Past {
+        Past::of(&self.dropped_part(fold), limits)
+    }
+
+    /// What goes, as a conversation of its own.
+    pub(crate) fn dropped_part(&self, fold: &Fold) -> Fold {
+        keep::only(fold, &self.dropped)
+    }
+
+    /// What the model that sums up is told.
+    ///
+    /// # Errors
+    /// If the prompt of this version does not fit its values.
+    pub fn directive(
+        &self,
+        fold: &Fold,
+        sending: Sending,
+        guidance: Guidance<'_>,
+        limits: &Limits,
+    ) -> Result<String, Error> {
+        let words = |record: &RecordId| {
+            let piece = keep::pieces(fold).find(|(_, piece)| piece.record == *record);
+            piece.map_or_else(String::new, |(_, piece)| {
+                clip::line(&piece.block.plain_text(), limits.compact.line_chars)
+            })
+        };
+        let part = match (&self.scope, sending) {
+            (Scope::All, _) | (_, Sending::Stripped) => String::new(),
+            (Scope::From(pivot), Sending::Fork) => format!(
+                "Sum up only what came after the message that begins with \"{}\". That message and all before it stay as they are.",
+                words(pivot)
+            ),
+            (Scope::UpTo(pivot), Sending::Fork) => format!(
+                "Sum up only what came before the message that begins with \"{}\". That message and all after it stay as they are.",
+                words(pivot)
+            ),
+        };
+        prompt::summary(&part, guidance)
+    }
+
+    /// Asks for the summary by a fork that shares the parent's prefix (L4.4).
+    ///
+    /// # Errors
+    /// If the prompt of this version does not fit its values.
+    pub fn ask(
+        &self,
+        fold: &Fold,
+        guidance: Guidance<'_>,
+        limits: &Limits,
+    ) -> Result<Effect, Error> {
+        let directive = self.directive(fold, Sending::Fork, guidance, limits)?;
+        Ok(ask(AskShape::Fork { directive }, limits))
+    }
+}
+
+/// In which form to send the conversation: as it is while the cache has it
+/// and it fits, stripped otherwise.
+#[must_use]
+pub fn sending(fold: &Fold, window: &Window, cache: CacheState, limits: &Limits) -> Sending {
+    let room = Tokens(limits.compact.summary_tokens);
+    let fits = fold.count() + room <= window.size.max(threshold(window));
+    if cache == CacheState::Warm && fits { Sending::Fork } else { Sending::Stripped }
+}
+
+/// A question on behalf of this layer.
+pub(crate) fn ask(shape: AskShape, limits: &Limits) -> Effect {
+    Effect::Ask(Ask {
+        source: QuerySource::Compact,
+        shape,
+        max_tokens: limits.compact.summary_tokens,
+    })
+}
+
+/// The person's words that no answer followed yet, if they are few enough.
+fn waiting(fold: &Fold, limits: &Limits) -> Vec<RecordId> {
+    let last = fold.messages().last().filter(|message| message.role() == Role::User);
+    let pieces = last.map_or(&[][..], |message| message.pieces());
+    let said = pieces.iter().filter(|piece| piece.origin == Origin::User(UserOrigin::Human));
+    let tokens: Tokens = said.clone().map(|piece| piece.tokens).sum();
+    if tokens > Tokens(limits.compact.user_message_tokens) {
+        return Vec::new();
+    }
+    let mut records: Vec<RecordId> = said.map(|piece| piece.record.clone()).collect();
+    records.dedup();
+    records
+}

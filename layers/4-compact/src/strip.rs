@@ -1,0 +1,189 @@
+//! The conversation without what a summary does not need (L4.3), and smaller
+//! still when even that is too long (L4.8).
+
+use crate::error::Error;
+use crate::plan::{Guidance, Plan, Sending, ask};
+use mnemon_kernel::effect::AskShape;
+use mnemon_kernel::tokens::estimate_block;
+use mnemon_kernel::{Block, BlockView, Effect, Limits, Role, Tokens};
+use mnemon_prefix::Fold;
+use mnemon_prefix::message::{Message, Origin};
+use serde_json::{Value, json};
+
+/// Kinds of attachments that come back after a compaction by themselves (L4.5).
+pub const REINJECTED: [&str; 12] = [
+    "agent_listing_delta",
+    "compact_file_reference",
+    "deferred_tools_delta",
+    "deferred_tools_record",
+    "hook_additional_context",
+    "instructions",
+    "invoked_skills",
+    "mcp_instructions_delta",
+    "nested_memory",
+    "plan_file_reference",
+    "plan_mode",
+    "skill_listing",
+];
+
+const LEFT_OUT: &str = "[The oldest part of the conversation was too long and is left out here.]";
+const START: &str = "[The part of the conversation that is to be summed up starts here.]";
+
+/// A conversation in groups, one for each API round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stripped {
+    groups: Vec<Group>,
+    left_out: usize,
+    tries: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Group {
+    messages: Vec<(Role, Vec<Block>)>,
+    tokens: Tokens,
+}
+
+/// What a server said of a request that was too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TooLong {
+    /// Tokens of the request, where it said so.
+    pub actual: Option<u64>,
+    /// Tokens that are allowed, where it said so.
+    pub maximum: Option<u64>,
+}
+
+impl Stripped {
+    /// The part of the conversation that goes.
+    #[must_use]
+    pub fn of(fold: &Fold, plan: &Plan, limits: &Limits) -> Self {
+        let part = plan.dropped_part(fold);
+        let mut groups: Vec<Group> = Vec::new();
+        let mut before: Option<&Message> = None;
+        for message in part.messages() {
+            let blocks = strip(message, before);
+            before = Some(message);
+            if blocks.is_empty() {
+                continue;
+            }
+            let tokens = blocks.iter().map(|block| estimate_block(block, limits)).sum();
+            match groups.last_mut() {
+                Some(group) if message.role() == Role::User => {
+                    group.messages.push((Role::User, blocks));
+                    group.tokens += tokens;
+                }
+                _ => groups.push(Group { messages: vec![(message.role(), blocks)], tokens }),
+            }
+        }
+        Self { groups, left_out: 0, tries: 0 }
+    }
+
+    /// How many rounds there are.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// How many rounds were left out.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// The same without its oldest rounds: as many as cover the gap that the
+    /// server named, or a share of them. None once that was tried often
+    /// enough, or nothing would be left.
+    #[must_use]
+    pub fn shrink(&self, refused: TooLong, limits: &Limits) -> Option<Self> {
+        let limits = &limits.compact;
+        let count = match (refused.actual, refused.maximum) {
+            (Some(actual), Some(maximum)) if actual > maximum => self.covering(actual - maximum),
+            _ => {
+                let share = (self.groups.len() as u64).saturating_mul(limits.shrink_percent);
+                usize::try_from(share.div_ceil(100)).unwrap_or(usize::MAX)
+            }
+        };
+        let count = count.max(1);
+        if self.tries >= limits.shrink_tries || count >= self.groups.len() {
+            return None;
+        }
+        let groups = self.groups.iter().skip(count).cloned().collect();
+        Some(Self { groups, left_out: self.left_out + count, tries: self.tries + 1 })
+    }
+
+    fn covering(&self, gap: u64) -> usize {
+        let mut covered = 0_u64;
+        let needed = self.groups.iter().take_while(|group| {
+            let open = covered < gap;
+            covered = covered.saturating_add(group.tokens.0);
+            open
+        });
+        needed.count()
+    }
+
+    /// The messages as a request takes them: the first is the user's.
+    #[must_use]
+    pub fn messages(&self) -> Vec<(Role, Vec<Block>)> {
+        let mut messages: Vec<(Role, Vec<Block>)> =
+            self.groups.iter().flat_map(|group| group.messages.iter().cloned()).collect();
+        let note = if self.left_out > 0 { LEFT_OUT } else { START };
+        match messages.first_mut() {
+            Some((Role::User, blocks)) if self.left_out > 0 => blocks.insert(0, Block::text(note)),
+            Some((Role::User, _)) => {}
+            _ => messages.insert(0, (Role::User, vec![Block::text(note)])),
+        }
+        messages
+    }
+
+    /// Asks for the summary of this.
+    ///
+    /// # Errors
+    /// If the prompt of this version does not fit its values.
+    pub fn ask(
+        &self,
+        fold: &Fold,
+        plan: &Plan,
+        guidance: Guidance<'_>,
+        limits: &Limits,
+    ) -> Result<Effect, Error> {
+        let directive = plan.directive(fold, Sending::Stripped, guidance, limits)?;
+        Ok(ask(AskShape::Conversation { messages: self.messages(), directive }, limits))
+    }
+}
+
+/// The blocks of a message without pictures, documents and what comes back.
+fn strip(message: &Message, before: Option<&Message>) -> Vec<Block> {
+    let comes_back = |block: &Block| {
+        message.pieces().iter().any(|piece| {
+            let kind = match &piece.origin {
+                Origin::Attachment(kind) => kind.as_str(),
+                _ => return false,
+            };
+            REINJECTED.contains(&kind) && piece.block == *block
+        })
+    };
+    let blocks = message.blocks(before);
+    blocks
+        .iter()
+        .map(mnemon_prefix::message::Shown::block)
+        .filter(|b| !comes_back(b))
+        .map(plain)
+        .collect()
+}
+
+/// A block with words in place of pictures and documents.
+fn plain(block: &Block) -> Block {
+    match block.view() {
+        BlockView::Image => Block::text("[image]"),
+        BlockView::Document => Block::text("[document]"),
+        BlockView::ToolResult { content: Value::Array(parts), .. } => {
+            let parts = parts.iter().map(|part| match part.get("type").and_then(Value::as_str) {
+                Some(kind @ ("image" | "document")) => {
+                    json!({"type": "text", "text": format!("[{kind}]")})
+                }
+                _ => part.clone(),
+            });
+            block.with_result_content(Value::Array(parts.collect()))
+        }
+        _ => block.clone(),
+    }
+}
