@@ -36,18 +36,21 @@ pub(crate) struct Opened {
 impl Opened {
     /// What a person should know of the log.
     pub(crate) fn damage(&self) -> Option<String> {
-        let Resumed { skipped, torn_bytes } = &self.resumed;
-        let torn = (*torn_bytes > 0).then(|| {
-            format!("the last {torn_bytes} bytes of the transcript are half a line and are skipped")
-        });
-        let broken = skipped.first().map(|first| {
-            let count = skipped.len();
-            format!("{count} broken lines of the transcript are skipped; the first is {first}")
-        });
-        match (torn, broken) {
-            (Some(torn), Some(broken)) => Some(format!("{torn}; {broken}")),
-            (torn, broken) => torn.or(broken),
-        }
+        damage(&self.resumed)
+    }
+}
+
+fn damage(Resumed { skipped, torn_bytes }: &Resumed) -> Option<String> {
+    let torn = (*torn_bytes > 0).then(|| {
+        format!("the last {torn_bytes} bytes of the transcript are half a line and are skipped")
+    });
+    let broken = skipped.first().map(|first| {
+        let count = skipped.len();
+        format!("{count} broken lines of the transcript are skipped; the first is {first}")
+    });
+    match (torn, broken) {
+        (Some(torn), Some(broken)) => Some(format!("{torn}; {broken}")),
+        (torn, broken) => torn.or(broken),
     }
 }
 
@@ -181,11 +184,14 @@ mod tests {
 
     #[test]
     fn q4_damage_is_told_in_one_line() {
-        let resumed = Resumed { skipped: vec!["line 3: torn".into()], torn_bytes: 12 };
-        let session = |resumed: Resumed| {
-            let Resumed { skipped, torn_bytes } = resumed;
-            (skipped.len(), torn_bytes)
+        let found = |skipped: &[&str], torn_bytes| {
+            let skipped = skipped.iter().map(|line| (*line).to_owned()).collect();
+            damage(&Resumed { skipped, torn_bytes })
         };
-        assert_eq!(session(resumed), (1, 12));
+        assert_eq!(found(&[], 0), None);
+        assert!(found(&[], 12).unwrap().contains("12 bytes"));
+        let both = found(&["line 3: torn", "line 4: torn"], 12).unwrap();
+        assert!(both.contains("12 bytes") && both.contains("2 broken lines"), "{both}");
+        assert!(both.ends_with("line 3: torn"));
     }
 }
