@@ -3,8 +3,10 @@
 use crate::builder::Builder;
 use crate::error::Error;
 use crate::repo::Repo;
+use mnemon_disk::DiskTranscripts;
 use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
+use mnemon_kernel::ports::{TranscriptError, Transcripts};
 use mnemon_kernel::{Flag, SessionId};
 use mnemon_settings::provider::Choice;
 use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved};
@@ -68,6 +70,18 @@ impl Agent {
     /// If there is none of this id, or it cannot be read or written.
     pub async fn fork(&self, from: &SessionId) -> Result<(Session, Resumed), Error> {
         let id = SessionId::from(self.parts.world.clock.fresh_uuid());
+        self.fork_as(from, id).await
+    }
+
+    /// The same under an id of your own.
+    ///
+    /// # Errors
+    /// If there is none of this id, or it cannot be read or written.
+    pub async fn fork_as(
+        &self,
+        from: &SessionId,
+        id: SessionId,
+    ) -> Result<(Session, Resumed), Error> {
         let (world, toolbox) = (self.parts.world.clone(), self.parts.toolbox.clone());
         Ok(Session::fork(from, id, world, self.config(), toolbox).await?)
     }
@@ -80,6 +94,34 @@ impl Agent {
         let glimpses = self.parts.world.transcripts.glimpse().await?;
         let listed = glimpses.iter().map(mnemon_transcript::list);
         Ok(listed.filter(|entry| entry.side == Side::Main).collect())
+    }
+
+    /// The transcripts of every project of this home, this one included.
+    ///
+    /// # Errors
+    /// If their directory is there and cannot be read.
+    pub fn all_transcripts(&self) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
+        let root = self.parts.home.projects();
+        let broken = |error: &std::io::Error| {
+            let (path, message) = (root.clone(), error.to_string());
+            Error::Transcript(TranscriptError::Read { path, message })
+        };
+        let entries = match std::fs::read_dir(&root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(broken(&error)),
+        };
+        let mut paths = entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| broken(&error))?;
+        paths.retain(|path| path.is_dir());
+        paths.sort();
+        let longest = self.parts.config.limits.transcript_line_bytes;
+        let stores = paths.into_iter().map(|path| {
+            Arc::new(DiskTranscripts::new(path).with_max_line(longest)) as Arc<dyn Transcripts>
+        });
+        Ok(stores.collect())
     }
 
     /// What sessions are started with, kill switches and limits as they are now.

@@ -1,2 +1,93 @@
-//! Placeholder.
-fn main() {}
+//! The `mnemon` program: arguments, environment, exit codes, rendering. What
+//! it does is in the `mnemon` library.
+
+mod args;
+mod config;
+mod cost;
+mod doctor;
+mod fail;
+mod headless;
+mod interactive;
+mod log;
+mod pick;
+mod present;
+mod sessions;
+mod setup;
+mod signals;
+
+use anyhow::{Context, Result};
+use args::{Cli, Command, Talk};
+use clap::{CommandFactory, Parser};
+use fail::Usage;
+use log::Verbosity;
+use present::{Look, Presenter};
+use setup::Ground;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ground = Ground::of_process();
+    let presenter = Presenter::new(&ground.variables);
+    match run(&cli, &ground, &presenter) {
+        Ok(code) => code,
+        Err(error) => {
+            let told = fail::told(&error);
+            if let Some(message) = &told.message {
+                presenter.note(Look::Red, &format!("error: {message}"));
+            }
+            if let Some(hint) = &told.hint {
+                presenter.note(Look::Dim, &format!("hint: {hint}"));
+            }
+            told.code()
+        }
+    }
+}
+
+fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
+    log::start(ground, Verbosity::of(cli.talk.choices.verbose));
+    // One thread is enough for one conversation, and starts fastest; what
+    // blocks goes to threads of its own.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("the runtime could not be started")?;
+    let ended = runtime.block_on(async {
+        match &cli.command {
+            Some(command) => look(command, ground, presenter).await,
+            None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
+            None => {
+                refuse_late_command(&cli.talk)?;
+                interactive::run(ground, &cli.talk, presenter).await
+            }
+        }
+    });
+    // Whoever still reads from a terminal or a slow disk is not waited for.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
+    match command {
+        Command::Config(args) => config::run(ground, args, presenter).await?,
+        Command::Cost(args) => cost::run(ground, args, presenter).await?,
+        Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "mnemon", &mut script);
+            presenter.text(&String::from_utf8_lossy(&script))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `mnemon --model x doctor` reads as a prompt, which nobody means.
+fn refuse_late_command(talk: &Talk) -> Result<()> {
+    let Some(prompt) = &talk.prompt else { return Ok(()) };
+    if Cli::command().get_subcommands().any(|command| command.get_name() == prompt) {
+        let message = format!("{prompt} is a command, and flags come after it");
+        let hint = format!("write `mnemon {prompt} …`; for the word as a prompt, add -p");
+        return Err(Usage::new(message, hint).into());
+    }
+    Ok(())
+}

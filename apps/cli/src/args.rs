@@ -1,0 +1,304 @@
+//! The command line (C1, C2), as it was typed. What it means is `setup`'s and
+//! the commands' business.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// An agent with a memory.
+///
+/// Without -p it talks with you; with -p it answers once and ends. Without a
+/// key it works offline, by rule.
+#[derive(Debug, Parser)]
+#[command(name = "mnemon", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Talk, or answer once.
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+    /// Or one of these.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// A conversation.
+#[derive(Debug, Args)]
+pub(crate) struct Talk {
+    /// What to do; standard input, if piped, is added to it
+    pub(crate) prompt: Option<String>,
+    /// Answer once and end
+    #[arg(short, long)]
+    pub(crate) print: bool,
+    /// How the answer is printed
+    #[arg(long, value_enum, default_value_t, requires = "print")]
+    pub(crate) output_format: OutputFormat,
+    /// Which session.
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+    /// Text at the end of the system prompt
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system_prompt: Option<String>,
+    /// Most requests of one turn
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
+    /// No memory, no instruction files, no hooks
+    #[arg(long)]
+    pub(crate) bare: bool,
+}
+
+/// Which session a conversation goes on with.
+#[derive(Debug, Args)]
+pub(crate) struct Which {
+    /// Go on with a session: its id, or words that only it has
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) resume: Option<String>,
+    /// Go on with the newest session of this directory
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
+    pub(crate) go_on: bool,
+    /// Go on in a copy, and leave the session as it is
+    #[arg(long)]
+    pub(crate) fork_session: bool,
+    /// The id of the new session
+    #[arg(long, value_name = "UUID", value_parser = uuid)]
+    pub(crate) session_id: Option<String>,
+}
+
+/// What settings can say too.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Choices {
+    /// The model
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// The model of side queries
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) small_model: Option<String>,
+    /// The model that answers when the first is overloaded
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) fallback_model: Option<String>,
+    /// What tools may do without asking
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) permission_mode: Option<Mode>,
+    /// Rules of what may run, such as 'Bash(git log:*) Edit(src/**)'
+    #[arg(long, alias = "allowedTools", value_name = "RULES")]
+    pub(crate) allowed_tools: Vec<String>,
+    /// Rules of what may not run
+    #[arg(long, alias = "disallowedTools", value_name = "RULES")]
+    pub(crate) disallowed_tools: Vec<String>,
+    /// Further settings: a file, or a JSON object
+    #[arg(long, value_name = "FILE-OR-JSON")]
+    pub(crate) settings: Option<String>,
+    /// A further directory in which tools may work
+    #[arg(long, value_name = "DIR")]
+    pub(crate) add_dir: Vec<PathBuf>,
+    /// Say more on standard error and in the log
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// Only the answer
+    #[default]
+    Text,
+    /// One JSON object at the end
+    Json,
+    /// One JSON object a line, as it happens
+    StreamJson,
+}
+
+/// What tools may do without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// Reading is free, everything else is asked
+    Default,
+    /// Edits in the working directories are free too
+    #[value(name = "acceptEdits")]
+    AcceptEdits,
+    /// Nothing but reading
+    Plan,
+    /// Everything is free but what a rule denies
+    #[value(name = "bypassPermissions")]
+    BypassPermissions,
+}
+
+impl Mode {
+    /// The name in settings.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+}
+
+/// A command of its own.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show every setting, its value and who set it
+    Config(ConfigArgs),
+    /// Show what was used and what it cost
+    Cost(CostArgs),
+    /// Look for what is wrong, and say how to mend it
+    Doctor(DoctorArgs),
+    /// Look at past sessions
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `mnemon config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// Only this key and those below it, such as mnemon.limits
+    pub(crate) key: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The JSON schema of settings instead
+    #[arg(long, conflicts_with_all = ["key", "json"])]
+    pub(crate) schema: bool,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+}
+
+/// `mnemon cost`.
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    /// A session of this directory; the newest where nothing is said
+    #[arg(long, value_name = "ID", conflicts_with_all = ["project", "day"])]
+    pub(crate) session: Option<String>,
+    /// All sessions of this directory
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// One day, in every project (in this one with --project)
+    #[arg(long, value_name = "YYYY-MM-DD|today", num_args = 0..=1, default_missing_value = "today")]
+    pub(crate) day: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+}
+
+/// `mnemon sessions`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// The sessions of this directory, newest first
+    List {
+        /// Only those that have all of these words
+        #[arg(long, value_name = "TEXT")]
+        search: Option<String>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// What happened in one session
+    Show {
+        /// Its id, or words that only it has; the newest where nothing is said
+        id: Option<String>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn uuid(text: &str) -> Result<String, String> {
+    uuid::Uuid::try_parse(text)
+        .map(|id| id.hyphenated().to_string())
+        .map_err(|error| format!("a session id is a UUID ({error})"))
+}
+
+/// The rules in a flag's value: commas and blanks part them, but not inside
+/// of parentheses.
+pub(crate) fn split_rules(text: &str) -> Vec<String> {
+    let mut rules = Vec::new();
+    let (mut rule, mut depth) = (String::new(), 0_u32);
+    for letter in text.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (letter == ',' || letter.is_whitespace()) {
+            rules.push(std::mem::take(&mut rule));
+        } else {
+            rule.push(letter);
+        }
+    }
+    rules.push(rule);
+    rules.retain(|rule| !rule.is_empty());
+    rules
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parse(words: &[&str]) -> Cli {
+        Cli::try_parse_from(std::iter::once(&"mnemon").chain(words)).unwrap()
+    }
+
+    #[test]
+    fn c1_the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn c1_the_prompt_may_stand_anywhere_after_print() {
+        for words in [
+            &["-p", "--output-format", "json", "do it"][..],
+            &["-p", "do it", "--output-format", "json"],
+            &["do it", "-p", "--output-format", "json"],
+            &["--output-format=json", "--print", "do it"],
+        ] {
+            let cli = parse(words);
+            assert_eq!(cli.talk.prompt.as_deref(), Some("do it"), "{words:?}");
+            assert!(cli.talk.print && cli.talk.output_format == OutputFormat::Json);
+        }
+    }
+
+    #[test]
+    fn c1_a_prompt_may_be_the_name_of_a_command() {
+        let cli = parse(&["-p", "cost"]);
+        assert!(cli.command.is_none());
+        assert_eq!(cli.talk.prompt.as_deref(), Some("cost"));
+        assert!(matches!(parse(&["cost"]).command, Some(Command::Cost(_))));
+    }
+
+    #[test]
+    fn q6_rules_are_parted_outside_of_parentheses() {
+        assert_eq!(
+            split_rules("Read, Bash(git log:*) Edit(a b,c),,Write"),
+            ["Read", "Bash(git log:*)", "Edit(a b,c)", "Write"]
+        );
+        assert_eq!(split_rules("Bash(echo (x) y"), ["Bash(echo (x) y"]);
+        assert!(split_rules(" , ").is_empty());
+    }
+
+    #[test]
+    fn q4_a_session_id_is_a_uuid() {
+        let cli = parse(&["--session-id", "0192F0C1-1111-7000-8000-000000000001"]);
+        let id = cli.talk.which.session_id;
+        assert_eq!(id.as_deref(), Some("0192f0c1-1111-7000-8000-000000000001"));
+        assert!(Cli::try_parse_from(["mnemon", "--session-id", "../x"]).is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! `mnemon config`: every setting, its value and who set it (C4).
+
+use crate::args::ConfigArgs;
+use crate::fail::Usage;
+use crate::present::Presenter;
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use mnemon::settings::Row;
+use mnemon::settings::schema::settings_schema;
+
+/// Shows settings, or their schema.
+pub(crate) async fn run(ground: &Ground, args: &ConfigArgs, presenter: &Presenter) -> Result<()> {
+    if args.schema {
+        return Ok(Presenter::json(&settings_schema())?);
+    }
+    let agent = setup::for_looking(ground, &args.choices).await?;
+    let rows: Vec<Row> = agent.settings().explain().collect();
+    let rows = match &args.key {
+        Some(key) => below(rows, key)?,
+        None => rows,
+    };
+    if args.json {
+        return Ok(Presenter::json(&rows)?);
+    }
+    let cells = rows.iter().map(|row| {
+        let value = if row.value.is_null() { "-".to_owned() } else { row.value.to_string() };
+        vec![row.key.clone(), value, format!("({})", row.origin)]
+    });
+    Ok(presenter.table(&cells.collect::<Vec<_>>())?)
+}
+
+/// The rows of a key and of the keys below it.
+fn below(rows: Vec<Row>, key: &str) -> Result<Vec<Row>> {
+    let start = format!("{key}.");
+    let found: Vec<Row> =
+        rows.into_iter().filter(|row| row.key == key || row.key.starts_with(&start)).collect();
+    if found.is_empty() {
+        let message = format!("there is no setting {key}");
+        return Err(Usage::new(message, "`mnemon config` lists them all").into());
+    }
+    Ok(found)
+}

@@ -1,0 +1,262 @@
+//! `mnemon cost` and `/cost`: what was used and what it cost, by source and
+//! model (T6), from the bookings in transcripts.
+
+use crate::args::{Choices, CostArgs};
+use crate::fail::Usage;
+use crate::pick;
+use crate::present::{Presenter, grouped};
+use crate::setup::{self, Ground};
+use anyhow::{Context, Result};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use mnemon::kernel::ports::Transcripts;
+use mnemon::kernel::usage::LedgerLine;
+use mnemon::kernel::{Decision, Entry, Ledger, Record, SessionId};
+use mnemon::transcript::{Decoded, decode};
+use mnemon::{Agent, Session};
+use serde_json::{Value, json};
+
+/// What every booking's line has in it; others need not be read.
+const BOOKED: &[u8] = b"mnemon_booked";
+
+/// What was asked about.
+enum Scope {
+    Session(SessionId),
+    Project,
+    Day(Date),
+}
+
+/// Sums over sessions.
+#[derive(Default)]
+struct Sum {
+    ledger: Ledger,
+    sessions: usize,
+}
+
+/// Shows what was used.
+pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter) -> Result<()> {
+    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    let scope = scope(&agent, args).await?;
+    let mut sum = Sum::default();
+    match &scope {
+        Scope::Session(id) => sum.add(&*agent.world().transcripts, id, None).await?,
+        Scope::Project => sum.add_all(&*agent.world().transcripts, None).await?,
+        Scope::Day(day) => {
+            let span = Span::of(*day)?;
+            if args.project {
+                sum.add_all(&*agent.world().transcripts, Some(span)).await?;
+            } else {
+                for transcripts in agent.all_transcripts()? {
+                    sum.add_all(&*transcripts, Some(span)).await?;
+                }
+            }
+        }
+    }
+    if args.json {
+        return Ok(Presenter::json(&sum.to_json(&scope))?);
+    }
+    let sessions = if sum.sessions == 1 { "session" } else { "sessions" };
+    let title = match &scope {
+        Scope::Session(id) => format!("session {id}"),
+        Scope::Project => format!("this directory, {} {sessions}", sum.sessions),
+        Scope::Day(day) => format!("{day}, {} {sessions}", sum.sessions),
+    };
+    presenter.line(&title)?;
+    Ok(presenter.table(&table(&sum.ledger))?)
+}
+
+async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
+    if let Some(day) = &args.day {
+        return Ok(Scope::Day(date(day)?));
+    }
+    if args.project {
+        return Ok(Scope::Project);
+    }
+    Ok(Scope::Session(match &args.session {
+        Some(text) => pick::find(agent, text).await?,
+        None => pick::newest(agent).await?,
+    }))
+}
+
+fn date(text: &str) -> Result<Date> {
+    if text == "today" {
+        return Ok(Zoned::now().date());
+    }
+    text.parse().map_err(|error| {
+        Usage::new(format!("{text:?} is not a day ({error})"), "write it as 2026-01-31, or today")
+            .into()
+    })
+}
+
+/// One day, in the time zone of this machine.
+#[derive(Clone, Copy)]
+struct Span {
+    from: Timestamp,
+    to: Timestamp,
+}
+
+impl Span {
+    fn of(day: Date) -> Result<Self> {
+        let midnight = |day: Date| day.to_zoned(TimeZone::system()).map(|at| at.timestamp());
+        let out_of_range = "that day is out of range";
+        let from = midnight(day).context(out_of_range)?;
+        let to = midnight(day.tomorrow().context(out_of_range)?).context(out_of_range)?;
+        Ok(Self { from, to })
+    }
+
+    fn has(self, at: Timestamp) -> bool {
+        self.from <= at && at < self.to
+    }
+}
+
+impl Sum {
+    async fn add_all(&mut self, transcripts: &dyn Transcripts, span: Option<Span>) -> Result<()> {
+        for glimpse in transcripts.glimpse().await.map_err(mnemon::Error::from)? {
+            if span.is_none_or(|span| glimpse.modified >= span.from) {
+                self.add(transcripts, &glimpse.session, span).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn add(
+        &mut self,
+        transcripts: &dyn Transcripts,
+        session: &SessionId,
+        span: Option<Span>,
+    ) -> Result<()> {
+        let mut found = Ledger::default();
+        let mut sink = |line: &[u8]| {
+            if let Some(record) = booked(line)
+                && let Entry::Decision(Decision::Booked(booking)) = &record.entry
+                && span.is_none_or(|span| span.has(record.at))
+            {
+                found.book(booking);
+            }
+        };
+        transcripts.load(session, &mut sink).await.map_err(mnemon::Error::from)?;
+        if found.lines().next().is_some() || span.is_none() {
+            self.sessions += 1;
+        }
+        self.ledger.merge(&found);
+        Ok(())
+    }
+
+    fn to_json(&self, scope: &Scope) -> Value {
+        let mut value = match scope {
+            Scope::Session(id) => json!({"scope": "session", "session_id": id}),
+            Scope::Project => json!({"scope": "project"}),
+            Scope::Day(day) => json!({"scope": "day", "day": day.to_string()}),
+        };
+        if let Some(map) = value.as_object_mut() {
+            map.insert("sessions".into(), json!(self.sessions));
+            map.insert("lines".into(), json!(lines(&self.ledger)));
+            map.insert("total".into(), line_json(&self.ledger.total()));
+        }
+        value
+    }
+}
+
+/// The booking of a line, unless a fork copied it.
+fn booked(line: &[u8]) -> Option<Record> {
+    if !line.windows(BOOKED.len()).any(|part| part == BOOKED) {
+        return None;
+    }
+    match decode(line) {
+        Ok(Decoded::Record(line)) if line.facts.forked_from.is_none() => Some(line.record),
+        _ => None,
+    }
+}
+
+fn lines(ledger: &Ledger) -> Vec<Value> {
+    let with_names = |(source, model, line): (&str, &str, &LedgerLine)| {
+        let mut value = json!({"source": source, "model": model});
+        if let (Some(map), Value::Object(rest)) = (value.as_object_mut(), line_json(line)) {
+            map.extend(rest);
+        }
+        value
+    };
+    ledger.lines().map(with_names).collect()
+}
+
+fn line_json(line: &LedgerLine) -> Value {
+    json!({
+        "requests": line.requests,
+        "input_tokens": line.usage.input,
+        "cache_read_input_tokens": line.usage.cache_read,
+        "cache_creation_input_tokens": line.usage.cache_write(),
+        "output_tokens": line.usage.output,
+        "cache_hit_rate": line.usage.hit_rate(),
+        "cost_usd": line.cost.0,
+        "unpriced_requests": line.unpriced,
+    })
+}
+
+/// A ledger as a table for people.
+pub(crate) fn table(ledger: &Ledger) -> Vec<Vec<String>> {
+    let head =
+        ["source", "model", "requests", "input", "cached", "written", "output", "hit", "USD"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (source, model, line) in ledger.lines() {
+        rows.push(row(source, model, line));
+    }
+    rows.push(row("total", "", &ledger.total()));
+    rows
+}
+
+fn row(source: &str, model: &str, line: &LedgerLine) -> Vec<String> {
+    let cost = match line.unpriced {
+        0 => format!("{:.4}", line.cost.0),
+        all if all == line.requests => "no price".to_owned(),
+        some => format!("{:.4} + {some} without a price", line.cost.0),
+    };
+    vec![
+        source.to_owned(),
+        model.to_owned(),
+        grouped(line.requests),
+        grouped(line.usage.input),
+        grouped(line.usage.cache_read),
+        grouped(line.usage.cache_write()),
+        grouped(line.usage.output),
+        format!("{:.0}%", line.usage.hit_rate() * 100.0),
+        cost,
+    ]
+}
+
+/// `/cost`: what a running session used.
+pub(crate) fn show_session(session: &Session, presenter: &Presenter) -> std::io::Result<()> {
+    presenter.table(&table(session.ledger()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mnemon::kernel::usage::{Booking, QuerySource};
+    use mnemon::kernel::{ModelTable, Usage};
+
+    #[test]
+    fn t6_a_model_without_a_price_is_not_shown_as_free() {
+        let usage = Usage { input: 1_000_000, ..Usage::default() };
+        let table_of = |models: &[&str]| {
+            let mut ledger = Ledger::default();
+            for model in models {
+                let model = (*model).into();
+                let prices = ModelTable::builtin();
+                ledger.book(&Booking::new(QuerySource::Main, model, usage, &prices));
+            }
+            let rows = table(&ledger);
+            rows.last().unwrap().last().unwrap().clone()
+        };
+        assert_eq!(table_of(&["no-such-model"]), "no price");
+        assert_eq!(table_of(&["claude-opus-5"]), "5.0000");
+        assert_eq!(table_of(&["claude-opus-5", "x"]), "5.0000 + 1 without a price");
+    }
+
+    #[test]
+    fn t6_a_day_is_a_day_of_this_machine() {
+        let span = Span::of("2026-03-29".parse().unwrap()).unwrap();
+        assert!(span.has(span.from) && !span.has(span.to));
+        assert!(date("yesterday").is_err());
+    }
+}

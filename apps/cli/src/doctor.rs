@@ -1,0 +1,179 @@
+//! `mnemon doctor`: what is wrong or missing, and the command that mends it.
+//! It looks and changes nothing.
+
+use crate::args::DoctorArgs;
+use crate::fail::{self, told};
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use mnemon::Agent;
+use mnemon::kernel::settings::ProviderKind;
+use serde::Serialize;
+use std::process::ExitCode;
+
+mod files;
+mod settings;
+
+/// What a finding about the platform is about.
+const AREA: &str = "platform";
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Severity {
+    /// Nothing works before it is mended.
+    Error,
+    /// Something does not do what the person thinks.
+    Warning,
+    /// Good to know.
+    Info,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Finding {
+    severity: Severity,
+    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`.
+    area: &'static str,
+    message: String,
+    /// The command or change that mends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+impl Finding {
+    fn new(severity: Severity, area: &'static str, message: impl Into<String>) -> Self {
+        Self { severity, area, message: message.into(), fix: None }
+    }
+
+    fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+/// Looks, and says what was found.
+pub(crate) async fn run(
+    ground: &Ground,
+    args: &DoctorArgs,
+    presenter: &Presenter,
+) -> Result<ExitCode> {
+    let mut findings = platform(ground);
+    match setup::for_looking(ground, &args.choices).await {
+        Ok(agent) => {
+            findings.extend(provider(&agent));
+            findings.extend(settings::look(&agent));
+            findings.extend(files::look(&agent).await);
+            agent.shutdown().await;
+        }
+        Err(error) => {
+            let told = told(&error);
+            let mut finding =
+                Finding::new(Severity::Error, "settings", told.message.unwrap_or_default());
+            finding.fix = told.hint;
+            findings.push(finding);
+        }
+    }
+    findings.sort_by_key(|finding| finding.severity);
+    if args.json {
+        Presenter::json(&findings)?;
+    } else {
+        show(&findings, presenter)?;
+    }
+    let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+    Ok(if failed { ExitCode::from(fail::FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn show(findings: &[Finding], presenter: &Presenter) -> Result<()> {
+    for finding in findings {
+        let (look, word) = match finding.severity {
+            Severity::Error => (Look::Red, "error"),
+            Severity::Warning => (Look::Yellow, "warning"),
+            Severity::Info => (Look::Dim, "info"),
+        };
+        presenter.styled(look, word)?;
+        presenter.line(&format!("  {}: {}", finding.area, finding.message))?;
+        if let Some(fix) = &finding.fix {
+            presenter.line(&format!("    mend: {fix}"))?;
+        }
+    }
+    let serious = findings.iter().filter(|finding| finding.severity < Severity::Info).count();
+    if serious == 0 {
+        presenter.line("nothing is wrong")?;
+    }
+    Ok(())
+}
+
+/// Who answers, and why.
+fn provider(agent: &Agent) -> Vec<Finding> {
+    let choice = agent.provider();
+    let address = choice.base_url.as_deref().map(|url| format!(" at {url}")).unwrap_or_default();
+    let message = format!("{}{address}", choice.reason);
+    let mut finding = Finding::new(Severity::Info, "provider", message);
+    if choice.kind == ProviderKind::Offline {
+        finding.message.push_str("; answers are made by rule, without a language model");
+        finding = finding.fix(
+            "export ANTHROPIC_API_KEY=…, or OPENAI_BASE_URL=http://localhost:11434/v1 for a \
+             local server",
+        );
+    }
+    let mut findings = vec![finding];
+    if let Some(url) = &choice.base_url
+        && sends_key_in_clear(url)
+    {
+        let message =
+            format!("{url} is not encrypted: the key and all you say can be read on the way");
+        findings.push(Finding::new(Severity::Warning, "provider", message).fix("use https://"));
+    }
+    findings
+}
+
+fn sends_key_in_clear(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("http://") else { return false };
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    !["localhost", "127.", "[::1]"].iter().any(|local| host.starts_with(local))
+}
+
+/// What this platform lacks (C7).
+fn platform(ground: &Ground) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if !cfg!(unix) {
+        let message = "the Bash tool does not run on this platform yet; the other tools do";
+        let fix = "use WSL where commands are needed";
+        findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
+        let message = "files have no mode bits here; the home is as private as its folder is";
+        findings.push(Finding::new(Severity::Info, AREA, message));
+    } else if !has_bash(ground) {
+        let message = "there is no bash on the PATH; the Bash tool uses sh instead";
+        findings.push(Finding::new(Severity::Warning, AREA, message).fix("install bash"));
+    }
+    let message = "the Bash tool has no sandbox on this platform; only permissions hold it";
+    findings.push(Finding::new(Severity::Info, AREA, message));
+    findings
+}
+
+fn has_bash(ground: &Ground) -> bool {
+    let path = ground.variables.get("PATH").map(String::as_str).unwrap_or_default();
+    std::env::split_paths(path).any(|directory| directory.join("bash").is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s5_a_key_in_clear_is_seen() {
+        assert!(sends_key_in_clear("http://gateway.example/v1"));
+        assert!(!sends_key_in_clear("https://gateway.example"));
+        assert!(!sends_key_in_clear("http://127.0.0.1:8080"));
+        assert!(!sends_key_in_clear("http://localhost/v1"));
+    }
+
+    #[test]
+    fn c7_a_missing_shell_is_told() {
+        let ground = Ground { variables: std::collections::BTreeMap::default(), user_home: None };
+        let findings = platform(&ground);
+        assert!(findings.iter().any(|finding| finding.message.contains("no bash")));
+        assert!(findings.iter().any(|finding| finding.message.contains("sandbox")));
+    }
+}

@@ -1,0 +1,60 @@
+//! Settings that do nothing, or not what they say (C4, S2, Q6).
+
+use super::{Finding, Severity};
+use mnemon::Agent;
+use mnemon::kernel::ModelId;
+use mnemon::kernel::settings::ProviderKind;
+
+const AREA: &str = "settings";
+
+/// Looks through the settings.
+pub(super) fn look(agent: &Agent) -> Vec<Finding> {
+    let resolved = agent.settings();
+    let mut findings = Vec::new();
+    for (pointer, origin) in &resolved.unknown {
+        let key = dotted(pointer);
+        let message = format!("nobody knows the key {key} ({origin})");
+        let fix = "remove it or mend its name; `mnemon config --schema` has every key";
+        findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
+    }
+    for refused in &resolved.refused {
+        let key = dotted(&refused.pointer);
+        let message = format!("{key} was not taken over ({}): {}", refused.origin, refused.reason);
+        let fix = format!("if you want it, set {key} in {}", agent.home().settings().display());
+        findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
+    }
+    for broken in agent.start().broken_rules() {
+        let fix = "write rules as Tool, Bash(words:*), Edit(glob) or WebFetch(domain:host)";
+        findings.push(Finding::new(Severity::Warning, AREA, broken.to_string()).fix(fix));
+    }
+    if agent.provider().kind != ProviderKind::Offline {
+        findings.extend(models(agent));
+    }
+    findings
+}
+
+fn models(agent: &Agent) -> Vec<Finding> {
+    let config = agent.config();
+    let mut names: Vec<&ModelId> = vec![&config.model, &config.small_model];
+    names.extend(&config.fallback_model);
+    names.dedup();
+    let mut findings = Vec::new();
+    for model in names {
+        let spec = config.table.spec(model);
+        if spec.window.is_none() {
+            let message = format!("nothing is known of the model {model}; its window is a guess");
+            let fix = format!("set mnemon.models.\"{model}\".window, or mend the name");
+            findings.push(Finding::new(Severity::Warning, "model", message).fix(fix));
+        }
+        if spec.prices.is_none() {
+            let message = format!("the model {model} has no price; its cost is not counted");
+            let fix = format!("set mnemon.prices.\"{model}\" (USD for a million tokens)");
+            findings.push(Finding::new(Severity::Info, "model", message).fix(fix));
+        }
+    }
+    findings
+}
+
+fn dotted(pointer: &str) -> String {
+    pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
+}

@@ -1,0 +1,126 @@
+//! Why the program ends without an answer: exit codes and hints.
+
+use mnemon::kernel::{Class, Classify};
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+/// The turn failed.
+pub(crate) const FAILED: u8 = 1;
+/// The program was used wrongly, or its settings are broken.
+pub(crate) const BAD_USAGE: u8 = 2;
+
+/// A mistake of the person: bad usage, with what to do instead.
+#[derive(Debug)]
+pub(crate) struct Usage {
+    message: String,
+    hint: String,
+}
+
+impl Usage {
+    /// A mistake and what to do instead.
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error as the person is told of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// What happened; none where there is nobody left to tell.
+    pub(crate) message: Option<String>,
+    /// What to do.
+    pub(crate) hint: Option<String>,
+    code: u8,
+}
+
+impl Told {
+    /// The exit code.
+    pub(crate) fn code(&self) -> ExitCode {
+        ExitCode::from(self.code)
+    }
+}
+
+/// What to tell of an error.
+pub(crate) fn told(error: &anyhow::Error) -> Told {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
+    if io.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) {
+        // Whoever read has enough.
+        return Told { message: None, hint: None, code: 0 };
+    }
+    let (hint, code) = advice(error);
+    Told { message: Some(format!("{error:#}")), hint, code }
+}
+
+fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
+    if let Some(usage) = error.downcast_ref::<Usage>() {
+        return (Some(usage.hint.clone()), BAD_USAGE);
+    }
+    match error.downcast_ref::<mnemon::Error>() {
+        Some(mnemon::Error::Directory { .. }) => {
+            let hint = "name a directory that is there and that you may read";
+            (Some(hint.into()), BAD_USAGE)
+        }
+        Some(mnemon::Error::Settings(error)) => {
+            let hint = match error.class() {
+                Class::Bug => "please report this",
+                _ => "mend it there; `mnemon config` shows every setting and who set it",
+            };
+            (Some(hint.into()), BAD_USAGE)
+        }
+        Some(mnemon::Error::Key(_)) => {
+            (Some("run the command of apiKeyHelper by hand to see what it says".into()), BAD_USAGE)
+        }
+        Some(mnemon::Error::Provider(_)) => {
+            (Some("`mnemon doctor` says which provider is used and why".into()), BAD_USAGE)
+        }
+        Some(mnemon::Error::Session(mnemon::engine::Error::Exists(_))) => (None, BAD_USAGE),
+        Some(
+            mnemon::Error::Session(mnemon::engine::Error::Transcript(error))
+            | mnemon::Error::Transcript(error),
+        ) => transcript(error),
+        _ => match error.downcast_ref::<mnemon::engine::Error>() {
+            Some(mnemon::engine::Error::Transcript(error)) => transcript(error),
+            _ => (None, FAILED),
+        },
+    }
+}
+
+fn transcript(error: &mnemon::kernel::ports::TranscriptError) -> (Option<String>, u8) {
+    use mnemon::kernel::ports::TranscriptError as E;
+    match error {
+        E::NotFound { .. } => {
+            (Some("`mnemon sessions list` shows the sessions of this directory".into()), BAD_USAGE)
+        }
+        E::Write { .. } => {
+            let hint = "check the disk and the owner of that directory, or set MNEMON_HOME";
+            (Some(hint.into()), FAILED)
+        }
+        E::Read { .. } => (Some("check its owner and its mode".into()), FAILED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s6_each_kind_of_error_has_its_code_and_hint() {
+        let usage = told(&Usage::new("two at once", "choose one").into());
+        assert_eq!(
+            (usage.message.as_deref(), usage.hint.as_deref()),
+            (Some("two at once"), Some("choose one"))
+        );
+        assert_eq!(usage.code, BAD_USAGE);
+        let broken: anyhow::Error = std::io::Error::from(ErrorKind::BrokenPipe).into();
+        assert_eq!(told(&broken.context("write")).message, None);
+        assert_eq!(told(&anyhow::anyhow!("x")).code, FAILED);
+    }
+}

@@ -1,0 +1,123 @@
+//! `mnemon -p`: one turn, printed for people or programs (C1, Q9).
+
+use crate::args::{OutputFormat, Talk};
+use crate::fail::{self, Usage};
+use crate::pick;
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use crate::signals::Signals;
+use anyhow::Result;
+use futures_util::StreamExt;
+use mnemon::kernel::settings::Surface;
+use mnemon::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+mod input;
+mod outcome;
+mod printer;
+mod tally;
+
+pub(crate) use input::Piped;
+use outcome::Outcome;
+use printer::Printer;
+
+/// Exit code after a second Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+/// Answers once.
+pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
+    let prompt = prompt(talk, presenter)?;
+    let agent = setup::for_talk(ground, talk, Surface::Headless, Arc::new(RefuseAll)).await?;
+    let ended = answer(&agent, talk, presenter, prompt).await;
+    agent.shutdown().await;
+    ended
+}
+
+async fn answer(
+    agent: &Agent,
+    talk: &Talk,
+    presenter: &Presenter,
+    prompt: String,
+) -> Result<ExitCode> {
+    let target = pick::target(agent, &talk.which).await?;
+    let opened = pick::open(agent, &talk.which, target).await?;
+    if let Some(damage) = opened.damage() {
+        presenter.note(Look::Yellow, &format!("note: {damage}"));
+    }
+    let mut session = opened.session;
+    for broken in session.broken_rules() {
+        presenter.note(Look::Yellow, &format!("note: {broken}"));
+    }
+    let mut printer = Printer::new(*presenter, talk, &session);
+    printer.begin(agent, &session)?;
+    match take_turn(&mut session, prompt, &mut printer).await? {
+        Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
+        Ended::Turn(end) => {
+            let good = matches!(&end, Ok(end) if end.reason.is_success());
+            printer.end(&Outcome::new(&session, end))?;
+            Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(fail::FAILED) })
+        }
+    }
+}
+
+enum Ended {
+    Turn(Result<TurnEnd, mnemon::engine::Error>),
+    /// A second signal: there is no time to say anything.
+    Killed,
+}
+
+async fn take_turn(session: &mut Session, prompt: String, printer: &mut Printer) -> Result<Ended> {
+    let mut signals = Signals::take()?;
+    let mut turn = Turn::new(session, prompt);
+    let stop = turn.canceller();
+    loop {
+        tokio::select! {
+            event = turn.next() => match event {
+                Some(event) => printer.event(&event)?,
+                None => return Ok(Ended::Turn(turn.end().await)),
+            },
+            _ = signals.next() => {
+                if stop.is_cancelled() {
+                    return Ok(Ended::Killed);
+                }
+                stop.cancel();
+            }
+        }
+    }
+}
+
+/// The prompt, and what was piped in.
+fn prompt(talk: &Talk, presenter: &Presenter) -> Result<String> {
+    let given = talk.prompt.as_deref().unwrap_or_default().trim();
+    let piped = Piped::read(if given.is_empty() { input::Need::All } else { input::Need::IfAny })?;
+    if let Some(note) = piped.note {
+        presenter.note(Look::Yellow, &format!("note: {note}"));
+    }
+    let parts = [given, piped.text.trim_end()];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
+    if parts.is_empty() {
+        let hint = "write `mnemon -p \"what to do\"`, or pipe a text into it";
+        return Err(Usage::new("there is no prompt", hint).into());
+    }
+    Ok(parts.join("\n\n"))
+}
+
+/// Why a turn did not give what was asked for, in a line.
+pub(crate) fn failure(reason: &EndReason) -> Option<String> {
+    match reason {
+        EndReason::Completed | EndReason::OutputLimit => None,
+        EndReason::Refused => Some("the model declined to answer".into()),
+        EndReason::TooManyRequests(count) => Some(format!(
+            "the turn was ended after {count} requests; allow more with --max-turns, or go on \
+             with --continue"
+        )),
+        EndReason::Cancelled => Some("the turn was stopped; go on with --continue".into()),
+        EndReason::Failed(why) => Some(why.clone()),
+    }
+}
+
+/// Whether only the answer is printed.
+fn is_text(talk: &Talk) -> bool {
+    talk.output_format == OutputFormat::Text
+}

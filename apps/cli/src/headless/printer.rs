@@ -1,0 +1,235 @@
+//! A turn on standard output, in one of three formats. Notices for people go
+//! to standard error, so that the two never mix.
+
+use super::is_text;
+use super::outcome::{Outcome, usage};
+use super::tally::Tally;
+use crate::args::{OutputFormat, Talk};
+use crate::log::Verbosity;
+use crate::present::{Look, Presenter, cut};
+use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
+use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
+use mnemon::settings::provider::KeySource;
+use mnemon::{Agent, Event, Session, SessionId};
+use serde_json::{Value, json};
+use std::io;
+
+/// Characters of a call's arguments in a notice.
+const INPUT_CHARS: usize = 120;
+
+/// Prints a turn.
+pub(super) struct Printer {
+    presenter: Presenter,
+    format: OutputFormat,
+    verbosity: Verbosity,
+    session: SessionId,
+    tally: Tally,
+}
+
+impl Printer {
+    /// A printer for a turn of a session.
+    pub(super) fn new(presenter: Presenter, talk: &Talk, session: &Session) -> Self {
+        let verbosity =
+            if is_text(talk) { Verbosity::of(talk.choices.verbose) } else { Verbosity::Normal };
+        Self {
+            presenter,
+            format: talk.output_format,
+            verbosity,
+            session: session.id().clone(),
+            tally: Tally::start(),
+        }
+    }
+
+    /// Before the turn.
+    pub(super) fn begin(&self, agent: &Agent, session: &Session) -> io::Result<()> {
+        if self.format == OutputFormat::Text
+            && let Some(notice) = crate::setup::offline_notice(agent)
+        {
+            self.presenter.note(Look::Dim, &format!("note: {notice}"));
+        }
+        if self.format != OutputFormat::StreamJson {
+            return Ok(());
+        }
+        let config = session.config();
+        let key_source = match &agent.provider().key {
+            KeySource::None => "none",
+            KeySource::Variable { name, .. } => name,
+            KeySource::Command(_) => "apiKeyHelper",
+        };
+        self.emit(json!({
+            "type": "system",
+            "subtype": "init",
+            "mnemon_version": env!("CARGO_PKG_VERSION"),
+            "cwd": config.surroundings.cwd,
+            "model": crate::setup::model_name(agent, session),
+            "provider": agent.provider().kind.as_str(),
+            "tools": agent.toolbox().names().collect::<Vec<_>>(),
+            "mcp_servers": [],
+            "slash_commands": [],
+            "skills": [],
+            "plugins": [],
+            "permissionMode": config.permission_mode.as_str(),
+            "apiKeySource": key_source,
+            "betas": config.betas,
+            "output_style": config.surroundings.output_style.as_deref().unwrap_or("default"),
+        }))
+    }
+
+    /// Something happened.
+    pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.tally.observe(event);
+        match self.format {
+            OutputFormat::Text => self.notice(event),
+            OutputFormat::Json => {}
+            OutputFormat::StreamJson => {
+                if let Some(value) = streamed(event) {
+                    self.emit(value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After the turn.
+    pub(super) fn end(&self, outcome: &Outcome<'_>) -> io::Result<()> {
+        match self.format {
+            OutputFormat::Text => self.end_text(outcome),
+            OutputFormat::Json | OutputFormat::StreamJson => {
+                Presenter::json_line(&outcome.to_json(&self.tally))
+            }
+        }
+    }
+
+    fn end_text(&self, outcome: &Outcome<'_>) -> io::Result<()> {
+        if !outcome.text().is_empty() {
+            self.presenter.line(outcome.text().trim_end_matches('\n'))?;
+        }
+        if self.verbosity == Verbosity::Verbose {
+            for denial in outcome.denials() {
+                let input = cut(&denial.input.to_string(), INPUT_CHARS);
+                self.presenter.note(Look::Yellow, &format!("refused: {} {input}", denial.name));
+            }
+        }
+        if let Some(failure) = outcome.failure() {
+            self.presenter.note(Look::Red, &format!("error: {failure}"));
+        }
+        Ok(())
+    }
+
+    fn notice(&self, event: &Event) {
+        if self.verbosity == Verbosity::Normal {
+            return;
+        }
+        let (look, text) = match event {
+            Event::ToolStarted { name, input, .. } => {
+                (Look::Dim, format!("tool: {name} {}", cut(&input.to_string(), INPUT_CHARS)))
+            }
+            Event::ToolEnded { is_error: true, preview, .. } => {
+                (Look::Yellow, format!("tool failed: {}", cut(preview, INPUT_CHARS)))
+            }
+            Event::Retrying { attempt, wait, reason } => {
+                let seconds = wait.as_secs_f32();
+                (Look::Yellow, format!("try {attempt} failed ({reason}); waiting {seconds:.1} s"))
+            }
+            Event::Restarted { reason } => {
+                (Look::Yellow, format!("the answer starts again: {reason}"))
+            }
+            Event::ModelSwitched { from, to, reason } => {
+                (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
+            }
+            Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
+            _ => return,
+        };
+        self.presenter.note(look, &text);
+    }
+
+    /// Writes an object with the fields that all share.
+    fn emit(&self, mut value: Value) -> io::Result<()> {
+        if let Some(map) = value.as_object_mut() {
+            map.insert("session_id".into(), json!(self.session));
+            map.entry("uuid").or_insert_with(|| json!(uuid::Uuid::now_v7().to_string()));
+        }
+        Presenter::json_line(&value)
+    }
+}
+
+/// An event as a line of stream-json; none for what the format does not have.
+fn streamed(event: &Event) -> Option<Value> {
+    let system = |subtype: &str, rest: Value| {
+        let mut value = json!({"type": "system", "subtype": subtype});
+        if let (Some(map), Value::Object(rest)) = (value.as_object_mut(), rest) {
+            map.extend(rest);
+        }
+        Some(value)
+    };
+    match event {
+        Event::Recorded(record) => recorded(record),
+        Event::Retrying { attempt, wait, reason } => {
+            let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            system(
+                "api_retry",
+                json!({"attempt": attempt, "retry_delay_ms": wait, "error": reason}),
+            )
+        }
+        Event::ModelSwitched { from, to, reason } => {
+            system("mnemon_model_switched", json!({"from": from, "to": to, "reason": reason}))
+        }
+        Event::Notice(text) => system("mnemon_notice", json!({"text": text})),
+        Event::Text(_)
+        | Event::Thinking(_)
+        | Event::ToolStarted { .. }
+        | Event::ToolEnded { .. }
+        | Event::Restarted { .. }
+        | Event::Booked(_) => None,
+    }
+}
+
+fn recorded(record: &Record) -> Option<Value> {
+    let mut value = match &record.entry {
+        Entry::Assistant(entry) => assistant(entry),
+        Entry::User(entry) if entry.origin == UserOrigin::ToolResult => tool_result(entry),
+        Entry::Boundary(boundary) => compact_boundary(boundary),
+        // Blocks of this answer were printed, and do not count any more.
+        Entry::Decision(Decision::Retracted { message_id, reason }) => json!({
+            "type": "system", "subtype": "mnemon_retracted",
+            "message_id": message_id, "reason": reason,
+        }),
+        _ => return None,
+    };
+    value.as_object_mut()?.insert("uuid".into(), json!(record.id));
+    Some(value)
+}
+
+fn assistant(entry: &AssistantEntry) -> Value {
+    json!({
+        "type": "assistant",
+        "message": {
+            "id": entry.message_id,
+            "type": "message",
+            "role": "assistant",
+            "model": entry.model,
+            "content": [entry.block],
+            "stop_reason": entry.stop_reason,
+            "stop_sequence": null,
+            "usage": usage(&entry.usage),
+        },
+        "parent_tool_use_id": null,
+    })
+}
+
+fn tool_result(entry: &UserEntry) -> Value {
+    let mut value = json!({
+        "type": "user",
+        "message": {"role": "user", "content": entry.content},
+        "parent_tool_use_id": null,
+    });
+    if let (Some(result), Some(map)) = (&entry.tool_use_result, value.as_object_mut()) {
+        map.insert("tool_use_result".into(), result.clone());
+    }
+    value
+}
+
+fn compact_boundary(boundary: &Boundary) -> Value {
+    let metadata = json!({"trigger": boundary.trigger, "pre_tokens": boundary.pre_tokens});
+    json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata})
+}

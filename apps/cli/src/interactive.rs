@@ -1,0 +1,276 @@
+//! `mnemon`: a conversation in the terminal, line by line.
+//!
+//! Questions of tools travel to this loop by a channel and are asked here, so
+//! that what was printed before them is on the screen first. Input may be a
+//! pipe: then lines are taken in their order, prompts and answers alike.
+
+use crate::args::Talk;
+use crate::fail;
+use crate::pick::{self, Opened, Target};
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use crate::signals::{Signals, Stop};
+use anyhow::Result;
+use futures_util::StreamExt;
+use mnemon::kernel::ports::Answer;
+use mnemon::kernel::settings::Surface;
+use mnemon::{Agent, EndReason, Session, Turn, TurnEnd};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+mod ask;
+mod commands;
+mod lines;
+mod show;
+
+use ask::{Asker, Question};
+use lines::Lines;
+use show::Show;
+
+/// Whether the conversation goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    GoOn,
+    Quit,
+}
+
+/// A conversation with a person.
+struct Repl<'a> {
+    agent: &'a Agent,
+    presenter: Presenter,
+    lines: Lines,
+    signals: Signals,
+    questions: UnboundedReceiver<Question>,
+    session: Session,
+}
+
+/// Talks until the person leaves.
+pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
+    let (asker, questions) = Asker::new();
+    let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
+    let ended = converse(&agent, talk, *presenter, questions).await;
+    agent.shutdown().await;
+    ended
+}
+
+async fn converse(
+    agent: &Agent,
+    talk: &Talk,
+    presenter: Presenter,
+    questions: UnboundedReceiver<Question>,
+) -> Result<ExitCode> {
+    let mut lines = Lines::start();
+    let mut signals = Signals::take()?;
+    let target = match pick::target(agent, &talk.which).await? {
+        Target::Ask => match choose(agent, &presenter, &mut lines, &mut signals, "").await? {
+            Some(id) => Target::Old(id),
+            None => return Ok(ExitCode::SUCCESS),
+        },
+        target => target,
+    };
+    let opened = pick::open(agent, &talk.which, target).await?;
+    note_damage(&presenter, &opened);
+    let session = opened.session;
+    let mut repl = Repl { agent, presenter, lines, signals, questions, session };
+    repl.greet()?;
+    repl.run(talk.prompt.clone()).await
+}
+
+fn note_damage(presenter: &Presenter, opened: &Opened) {
+    if let Some(damage) = opened.damage() {
+        presenter.note(Look::Yellow, &format!("note: {damage}"));
+    }
+    for broken in opened.session.broken_rules() {
+        presenter.note(Look::Yellow, &format!("note: {broken}"));
+    }
+}
+
+/// Lets the person choose a session, by number or by search.
+async fn choose(
+    agent: &Agent,
+    presenter: &Presenter,
+    lines: &mut Lines,
+    signals: &mut Signals,
+    query: &str,
+) -> Result<Option<mnemon::SessionId>> {
+    let sessions = agent.sessions().await?;
+    let mut query = query.trim().to_owned();
+    loop {
+        let found = pick::search(&sessions, &query);
+        if found.is_empty() {
+            presenter.line("no session has these words")?;
+        }
+        let now = mnemon::kernel::Timestamp::now();
+        for (at, entry) in found.iter().take(pick::SHOWN).enumerate() {
+            presenter.line(&format!("{:>3}{}", at + 1, pick::row(entry, now)))?;
+        }
+        presenter.styled(Look::Dim, "number, words to search for, or nothing to leave: ")?;
+        let line = tokio::select! {
+            line = lines.next() => line.unwrap_or_default(),
+            _ = signals.next() => String::new(),
+        };
+        let line = line.trim();
+        if line.is_empty() {
+            presenter.line("")?;
+            return Ok(None);
+        }
+        if let Ok(number) = line.parse::<usize>()
+            && let Some(entry) = found.get(number.wrapping_sub(1))
+        {
+            return Ok(Some(entry.session.clone()));
+        }
+        line.clone_into(&mut query);
+    }
+}
+
+impl Repl<'_> {
+    fn greet(&self) -> Result<()> {
+        let name = setup::model_name(self.agent, &self.session);
+        self.presenter.styled(Look::Bold, &format!("mnemon {}", env!("CARGO_PKG_VERSION")))?;
+        self.presenter.line(&format!("  {name}"))?;
+        if let Some(notice) = setup::offline_notice(self.agent) {
+            self.presenter.styled(Look::Yellow, &format!("{notice}\n"))?;
+        }
+        let cwd = &self.session.config().surroundings.cwd;
+        self.presenter.line(&format!("{cwd}  session {}", self.session.id()))?;
+        self.presenter.styled(Look::Dim, "/help for commands, Ctrl-C stops, Ctrl-D leaves\n")?;
+        Ok(())
+    }
+
+    async fn run(&mut self, first: Option<String>) -> Result<ExitCode> {
+        let mut next = first;
+        loop {
+            let prompt = match next.take() {
+                Some(prompt) => prompt,
+                None => match self.read().await? {
+                    Some(prompt) => prompt,
+                    None => return Ok(ExitCode::SUCCESS),
+                },
+            };
+            let prompt = prompt.trim();
+            if prompt.is_empty() {
+                continue;
+            }
+            let flow = match prompt.strip_prefix('/') {
+                Some(command) => commands::run(self, command).await,
+                None => self.turn(prompt).await,
+            };
+            match flow {
+                Ok(Flow::GoOn) => {}
+                Ok(Flow::Quit) => return Ok(ExitCode::SUCCESS),
+                Err(error) => {
+                    // What the terminal cannot be told, nobody can.
+                    let told = fail::told(&error);
+                    let Some(message) = told.message else { return Err(error) };
+                    self.presenter.note(Look::Red, &format!("error: {message}"));
+                    if let Some(hint) = told.hint {
+                        self.presenter.note(Look::Dim, &format!("hint: {hint}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a prompt; a backslash at the end of a line goes on with the next.
+    async fn read(&mut self) -> Result<Option<String>> {
+        let mut prompt = String::new();
+        let mut warned = false;
+        loop {
+            if self.lines.are_typed() && self.presenter.is_terminal() {
+                let mark = if prompt.is_empty() { "> " } else { ". " };
+                self.presenter.styled(Look::Bold, mark)?;
+            }
+            let line = tokio::select! {
+                line = self.lines.next() => line,
+                stop = self.signals.next() => {
+                    if warned || stop == Stop::Terminate {
+                        return Ok(None);
+                    }
+                    warned = true;
+                    prompt.clear();
+                    self.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
+                    continue;
+                }
+            };
+            let Some(line) = line else { return Ok((!prompt.is_empty()).then_some(prompt)) };
+            let Some(start) = line.strip_suffix('\\') else {
+                prompt.push_str(&line);
+                return Ok(Some(prompt));
+            };
+            prompt.push_str(start);
+            prompt.push('\n');
+        }
+    }
+
+    async fn turn(&mut self, prompt: &str) -> Result<Flow> {
+        let Some(end) = self.run_turn(prompt).await? else { return Ok(Flow::Quit) };
+        if let Some(failure) = failure(&end.reason) {
+            self.presenter.note(Look::Red, &failure);
+        }
+        let (count, window) = (self.session.fold().count(), self.session.window());
+        if count > window.warning {
+            let left = window.auto_compact.0.saturating_sub(count.0);
+            let text = format!("{left} tokens are left before the conversation is too long");
+            self.presenter.note(Look::Yellow, &text);
+        }
+        Ok(Flow::GoOn)
+    }
+
+    /// Runs a turn; none where it did not stop when it was told to.
+    async fn run_turn(&mut self, prompt: &str) -> Result<Option<TurnEnd>> {
+        let Self { presenter, lines, signals, questions, session, .. } = self;
+        let queue = session.queue();
+        let mut show = Show::new(*presenter);
+        let mut turn = Turn::new(session, prompt);
+        let stop = turn.canceller();
+        loop {
+            tokio::select! {
+                // What happened before a question is shown before it.
+                biased;
+                event = turn.next() => {
+                    let Some(event) = event else {
+                        show.end()?;
+                        return Ok(Some(turn.end().await?));
+                    };
+                    show.event(&event)?;
+                }
+                Some(question) = questions.recv() => {
+                    show.end()?;
+                    // What was typed before the question is no answer to it.
+                    for line in lines.typed_ahead() {
+                        queue.push(line);
+                    }
+                    let answer = tokio::select! {
+                        answer = ask::ask(presenter, lines, &question.ask) => answer?,
+                        _ = signals.next() => {
+                            stop.cancel();
+                            Answer::Deny { reason: "the person stopped the turn".into() }
+                        }
+                    };
+                    question.answer(answer);
+                }
+                _ = signals.next() => {
+                    if stop.is_cancelled() {
+                        // It does not stop: the person wants out.
+                        return Ok(None);
+                    }
+                    stop.cancel();
+                }
+            }
+        }
+    }
+}
+
+fn failure(reason: &EndReason) -> Option<String> {
+    match reason {
+        EndReason::Completed => None,
+        EndReason::OutputLimit => Some("the answer was cut at its limit of tokens".into()),
+        EndReason::Refused => Some("the model declined to answer".into()),
+        EndReason::TooManyRequests(count) => {
+            Some(format!("stopped after {count} requests; say \"go on\" for more"))
+        }
+        EndReason::Cancelled => Some("stopped".into()),
+        EndReason::Failed(why) => Some(format!("error: {why}")),
+    }
+}

@@ -1,0 +1,111 @@
+//! Asking the person whether a tool may run (Q6).
+
+use super::lines::Lines;
+use crate::present::{Look, Presenter};
+use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use std::io;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+/// Hands questions to the loop that talks with the person.
+pub(super) struct Asker {
+    sender: UnboundedSender<Question>,
+}
+
+/// A question that waits for its answer.
+pub(super) struct Question {
+    /// What is asked.
+    pub(super) ask: PermissionAsk,
+    reply: oneshot::Sender<Answer>,
+}
+
+impl Asker {
+    /// An asker, and where its questions arrive.
+    pub(super) fn new() -> (Self, UnboundedReceiver<Question>) {
+        let (sender, receiver) = unbounded_channel();
+        (Self { sender }, receiver)
+    }
+}
+
+impl Question {
+    /// Answers it. A turn that was stopped does not wait any more.
+    pub(super) fn answer(self, answer: Answer) {
+        let _ = self.reply.send(answer);
+    }
+}
+
+impl Approver for Asker {
+    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
+        let (reply, answer) = oneshot::channel();
+        let sent = self.sender.send(Question { ask, reply });
+        Box::pin(async move {
+            let nobody = || Answer::Deny { reason: "nobody is there to be asked".into() };
+            match sent {
+                Ok(()) => answer.await.unwrap_or_else(|_| nobody()),
+                Err(_) => nobody(),
+            }
+        })
+    }
+}
+
+/// Asks until there is an answer.
+pub(super) async fn ask(
+    presenter: &Presenter,
+    lines: &mut Lines,
+    ask: &PermissionAsk,
+) -> io::Result<Answer> {
+    presenter.styled(Look::Bold, &format!("{} wants to run:\n", ask.tool))?;
+    for line in ask.summary.lines() {
+        presenter.line(&format!("  {line}"))?;
+    }
+    loop {
+        presenter.text(&format!("yes / always ({}) / no, and why? [y/a/n] ", ask.rule))?;
+        let Some(line) = lines.next().await else {
+            presenter.line("")?;
+            return Ok(Answer::Deny { reason: "the input ended before an answer".into() });
+        };
+        if !lines.are_typed() {
+            presenter.line(&line)?;
+        }
+        if let Some(answer) = answer(&line) {
+            return Ok(answer);
+        }
+    }
+}
+
+/// What a line means. Only a clear yes is one; words that are no answer are
+/// the reason of a no.
+fn answer(line: &str) -> Option<Answer> {
+    let line = line.trim();
+    let (word, rest) = line.split_once([' ', ',']).unwrap_or((line, ""));
+    let rest = rest.trim();
+    match (word.to_lowercase().as_str(), rest) {
+        ("", _) => None,
+        ("y" | "yes", "") => Some(Answer::Allow),
+        ("a" | "always", "") => Some(Answer::AllowAlways),
+        ("n" | "no", "") => Some(Answer::Deny { reason: "the person said no".into() }),
+        ("n" | "no", why) => Some(denied(why)),
+        _ => Some(denied(line)),
+    }
+}
+
+fn denied(why: &str) -> Answer {
+    Answer::Deny { reason: format!("the person said no: {why}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q6_only_a_clear_yes_is_one() {
+        assert_eq!(answer("y"), Some(Answer::Allow));
+        assert_eq!(answer(" Yes "), Some(Answer::Allow));
+        assert_eq!(answer("a"), Some(Answer::AllowAlways));
+        assert_eq!(answer(""), None);
+        for no in ["n", "no, use ls", "yes but not like that", "maybe"] {
+            assert!(matches!(answer(no), Some(Answer::Deny { .. })), "{no}");
+        }
+        assert_eq!(answer("n use ls"), Some(denied("use ls")));
+    }
+}

@@ -1,0 +1,224 @@
+//! `mnemon sessions`: past conversations of this directory (Q4).
+
+use crate::args::{Choices, SessionsCommand};
+use crate::pick;
+use crate::present::{Presenter, cut, grouped, size};
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use jiff::Timestamp;
+use mnemon::Agent;
+use mnemon::kernel::ports::Loaded;
+use mnemon::kernel::{
+    BlockView, Decision, Entry, Ledger, MessageId, ModelId, Record, SessionId, UserOrigin,
+};
+use mnemon::transcript::{Decoded, Listed, decode};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Characters of a title in the list.
+const TITLE_CHARS: usize = 80;
+
+/// Lists sessions, or shows one.
+pub(crate) async fn run(
+    ground: &Ground,
+    command: &SessionsCommand,
+    presenter: &Presenter,
+) -> Result<()> {
+    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    match command {
+        SessionsCommand::List { search, json } => {
+            let sessions = agent.sessions().await?;
+            let found = match search {
+                Some(text) => pick::search(&sessions, text),
+                None => sessions.iter().collect(),
+            };
+            if *json {
+                let found: Vec<Value> = found.into_iter().map(entry_json).collect();
+                return Ok(Presenter::json(&found)?);
+            }
+            list(&found, presenter)
+        }
+        SessionsCommand::Show { id, json } => {
+            let id = match id {
+                Some(text) => pick::find(&agent, text).await?,
+                None => pick::newest(&agent).await?,
+            };
+            let (story, loaded) = Story::read(&agent, &id).await?;
+            if *json {
+                return Ok(Presenter::json(&story.to_json(&id, loaded))?);
+            }
+            story.show(&id, loaded, presenter)
+        }
+    }
+}
+
+fn list(found: &[&Listed], presenter: &Presenter) -> Result<()> {
+    if found.is_empty() {
+        return Ok(presenter.line("no session of this directory")?);
+    }
+    let now = Timestamp::now();
+    let rows = found.iter().map(|entry| {
+        vec![
+            entry.session.to_string(),
+            pick::age(entry.modified, now),
+            size(entry.bytes),
+            cut(entry.title.as_deref().unwrap_or("(no title)"), TITLE_CHARS),
+        ]
+    });
+    Ok(presenter.table(&rows.collect::<Vec<_>>())?)
+}
+
+fn entry_json(entry: &Listed) -> Value {
+    json!({
+        "session_id": entry.session,
+        "title": entry.title,
+        "first_prompt": entry.first_prompt,
+        "cwd": entry.cwd,
+        "git_branch": entry.git_branch,
+        "started": entry.first,
+        "modified": entry.modified,
+        "bytes": entry.bytes,
+    })
+}
+
+/// What happened in a session, from every line of its transcript.
+#[derive(Debug, Default)]
+struct Story {
+    prompts: u64,
+    answers: BTreeSet<MessageId>,
+    tool_calls: u64,
+    failed_calls: u64,
+    models: Vec<ModelId>,
+    compactions: Vec<(String, u64)>,
+    ledger: Ledger,
+    first: Option<Timestamp>,
+    last: Option<Timestamp>,
+    first_prompt: Option<String>,
+    unreadable: u64,
+}
+
+impl Story {
+    async fn read(agent: &Agent, id: &SessionId) -> Result<(Self, Loaded)> {
+        let mut story = Self::default();
+        let mut sink = |line: &[u8]| story.push(line);
+        let transcripts = &agent.world().transcripts;
+        let loaded = transcripts.load(id, &mut sink).await.map_err(mnemon::Error::from)?;
+        Ok((story, loaded))
+    }
+
+    fn push(&mut self, line: &[u8]) {
+        match decode(line) {
+            Ok(Decoded::Record(line)) => {
+                let copied = line.facts.forked_from.is_some();
+                for record in std::iter::once(&line.record).chain(&line.rest) {
+                    self.note(record);
+                    if let Entry::Decision(Decision::Booked(booking)) = &record.entry
+                        && !copied
+                    {
+                        self.ledger.book(booking);
+                    }
+                }
+            }
+            Ok(_) => {}
+            Err(_) if line.trim_ascii().is_empty() => {}
+            Err(_) => self.unreadable += 1,
+        }
+    }
+
+    fn note(&mut self, record: &Record) {
+        self.first.get_or_insert(record.at);
+        self.last = Some(record.at);
+        match &record.entry {
+            Entry::User(user) => {
+                if user.origin == UserOrigin::Human {
+                    self.prompts += 1;
+                    let text = || user.content.iter().map(mnemon::Block::plain_text).collect();
+                    self.first_prompt.get_or_insert_with(text);
+                }
+                for block in &user.content {
+                    if let BlockView::ToolResult { is_error: true, .. } = block.view() {
+                        self.failed_calls += 1;
+                    }
+                }
+            }
+            Entry::Assistant(entry) => {
+                self.answers.insert(entry.message_id.clone());
+                if let BlockView::ToolUse { .. } = entry.block.view() {
+                    self.tool_calls += 1;
+                }
+                if self.models.last() != Some(&entry.model) {
+                    self.models.push(entry.model.clone());
+                }
+            }
+            Entry::Boundary(boundary) => {
+                self.compactions.push((boundary.trigger.clone(), boundary.pre_tokens));
+            }
+            _ => {}
+        }
+    }
+
+    fn to_json(&self, id: &SessionId, loaded: Loaded) -> Value {
+        let total = self.ledger.total();
+        let compactions = self.compactions.iter();
+        json!({
+            "session_id": id,
+            "first_prompt": self.first_prompt,
+            "started": self.first,
+            "ended": self.last,
+            "prompts": self.prompts,
+            "answers": self.answers.len(),
+            "tool_calls": self.tool_calls,
+            "failed_tool_calls": self.failed_calls,
+            "models": self.models,
+            "compactions": compactions
+                .map(|(trigger, tokens)| json!({"trigger": trigger, "pre_tokens": tokens}))
+                .collect::<Vec<_>>(),
+            "requests": total.requests,
+            "tokens": total.usage.total(),
+            "cache_hit_rate": total.usage.hit_rate(),
+            "cost_usd": total.cost.0,
+            "unpriced_requests": total.unpriced,
+            "lines": loaded.lines,
+            "unreadable_lines": self.unreadable + loaded.skipped,
+            "torn_bytes": loaded.torn_bytes,
+        })
+    }
+
+    fn show(&self, id: &SessionId, loaded: Loaded, presenter: &Presenter) -> Result<()> {
+        let total = self.ledger.total();
+        let time = |at: Option<Timestamp>| {
+            at.map_or_else(|| "-".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
+        };
+        let mut rows = vec![
+            ("session", id.to_string()),
+            ("first prompt", cut(self.first_prompt.as_deref().unwrap_or("-"), TITLE_CHARS)),
+            ("from", time(self.first)),
+            ("to", time(self.last)),
+            ("turns", grouped(self.prompts)),
+            ("answers", self.answers.len().to_string()),
+            ("tool calls", format!("{}, {} failed", self.tool_calls, self.failed_calls)),
+            (
+                "tokens",
+                format!("{} in {} requests", grouped(total.usage.total().0), total.requests),
+            ),
+            ("cost", format!("{:.4} USD, {} without a price", total.cost.0, total.unpriced)),
+            ("models", names(&self.models)),
+        ];
+        for (trigger, tokens) in &self.compactions {
+            rows.push(("compacted", format!("{trigger}, at {} tokens", grouped(*tokens))));
+        }
+        let damage = self.unreadable + loaded.skipped;
+        if damage > 0 || loaded.torn_bytes > 0 {
+            let torn = loaded.torn_bytes;
+            rows.push(("damage", format!("{damage} lines unreadable, {torn} bytes torn")));
+        }
+        let rows: Vec<Vec<String>> =
+            rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+        Ok(presenter.table(&rows)?)
+    }
+}
+
+fn names(models: &[ModelId]) -> String {
+    let names: Vec<&str> = models.iter().map(ModelId::as_str).collect();
+    if names.is_empty() { "-".to_owned() } else { names.join(", then ") }
+}

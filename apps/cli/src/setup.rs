@@ -1,0 +1,150 @@
+//! From the process and the command line to an agent. The only place that
+//! reads the environment.
+
+use crate::args::{Choices, Talk, split_rules};
+use crate::fail::Usage;
+use anyhow::{Context, Result};
+use mnemon::engine::permit::{Places, Rule};
+use mnemon::kernel::ports::Approver;
+use mnemon::kernel::settings::{ProviderKind, Surface};
+use mnemon::settings::Extra;
+use mnemon::{Agent, Builder, Session};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the process was started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    /// The environment.
+    pub(crate) variables: BTreeMap<String, String>,
+    /// The person's home directory.
+    pub(crate) user_home: Option<PathBuf>,
+}
+
+impl Ground {
+    /// Reads the environment. What is not UTF-8 in it is replaced.
+    pub(crate) fn of_process() -> Self {
+        let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
+        let variables: BTreeMap<String, String> =
+            std::env::vars_os().map(|(name, value)| (lossy(name), lossy(value))).collect();
+        let user_home = ["HOME", "USERPROFILE"]
+            .into_iter()
+            .find_map(|name| std::env::var_os(name).filter(|home| !home.is_empty()))
+            .map(PathBuf::from);
+        Self { variables, user_home }
+    }
+}
+
+/// An agent for a conversation.
+pub(crate) async fn for_talk(
+    ground: &Ground,
+    talk: &Talk,
+    surface: Surface,
+    approver: Arc<dyn Approver>,
+) -> Result<Agent> {
+    let entrypoint = match surface {
+        Surface::Interactive => "cli",
+        Surface::Headless => "sdk-cli",
+    };
+    let mut builder =
+        builder(ground, &talk.choices)?.surface(surface).approver(approver).entrypoint(entrypoint);
+    if let Some(text) = &talk.append_system_prompt {
+        builder = builder.append_system_prompt(text);
+    }
+    if let Some(turns) = talk.max_turns {
+        builder = builder.max_turns(turns);
+    }
+    if talk.bare {
+        builder = builder.set("--bare", "/autoMemoryEnabled", false).set(
+            "--bare",
+            "/autoDreamEnabled",
+            false,
+        );
+    }
+    let agent = builder.build().await?;
+    refuse_broken_denials(&agent)?;
+    Ok(agent)
+}
+
+/// An agent that only looks at what is there.
+pub(crate) async fn for_looking(ground: &Ground, choices: &Choices) -> Result<Agent> {
+    Ok(builder(ground, choices)?.build().await?)
+}
+
+fn builder(ground: &Ground, choices: &Choices) -> Result<Builder> {
+    let cwd = std::env::current_dir().context("the current directory cannot be used").map_err(
+        |error| Usage::new(format!("{error:#}"), "change to a directory that is there and yours"),
+    )?;
+    let mut builder =
+        Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+    let texts = [
+        ("--model", "/model", &choices.model),
+        ("--small-model", "/mnemon/small_model", &choices.small_model),
+        ("--fallback-model", "/mnemon/fallback_model", &choices.fallback_model),
+    ];
+    for (flag, pointer, value) in texts {
+        if let Some(value) = value {
+            builder = builder.set(flag, pointer, value.as_str());
+        }
+    }
+    if let Some(mode) = choices.permission_mode {
+        builder = builder.set("--permission-mode", "/permissions/defaultMode", mode.as_str());
+    }
+    let lists = [
+        ("--allowed-tools", "/permissions/allow", &choices.allowed_tools),
+        ("--disallowed-tools", "/permissions/deny", &choices.disallowed_tools),
+    ];
+    for (flag, pointer, values) in lists {
+        let rules: Vec<String> = values.iter().flat_map(|value| split_rules(value)).collect();
+        if !rules.is_empty() {
+            builder = builder.set(flag, pointer, rules);
+        }
+    }
+    if let Some(extra) = &choices.settings {
+        builder = builder.settings(Extra::parse(extra));
+    }
+    for directory in &choices.add_dir {
+        builder = builder.directory(directory);
+    }
+    Ok(builder)
+}
+
+/// What a person should know of an agent that has no model behind it (Q8).
+pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
+    let choice = agent.provider();
+    (choice.kind == ProviderKind::Offline).then(|| {
+        format!(
+            "{}; answers are made by rule, not by a language model. Set ANTHROPIC_API_KEY or \
+             OPENAI_BASE_URL for one",
+            choice.reason
+        )
+    })
+}
+
+/// The model that answers, as a person should see it.
+pub(crate) fn model_name(agent: &Agent, session: &Session) -> String {
+    match agent.provider().kind {
+        ProviderKind::Offline => "offline".to_owned(),
+        _ => session.model().to_string(),
+    }
+}
+
+/// A rule that denies and cannot be read would be left out, and what it
+/// denies would be allowed. That is no way to start.
+fn refuse_broken_denials(agent: &Agent) -> Result<()> {
+    let config = agent.config();
+    let places = Places {
+        roots: config.roots.clone(),
+        readable: Vec::new(),
+        home: config.user_home.clone(),
+    };
+    for rule in &config.permissions.deny {
+        if let Err(error) = Rule::parse(rule, &places) {
+            let message = format!("a rule that denies is broken: {error}");
+            let hint = "mend it under permissions.deny or in --disallowed-tools";
+            return Err(Usage::new(message, hint).into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Being stopped: Ctrl-C, and on Unix the wish of another program.
+
+use std::io;
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Signals that ask the program to stop. From here on they do not end it by
+/// themselves.
+pub(crate) struct Signals {
+    #[cfg(unix)]
+    interrupt: Signal,
+    #[cfg(unix)]
+    terminate: Signal,
+}
+
+/// Which one came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The person pressed Ctrl-C.
+    Interrupt,
+    /// Another program wants this one to end.
+    Terminate,
+}
+
+impl Signals {
+    /// Takes the signals over.
+    pub(crate) fn take() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            interrupt: signal(SignalKind::interrupt())?,
+            #[cfg(unix)]
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next one.
+    #[cfg(unix)]
+    pub(crate) async fn next(&mut self) -> Stop {
+        tokio::select! {
+            _ = self.interrupt.recv() => Stop::Interrupt,
+            _ = self.terminate.recv() => Stop::Terminate,
+        }
+    }
+
+    /// Waits for the next one.
+    #[cfg(not(unix))]
+    pub(crate) async fn next(&mut self) -> Stop {
+        // Without a console there is nobody to wait for.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Stop::Interrupt
+    }
+}
