@@ -10,8 +10,8 @@ use mnemon_kernel::ports::{BoxFuture, Expect, FileError, Model, ModelError, Mode
 use mnemon_kernel::record::Breakpoint;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params, Prelude,
-    QuerySource, Record, SystemBlock, Timestamp, UserEntry, UserOrigin,
+    AssistantEntry, Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params,
+    Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry, UserOrigin,
 };
 use mnemon_prefix::{Directive, Fold, Request};
 use std::path::PathBuf;
@@ -62,10 +62,11 @@ impl Session {
     async fn perform_read(&self, paths: Vec<PathBuf>, max_bytes: u64) -> Outcome {
         let mut read = Vec::new();
         for path in paths {
-            if let Ok(file) = self.world.files.read(&path, max_bytes).await
-                && let Ok(text) = String::from_utf8(file.bytes.to_vec())
+            let lines = self.world.files.read_lines(&path, 1, u64::MAX, max_bytes).await;
+            if let Ok(lines) = lines
+                && !lines.binary
             {
-                read.push((path, text));
+                read.push((path, String::from_utf8_lossy(&lines.bytes).into_owned()));
             }
         }
         Outcome::Files(read)
@@ -81,6 +82,9 @@ impl Session {
             AskShape::Fork { directive } => {
                 self.last_fork = Some(self.world.clock.now());
                 self.fold.request(Some(Directive(directive)))
+            }
+            AskShape::Conversation { messages, directive } => {
+                self.other_conversation(messages, directive)
             }
             AskShape::Side { model, system, prompt, .. } => {
                 let model = model.as_ref().unwrap_or(&self.config.small_model);
@@ -107,8 +111,58 @@ impl Session {
                 let text = crate::answer::text_of(&reply.blocks);
                 Ok(Outcome::Answered { text, usage: reply.usage })
             }
+            Err(ModelError::PromptTooLong { actual, maximum, .. }) => {
+                Ok(Outcome::TooLong { actual, maximum })
+            }
             Err(error) => Ok(Outcome::Failed { class: error.class(), reason: error.to_string() }),
         }
+    }
+
+    /// The parent's system prompt and tools, and other messages.
+    fn other_conversation(
+        &self,
+        messages: &[(Role, Vec<Block>)],
+        directive: &str,
+    ) -> Option<Request> {
+        let prelude = self.fold.prelude()?.clone();
+        let mut fold = Fold::new(Arc::clone(&self.config.limits));
+        let mut push = |number: usize, entry| {
+            let id = format!("other-{number}").into();
+            fold.push(Record { id, parent: None, at: Timestamp::UNIX_EPOCH, entry });
+        };
+        push(0, Entry::Decision(Decision::Prelude(Box::new(prelude))));
+        for (number, (role, blocks)) in messages.iter().enumerate() {
+            for entry in entries(*role, number, blocks) {
+                push(number + 1, entry);
+            }
+        }
+        fold.request(Some(Directive(directive)))
+    }
+}
+
+/// A message as the log would have it.
+fn entries(role: Role, number: usize, blocks: &[Block]) -> Vec<Entry> {
+    match role {
+        Role::User => vec![Entry::User(UserEntry {
+            content: blocks.to_vec(),
+            origin: UserOrigin::Meta,
+            tool_use_result: None,
+        })],
+        Role::Assistant => blocks
+            .iter()
+            .zip(0..)
+            .map(|(block, index)| {
+                Entry::Assistant(AssistantEntry {
+                    message_id: format!("other-{number}").into(),
+                    request_id: None,
+                    model: "".into(),
+                    index,
+                    block: block.clone(),
+                    usage: Usage::default(),
+                    stop_reason: None,
+                })
+            })
+            .collect(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a surface is told while a turn runs.
 
+use mnemon_compact::preview::Report;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{ModelId, Record, ToolUseId, Usage};
 use serde_json::Value;
@@ -58,6 +59,8 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The conversation was compacted.
+    Compacted(Box<Report>),
     /// A request was paid for.
     Booked(Booking),
     /// Something that a person should know.

@@ -17,13 +17,15 @@ pub enum Rung {
     Offload,
     /// Layer 2: stale results are cleared, when it pays.
     Prune,
+    /// Layer 4: a summary takes the place of what came before.
+    Compact,
     /// Refuse a request that would not leave room for an answer (T4).
     Window,
 }
 
 impl Rung {
     /// The order in which they are climbed.
-    pub const ORDER: &'static [Self] = &[Self::Offload, Self::Prune, Self::Window];
+    pub const ORDER: &'static [Self] = &[Self::Offload, Self::Prune, Self::Compact, Self::Window];
 }
 
 /// What a rung came to.
@@ -44,6 +46,7 @@ impl Session {
         match rung {
             Rung::Offload => self.offload(cancel).await?,
             Rung::Prune => self.prune().await?,
+            Rung::Compact => self.auto_compact(cancel).await?,
             Rung::Window => return Ok(self.check_window()),
         }
         Ok(Climbed::Done)

@@ -8,6 +8,7 @@
 mod acting;
 mod answer;
 mod ask;
+pub mod compacting;
 pub mod config;
 pub mod event;
 pub mod ladder;

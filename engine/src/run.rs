@@ -38,6 +38,14 @@ pub enum Step {
     CallTools(Vec<ToolCall>),
     /// Go on with the fallback model; then [`Run::layer_done`].
     SwitchModel,
+    /// The request was refused as too long: make room; then
+    /// [`Run::layer_done`] or [`Run::blocked`].
+    MakeRoom {
+        /// Which time in this turn, from 1.
+        try_number: u32,
+        /// Tokens that the server allows, where it said so.
+        maximum: Option<u64>,
+    },
     /// The turn is over.
     Done(EndReason),
 }
@@ -57,6 +65,7 @@ pub struct Run {
     rules: Rules,
     phase: Phase,
     requests: u32,
+    rooms_made: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -65,14 +74,19 @@ enum Phase {
     Ask,
     Act(Vec<ToolCall>),
     Switch,
+    MakeRoom { maximum: Option<u64> },
     Over(EndReason),
 }
+
+/// How often a turn makes room for a request that was refused as too long:
+/// once with a model's summary, once more without one.
+const MOST_ROOMS: u32 = 2;
 
 impl Run {
     /// The start of a turn: the person's message is in the log.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
-        Self { rules, phase: Phase::Climb(Rung::ORDER), requests: 0 }
+        Self { rules, phase: Phase::Climb(Rung::ORDER), requests: 0, rooms_made: 0 }
     }
 
     /// How many requests were answered.
@@ -96,6 +110,9 @@ impl Run {
             Phase::Climb(_) | Phase::Ask => Step::CallModel,
             Phase::Act(calls) => Step::CallTools(calls.clone()),
             Phase::Switch => Step::SwitchModel,
+            Phase::MakeRoom { maximum } => {
+                Step::MakeRoom { try_number: self.rooms_made, maximum: *maximum }
+            }
             Phase::Over(reason) => Step::Done(reason.clone()),
         }
     }
@@ -136,6 +153,13 @@ impl Run {
     /// The model did not answer, after all retries.
     pub fn model_failed(&mut self, error: &ModelError) {
         let passing = matches!(error, ModelError::Overloaded { .. } | ModelError::Server { .. });
+        if let ModelError::PromptTooLong { maximum, .. } = error
+            && self.rooms_made < MOST_ROOMS
+        {
+            self.rooms_made += 1;
+            self.phase = Phase::MakeRoom { maximum: *maximum };
+            return;
+        }
         self.phase = if passing && self.rules.has_fallback {
             self.rules.has_fallback = false;
             Phase::Switch
@@ -209,6 +233,22 @@ mod tests {
         climb(&mut run);
         assert_eq!(run.next(), Step::CallModel);
         run.model_failed(&overloaded);
+        assert!(matches!(run.next(), Step::Done(EndReason::Failed(_))));
+    }
+
+    #[test]
+    fn l4_10_a_refused_request_is_made_room_for_and_sent_again() {
+        let mut run = run(9, false);
+        let too_long =
+            ModelError::PromptTooLong { actual: Some(9), maximum: Some(8), message: String::new() };
+        for try_number in 1..=2 {
+            run.model_failed(&too_long);
+            assert_eq!(run.next(), Step::MakeRoom { try_number, maximum: Some(8) });
+            run.layer_done();
+            climb(&mut run);
+            assert_eq!(run.next(), Step::CallModel);
+        }
+        run.model_failed(&too_long);
         assert!(matches!(run.next(), Step::Done(EndReason::Failed(_))));
     }
 

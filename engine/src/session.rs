@@ -219,6 +219,27 @@ impl Session {
     /// If the log cannot be written; the conversation is unchanged then.
     pub async fn append(&mut self, entry: Entry) -> Result<RecordId, Error> {
         let id = RecordId::from(self.world.clock.fresh_uuid());
+        self.append_as(id, entry).await
+    }
+
+    /// Writes several records. A boundary names the record that follows it,
+    /// by which other programs find its summary.
+    pub(crate) async fn append_all(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
+        let mut next = None;
+        for mut entry in entries {
+            let id = next.take().unwrap_or_else(|| self.world.clock.fresh_uuid());
+            if let Entry::Boundary(boundary) = &mut entry {
+                let summary = self.world.clock.fresh_uuid();
+                let key = mnemon_transcript::line::ANCHOR;
+                boundary.metadata.insert(key.into(), summary.clone().into());
+                next = Some(summary);
+            }
+            self.append_as(id.into(), entry).await?;
+        }
+        Ok(())
+    }
+
+    async fn append_as(&mut self, id: RecordId, entry: Entry) -> Result<RecordId, Error> {
         let parent = match &entry {
             Entry::Boundary(_) => None,
             _ => self.last.clone(),
@@ -257,16 +278,20 @@ impl Session {
     }
 
     fn compose_prelude(&self) -> Result<Prelude, Error> {
+        self.compose_prelude_for(&self.config.model)
+    }
+
+    pub(crate) fn compose_prelude_for(&self, model: &ModelId) -> Result<Prelude, Error> {
         let config = &self.config;
         let surroundings = system::Surroundings {
-            model: config.model.to_string(),
+            model: model.to_string(),
             date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
             ..config.surroundings.clone()
         };
         Ok(Prelude {
             system: system::compose(&surroundings)?,
             tools: self.toolbox.definitions(),
-            params: config.params(&config.model, self.world.model.dialect()),
+            params: config.params(model, self.world.model.dialect()),
         })
     }
 

@@ -13,6 +13,10 @@ use tokio_util::sync::CancellationToken;
 /// What the model reads after the person stopped a turn.
 pub(crate) const INTERRUPTED_BY_PERSON: &str = "[Request interrupted by user]";
 
+/// Why a turn ends when a request stays too long.
+const NO_ROOM: &str = "the prompt is too long for the model, and there is nothing left to \
+    compact; shorten the last message, or unpin what is pinned";
+
 impl Session {
     /// Runs one turn: the person's message, and all that follows from it.
     /// What goes wrong with the model or a tool ends the turn with a reason;
@@ -48,6 +52,13 @@ impl Session {
                 Step::SwitchModel => {
                     self.fall_back().await?;
                     run.layer_done();
+                }
+                Step::MakeRoom { try_number, maximum } => {
+                    if self.make_room(maximum, try_number, cancel).await? {
+                        run.layer_done();
+                    } else {
+                        run.blocked(NO_ROOM.to_owned());
+                    }
                 }
                 Step::Done(reason) => {
                     end.reason = reason;

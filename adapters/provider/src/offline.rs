@@ -13,7 +13,9 @@ mod summary;
 
 use futures_util::stream;
 use jiff::Timestamp;
-use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelStream, Reply};
+use mnemon_kernel::ports::{
+    BoxFuture, Model, ModelCall, ModelError, ModelKind, ModelStream, Reply,
+};
 use mnemon_kernel::record::Dialect;
 use mnemon_kernel::{Block, MessageId, ModelId, ToolUseId, Usage};
 use mnemon_wire::reply_events;
@@ -90,6 +92,10 @@ impl Model for Offline {
 
     fn dialect(&self) -> Dialect {
         Dialect::Anthropic
+    }
+
+    fn kind(&self) -> ModelKind {
+        ModelKind::Rules
     }
 }
 

@@ -89,6 +89,13 @@ pub enum Outcome {
     },
     /// What could be read, in the order in which it was asked for.
     Files(Vec<(PathBuf, String)>),
+    /// The conversation that was asked about does not fit the window.
+    TooLong {
+        /// Tokens of the request, where the server said so.
+        actual: Option<u64>,
+        /// Tokens that are allowed, where the server said so.
+        maximum: Option<u64>,
+    },
     /// It could not be done.
     Failed {
         /// What can be done about it.

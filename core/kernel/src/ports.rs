@@ -14,7 +14,9 @@ mod transcripts;
 mod web;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
-pub use model::{Model, ModelCall, ModelError, ModelEvent, ModelStream, Reply, SOURCE_HEADER};
+pub use model::{
+    Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
+};
 pub use person::{Answer, Approver, PermissionAsk};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
 pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};

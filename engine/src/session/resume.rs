@@ -5,11 +5,13 @@ use crate::config::{Config, ModelChoice};
 use crate::toolbox::Toolbox;
 use crate::world::World;
 use mnemon_kernel::{
-    Block, Decision, Entry, Ledger, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
+    Block, Decision, Entry, Ledger, Limits, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
     UserOrigin,
 };
+use mnemon_prefix::Fold;
 use mnemon_prefix::message::{INTERRUPTED, Origin};
 use mnemon_transcript::{Conversation, Rebuild};
+use std::sync::Arc;
 
 /// What was found when a session was opened again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,13 +69,21 @@ impl Session {
         Ok((session, resumed))
     }
 
+    /// Folds the log anew, where a decision holds no more that this fold had
+    /// carried out.
+    pub(crate) async fn refold(&mut self) -> Result<(), Error> {
+        let (conversation, _) = load(&self.world, &self.id).await?;
+        self.fold = fold_of(conversation.records, &self.config.limits);
+        Ok(())
+    }
+
     fn restore(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
         self.ledger.merge(&conversation.ledger);
-        for record in conversation.records {
-            self.remember_reads(&record);
-            self.last = Some(record.id.clone());
-            self.fold.push(record);
+        for record in &conversation.records {
+            self.remember_reads(record);
         }
+        self.last = conversation.records.last().map(|record| record.id.clone());
+        self.fold = fold_of(conversation.records, &self.config.limits);
         let skipped = conversation
             .skipped
             .iter()
@@ -134,6 +144,19 @@ impl Session {
         self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         Ok(())
     }
+}
+
+/// The fold of a log. What was voided later does not count from the start.
+fn fold_of(records: Vec<Record>, limits: &Arc<Limits>) -> Fold {
+    let voided = records.iter().filter_map(|record| match &record.entry {
+        Entry::Decision(Decision::Voided { decision }) => Some(decision.clone()),
+        _ => None,
+    });
+    let mut fold = Fold::new(Arc::clone(limits)).without(voided.collect());
+    for record in records {
+        fold.push(record);
+    }
+    fold
 }
 
 async fn load(world: &World, id: &SessionId) -> Result<(Conversation, u64), Error> {

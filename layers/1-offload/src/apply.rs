@@ -26,7 +26,7 @@ pub fn apply(pending: Pending, outcome: Outcome) -> Applied {
             return Applied { decision: Some(decision(pending, replacement)), failure: None };
         }
         Outcome::Failed { reason, .. } => reason,
-        Outcome::Answered { .. } | Outcome::Files(_) => {
+        Outcome::Answered { .. } | Outcome::Files(_) | Outcome::TooLong { .. } => {
             "the outcome is not that of writing a tool result".to_owned()
         }
     };

@@ -17,3 +17,4 @@ mod resume;
 mod safety;
 mod surfaces;
 mod turns;
+mod window;

@@ -19,6 +19,20 @@ pub trait Model: Send + Sync {
 
     /// The form in which it takes requests.
     fn dialect(&self) -> Dialect;
+
+    /// What answers.
+    fn kind(&self) -> ModelKind {
+        ModelKind::Language
+    }
+}
+
+/// What is behind a [`Model`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKind {
+    /// A language model.
+    Language,
+    /// Rules: it can be asked for files, not for a summary.
+    Rules,
 }
 
 /// The events of one answer.

@@ -1,0 +1,367 @@
+//! Layer 4 at work: asks for the summary, restores files, writes the boundary.
+//!
+//! The layer decides, this file performs. Whatever fails on the way, a local
+//! summary is made in the end, so that the conversation can go on (L4.11).
+
+use crate::event::Event;
+use crate::session::{Error, Session};
+use mnemon_compact::apply::{Extras, Setting, settle, settle_local};
+use mnemon_compact::parse::{self, Attempt};
+use mnemon_compact::strip::{Stripped, TooLong};
+use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Scope, Sending, Summary, Trigger, Way};
+use mnemon_kernel::effect::{Ask, AskShape};
+use mnemon_kernel::ports::ModelKind;
+use mnemon_kernel::{Decision, Effect, Entry, Flag, Limits, Outcome, RecordId, Window};
+use mnemon_prefix::economy::cache_state;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub use mnemon_compact::preview::{Preview, Report};
+
+/// What a person or the ladder asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compaction {
+    /// Which part.
+    pub scope: Scope,
+    /// Who asks.
+    pub trigger: Trigger,
+    /// What the person wants kept in mind.
+    pub guidance: Option<String>,
+}
+
+impl Compaction {
+    /// All of the conversation, by hand.
+    #[must_use]
+    pub fn by_hand(guidance: Option<String>) -> Self {
+        Self { scope: Scope::All, trigger: Trigger::Manual, guidance }
+    }
+
+    fn automatic() -> Self {
+        Self { scope: Scope::All, trigger: Trigger::Auto, guidance: None }
+    }
+}
+
+/// Who writes the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writer {
+    Model,
+    Nobody,
+}
+
+impl Session {
+    /// Compacts if the threshold is passed.
+    pub(crate) async fn auto_compact(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
+        let config = Arc::clone(&self.config);
+        let window = self.window();
+        let due = mnemon_compact::policy::due(
+            &self.fold,
+            &window,
+            &config.flags,
+            &config.limits,
+            Origin::MainThread,
+        );
+        let writer = match due {
+            Due::No => return Ok(()),
+            Due::Yes => Writer::Model,
+            Due::BreakerOpen => Writer::Nobody,
+        };
+        let done = self.compact_by(Compaction::automatic(), writer, &window, cancel).await?;
+        if let Err(reason) = done {
+            self.emit(|| Event::Notice(format!("the conversation was not compacted: {reason}")));
+        }
+        Ok(())
+    }
+
+    /// Makes room after a request was refused as too long (L4.10). The second
+    /// time in a turn no model is asked. False if nothing could be done.
+    pub(crate) async fn make_room(
+        &mut self,
+        maximum: Option<u64>,
+        try_number: u32,
+        cancel: &CancellationToken,
+    ) -> Result<bool, Error> {
+        let window = narrowed(self.window(), maximum, &self.config.limits);
+        let writer = if try_number > 1 { Writer::Nobody } else { Writer::Model };
+        Ok(self.compact_by(Compaction::automatic(), writer, &window, cancel).await?.is_ok())
+    }
+
+    /// What a compaction would do.
+    ///
+    /// # Errors
+    /// Why none can be made, in words for a person.
+    pub fn preview_compaction(&self, scope: Scope) -> Result<Preview, String> {
+        let limits = &self.config.limits;
+        let plan = Plan::new(&self.fold, scope, Trigger::Manual, limits)
+            .map_err(|error| error.to_string())?;
+        Ok(mnemon_compact::preview::preview(&self.fold, &plan, limits))
+    }
+
+    /// Compacts the conversation now. The inner result says why none could be
+    /// made, in words for a person.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn compact(
+        &mut self,
+        compaction: Compaction,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Report, String>, Error> {
+        let window = self.window();
+        self.compact_by(compaction, Writer::Model, &window, cancel).await
+    }
+
+    /// Keeps a record word for word through every compaction (L4.16). The
+    /// inner result says why it cannot be, in words for a person.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn pin(&mut self, record: &RecordId) -> Result<Result<(), String>, Error> {
+        let decision = mnemon_compact::pins::pin(&self.fold, record, &self.config.limits);
+        Ok(self.decide(decision).await?.map(|_| ()))
+    }
+
+    /// Takes a pin out.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn unpin(&mut self, record: &RecordId) -> Result<Result<(), String>, Error> {
+        let decision = mnemon_compact::pins::unpin(&self.fold, record);
+        Ok(self.decide(decision).await?.map(|_| ()))
+    }
+
+    /// Takes a range of messages out of the model's view (L4.14), and gives
+    /// the record by which that can be undone.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn snip(
+        &mut self,
+        from: &RecordId,
+        to: &RecordId,
+    ) -> Result<Result<RecordId, String>, Error> {
+        if !self.config.flags.is_on(Flag::Snip) {
+            return Ok(Err("snipping is switched off (flag snip)".to_owned()));
+        }
+        let decision = mnemon_compact::snip::snip(&self.fold, from, to);
+        self.decide(decision).await
+    }
+
+    /// Takes a snip, a collapse or a clearing back: what it hid is shown again.
+    ///
+    /// # Errors
+    /// If the log cannot be written or read.
+    pub async fn undo_decision(&mut self, decision: &RecordId) -> Result<(), Error> {
+        self.append(Entry::Decision(mnemon_compact::snip::undo(decision))).await?;
+        self.refold().await
+    }
+
+    async fn decide(
+        &mut self,
+        decision: Result<Decision, mnemon_compact::Error>,
+    ) -> Result<Result<RecordId, String>, Error> {
+        match decision {
+            Ok(decision) => Ok(Ok(self.append(Entry::Decision(decision)).await?)),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    async fn compact_by(
+        &mut self,
+        compaction: Compaction,
+        writer: Writer,
+        window: &Window,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Report, String>, Error> {
+        let limits = Arc::clone(&self.config.limits);
+        let plan = match Plan::new(&self.fold, compaction.scope, compaction.trigger, &limits) {
+            Ok(plan) => plan,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let asked = match (writer, self.world.model.kind()) {
+            (Writer::Model, ModelKind::Language) => {
+                let person = compaction.guidance.as_deref();
+                self.ask_for_summary(&plan, Guidance { person, standing: None }, window, cancel)
+                    .await?
+            }
+            _ => None,
+        };
+        if cancel.is_cancelled() {
+            return Ok(Err("it was stopped".to_owned()));
+        }
+        let past = plan.past(&self.fold, &limits);
+        let extras = self.restored(&past, cancel).await?;
+        let setting = Setting { fold: &self.fold, window, limits: &limits };
+        let mut rejection = None;
+        let applied = asked
+            .map(|text| Summary::checked(&past, &text, Way::Model, &limits))
+            .and_then(|summary| match settle(setting, &plan, &summary, &extras) {
+                Ok(applied) => Some(applied),
+                Err(error) => {
+                    rejection = Some(error.decision());
+                    None
+                }
+            });
+        let applied = match applied {
+            Some(applied) => Ok(applied),
+            None => settle_local(setting, &plan, &extras),
+        };
+        if let Some(decision) = rejection {
+            self.append(Entry::Decision(decision)).await?;
+        }
+        match applied {
+            Ok(applied) => Ok(Ok(self.put_in_place(applied).await?)),
+            Err(error) => {
+                self.append(Entry::Decision(error.decision())).await?;
+                Ok(Err(error.to_string()))
+            }
+        }
+    }
+
+    /// Writes the boundary and what follows it. Sections of the system prompt
+    /// are composed anew: the cache is broken here anyway (PC3).
+    async fn put_in_place(&mut self, applied: Applied) -> Result<Report, Error> {
+        self.append_all(applied.entries).await?;
+        let model = self.model().clone();
+        let fresh = self.compose_prelude_for(&model)?;
+        if self.fold.prelude() != Some(&fresh) {
+            self.append(Entry::Decision(Decision::Prelude(Box::new(fresh)))).await?;
+        }
+        let report = applied.report;
+        self.emit(|| Event::Compacted(Box::new(report.clone())));
+        Ok(report)
+    }
+
+    async fn restored(
+        &mut self,
+        past: &mnemon_compact::Past,
+        cancel: &CancellationToken,
+    ) -> Result<Extras, Error> {
+        let limits = Arc::clone(&self.config.limits);
+        let mut extras = Extras::default();
+        if let Some(effect) = mnemon_compact::files::wanted(past, &limits)
+            && let Outcome::Files(files) = self.perform(effect, cancel).await?
+        {
+            extras.restored = mnemon_compact::files::attach(&files, &limits);
+        }
+        Ok(extras)
+    }
+
+    /// A model's summary. None if there is none to be had: the failure is in
+    /// the log then (L4.2).
+    async fn ask_for_summary(
+        &mut self,
+        plan: &Plan,
+        guidance: Guidance<'_>,
+        window: &Window,
+        cancel: &CancellationToken,
+    ) -> Result<Option<String>, Error> {
+        let limits = Arc::clone(&self.config.limits);
+        let outcome = self.ask_until_it_fits(plan, guidance, window, cancel).await?;
+        let failed = match outcome {
+            Ok((text, effect)) => match parse::read(&text, Attempt::First, &limits) {
+                parse::Answer::Summary(summary) => return Ok(Some(summary)),
+                parse::Answer::NeedsRetry | parse::Answer::Failed => {
+                    match self.perform(again(effect), cancel).await? {
+                        Outcome::Answered { text, .. } => {
+                            match parse::read(&text, Attempt::Again, &limits) {
+                                parse::Answer::Summary(summary) => return Ok(Some(summary)),
+                                _ => "the model wrote no summary".to_owned(),
+                            }
+                        }
+                        other => reason(&other),
+                    }
+                }
+            },
+            Err(reason) => reason,
+        };
+        if !cancel.is_cancelled() {
+            self.append(Entry::Decision(Decision::CompactionFailed { reason: failed })).await?;
+        }
+        Ok(None)
+    }
+
+    /// Asks, with less and less of the conversation where it is too long (L4.8).
+    async fn ask_until_it_fits(
+        &mut self,
+        plan: &Plan,
+        guidance: Guidance<'_>,
+        window: &Window,
+        cancel: &CancellationToken,
+    ) -> Result<Result<(String, Effect), String>, Error> {
+        let limits = Arc::clone(&self.config.limits);
+        let ttl = self.fold.prelude().and_then(|prelude| prelude.params.cache);
+        let last_use = self.fold.last_response().max(self.last_fork);
+        let idle = limits.prune.idle_minutes;
+        let cache = cache_state(self.world.clock.now(), last_use, ttl, idle);
+        let sending = mnemon_compact::plan::sending(&self.fold, window, cache, &limits);
+        let mut stripped = match sending {
+            Sending::Fork => None,
+            Sending::Stripped => Some(Stripped::of(&self.fold, plan, &limits)),
+        };
+        loop {
+            let effect = match &stripped {
+                None => plan.ask(&self.fold, guidance, &limits),
+                Some(stripped) => stripped.ask(&self.fold, plan, guidance, &limits),
+            };
+            let effect = match effect {
+                Ok(effect) => effect,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            match self.perform(effect.clone(), cancel).await? {
+                Outcome::Answered { text, .. } => return Ok(Ok((text, effect))),
+                Outcome::TooLong { actual, maximum } => {
+                    let smaller = match &stripped {
+                        None => Some(Stripped::of(&self.fold, plan, &limits)),
+                        Some(stripped) => stripped.shrink(TooLong { actual, maximum }, &limits),
+                    };
+                    if smaller.is_none() {
+                        return Ok(Err("the conversation is too long to be summed up".to_owned()));
+                    }
+                    stripped = smaller;
+                }
+                other => return Ok(Err(reason(&other))),
+            }
+        }
+    }
+}
+
+/// The same question, with a word about what was missing.
+fn again(effect: Effect) -> Effect {
+    match effect {
+        Effect::Ask(Ask { source, shape, max_tokens }) => {
+            let shape = match shape {
+                AskShape::Fork { directive } => {
+                    AskShape::Fork { directive: parse::again(&directive) }
+                }
+                AskShape::Conversation { messages, directive } => {
+                    AskShape::Conversation { messages, directive: parse::again(&directive) }
+                }
+                side @ AskShape::Side { .. } => side,
+            };
+            Effect::Ask(Ask { source, shape, max_tokens })
+        }
+        other => other,
+    }
+}
+
+fn reason(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Failed { reason, .. } => reason.clone(),
+        Outcome::TooLong { .. } => "the conversation is too long to be summed up".to_owned(),
+        _ => "the model gave no answer".to_owned(),
+    }
+}
+
+/// The window as the server sees it, where it is smaller than we thought.
+fn narrowed(window: Window, maximum: Option<u64>, limits: &Limits) -> Window {
+    let Some(maximum) = maximum else { return window };
+    let room = limits.output_reserve_tokens + limits.auto_compact_buffer_tokens;
+    let most = maximum.saturating_sub(room).max(maximum / 2);
+    let at_most = |tokens: mnemon_kernel::Tokens| mnemon_kernel::Tokens(tokens.0.min(most));
+    Window {
+        size: mnemon_kernel::Tokens(window.size.0.min(maximum)),
+        effective: at_most(window.effective),
+        auto_compact: at_most(window.auto_compact),
+        ..window
+    }
+}
