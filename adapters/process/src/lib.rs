@@ -6,10 +6,12 @@
 //! when the shell is shut down or dropped. Only a process that left the group
 //! on purpose (`setsid`) goes on.
 //!
-//! This crate decides nothing about what may run: that is asked before.
+//! The shell decides nothing about what may run: that is asked before. What
+//! can be said about a command without running it is in [`analysis`].
 
 use std::collections::BTreeMap;
 
+pub mod analysis;
 #[cfg(not(unix))]
 mod elsewhere;
 #[cfg(unix)]
