@@ -111,8 +111,10 @@ async fn choose(
             _ = signals.next() => String::new(),
         };
         let line = line.trim();
+        if !lines.are_typed() || line.is_empty() {
+            presenter.line(line)?;
+        }
         if line.is_empty() {
-            presenter.line("")?;
             return Ok(None);
         }
         if let Ok(number) = line.parse::<usize>()

@@ -8,6 +8,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use mnemon::Agent;
 use mnemon::kernel::ports::Loaded;
+use mnemon::kernel::usage::LedgerLine;
 use mnemon::kernel::{
     BlockView, Decision, Entry, Ledger, MessageId, ModelId, Record, SessionId, UserOrigin,
 };
@@ -201,7 +202,7 @@ impl Story {
                 "tokens",
                 format!("{} in {} requests", grouped(total.usage.total().0), total.requests),
             ),
-            ("cost", format!("{:.4} USD, {} without a price", total.cost.0, total.unpriced)),
+            ("cost", cost(&total)),
             ("models", names(&self.models)),
         ];
         for (trigger, tokens) in &self.compactions {
@@ -215,6 +216,13 @@ impl Story {
         let rows: Vec<Vec<String>> =
             rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
         Ok(presenter.table(&rows)?)
+    }
+}
+
+fn cost(total: &LedgerLine) -> String {
+    match total.unpriced {
+        0 => format!("{:.4} USD", total.cost.0),
+        some => format!("{:.4} USD, and {some} requests without a price", total.cost.0),
     }
 }
 

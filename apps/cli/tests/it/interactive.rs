@@ -1,0 +1,108 @@
+//! The line prompt, with lines from a pipe.
+
+use crate::desk::Desk;
+use mnemon_testkit::{Reply, Scenario, oracle};
+use serde_json::json;
+
+fn talk(desk: &Desk, args: &[&str], lines: &[&str]) -> crate::desk::Ran {
+    desk.run_with(args, format!("{}\n", lines.join("\n")))
+}
+
+#[test]
+fn q9_a_conversation_line_by_line() {
+    let desk = Desk::with(
+        Scenario::new()
+            .reply(Reply::tool("Read", json!({"file_path": "a.txt"})))
+            .reply(Reply::text("It says alpha.")),
+    );
+    desk.files.write("a.txt", "alpha\n").unwrap();
+    let ran =
+        talk(&desk, &[], &["read a.txt", "two \\", "lines", "/context", "/cost", "/quit", "no"]);
+    let ran = ran.ok();
+    for part in
+        ["claude-sonnet-5-5", "session ", "* Read a.txt", "It says alpha.", "two \nlines", "total"]
+    {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    assert!(!ran.out.contains('\u{1b}'), "no colours in a pipe");
+    let requests = desk.server().requests();
+    assert_eq!(requests.len(), 3, "what follows /quit is not sent");
+    assert_eq!(requests[2].last_user_text(), "two \nlines");
+    oracle::assert_prefix_stable(&requests);
+}
+
+#[test]
+fn q6_a_person_is_asked_in_place() {
+    let touch = |name: &str| Reply::tool("Bash", json!({"command": format!("touch {name}")}));
+    let desk = Desk::with(
+        Scenario::new()
+            .reply(touch("one"))
+            .reply(touch("two"))
+            .reply(touch("three"))
+            .reply(touch("three"))
+            .reply(Reply::text("Done.")),
+    );
+    let ran = talk(&desk, &[], &["go", "y", "n use another name", "a"]).ok();
+    let made = |name: &str| desk.files.project().join(name).exists();
+    assert!(made("one") && !made("two") && made("three"), "{}", ran.out);
+    assert_eq!(ran.out.matches("wants to run").count(), 3, "always is not asked again");
+    let told = desk.server().requests()[2].last_tool_results().unwrap();
+    assert!(told.contains("use another name"), "{told}");
+}
+
+#[test]
+fn q6_an_end_of_input_is_a_no() {
+    let desk = Desk::with(
+        Scenario::new()
+            .reply(Reply::tool("Bash", json!({"command": "touch owned"})))
+            .reply(Reply::text("ok")),
+    );
+    talk(&desk, &["go"], &[]).ok();
+    let ran = desk.run(&["go again"]).ok();
+    assert!(!desk.files.project().join("owned").exists(), "{}", ran.out);
+}
+
+#[test]
+fn q4_resume_inside_a_conversation() {
+    let desk = Desk::with(Scenario::new());
+    desk.run(&["-p", "paint the shed"]).ok();
+    desk.run(&["-p", "mow the lawn"]).ok();
+    let ran = talk(&desk, &[], &["/resume shed", "1", "go on"]).ok();
+    assert!(ran.out.contains("paint the shed"), "{}", ran.out);
+    let requests = desk.server().requests();
+    oracle::assert_prefix_stable(&[requests[0].clone(), requests[2].clone()]);
+    let ran = talk(&desk, &["--resume"], &["lawn", "1", "more"]).ok();
+    let requests = desk.server().requests();
+    assert_eq!(requests.len(), 4, "{}", ran.out);
+    oracle::assert_prefix_stable(&[requests[1].clone(), requests[3].clone()]);
+}
+
+#[test]
+fn q9_commands_are_listed_and_unknown_ones_told() {
+    let desk = Desk::with(Scenario::new());
+    let ran =
+        talk(&desk, &[], &["/help", "/nonsense", "/model claude-opus-5-5", "hi", "/clear", "x"]);
+    let ran = ran.ok();
+    for name in ["/help", "/cost", "/context", "/model", "/resume", "/clear", "/quit"] {
+        assert!(ran.out.contains(name), "{name}");
+    }
+    assert!(ran.err.contains("/nonsense"), "{}", ran.err);
+    let requests = desk.server().requests();
+    assert_eq!(requests[0].model(), "claude-opus-5-5");
+    assert_eq!(requests[1].messages().len(), 1, "a cleared conversation starts anew");
+    assert_eq!(desk.transcripts().len(), 2);
+}
+
+#[test]
+fn s6_a_failed_turn_does_not_end_the_conversation() {
+    let desk = Desk::with(Scenario::new().reply(Reply::error(400, "something is off")));
+    let ran = talk(&desk, &[], &["one", "two"]).ok();
+    assert!(ran.err.contains("something is off"), "{}", ran.err);
+    assert!(ran.out.contains("two"), "{}", ran.out);
+}
+
+#[test]
+fn q8_offline_says_so_first() {
+    let ran = talk(&Desk::offline(), &[], &["/quit"]).ok();
+    assert!(ran.out.contains("offline") && ran.out.contains("ANTHROPIC_API_KEY"), "{}", ran.out);
+}

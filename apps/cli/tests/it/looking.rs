@@ -1,0 +1,111 @@
+//! Commands that look and change nothing.
+
+use crate::desk::{Desk, Running};
+use mnemon_testkit::Scenario;
+use serde_json::{Value, json};
+
+#[test]
+fn c1_help_is_a_promise() {
+    let desk = Desk::offline();
+    let mut text = String::new();
+    for args in [
+        &["--help"][..],
+        &["config", "--help"],
+        &["cost", "--help"],
+        &["doctor", "--help"],
+        &["sessions", "list", "--help"],
+        &["sessions", "show", "--help"],
+    ] {
+        let mut command = desk.command(args);
+        let ran = Running::start(command.env("COLUMNS", "100"), None).end().ok();
+        text.push_str(&format!("$ mnemon {}\n{}\n", args.join(" "), ran.out));
+    }
+    insta::assert_snapshot!("help", text);
+}
+
+#[test]
+fn c2_completions_for_each_shell() {
+    let desk = Desk::offline();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = desk.run(&["completions", shell]).ok().out;
+        assert!(script.contains("mnemon") && script.contains("output-format"), "{shell}");
+    }
+}
+
+#[test]
+fn c4_config_says_who_set_what() {
+    let desk = Desk::with(Scenario::new());
+    desk.files.write(".claude/settings.json", r#"{"model": "from-project"}"#).unwrap();
+    let rows = desk.run(&["config", "--json"]).ok().json();
+    let find = |rows: &Value, key: &str| {
+        rows.as_array().unwrap().iter().find(|row| row["key"] == key).cloned().unwrap()
+    };
+    let model = find(&rows, "model");
+    assert_eq!(model["value"], "from-project");
+    assert_eq!(model["origin"]["source"], "project");
+    let rows = desk.run(&["config", "--json", "--model", "by-flag", "model"]).ok().json();
+    assert_eq!(rows[0]["value"], "by-flag");
+    assert_eq!(rows[0]["origin"], json!({"source": "flag", "at": "--model"}));
+    let below = desk.run(&["config", "mnemon.limits"]).ok().out;
+    assert!(below.lines().all(|line| line.starts_with("mnemon.limits.")), "{below}");
+    let schema = desk.run(&["config", "--schema"]).ok().json();
+    assert!(schema["properties"]["mnemon"].is_object());
+}
+
+#[test]
+fn c4_doctor_names_keys_that_nobody_knows() {
+    let desk = Desk::with(Scenario::new());
+    desk.files
+        .write(".claude/settings.json", r#"{"colour": 1, "permissions": {"ask": ["Bash(x"]}}"#)
+        .unwrap();
+    let args = ["doctor", "--json", "--model", "no-such-model"];
+    let findings = desk.run(&args).ok().json();
+    let has = |part: &str| {
+        let mut all = findings.as_array().unwrap().iter();
+        all.any(|finding| finding["message"].as_str().unwrap().contains(part))
+    };
+    assert!(has("colour"), "{findings}");
+    assert!(has("Bash(x"), "{findings}");
+    assert!(has("nothing is known of the model no-such-model"), "{findings}");
+    assert!(has("ANTHROPIC_API_KEY is set"), "{findings}");
+    assert!(has("sandbox"), "{findings}");
+    let serious = findings.as_array().unwrap().iter().filter(|f| f["severity"] == "warning");
+    assert!(serious.into_iter().all(|finding| finding["fix"].is_string()));
+}
+
+#[cfg(unix)]
+#[test]
+fn s5_doctor_finds_files_that_others_may_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::offline();
+    desk.run(&["-p", "hello"]).ok();
+    assert!(!desk.run(&["doctor"]).ok().out.contains("others may use"));
+    let path = &desk.transcripts()[0];
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let found = desk.run(&["doctor"]).ok().out;
+    assert!(found.contains(&format!("chmod 600 '{}'", path.display())), "{found}");
+}
+
+#[test]
+fn c2_commands_need_no_key_and_write_nothing() {
+    let desk = Desk::offline();
+    for args in [
+        &["config"][..],
+        &["config", "--json"],
+        &["doctor"],
+        &["sessions", "list"],
+        &["cost", "--project"],
+        &["cost", "--day", "today"],
+        &["completions", "bash"],
+    ] {
+        desk.run(args).ok();
+    }
+    assert!(!desk.files.home().join(".mnemon").exists());
+}
+
+#[test]
+fn c7_doctor_says_that_there_is_no_model() {
+    let found = Desk::offline().run(&["doctor"]).ok().out;
+    assert!(found.contains("offline") && found.contains("export ANTHROPIC_API_KEY"), "{found}");
+    assert!(found.contains("nothing is wrong"), "{found}");
+}

@@ -1,0 +1,17 @@
+//! The built program, run as people and programs run it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod desk;
+mod headless;
+mod interactive;
+mod looking;
+mod robust;
+mod sessions;
