@@ -180,6 +180,8 @@ fn streamed(event: &Event) -> Option<Value> {
         | Event::ToolStarted { .. }
         | Event::ToolEnded { .. }
         | Event::Restarted { .. }
+        // The boundary's own record is printed.
+        | Event::Compacted(_)
         | Event::Booked(_) => None,
     }
 }

@@ -70,6 +70,16 @@ impl Show {
             Event::ModelSwitched { from, to, reason } => {
                 self.line(Look::Yellow, &format!("{to} answers instead of {from}: {reason}"))
             }
+            Event::Compacted(report) => {
+                let text = format!(
+                    "--- compacted ({}): {} tokens before, {} after; {} files came back ---",
+                    report.way,
+                    report.before,
+                    report.after,
+                    report.restored.len()
+                );
+                self.line(Look::Dim, &text)
+            }
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Thinking(_) | Event::Booked(_) => Ok(()),
         }
