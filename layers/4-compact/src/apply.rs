@@ -78,7 +78,8 @@ pub fn settle(
     summary: &Summary,
     extras: &Extras,
 ) -> Result<Applied, Rejection> {
-    attempt(setting, plan, summary, extras, Listing::Spans)
+    let past = plan.past(setting.fold, setting.limits);
+    attempt(setting, (plan, &past), summary, extras, Listing::Spans)
 }
 
 /// Writes a summary without a model and puts it in place (L4.11). It is cut
@@ -96,11 +97,13 @@ pub fn settle_local(
     let mut last = None;
     for plan in plans.into_iter().flatten() {
         let past = plan.past(setting.fold, setting.limits);
-        let mut tokens = setting.limits.compact.summary_tokens;
+        // Half of it is for what the person said.
+        let own = &setting.limits.compact;
+        let mut tokens = own.summary_tokens.max(own.user_message_tokens).saturating_mul(2);
         let mut listing = Listing::Spans;
         loop {
             let summary = local_summary(&past, tokens, setting.limits);
-            match attempt(setting, &plan, &summary, extras, listing) {
+            match attempt(setting, (&plan, &past), &summary, extras, listing) {
                 Ok(applied) => return Ok(applied),
                 Err(rejection) => last = Some(rejection),
             }
@@ -122,14 +125,13 @@ fn local_summary(past: &Past, tokens: u64, limits: &Limits) -> Summary {
 
 fn attempt(
     setting: Setting<'_>,
-    plan: &Plan,
+    (plan, past): (&Plan, &Past),
     summary: &Summary,
     extras: &Extras,
     listing: Listing,
 ) -> Result<Applied, Rejection> {
     let Setting { fold, window, limits } = setting;
-    let past = plan.past(fold, limits);
-    let text = frame::render(plan, &past, summary, listing, limits);
+    let text = frame::render(plan, past, summary, listing, limits);
     let mut after = fold.clone();
     let mut entries = Vec::new();
     let mut push = |after: &mut Fold, entry: Entry| {
@@ -148,7 +150,7 @@ fn attempt(
         push(&mut after, said(text, UserOrigin::Meta));
     }
     Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
-    let report = Report::new(setting, plan, &past, summary, after.count(), &restored);
+    let report = Report::new(setting, plan, past, summary, after.count(), &restored);
     if let Some(Entry::Boundary(boundary)) = entries.first_mut() {
         boundary.metadata = metadata(&report, extras);
     }

@@ -120,7 +120,13 @@ impl Plan {
             Scope::All => waiting(fold, limits),
             Scope::From(_) | Scope::UpTo(_) => Vec::new(),
         };
-        Self::keeping(fold, scope, trigger, waiting)
+        match Self::keeping(fold, scope.clone(), trigger, waiting.clone()) {
+            // The waiting prompt is all there is, so it is what has to go.
+            Err(Error::NothingToSummarise) if !waiting.is_empty() => {
+                Self::keeping(fold, scope, trigger, Vec::new())
+            }
+            plan => plan,
+        }
     }
 
     /// The same plan, in which the waiting prompt goes as well. None if it
