@@ -103,6 +103,10 @@ limits! {
         prune: PruneLimits = PruneLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Memories that are brought in.
+        recall: RecallLimits = RecallLimits::default(),
+        /// Instruction files.
+        rules: RulesLimits = RulesLimits::default(),
     }
 }
 
@@ -199,6 +203,44 @@ limits! {
         collapse_commit_percent: u64 = 90,
         /// Percentage of the effective window over which requests are refused while collapsing.
         collapse_refuse_percent: u64 = 95,
+    }
+}
+
+limits! {
+    /// Which memories are brought in, and how much of them (R2 to R5).
+    RecallLimits {
+        /// Files that the manifest lists.
+        manifest_files: usize = 200,
+        /// Lines at the start of a file in which its frontmatter is looked for.
+        head_lines: usize = 30,
+        /// Memories brought in for one message.
+        selected: usize = 5,
+        /// Tokens of the answer of the model that selects.
+        answer_tokens: u64 = 256,
+        /// Lines of one memory that are shown.
+        file_lines: usize = 200,
+        /// Bytes of one memory that are shown.
+        file_bytes: usize = 4_096,
+        /// Bytes of all memories of a session.
+        session_bytes: usize = 61_440,
+    }
+}
+
+limits! {
+    /// What instruction files may be and pull in (I2 to I4).
+    RulesLimits {
+        /// How deep imports go.
+        import_depth: usize = 5,
+        /// Files that one chain may pull in by import.
+        import_files: usize = 1_000,
+        /// Largest instruction file that is read, in bytes.
+        file_bytes: u64 = 4 * 1024 * 1024,
+        /// Characters of all instruction files over which there is a warning.
+        warn_chars: usize = 40_000,
+        /// Patterns that the braces of one rule's `paths` may expand to.
+        brace_patterns: usize = 1_000,
+        /// Bytes of all patterns that the braces of one rule's `paths` expand to.
+        brace_bytes: usize = 4 * 1024 * 1024,
     }
 }
 

@@ -1,1 +1,25 @@
-//! Recall: manifest, lexical ranking, budgets.
+//! Recall: which memories a message calls for, and how they are shown (R).
+//!
+//! With a model at hand, a side query picks from a manifest ([`manifest`],
+//! [`side_query`]). Without one, or when it is late, the local ranker does
+//! ([`rank()`], [`Ranking::worth_injecting`]). Either way [`budget`] says how
+//! much of a file is shown and [`inject`] renders it.
+//!
+//! The crate is pure: files are read, times are taken and models are asked by
+//! others. What was surfaced before is passed in; the messages are its source.
+
+pub mod budget;
+mod fusion;
+pub mod inject;
+pub mod manifest;
+mod query;
+mod rank;
+mod scan;
+pub mod side_query;
+mod text;
+mod tuning;
+
+pub use fusion::fuse;
+pub use manifest::{Manifest, Topic};
+pub use rank::{Document, Hit, Ranking, rank};
+pub use tuning::Tuning;
