@@ -70,19 +70,19 @@ async fn converse(
         target => target,
     };
     let opened = pick::open(agent, &talk.which, target).await?;
-    note_damage(&presenter, &opened);
+    note_damage(agent, &presenter, &opened);
     let session = opened.session;
     let mut repl = Repl { agent, presenter, lines, signals, questions, session };
     repl.greet()?;
     repl.run(talk.prompt.clone()).await
 }
 
-fn note_damage(presenter: &Presenter, opened: &Opened) {
+fn note_damage(agent: &Agent, presenter: &Presenter, opened: &Opened) {
     if let Some(damage) = opened.damage() {
         presenter.note(Look::Yellow, &format!("note: {damage}"));
     }
-    for broken in opened.session.broken_rules() {
-        presenter.note(Look::Yellow, &format!("note: {broken}"));
+    for note in setup::notes(agent, &opened.session) {
+        presenter.note(Look::Yellow, &format!("note: {note}"));
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) enum Stop {
     /// The person pressed Ctrl-C.
     Interrupt,
     /// Another program wants this one to end.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has this signal"))]
     Terminate,
 }
 

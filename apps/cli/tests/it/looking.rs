@@ -3,6 +3,7 @@
 use crate::desk::{Desk, Running};
 use mnemon_testkit::Scenario;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 #[test]
 fn c1_help_is_a_promise() {
@@ -18,7 +19,7 @@ fn c1_help_is_a_promise() {
     ] {
         let mut command = desk.command(args);
         let ran = Running::start(command.env("COLUMNS", "100"), None).end().ok();
-        text.push_str(&format!("$ mnemon {}\n{}\n", args.join(" "), ran.out));
+        writeln!(text, "$ mnemon {}\n{}", args.join(" "), ran.out).unwrap();
     }
     insta::assert_snapshot!("help", text);
 }
