@@ -54,9 +54,10 @@ async fn answer(
     match take_turn(&mut session, prompt, &mut printer).await? {
         Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
         Ended::Turn(end) => {
-            tracing::debug!(session = %session.id(), ?end, "the turn ended");
             let good = matches!(&end, Ok(end) if end.reason.is_success());
-            printer.end(&Outcome::new(&session, end))?;
+            let outcome = Outcome::new(&session, end);
+            tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
+            printer.end(&outcome)?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(fail::FAILED) })
         }
     }

@@ -34,6 +34,11 @@ impl<'a> Outcome<'a> {
         &self.end.text
     }
 
+    /// Why it ended.
+    pub(super) fn reason(&self) -> &EndReason {
+        &self.end.reason
+    }
+
     /// Why it is no success.
     pub(super) fn failure(&self) -> Option<String> {
         failure(&self.end.reason)

@@ -146,11 +146,11 @@ impl Running {
         (running, input)
     }
 
-    /// Presses Ctrl-C.
+    /// Sends a signal, such as `-INT`.
     #[cfg(unix)]
-    pub(crate) fn interrupt(&self) {
+    pub(crate) fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
         assert!(sent.success());
     }
 

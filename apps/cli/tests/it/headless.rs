@@ -275,7 +275,7 @@ fn c1_an_interrupt_ends_the_turn_and_keeps_the_session() {
     let desk = Desk::with(Scenario::new().reply(Reply::text("a long answer").gate("never")));
     let running = Running::start(&mut desk.command(&["-p", "--output-format", "json", "go"]), None);
     desk.server().wait_for_requests_blocking(1).unwrap();
-    running.interrupt();
+    running.signal("-INT");
     let result = running.end().failed(1).json();
     assert_eq!(result["subtype"], "error_during_execution");
     assert!(result["result"].as_str().unwrap().contains("--continue"));
@@ -307,4 +307,12 @@ fn q8_any_openai_compatible_server_will_do() {
         requests.iter().all(|r| r.path == "/v1/chat/completions" && r.model() == "local-model")
     );
     oracle::assert_prefix_stable(&requests);
+}
+
+#[test]
+fn c1_an_answer_that_was_cut_is_told() {
+    let desk = Desk::with(Scenario::new().otherwise(Reply::text("half").stop_reason("max_tokens")));
+    let ran = desk.run(&["-p", "x"]).ok();
+    assert_eq!(ran.out, "half\n");
+    assert!(ran.err.contains("cut at its limit"), "{}", ran.err);
 }
