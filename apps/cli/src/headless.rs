@@ -46,8 +46,8 @@ async fn answer(
         presenter.note(Look::Yellow, &format!("note: {damage}"));
     }
     let mut session = opened.session;
-    for broken in session.broken_rules() {
-        presenter.note(Look::Yellow, &format!("note: {broken}"));
+    for note in setup::notes(agent, &session) {
+        presenter.note(Look::Yellow, &format!("note: {note}"));
     }
     let mut printer = Printer::new(*presenter, talk, &session);
     printer.begin(agent, &session)?;
@@ -55,7 +55,9 @@ async fn answer(
         Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
         Ended::Turn(end) => {
             let good = matches!(&end, Ok(end) if end.reason.is_success());
-            printer.end(&Outcome::new(&session, end))?;
+            let outcome = Outcome::new(&session, end);
+            tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
+            printer.end(&outcome)?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(fail::FAILED) })
         }
     }
@@ -97,8 +99,12 @@ fn prompt(talk: &Talk, presenter: &Presenter) -> Result<String> {
     let parts = [given, piped.text.trim_end()];
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
     if parts.is_empty() {
+        let message = match talk.which.resume.as_deref() {
+            None | Some("") => "there is no prompt".to_owned(),
+            Some(id) => format!("there is no prompt: {id:?} was read as the session of --resume"),
+        };
         let hint = "write `mnemon -p \"what to do\"`, or pipe a text into it";
-        return Err(Usage::new("there is no prompt", hint).into());
+        return Err(Usage::new(message, hint).into());
     }
     Ok(parts.join("\n\n"))
 }

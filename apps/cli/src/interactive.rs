@@ -43,6 +43,8 @@ struct Repl<'a> {
     signals: Signals,
     questions: UnboundedReceiver<Question>,
     session: Session,
+    /// What follows the turn that is running.
+    after: Flow,
 }
 
 /// Talks until the person leaves.
@@ -70,19 +72,19 @@ async fn converse(
         target => target,
     };
     let opened = pick::open(agent, &talk.which, target).await?;
-    note_damage(&presenter, &opened);
+    note_damage(agent, &presenter, &opened);
     let session = opened.session;
-    let mut repl = Repl { agent, presenter, lines, signals, questions, session };
+    let mut repl = Repl { agent, presenter, lines, signals, questions, session, after: Flow::GoOn };
     repl.greet()?;
     repl.run(talk.prompt.clone()).await
 }
 
-fn note_damage(presenter: &Presenter, opened: &Opened) {
+fn note_damage(agent: &Agent, presenter: &Presenter, opened: &Opened) {
     if let Some(damage) = opened.damage() {
         presenter.note(Look::Yellow, &format!("note: {damage}"));
     }
-    for broken in opened.session.broken_rules() {
-        presenter.note(Look::Yellow, &format!("note: {broken}"));
+    for note in setup::notes(agent, &opened.session) {
+        presenter.note(Look::Yellow, &format!("note: {note}"));
     }
 }
 
@@ -216,12 +218,12 @@ impl Repl<'_> {
             let text = format!("{left} tokens are left before the conversation is too long");
             self.presenter.note(Look::Yellow, &text);
         }
-        Ok(Flow::GoOn)
+        Ok(self.after)
     }
 
     /// Runs a turn; none where it did not stop when it was told to.
     async fn run_turn(&mut self, prompt: &str) -> Result<Option<TurnEnd>> {
-        let Self { presenter, lines, signals, questions, session, .. } = self;
+        let Self { presenter, lines, signals, questions, session, after, .. } = self;
         let queue = session.queue();
         let mut show = Show::new(*presenter);
         let mut turn = Turn::new(session, prompt);
@@ -245,14 +247,16 @@ impl Repl<'_> {
                     }
                     let answer = tokio::select! {
                         answer = ask::ask(presenter, lines, &question.ask) => answer?,
-                        _ = signals.next() => {
+                        signal = signals.next() => {
+                            *after = follows(signal);
                             stop.cancel();
                             Answer::Deny { reason: "the person stopped the turn".into() }
                         }
                     };
                     question.answer(answer);
                 }
-                _ = signals.next() => {
+                signal = signals.next() => {
+                    *after = follows(signal);
                     if stop.is_cancelled() {
                         // It does not stop: the person wants out.
                         return Ok(None);
@@ -261,6 +265,14 @@ impl Repl<'_> {
                 }
             }
         }
+    }
+}
+
+/// Ctrl-C stops a turn; all else ends the conversation.
+fn follows(signal: Stop) -> Flow {
+    match signal {
+        Stop::Interrupt => Flow::GoOn,
+        Stop::Terminate => Flow::Quit,
     }
 }
 

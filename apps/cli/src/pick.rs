@@ -97,10 +97,12 @@ pub(crate) async fn open(agent: &Agent, which: &Which, target: Target) -> Result
 pub(crate) async fn newest(agent: &Agent) -> Result<SessionId> {
     let sessions = agent.sessions().await?;
     let newest = sessions.into_iter().next().map(|entry| entry.session);
-    newest.ok_or_else(|| {
-        Usage::new("there is no session in this directory yet", "start one without --continue")
-            .into()
-    })
+    newest.ok_or_else(|| none_yet().into())
+}
+
+fn none_yet() -> Usage {
+    let hint = "start one with `mnemon` or `mnemon -p`";
+    Usage::new("there is no session in this directory yet", hint)
 }
 
 /// The session that a text means: by its id, by the start of it, or by words
@@ -138,10 +140,7 @@ pub(crate) fn search<'a>(sessions: &'a [Listed], text: &str) -> Vec<&'a Listed> 
 
 fn ask_for_one(sessions: &[Listed]) -> Usage {
     if sessions.is_empty() {
-        return Usage::new(
-            "there is no session in this directory yet",
-            "start one without --resume",
-        );
+        return none_yet();
     }
     let now = Timestamp::now();
     let lines: Vec<String> = sessions.iter().take(SHOWN).map(|entry| row(entry, now)).collect();

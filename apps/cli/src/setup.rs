@@ -122,6 +122,19 @@ pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
     })
 }
 
+/// What a person should know of the settings before a conversation.
+pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
+    let mut notes: Vec<String> = session.broken_rules().iter().map(ToString::to_string).collect();
+    let refused = agent.settings().refused.len();
+    if refused > 0 {
+        notes.push(format!(
+            "{refused} settings were not taken over, most likely those of this repository; \
+             `mnemon doctor` says which and why"
+        ));
+    }
+    notes
+}
+
 /// The model that answers, as a person should see it.
 pub(crate) fn model_name(agent: &Agent, session: &Session) -> String {
     match agent.provider().kind {

@@ -11,6 +11,8 @@ pub(crate) struct Signals {
     interrupt: Signal,
     #[cfg(unix)]
     terminate: Signal,
+    #[cfg(unix)]
+    hangup: Signal,
 }
 
 /// Which one came.
@@ -18,7 +20,8 @@ pub(crate) struct Signals {
 pub(crate) enum Stop {
     /// The person pressed Ctrl-C.
     Interrupt,
-    /// Another program wants this one to end.
+    /// Another program wants this one to end, or the terminal is gone.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has this signal"))]
     Terminate,
 }
 
@@ -30,6 +33,8 @@ impl Signals {
             interrupt: signal(SignalKind::interrupt())?,
             #[cfg(unix)]
             terminate: signal(SignalKind::terminate())?,
+            #[cfg(unix)]
+            hangup: signal(SignalKind::hangup())?,
         })
     }
 
@@ -39,6 +44,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => Stop::Interrupt,
             _ = self.terminate.recv() => Stop::Terminate,
+            _ = self.hangup.recv() => Stop::Terminate,
         }
     }
 

@@ -3,9 +3,12 @@
 
 use super::{Finding, Severity};
 use mnemon::Agent;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 
 const AREA: &str = "files";
+#[cfg(unix)]
 /// How many files are named one by one.
 const NAMED: usize = 5;
 
@@ -84,6 +87,7 @@ fn open_to_others(root: &Path) -> Vec<Finding> {
     findings
 }
 
+#[cfg(unix)]
 /// What has to be private: the home, its settings and logs, and everything of
 /// every project down to the transcripts.
 fn private(root: &Path) -> Vec<PathBuf> {
@@ -101,6 +105,7 @@ fn private(root: &Path) -> Vec<PathBuf> {
     paths
 }
 
+#[cfg(unix)]
 fn children(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

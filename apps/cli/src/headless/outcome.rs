@@ -2,6 +2,7 @@
 
 use super::failure;
 use super::tally::Tally;
+use crate::fail;
 use mnemon::engine::{Denial, TurnEnd};
 use mnemon::kernel::usage::LedgerLine;
 use mnemon::kernel::{ModelId, Usage, Window};
@@ -19,9 +20,11 @@ pub(crate) struct Outcome<'a> {
 impl<'a> Outcome<'a> {
     /// An outcome. A log that cannot be written ends a turn like any failure.
     pub(super) fn new(session: &'a Session, end: Result<TurnEnd, mnemon::engine::Error>) -> Self {
-        let end = end.unwrap_or_else(|error| TurnEnd {
-            reason: EndReason::Failed(error.to_string()),
-            ..TurnEnd::default()
+        let end = end.unwrap_or_else(|error| {
+            let told = fail::told(&error.into());
+            let parts = [told.message, told.hint].into_iter().flatten();
+            let why = parts.collect::<Vec<_>>().join("; ");
+            TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() }
         });
         Self { session, end }
     }
@@ -29,6 +32,11 @@ impl<'a> Outcome<'a> {
     /// The text of the last answer.
     pub(super) fn text(&self) -> &str {
         &self.end.text
+    }
+
+    /// Why it ended.
+    pub(super) fn reason(&self) -> &EndReason {
+        &self.end.reason
     }
 
     /// Why it is no success.

@@ -10,7 +10,7 @@ use crate::present::{Look, Presenter, cut};
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
-use mnemon::{Agent, Event, Session, SessionId};
+use mnemon::{Agent, EndReason, Event, Session, SessionId};
 use serde_json::{Value, json};
 use std::io;
 
@@ -109,6 +109,10 @@ impl Printer {
                 let input = cut(&denial.input.to_string(), INPUT_CHARS);
                 self.presenter.note(Look::Yellow, &format!("refused: {} {input}", denial.name));
             }
+        }
+        if *outcome.reason() == EndReason::OutputLimit {
+            let note = "note: the answer was cut at its limit of tokens; go on with --continue";
+            self.presenter.note(Look::Yellow, note);
         }
         if let Some(failure) = outcome.failure() {
             self.presenter.note(Look::Red, &format!("error: {failure}"));

@@ -138,7 +138,7 @@ async fn resume(repl: &mut Repl<'_>, words: &str) -> Result<Flow> {
     };
     let (session, resumed) = repl.agent.resume(id).await?;
     let opened = Opened { session, resumed };
-    note_damage(&repl.presenter, &opened);
+    note_damage(repl.agent, &repl.presenter, &opened);
     repl.session = opened.session;
     let count = repl.session.fold().messages().len();
     repl.presenter.line(&format!("session {}, {count} messages", repl.session.id()))?;

@@ -4,7 +4,7 @@ use mnemon_testkit::{Scenario, TempHome, TestServer};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a run may take.
@@ -139,8 +139,25 @@ impl Running {
         Self { child, out, err }
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    /// Starts it with an input that stays open.
+    pub(crate) fn typing(command: &mut Command) -> (Self, ChildStdin) {
+        let mut running = Self::start(command.stdin(Stdio::piped()), None);
+        let input = running.child.stdin.take().unwrap();
+        (running, input)
+    }
+
+    /// Sends a signal, such as `-INT`.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Kills it, as nothing can be prepared for.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Waits for the end, for a time.

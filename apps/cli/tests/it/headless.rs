@@ -275,13 +275,44 @@ fn c1_an_interrupt_ends_the_turn_and_keeps_the_session() {
     let desk = Desk::with(Scenario::new().reply(Reply::text("a long answer").gate("never")));
     let running = Running::start(&mut desk.command(&["-p", "--output-format", "json", "go"]), None);
     desk.server().wait_for_requests_blocking(1).unwrap();
-    let pid = running.id().to_string();
-    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(sent.success());
+    running.signal("-INT");
     let result = running.end().failed(1).json();
     assert_eq!(result["subtype"], "error_during_execution");
     assert!(result["result"].as_str().unwrap().contains("--continue"));
     let ran = desk.run(&["-p", "-c", "still there?"]).ok();
     assert!(ran.out.ends_with("still there?\n"), "{}", ran.out);
     assert_eq!(desk.transcripts().len(), 1);
+}
+
+#[test]
+fn q8_any_openai_compatible_server_will_do() {
+    let desk = Desk::with(
+        Scenario::new()
+            .reply(Reply::tool("Read", json!({"file_path": "a.txt"})))
+            .reply(Reply::text("It says alpha.")),
+    );
+    desk.files.write("a.txt", "alpha\n").unwrap();
+    let ran = |args: &[&str]| {
+        let mut command = desk.command(args);
+        command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL");
+        command.env("OPENAI_BASE_URL", format!("{}/v1", desk.server().base_url()));
+        Running::start(&mut command, None).end().ok()
+    };
+    let first = ran(&["-p", "--model", "local-model", "read a.txt"]);
+    assert_eq!(first.out, "It says alpha.\n");
+    ran(&["-p", "-c", "and now?"]);
+    let requests = desk.server().requests();
+    assert_eq!(requests.len(), 3);
+    assert!(
+        requests.iter().all(|r| r.path == "/v1/chat/completions" && r.model() == "local-model")
+    );
+    oracle::assert_prefix_stable(&requests);
+}
+
+#[test]
+fn c1_an_answer_that_was_cut_is_told() {
+    let desk = Desk::with(Scenario::new().otherwise(Reply::text("half").stop_reason("max_tokens")));
+    let ran = desk.run(&["-p", "x"]).ok();
+    assert_eq!(ran.out, "half\n");
+    assert!(ran.err.contains("cut at its limit"), "{}", ran.err);
 }

@@ -106,3 +106,34 @@ fn q8_offline_says_so_first() {
     let ran = talk(&Desk::offline(), &[], &["/quit"]).ok();
     assert!(ran.out.contains("offline") && ran.out.contains("ANTHROPIC_API_KEY"), "{}", ran.out);
 }
+
+#[cfg(unix)]
+#[test]
+fn q9_an_interrupt_stops_the_turn_and_not_the_conversation() {
+    use std::io::Write;
+    let desk = Desk::with(Scenario::new().reply(Reply::text("a long answer").gate("never")));
+    let (running, mut input) = crate::desk::Running::typing(&mut desk.command(&[]));
+    input.write_all(b"go\n").unwrap();
+    desk.server().wait_for_requests_blocking(1).unwrap();
+    running.signal("-INT");
+    input.write_all(b"still there?\n/quit\n").unwrap();
+    let ran = running.end().ok();
+    assert!(ran.err.contains("stopped"), "{}", ran.err);
+    assert!(ran.out.contains("still there?"), "{}", ran.out);
+    assert_eq!(desk.server().requests().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn q9_a_wish_to_end_is_heard_during_a_turn() {
+    use std::io::Write;
+    let desk = Desk::with(Scenario::new().reply(Reply::text("a long answer").gate("never")));
+    let (running, mut input) = crate::desk::Running::typing(&mut desk.command(&[]));
+    input.write_all(b"go\n").unwrap();
+    desk.server().wait_for_requests_blocking(1).unwrap();
+    running.signal("-TERM");
+    running.end().ok();
+    drop(input);
+    let ran = desk.run(&["-p", "-c", "still there?"]).ok();
+    assert!(ran.out.contains("still there?"), "{}", ran.out);
+}

@@ -3,6 +3,7 @@
 use crate::desk::{Desk, Running};
 use mnemon_testkit::Scenario;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 #[test]
 fn c1_help_is_a_promise() {
@@ -18,7 +19,7 @@ fn c1_help_is_a_promise() {
     ] {
         let mut command = desk.command(args);
         let ran = Running::start(command.env("COLUMNS", "100"), None).end().ok();
-        text.push_str(&format!("$ mnemon {}\n{}\n", args.join(" "), ran.out));
+        writeln!(text, "$ mnemon {}\n{}", args.join(" "), ran.out).unwrap();
     }
     insta::assert_snapshot!("help", text);
 }
@@ -108,4 +109,39 @@ fn c7_doctor_says_that_there_is_no_model() {
     let found = Desk::offline().run(&["doctor"]).ok().out;
     assert!(found.contains("offline") && found.contains("export ANTHROPIC_API_KEY"), "{found}");
     assert!(found.contains("nothing is wrong"), "{found}");
+}
+
+#[test]
+fn c3_the_home_is_where_the_variable_says() {
+    let desk = Desk::offline();
+    let elsewhere = desk.files.root().join("elsewhere");
+    let mut command = desk.command(&["-p", "--output-format", "json", "hello"]);
+    command.env("MNEMON_HOME", &elsewhere).env("CLAUDE_CONFIG_DIR", desk.files.root());
+    let result = Running::start(&mut command, None).end().ok().json();
+    assert!(!desk.files.home().join(".mnemon").exists());
+    let mut projects = std::fs::read_dir(elsewhere.join("projects")).unwrap();
+    let project = projects.next().unwrap().unwrap();
+    let name = project.file_name().to_string_lossy().into_owned();
+    assert!(name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-'), "{name}");
+    let id = result["session_id"].as_str().unwrap();
+    assert!(project.path().join(format!("{id}.jsonl")).is_file());
+}
+
+#[test]
+fn c5_c6_variables_set_models_and_flags_and_the_command_line_wins() {
+    let desk = Desk::with(Scenario::new());
+    let mut command = desk.command(&["-p", "one"]);
+    Running::start(command.env("MNEMON_MODEL", "claude-opus-5-5"), None).end().ok();
+    let mut command = desk.command(&["-p", "two", "--model", "claude-haiku-5-5"]);
+    Running::start(command.env("MNEMON_MODEL", "claude-opus-5-5"), None).end().ok();
+    let models: Vec<String> =
+        desk.server().requests().iter().map(|request| request.model().to_owned()).collect();
+    assert_eq!(models, ["claude-opus-5-5", "claude-haiku-5-5"]);
+    let mut command = desk.command(&["config", "--json", "mnemon.flags.recall"]);
+    let rows = Running::start(command.env("MNEMON_FLAG_RECALL", "0"), None).end().ok().json();
+    assert_eq!(rows[0]["value"], false);
+    assert_eq!(rows[0]["origin"], json!({"source": "env", "at": "MNEMON_FLAG_RECALL"}));
+    let mut command = desk.command(&["-p", "x"]);
+    let ran = Running::start(command.env("MNEMON_PROVIDER", "nobody"), None).end().failed(2);
+    assert!(ran.err.contains("MNEMON_PROVIDER"), "{}", ran.err);
 }

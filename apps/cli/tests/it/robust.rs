@@ -58,9 +58,16 @@ fn s6_a_home_that_cannot_be_written_fails_the_turn() {
     let mut command = desk.command(&["-p", "--output-format", "json", "x"]);
     command.env("MNEMON_HOME", desk.files.home().join("taken").join("below"));
     let ran = Running::start(&mut command, None).end();
-    // Settings below a file cannot be looked for either: both are clear.
-    assert!(matches!(ran.code, Some(1 | 2)), "{ran:?}");
-    assert!(ran.err.contains("taken") || ran.out.contains("taken"), "{ran:?}");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let why = ran.json()["errors"][0].as_str().unwrap().to_owned();
+    assert!(why.contains("taken") && why.contains("MNEMON_HOME"), "{why}");
+
+    let home = desk.files.home().join("mine");
+    std::fs::create_dir(&home).unwrap();
+    std::fs::write(home.join("projects"), "").unwrap();
+    let mut command = desk.command(&["-p", "x"]);
+    let ran = Running::start(command.env("MNEMON_HOME", &home), None).end().failed(1);
+    assert!(ran.err.contains("projects") && ran.err.contains("cannot be written"), "{ran:?}");
 }
 
 #[cfg(unix)]
@@ -172,8 +179,9 @@ fn s2_a_repository_cannot_widen_what_may_run() {
         "apiKeyHelper": "touch owned",
     });
     desk.files.write(".claude/settings.json", &hostile.to_string()).unwrap();
-    desk.run(&["-p", "x"]).ok();
+    let ran = desk.run(&["-p", "x"]).ok();
     assert!(!desk.files.project().join("owned").exists());
+    assert!(ran.err.contains("settings were not taken over"), "{}", ran.err);
     let found = desk.run(&["doctor"]).ok().out;
     for key in ["permissions.allow", "permissions.defaultMode", "mnemon.provider", "apiKeyHelper"] {
         assert!(found.contains(key), "{key}: {found}");

@@ -1,6 +1,6 @@
 //! Going on with sessions, in new processes (Q4).
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Running};
 use mnemon_testkit::{Reply, Scenario, oracle};
 use serde_json::{Value, json};
 
@@ -152,4 +152,21 @@ fn t6_costs_of_a_session_a_project_and_a_day() {
     desk.run(&["cost", "--day", "someday"]).failed(2);
     let text = desk.run(&["cost", "--project"]).ok().out;
     assert!(text.contains("claude-opus-5-5") && text.contains("total"), "{text}");
+}
+
+#[test]
+fn q4_a_killed_process_leaves_a_session_that_goes_on() {
+    let desk = Desk::with(
+        Scenario::new()
+            .reply(Reply::tool("Read", json!({"file_path": "a.txt"})))
+            .reply(Reply::text("never seen").gate("never")),
+    );
+    desk.files.write("a.txt", "alpha\n").unwrap();
+    let running = Running::start(&mut desk.command(&["-p", "read a.txt"]), None);
+    desk.server().wait_for_requests_blocking(2).unwrap();
+    running.kill();
+    desk.run(&["-p", "-c", "go on"]).ok();
+    let requests = desk.server().requests();
+    assert_eq!(requests.len(), 3);
+    oracle::assert_prefix_stable(&requests);
 }
