@@ -51,6 +51,9 @@ pub enum Fact {
 /// The heading of what was missing.
 pub const CARRIED_OVER: &str = "## Carried over";
 
+/// How a line about a changed file starts.
+pub(crate) const CHANGED_FILE: &str = "- Changed file: ";
+
 /// Checks a summary and adds what it lacks.
 #[must_use]
 pub fn check(past: &Past, summary: &str, limits: &Limits) -> Checked {
@@ -97,7 +100,7 @@ impl Fact {
     fn line(&self) -> Option<String> {
         match self {
             Self::Said(_) => None,
-            Self::File(path) => Some(format!("- Changed file: {path}")),
+            Self::File(path) => Some(format!("{CHANGED_FILE}{path}")),
             Self::Todo(text) => Some(format!("- To do: {text}")),
             Self::Error { text, of, record } => {
                 let back = record.as_ref().map(|id| format!(" ({RECALL_TOOL} {id})"));
@@ -169,7 +172,8 @@ fn carried_over(missing: &[Fact]) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
-    let lines: Vec<String> = missing.iter().filter_map(Fact::line).collect();
+    let lines: Vec<String> =
+        missing.iter().filter_map(Fact::line).map(|line| said::unmark(&line)).collect();
     let said: Vec<String> = missing
         .iter()
         .filter_map(|fact| match fact {

@@ -49,6 +49,21 @@ pub(crate) fn line(text: &str, max_chars: usize) -> String {
     format!("{}…", start.trim_end())
 }
 
+/// What a result says in one line: its first and its last line, which is
+/// where commands say what came of them.
+pub(crate) fn gist(text: &str, max_chars: usize) -> String {
+    let mut lines = text.lines().filter(|text| !text.trim().is_empty());
+    let first = lines.next().unwrap_or("");
+    match lines.next_back() {
+        Some(last) => {
+            let end = line(last, max_chars / 2);
+            let room = max_chars.saturating_sub(end.chars().count() + 3);
+            format!("{} … {end}", line(first, room))
+        }
+        None => line(first, max_chars),
+    }
+}
+
 /// The text with runs of white space as one space, in lower case: how two
 /// texts are compared.
 pub(crate) fn normal(text: &str) -> String {

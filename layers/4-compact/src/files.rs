@@ -1,7 +1,7 @@
 //! The files used last come back, as they are now (L4.5).
 
 use crate::clip;
-use crate::past::Past;
+use crate::past::{FileUse, Past};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::tokens::estimate_text;
 use mnemon_kernel::{Attachment, Effect, Limits};
@@ -18,6 +18,9 @@ pub fn wanted(past: &Past, limits: &Limits) -> Option<Effect> {
         .files
         .iter()
         .rev()
+        // Only files that a call was allowed to touch: a path that merely
+        // stands in an earlier summary could have come from anywhere.
+        .filter(|file| file.last != FileUse::ChangedEarlier)
         .take(limits.compact.restore_files)
         .map(|file| PathBuf::from(&file.path))
         .collect();

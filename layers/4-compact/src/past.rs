@@ -4,7 +4,7 @@
 //! the local summary (L4.11) and the restored files (L4.5) all look here.
 
 use crate::said::{self, Part, Said};
-use crate::{clip, keep};
+use crate::{clip, frame, keep, local};
 use mnemon_kernel::{Block, BlockView, Limits, RecordId, Role, Tokens, ToolUseId, UserOrigin};
 use mnemon_prefix::message::Origin;
 use mnemon_prefix::{Fold, Piece};
@@ -31,6 +31,8 @@ pub struct Past {
     pub earlier: Option<String>,
     /// Turns, each with its first and last record.
     pub spans: Vec<Span>,
+    /// Spans that went before, as an earlier summary names them.
+    pub earlier_spans: Vec<Span>,
     /// Messages in it.
     pub messages: usize,
     /// Tokens in it, before calibration.
@@ -106,7 +108,7 @@ impl Past {
                 Role::Assistant => past.assistant(piece),
             }
         }
-        past.files = files::touched(&past.calls);
+        past.files = files::touched(&past.calls, past.earlier.as_deref());
         past
     }
 
@@ -133,7 +135,10 @@ impl Past {
 
     fn span(&mut self, piece: &Piece, limits: &Limits) {
         let human = piece.origin == Origin::User(UserOrigin::Human);
-        let words = || clip::line(&shown(&piece.block), limits.compact.line_chars / 2);
+        let words = || match &piece.origin {
+            Origin::User(UserOrigin::CompactSummary) | Origin::Attachment(_) => String::new(),
+            _ => clip::line(&shown(&piece.block), limits.compact.line_chars / 2),
+        };
         match self.spans.last_mut() {
             Some(last) if !human || last.to == piece.record => {
                 last.to = piece.record.clone();
@@ -157,16 +162,18 @@ impl Past {
                 let open = self.calls.iter_mut().rev().find(|call| call.id.as_str() == id);
                 if let Some(call) = open {
                     call.result = Some(piece.record.clone());
-                    let text = clip::line(&shown(&piece.block), limits.compact.line_chars);
+                    let (text, most) = (shown(&piece.block), limits.compact.line_chars);
                     call.outcome = if is_error {
-                        CallOutcome::Failed(text)
+                        CallOutcome::Failed(clip::line(&text, most))
                     } else {
-                        CallOutcome::Worked(text)
+                        CallOutcome::Worked(clip::gist(&text, most))
                     };
                 }
             }
             (Origin::User(UserOrigin::CompactSummary), BlockView::Text(text)) => {
                 self.said.extend(said::find(text));
+                self.earlier_spans.extend(frame::spans_in(text));
+                self.todos = local::todos_in(text);
                 self.earlier = Some(text.to_owned());
             }
             (Origin::User(UserOrigin::Human), _) => self.say(piece),

@@ -48,5 +48,5 @@ pub fn unpin(fold: &Fold, record: &RecordId) -> Result<Decision, Error> {
 fn held(fold: &Fold, pins: &BTreeSet<RecordId>) -> Tokens {
     let kept: BTreeSet<RecordId> = keep::close(fold, pins).into_iter().collect();
     let pieces = keep::pieces(fold).filter(|(_, piece)| kept.contains(&piece.record));
-    pieces.map(|(_, piece)| piece.tokens).sum()
+    fold.calibration().apply(pieces.map(|(_, piece)| piece.tokens).sum())
 }

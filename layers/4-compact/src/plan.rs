@@ -6,7 +6,6 @@
 
 use crate::error::Error;
 use crate::past::Past;
-use crate::policy::threshold;
 use crate::{clip, keep, prompt};
 use mnemon_kernel::effect::{Ask, AskShape};
 use mnemon_kernel::record::{CacheState, Keeps};
@@ -120,7 +119,13 @@ impl Plan {
             Scope::All => waiting(fold, limits),
             Scope::From(_) | Scope::UpTo(_) => Vec::new(),
         };
-        Self::keeping(fold, scope, trigger, waiting)
+        match Self::keeping(fold, scope.clone(), trigger, waiting.clone()) {
+            // The waiting prompt is all there is, so it is what has to go.
+            Err(Error::NothingToSummarise) if !waiting.is_empty() => {
+                Self::keeping(fold, scope, trigger, Vec::new())
+            }
+            plan => plan,
+        }
     }
 
     /// The same plan, in which the waiting prompt goes as well. None if it
@@ -226,7 +231,7 @@ impl Plan {
 #[must_use]
 pub fn sending(fold: &Fold, window: &Window, cache: CacheState, limits: &Limits) -> Sending {
     let room = Tokens(limits.compact.summary_tokens);
-    let fits = fold.count() + room <= window.size.max(threshold(window));
+    let fits = fold.count() + room <= window.size;
     if cache == CacheState::Warm && fits { Sending::Fork } else { Sending::Stripped }
 }
 

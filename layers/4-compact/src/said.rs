@@ -56,6 +56,13 @@ impl Said {
     }
 }
 
+/// The text with the tags of this module broken, wherever they occur in
+/// something that the person did not say (S4). The tag stays readable.
+#[must_use]
+pub fn unmark(text: &str) -> String {
+    text.replace(OPEN, "&lt;said").replace("</said", "&lt;/said")
+}
+
 /// The messages that fit into so many tokens, newest first whole, then as
 /// excerpts, in their order. What does not fit even as an excerpt is left out.
 #[must_use]

@@ -1,6 +1,7 @@
 //! The files that a conversation touched.
 
 use super::{Call, CallOutcome};
+use crate::frame;
 
 /// One file with what was done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub enum FileUse {
     Edited,
     /// It is written whole.
     Written,
+    /// It was changed before the compaction that came before.
+    ChangedEarlier,
 }
 
 impl FileUse {
@@ -53,15 +56,20 @@ impl FileUse {
             Self::Read => "read",
             Self::Edited => "edited",
             Self::Written => "written",
+            Self::ChangedEarlier => "changed earlier",
         }
     }
 }
 
-/// The files of these calls, in the order of their last use. A call that
-/// failed touched nothing.
-pub(super) fn touched(calls: &[Call]) -> Vec<Touched> {
-    let mut files: Vec<Touched> = Vec::new();
-    for call in calls.iter().filter(|call| !matches!(call.outcome, CallOutcome::Failed(_))) {
+/// The files that an earlier summary names as changed, then those of these
+/// calls, in the order of their last use. Only a call that worked counts:
+/// what was refused or broken off touched nothing.
+pub(super) fn touched(calls: &[Call], earlier: Option<&str>) -> Vec<Touched> {
+    let last = FileUse::ChangedEarlier;
+    let before = earlier.into_iter().flat_map(frame::changed_in);
+    let mut files: Vec<Touched> =
+        before.map(|path| Touched { path, last, reads: 0, changes: 1 }).collect();
+    for call in calls.iter().filter(|call| matches!(call.outcome, CallOutcome::Worked(_))) {
         let Some(last) = FileUse::of(&call.tool) else { continue };
         let at = files.iter().position(|file| file.path == call.target);
         let mut file = match at {
@@ -71,7 +79,7 @@ pub(super) fn touched(calls: &[Call]) -> Vec<Touched> {
         file.last = last;
         match last {
             FileUse::Read => file.reads += 1,
-            FileUse::Edited | FileUse::Written => file.changes += 1,
+            FileUse::Edited | FileUse::Written | FileUse::ChangedEarlier => file.changes += 1,
         }
         files.push(file);
     }

@@ -1,0 +1,86 @@
+//! When a compaction is due.
+
+use crate::logs::{Log, window};
+use mnemon_compact::policy::{Due, Origin, due, threshold};
+use mnemon_kernel::{Decision, Flag, Flags, QuerySource, Tokens, Usage, Window};
+
+fn log() -> Log {
+    let mut log = Log::started();
+    log.user(&"x".repeat(40_000));
+    log
+}
+
+fn ask(log: &Log, flags: &Flags, origin: Origin) -> Due {
+    due(&log.fold(), &window(5_000), flags, &log.limits, origin)
+}
+
+#[test]
+fn l4_1_over_the_threshold_it_is_due() {
+    let log = log();
+    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+    assert_eq!(ask(&log, &Flags::default(), Origin::SubAgent), Due::Yes);
+    let limits = &log.limits;
+    let roomy = due(&log.fold(), &window(20_000), &Flags::default(), limits, Origin::MainThread);
+    assert_eq!(roomy, Due::No);
+}
+
+#[test]
+fn t1_what_the_api_reported_counts() {
+    let mut log = Log::started();
+    log.user("short");
+    let usage = Usage { input: 9_000, ..Usage::default() };
+    log.answer(vec![mnemon_kernel::Block::text("ok")], usage);
+    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+}
+
+#[test]
+fn l4_13_never_on_together_with_collapse() {
+    let flags = Flags::default().with(Flag::Collapse, true);
+    assert_eq!(ask(&log(), &flags, Origin::MainThread), Due::No);
+    let off = Flags::default().with(Flag::AutoCompact, false);
+    assert_eq!(ask(&log(), &off, Origin::MainThread), Due::No);
+}
+
+#[test]
+fn l4_9_never_from_inside_a_background_fork() {
+    for source in [
+        QuerySource::Compact,
+        QuerySource::SessionMemory,
+        QuerySource::Extract,
+        QuerySource::Dream,
+        QuerySource::AgentSummary,
+    ] {
+        let origin = Origin::from(&source);
+        assert_eq!(ask(&log(), &Flags::default(), origin), Due::No, "{source}");
+    }
+    assert_eq!(Origin::from(&QuerySource::Agent("explore".into())), Origin::SubAgent);
+}
+
+#[test]
+fn l4_2_three_failures_open_the_breaker_and_a_success_closes_it() {
+    let mut log = log();
+    for _ in 0..3 {
+        assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+        log.decide(Decision::CompactionFailed { reason: "no".into() });
+    }
+    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::BreakerOpen);
+    log.compact(&window(5_000)).unwrap();
+    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::No);
+    log.user(&"y".repeat(40_000));
+    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+}
+
+#[test]
+fn l4_15_once_even_the_local_summary_failed_nothing_more_is_tried() {
+    let mut log = log();
+    for _ in 0..4 {
+        log.decide(Decision::CompactionFailed { reason: "no".into() });
+    }
+    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::No);
+}
+
+#[test]
+fn t4_a_window_smaller_than_its_buffer_still_has_a_threshold() {
+    let small = Window { auto_compact: Tokens(0), effective: Tokens(4_000), ..window(1) };
+    assert_eq!(threshold(&small), Tokens(4_000));
+}
