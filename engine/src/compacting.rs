@@ -6,15 +6,13 @@
 use crate::event::Event;
 use crate::session::{Error, Session};
 use mnemon_compact::apply::{Extras, Setting, settle, settle_local};
-use mnemon_compact::parse::{self, Attempt};
-use mnemon_compact::strip::{Stripped, TooLong};
-use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Scope, Sending, Summary, Trigger, Way};
-use mnemon_kernel::effect::{Ask, AskShape};
+use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Scope, Summary, Trigger, Way};
 use mnemon_kernel::ports::ModelKind;
-use mnemon_kernel::{Decision, Effect, Entry, Flag, Limits, Outcome, RecordId, Window};
-use mnemon_prefix::economy::cache_state;
+use mnemon_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
+
+mod asking;
 
 pub use mnemon_compact::preview::{Preview, Report};
 
@@ -244,111 +242,6 @@ impl Session {
             extras.restored = mnemon_compact::files::attach(&files, &limits);
         }
         Ok(extras)
-    }
-
-    /// A model's summary. None if there is none to be had: the failure is in
-    /// the log then (L4.2).
-    async fn ask_for_summary(
-        &mut self,
-        plan: &Plan,
-        guidance: Guidance<'_>,
-        window: &Window,
-        cancel: &CancellationToken,
-    ) -> Result<Option<String>, Error> {
-        let limits = Arc::clone(&self.config.limits);
-        let outcome = self.ask_until_it_fits(plan, guidance, window, cancel).await?;
-        let failed = match outcome {
-            Ok((text, effect)) => match parse::read(&text, Attempt::First, &limits) {
-                parse::Answer::Summary(summary) => return Ok(Some(summary)),
-                parse::Answer::NeedsRetry | parse::Answer::Failed => {
-                    match self.perform(again(effect), cancel).await? {
-                        Outcome::Answered { text, .. } => {
-                            match parse::read(&text, Attempt::Again, &limits) {
-                                parse::Answer::Summary(summary) => return Ok(Some(summary)),
-                                _ => "the model wrote no summary".to_owned(),
-                            }
-                        }
-                        other => reason(&other),
-                    }
-                }
-            },
-            Err(reason) => reason,
-        };
-        if !cancel.is_cancelled() {
-            self.append(Entry::Decision(Decision::CompactionFailed { reason: failed })).await?;
-        }
-        Ok(None)
-    }
-
-    /// Asks, with less and less of the conversation where it is too long (L4.8).
-    async fn ask_until_it_fits(
-        &mut self,
-        plan: &Plan,
-        guidance: Guidance<'_>,
-        window: &Window,
-        cancel: &CancellationToken,
-    ) -> Result<Result<(String, Effect), String>, Error> {
-        let limits = Arc::clone(&self.config.limits);
-        let ttl = self.fold.prelude().and_then(|prelude| prelude.params.cache);
-        let last_use = self.fold.last_response().max(self.last_fork);
-        let idle = limits.prune.idle_minutes;
-        let cache = cache_state(self.world.clock.now(), last_use, ttl, idle);
-        let sending = mnemon_compact::plan::sending(&self.fold, window, cache, &limits);
-        let mut stripped = match sending {
-            Sending::Fork => None,
-            Sending::Stripped => Some(Stripped::of(&self.fold, plan, &limits)),
-        };
-        loop {
-            let effect = match &stripped {
-                None => plan.ask(&self.fold, guidance, &limits),
-                Some(stripped) => stripped.ask(&self.fold, plan, guidance, &limits),
-            };
-            let effect = match effect {
-                Ok(effect) => effect,
-                Err(error) => return Ok(Err(error.to_string())),
-            };
-            match self.perform(effect.clone(), cancel).await? {
-                Outcome::Answered { text, .. } => return Ok(Ok((text, effect))),
-                Outcome::TooLong { actual, maximum } => {
-                    let smaller = match &stripped {
-                        None => Some(Stripped::of(&self.fold, plan, &limits)),
-                        Some(stripped) => stripped.shrink(TooLong { actual, maximum }, &limits),
-                    };
-                    if smaller.is_none() {
-                        return Ok(Err("the conversation is too long to be summed up".to_owned()));
-                    }
-                    stripped = smaller;
-                }
-                other => return Ok(Err(reason(&other))),
-            }
-        }
-    }
-}
-
-/// The same question, with a word about what was missing.
-fn again(effect: Effect) -> Effect {
-    match effect {
-        Effect::Ask(Ask { source, shape, max_tokens }) => {
-            let shape = match shape {
-                AskShape::Fork { directive } => {
-                    AskShape::Fork { directive: parse::again(&directive) }
-                }
-                AskShape::Conversation { messages, directive } => {
-                    AskShape::Conversation { messages, directive: parse::again(&directive) }
-                }
-                side @ AskShape::Side { .. } => side,
-            };
-            Effect::Ask(Ask { source, shape, max_tokens })
-        }
-        other => other,
-    }
-}
-
-fn reason(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Failed { reason, .. } => reason.clone(),
-        Outcome::TooLong { .. } => "the conversation is too long to be summed up".to_owned(),
-        _ => "the model gave no answer".to_owned(),
     }
 }
 

@@ -142,28 +142,29 @@ fn attempt(
     let kept = after.messages().iter().map(mnemon_prefix::Message::tokens).sum();
     push(&mut after, said(text, UserOrigin::CompactSummary));
     Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
-    let restored = fitting(&after, &extras.restored, summary.way, (setting, kept));
-    for attachment in &restored {
+    let fit = fitting(&after, &extras.restored, summary.way, (setting, kept));
+    let (restored, left_out) = extras.restored.split_at_checked(fit).unwrap_or_default();
+    for attachment in restored {
         push(&mut after, Entry::Attachment(attachment.clone()));
     }
     if let Some(text) = frame::go_on(fold, &after) {
         push(&mut after, said(text, UserOrigin::Meta));
     }
     Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
-    let report = Report::new(setting, plan, past, summary, after.count(), &restored);
+    let report = Report::new(setting, plan, past, summary, after.count(), (restored, left_out));
     if let Some(Entry::Boundary(boundary)) = entries.first_mut() {
         boundary.metadata = metadata(&report, extras);
     }
     Ok(Applied { entries, report })
 }
 
-/// The attachments that fit, in order, as far as they fit.
+/// How many of the attachments fit, in order.
 fn fitting(
     after: &Fold,
     wanted: &[Attachment],
     way: Way,
     (setting, kept): (Setting<'_>, Tokens),
-) -> Vec<Attachment> {
+) -> usize {
     let Setting { fold, window, limits } = setting;
     let sizes = Sizes::of(fold, after, kept);
     let mut added = Tokens(0);
@@ -177,7 +178,7 @@ fn fitting(
         // Strictly under: what is said last in `go_on` still has to fit.
         grown.after < threshold(window) && grown.judge(way, window, limits).is_ok()
     };
-    wanted.iter().take_while(fits).cloned().collect()
+    wanted.iter().take_while(fits).count()
 }
 
 fn boundary(plan: &Plan, fold: &Fold) -> Boundary {
@@ -207,6 +208,11 @@ fn said(text: String, origin: UserOrigin) -> Entry {
 
 /// The paths among attachments.
 pub(crate) fn paths(restored: &[Attachment]) -> Vec<String> {
-    let files = restored.iter().filter(|attachment| attachment.kind == files::KIND);
-    files.filter_map(|file| Some(file.data.get("path")?.as_str()?.to_owned())).collect()
+    restored.iter().filter(|attachment| attachment.kind == files::KIND).map(name).collect()
+}
+
+/// What an attachment is called: a file by its path, the rest by kind.
+pub(crate) fn name(attachment: &Attachment) -> String {
+    let path = attachment.data.get("path").and_then(Value::as_str);
+    path.unwrap_or(&attachment.kind).to_owned()
 }

@@ -127,7 +127,9 @@ fn changed(past: &Past, summary: &Summary, limits: &Limits) -> Option<String> {
         .collect();
     missing.reverse();
     let wanted = summary.way != Way::Local && !missing.is_empty();
-    wanted.then(|| format!("{CHANGED_OPEN}\n{}\n{CHANGED_CLOSE}", missing.join("\n")))
+    wanted.then(|| {
+        format!("Files changed so far:\n{CHANGED_OPEN}\n{}\n{CHANGED_CLOSE}", missing.join("\n"))
+    })
 }
 
 /// The files that a summary, or the text around it, names as changed.

@@ -10,7 +10,9 @@
 //!
 //! 1. [`policy::due`] says whether, and whether a model may still be asked.
 //! 2. [`plan::Plan::new`] says what goes and what stays.
-//! 3. [`plan::Plan::ask`] or [`strip::Stripped::ask`] asks for a summary.
+//! 3. [`plan::Plan::ask`] asks for a summary by a fork; where the cache is cold
+//!    or the fork was refused as too long, [`strip::Stripped::ask`] does, and
+//!    [`strip::Stripped::shrink`] makes it smaller.
 //! 4. [`parse::read`] takes it out of the answer, [`check::check`] looks for
 //!    the facts that must survive and adds the missing ones.
 //! 5. [`files::wanted`] asks for the files read last, [`files::attach`] makes

@@ -5,7 +5,8 @@
 //! tags; the last summary wins. An answer without one is asked for once more.
 
 use crate::{clip, prompt};
-use mnemon_kernel::Limits;
+use mnemon_kernel::effect::AskShape;
+use mnemon_kernel::{Effect, Limits};
 
 /// Which answer this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +45,19 @@ pub fn read(answer: &str, attempt: Attempt, limits: &Limits) -> Answer {
     }
 }
 
-/// The directive for the second try.
+/// The same question, asked once more. None for what is no question of this
+/// layer's.
 #[must_use]
-pub fn again(directive: &str) -> String {
-    prompt::again(directive)
+pub fn again(effect: &Effect) -> Option<Effect> {
+    let Effect::Ask(ask) = effect else { return None };
+    let mut ask = ask.clone();
+    match &mut ask.shape {
+        AskShape::Fork { directive } | AskShape::Conversation { directive, .. } => {
+            *directive = prompt::again(directive);
+        }
+        AskShape::Side { .. } => return None,
+    }
+    Some(Effect::Ask(ask))
 }
 
 fn summary(answer: &str) -> Option<&str> {
@@ -147,7 +157,6 @@ mod tests {
             assert_eq!(first(answer), Answer::NeedsRetry, "{answer}");
             assert_eq!(read(answer, Attempt::Again, &Limits::default()), Answer::Failed);
         }
-        assert!(again("Sum up.").starts_with("Sum up.\n\nYour answer held no summary"));
     }
 
     #[test]

@@ -6,7 +6,6 @@
 
 use crate::error::Error;
 use crate::past::Past;
-use crate::policy::threshold;
 use crate::{clip, keep, prompt};
 use mnemon_kernel::effect::{Ask, AskShape};
 use mnemon_kernel::record::{CacheState, Keeps};
@@ -232,7 +231,7 @@ impl Plan {
 #[must_use]
 pub fn sending(fold: &Fold, window: &Window, cache: CacheState, limits: &Limits) -> Sending {
     let room = Tokens(limits.compact.summary_tokens);
-    let fits = fold.count() + room <= window.size.max(threshold(window));
+    let fits = fold.count() + room <= window.size;
     if cache == CacheState::Warm && fits { Sending::Fork } else { Sending::Stripped }
 }
 

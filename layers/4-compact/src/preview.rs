@@ -1,6 +1,6 @@
 //! What a compaction would do, and what it did, for a person (L4.16).
 
-use crate::apply::{Setting, Summary, paths};
+use crate::apply::{Setting, Summary, name, paths};
 use crate::past::{Past, Span};
 use crate::plan::Plan;
 use crate::{clip, files, keep};
@@ -66,6 +66,8 @@ pub struct Report {
     pub kept: Vec<Kept>,
     /// The files that came back.
     pub restored: Vec<String>,
+    /// What was to come back and did not fit: files by their path, the rest by kind.
+    pub left_out: Vec<String>,
 }
 
 const CATEGORIES: [&str; 6] =
@@ -96,7 +98,7 @@ pub fn preview(fold: &Fold, plan: &Plan, limits: &Limits) -> Preview {
     };
     Preview {
         before: fold.count().0,
-        after_at_most: ((fold.count() - gone) + summary).0,
+        after_at_most: ((fold.count() - gone) + summary).min(fold.count()).0,
         categories,
         dropped: past.spans,
         kept: kept_records(fold, plan, limits),
@@ -111,7 +113,7 @@ impl Report {
         past: &Past,
         summary: &Summary,
         after: Tokens,
-        restored: &[Attachment],
+        (restored, left_out): (&[Attachment], &[Attachment]),
     ) -> Self {
         Self {
             way: summary.way.as_str(),
@@ -121,6 +123,7 @@ impl Report {
             dropped: past.spans.clone(),
             kept: kept_records(setting.fold, plan, setting.limits),
             restored: paths(restored),
+            left_out: left_out.iter().map(name).collect(),
         }
     }
 }

@@ -3,15 +3,18 @@
 use crate::logs::{Log, texts, window};
 use mnemon_compact::apply::{Extras, Setting, settle};
 use mnemon_compact::check::{CARRIED_OVER, Fact, check};
-use mnemon_compact::{Past, Rejection, Summary, Way, files};
+use mnemon_compact::parse::{self, Answer, Attempt};
+use mnemon_compact::{Guidance, Past, Rejection, Summary, Way, files};
+use mnemon_kernel::Effect;
+use mnemon_kernel::effect::AskShape;
 use mnemon_kernel::{Decision, Entry};
 use serde_json::json;
 
 fn log() -> Log {
     let mut log = Log::started();
     log.user("Rename `foo` to `bar`. Never touch the tests!");
-    log.tool("Edit", json!({"file_path": "/work/src/lib.rs"}), "done");
-    log.tool("Read", json!({"file_path": "/work/src/other.rs"}), "text");
+    log.tool("Edit", json!({"file_path": "/repo/src/lib.rs"}), "done");
+    log.tool("Read", json!({"file_path": "/repo/src/other.rs"}), "text");
     log.fails("Bash", json!({"command": "cargo test"}), "error[E0425]: cannot find `foo`");
     let todos = json!({"todos": [
         {"content": "fix main.rs", "status": "in_progress"},
@@ -23,6 +26,27 @@ fn log() -> Log {
 fn past(log: &Log) -> Past {
     let plan = log.plan();
     plan.past(&log.fold(), &log.limits)
+}
+
+#[test]
+fn l4_4_from_the_question_to_the_log() {
+    let mut log = log();
+    log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(4_000));
+    let (fold, plan, limits) = (log.fold(), log.plan(), log.limits.clone());
+    let question = plan.ask(&fold, Guidance::default(), &limits).unwrap();
+    assert_eq!(parse::read("Let me see…", Attempt::First, &limits), Answer::NeedsRetry);
+    let Some(Effect::Ask(again)) = parse::again(&question) else { panic!() };
+    let AskShape::Fork { directive } = again.shape else { panic!() };
+    assert!(directive.contains("nine sections") && directive.ends_with("pair of <summary> tags."));
+    let answer = "<analysis>hm</analysis><summary>Renamed foo in src/lib.rs.</summary>";
+    let Answer::Summary(text) = parse::read(answer, Attempt::Again, &limits) else { panic!() };
+    let summary = Summary::checked(&plan.past(&fold, &limits), &text, Way::Model, &limits);
+    assert!((summary.retention - 0.25).abs() < f64::EPSILON, "the path, of four facts");
+    let window = window(167_000);
+    let setting = Setting { fold: &fold, window: &window, limits: &limits };
+    let applied = settle(setting, &plan, &summary, &Extras::default()).unwrap();
+    log.append(&applied);
+    insta::assert_snapshot!(texts(&log.fold()).join("\n=====\n"));
 }
 
 #[test]
@@ -90,11 +114,11 @@ fn l4_12_changed_files_live_on_through_later_summaries() {
     log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(4_000));
     let applied = attempt(&log, "Edited src/lib.rs and went on.", 167_000).unwrap();
     log.append(&applied);
-    log.tool("Write", json!({"file_path": "/work/src/new.rs"}), &"line\n".repeat(2_000));
+    log.tool("Write", json!({"file_path": "/repo/src/new.rs"}), &"line\n".repeat(2_000));
     for _ in 0..3 {
         let paths: Vec<String> =
             past(&log).files.iter().filter(|f| f.is_changed()).map(|f| f.path.clone()).collect();
-        assert_eq!(paths, ["/work/src/lib.rs", "/work/src/new.rs"]);
+        assert_eq!(paths, ["/repo/src/lib.rs", "/repo/src/new.rs"]);
         log.compact(&window(167_000)).unwrap();
         log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(4_000));
     }
@@ -138,6 +162,7 @@ fn l4_15_files_come_back_only_as_far_as_they_fit() {
     assert_eq!(roomy.report.restored, ["/a.rs"]);
     let tight = attempt(&log, "short", 3_000).unwrap();
     assert!(tight.report.restored.is_empty() && tight.report.after <= 3_000);
+    assert_eq!(tight.report.left_out, ["/a.rs"]);
     assert_eq!(tight.entries.iter().filter(|e| matches!(e, Entry::Attachment(_))).count(), 0);
 }
 

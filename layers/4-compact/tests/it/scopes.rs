@@ -155,6 +155,26 @@ fn l4_10_a_prompt_that_waits_for_its_answer_stays() {
 }
 
 #[test]
+fn l3_6_notes_stand_before_the_messages_that_they_do_not_cover() {
+    let mut log = Log::started();
+    log.user(&long());
+    log.says("one");
+    let (call, result) = log.tool("Read", json!({"file_path": "/a.rs"}), "newest");
+    let fold = log.fold();
+    let plan = Plan::new(&fold, Scope::UpTo(result.clone()), Trigger::Auto, &log.limits).unwrap();
+    assert_eq!(plan.preserved, [call, result]);
+    let window = window(167_000);
+    let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
+    let notes = Summary { text: "the notes".into(), way: Way::Notes, retention: 1.0 };
+    let applied = settle(setting, &plan, &notes, &Extras::default()).unwrap();
+    log.append(&applied);
+    assert_eq!(shown(&log), ["SUMMARY", "", "newest"]);
+    let Entry::Boundary(boundary) = &applied.entries[0] else { panic!() };
+    assert_eq!(boundary.metadata["way"], "notes");
+    assert_eq!(is_valid(&body(&mut log.fold())["messages"]), Ok(()));
+}
+
+#[test]
 fn l4_6_the_boundary_says_what_happened() {
     let mut log = Log::started();
     log.user("go");
