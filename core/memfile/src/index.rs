@@ -9,7 +9,7 @@ mod load;
 mod reach;
 mod split;
 
-pub use load::{Breach, Cap, Caps, Loaded, breach, load};
+pub use load::{Breach, Cap, Caps, Loaded, breach, load, load_part};
 pub use reach::{Broken, Reach, is_sub_index, reach};
 pub use split::{Moved, Split, split};
 

@@ -13,6 +13,9 @@ pub const COPY: f64 = 0.80;
 pub const NEAR: f64 = 0.55;
 /// Words in a run.
 const RUN: usize = 3;
+/// Runs in a sketch. Of two memories that are [`NEAR`], fewer than one pair in
+/// ten thousand shares none of so many.
+const SKETCH_RUNS: usize = 12;
 
 /// A memory's words, ready to be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +35,12 @@ impl Fingerprint {
             runs.insert(hash(&words));
         }
         Self { runs }
+    }
+
+    /// A few of its runs, the same few for near-copies: two memories that
+    /// share none of them need not be compared.
+    pub fn sketch(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().copied().take(SKETCH_RUNS)
     }
 
     /// How alike two memories are: 0 nothing, 1 the same.

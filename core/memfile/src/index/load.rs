@@ -91,7 +91,15 @@ fn block_comment(text: &str) -> Option<(&str, &str)> {
 /// An index within its caps, with a warning where that is not all of it.
 #[must_use]
 pub fn load(text: &str, caps: Caps) -> Loaded {
-    let text = counted(text);
+    load_part(text, text.len() as u64, caps)
+}
+
+/// As [`load`], for the first part of an index that has `total` bytes: nobody
+/// reads a gigabyte to show its first lines.
+#[must_use]
+pub fn load_part(part: &str, total: u64, caps: Caps) -> Loaded {
+    let missing = total.saturating_sub(part.len() as u64);
+    let text = counted(part);
     let lines = text.lines().count();
     let mut kept = text.as_str();
     let mut cut = None;
@@ -107,12 +115,17 @@ pub fn load(text: &str, caps: Caps) -> Loaded {
         kept = head.rfind('\n').and_then(|at| head.get(..=at)).unwrap_or(head);
         cut = Some(cut.unwrap_or(Cap::Bytes));
     }
+    if missing > 0 {
+        cut = Some(cut.unwrap_or(Cap::Bytes));
+    }
     let Some(cap) = cut else {
         return Loaded { text, cut: None };
     };
+    let bytes = text.len() as u64 + missing;
+    let least = if missing > 0 { "at least " } else { "" };
     let why = match cap {
-        Cap::Lines => format!("it has {lines} lines, and at most {} are read", caps.lines),
-        Cap::Bytes => format!("it has {} bytes, and at most {} are read", text.len(), caps.bytes),
+        Cap::Lines => format!("it has {least}{lines} lines, and at most {} are read", caps.lines),
+        Cap::Bytes => format!("it has {bytes} bytes, and at most {} are read", caps.bytes),
     };
     let gap = if kept.is_empty() || kept.ends_with('\n') { "" } else { "\n" };
     let warning = format!(
@@ -169,6 +182,14 @@ mod tests {
         let loaded = load(&"é".repeat(20_000), Caps::default());
         assert_eq!(loaded.cut, Some(Cap::Bytes));
         assert!(loaded.text.starts_with(&"é".repeat(12_500)));
+    }
+
+    #[test]
+    fn s6_the_first_part_of_a_huge_index_is_enough() {
+        let loaded = load_part("a\nb\nc\n", 1 << 30, Caps { lines: 2, bytes: 100 });
+        assert!(loaded.text.contains("it has at least 3 lines, and at most 2"), "{}", loaded.text);
+        let loaded = load_part("a\n", 1 << 30, Caps::default());
+        assert!(loaded.text.contains("it has 1073741824 bytes"), "{}", loaded.text);
     }
 
     proptest! {
