@@ -100,6 +100,22 @@ impl Root {
         Ok(bytes)
     }
 
+    /// The first `max_bytes` of a file, or all of it where it is shorter.
+    ///
+    /// # Errors
+    /// If it leads out, is no file or cannot be read.
+    pub fn head(&self, path: &Path, max_bytes: u64) -> Result<Vec<u8>, Error> {
+        let failed = |source| self.failed(path, source);
+        let inside = self.inside(path)?;
+        // Opening a pipe would wait for its other end, so look first.
+        let there = self.dir.metadata(&inside).map_err(failed)?;
+        self.must_be_file(path, there.is_dir(), there.is_file())?;
+        let mut bytes = Vec::new();
+        let file = self.dir.open(&inside).map_err(failed)?;
+        file.take(max_bytes).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
     /// Writes a file whole or not at all, making directories as needed. A
     /// link inside is followed; one that leads out is refused.
     ///

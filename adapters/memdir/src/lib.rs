@@ -1,1 +1,28 @@
-//! The memory directory: store, history, snapshot.
+//! The memory directory on disk: what is in it, how it changes, and how every
+//! change can be seen and taken back (L5).
+//!
+//! - [`location`]: where the directory is.
+//! - [`Store`]: opening, listing, reading, saving, forgetting, moving.
+//! - [`journal`]: what an entry of the history is.
+//! - [`check`]: what is wrong with a store, and mending it.
+//! - [`usage`]: which memories were of use.
+//!
+//! A change is one transaction: the file, its line in the index and its entry
+//! in the history come together or not at all, whatever happens in between,
+//! and however many processes do it at once. What somebody else wrote (a
+//! person, Claude Code) is noticed and becomes an entry too.
+//!
+//! Everything here blocks; callers in async code move it to a thread.
+
+pub mod check;
+mod error;
+pub mod journal;
+pub mod location;
+mod path;
+pub mod store;
+pub mod usage;
+
+pub use error::Error;
+pub use journal::{Action, Author, ContentId, Entry, EntryId};
+pub use path::TopicPath;
+pub use store::{By, Options, Scope, Store};

@@ -261,3 +261,16 @@ proptest! {
         prop_assert_eq!(super::names(&dir.path().join("out")), ["bait"]);
     }
 }
+
+#[test]
+fn s6_the_head_of_a_file_is_read_whatever_its_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::create(dir.path()).unwrap();
+    let file = fs::File::create(dir.path().join("huge.md")).unwrap();
+    file.set_len(1 << 30).unwrap();
+    fs::write(dir.path().join("small.md"), "abc").unwrap();
+    assert_eq!(root.head(p("huge.md"), 16).unwrap(), [0; 16]);
+    assert_eq!(root.head(p("small.md"), 16).unwrap(), b"abc");
+    let error = root.head(p("../x"), 16).unwrap_err();
+    assert!(matches!(error, Error::Escapes { .. }), "{error}");
+}

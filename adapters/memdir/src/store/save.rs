@@ -1,0 +1,183 @@
+//! Saving a memory: the file, its line in the index and its entry in the
+//! history, as one change.
+
+use super::commit::{Edit, State};
+use super::indexes::{Indexes, Novelty};
+use super::{By, Scope, Store};
+use crate::error::Error;
+use crate::journal::{Action, ContentId, EntryId};
+use crate::path::TopicPath;
+use mnemon_memfile::index::INDEX_FILE;
+use mnemon_memfile::slug::{free_slug, slugify};
+use mnemon_memfile::{Memory, MemoryType, Pointer, secrets};
+use std::path::Path;
+
+/// Most characters of a pointer's hook (L5.3: a line has about 150).
+const HOOK_CHARS: usize = 140;
+
+/// Where a memory goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// To this path.
+    At(TopicPath),
+    /// To a new file, called after this title.
+    Named(String),
+}
+
+/// What has to be there before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Whatever.
+    Anything,
+    /// Nothing: it is a new memory.
+    Nothing,
+    /// This: it is a change of what was read.
+    Content(ContentId),
+}
+
+/// A memory to save.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Save<'a> {
+    /// Where it goes.
+    pub place: Place,
+    /// The text of the file.
+    pub text: &'a str,
+    /// What has to be there before.
+    pub expect: Expect,
+    /// What the index says: title and hook. Unset, its name and description.
+    pub line: Option<(&'a str, &'a str)>,
+}
+
+/// A memory that was saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// Where it is.
+    pub path: TopicPath,
+    /// The entry in the history; none if nothing changed.
+    pub entry: Option<EntryId>,
+    /// Whether it is new.
+    pub action: Action,
+    /// Sub-indexes that lines of the index moved to, to stay within its caps.
+    pub moved_to: Vec<String>,
+}
+
+impl Store {
+    /// Saves a memory.
+    ///
+    /// # Errors
+    /// If it holds a secret, is too long, may not be there, is not what was
+    /// expected, or cannot be written. Then nothing has changed.
+    pub fn save(&self, save: &Save<'_>, by: &By) -> Result<Saved, Error> {
+        self.screen(save)?;
+        let mut held = self.begin()?;
+        let path = match &save.place {
+            Place::At(path) => path.clone(),
+            Place::Named(title) => self.free_path(title)?,
+        };
+        self.notice_some(&mut held, &[path.as_str(), INDEX_FILE], by)?;
+        let before = self.state(path.as_str())?;
+        match (&save.expect, &before.content) {
+            (Expect::Nothing, Some(_)) => return Err(Error::Exists { path: path.to_string() }),
+            (Expect::Content(expected), now) if now.as_ref() != Some(expected) => {
+                return Err(Error::Changed { path: path.to_string() });
+            }
+            _ => {}
+        }
+        let novelty = if before.content.is_none() { Novelty::New } else { Novelty::Known };
+        let mut indexes = Indexes::load(self)?;
+        let pointer = wanted_pointer(save, &path, &before, &mut indexes)?;
+        indexes.set(&pointer, novelty)?;
+        let moved_to = indexes.fit()?;
+        self.notice_some(&mut held, &indexes.changed(), by)?;
+        let mut edits = vec![Edit::write(path.as_str(), before, save.text.as_bytes().to_vec())];
+        edits.extend(indexes.edits());
+        let action = if novelty == Novelty::New { Action::Add } else { Action::Update };
+        let entry = self.commit(&mut held, action.into(), edits, by)?;
+        Ok(Saved { path, entry, action, moved_to })
+    }
+
+    /// What must not be written, whoever asks.
+    fn screen(&self, save: &Save<'_>) -> Result<(), Error> {
+        let path = match &save.place {
+            Place::At(path) => path.to_string(),
+            Place::Named(title) => title.clone(),
+        };
+        let bytes = save.text.len() as u64;
+        if bytes > self.options.topic_bytes {
+            return Err(Error::TooLong { path, bytes, max: self.options.topic_bytes });
+        }
+        let (title, hook) = save.line.unwrap_or_default();
+        let found =
+            [save.text, title, hook].iter().find_map(|text| secrets::find(text).into_iter().next());
+        if let Some(finding) = found {
+            return Err(Error::Secret { path, finding: finding.to_string() });
+        }
+        let kind = Memory::parse(save.text).front.kind;
+        if self.options.scope == Scope::Team && kind == Some(MemoryType::User) {
+            return Err(Error::Private { path });
+        }
+        Ok(())
+    }
+
+    /// A path of that name that is free. Called with the lock held, so it
+    /// stays free.
+    fn free_path(&self, title: &str) -> Result<TopicPath, Error> {
+        let mut failed = None;
+        let slug = free_slug(&slugify(title), |slug| {
+            match self.root.stat(Path::new(&format!("{slug}.md"))) {
+                Ok(there) => there.is_some() || slug == "memory",
+                Err(error) => {
+                    failed = Some(error);
+                    false
+                }
+            }
+        });
+        match failed {
+            Some(error) => Err(error.into()),
+            None => TopicPath::new(&format!("{slug}.md")),
+        }
+    }
+}
+
+/// The line of the index for a memory. Words that somebody wrote there by hand
+/// stay; words that came from the memory follow it.
+fn wanted_pointer(
+    save: &Save<'_>,
+    path: &TopicPath,
+    before: &State,
+    indexes: &mut Indexes<'_>,
+) -> Result<Pointer, Error> {
+    if let Some((title, hook)) = save.line {
+        return Ok(Pointer {
+            title: title.to_owned(),
+            target: path.to_string(),
+            hook: hook.to_owned(),
+        });
+    }
+    let new = pointer_of(path, save.text);
+    let Some(bytes) = &before.bytes else { return Ok(new) };
+    let Some(there) = indexes.pointer(path.as_str())? else { return Ok(new) };
+    let old = pointer_of(path, &String::from_utf8_lossy(bytes));
+    let follow = |there: String, old: &str, new: String| if there == old { new } else { there };
+    Ok(Pointer {
+        title: follow(there.title, &old.title, new.title),
+        hook: follow(there.hook, &old.hook, new.hook),
+        target: new.target,
+    })
+}
+
+/// The line that a memory itself asks for: its name and description, or what
+/// its file is called and starts with.
+pub(super) fn pointer_of(path: &TopicPath, text: &str) -> Pointer {
+    let memory = Memory::parse(text);
+    let stem = path.as_str().rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+    let title = memory.front.name.unwrap_or_else(|| stem.to_owned());
+    let first_line =
+        || memory.body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
+    let hook = memory.front.description.or_else(first_line).unwrap_or_default();
+    let hook: String = match hook.char_indices().nth(HOOK_CHARS) {
+        Some((end, _)) => format!("{}…", hook.get(..end).unwrap_or_default().trim_end()),
+        None => hook,
+    };
+    Pointer { title, target: path.to_string(), hook }
+}

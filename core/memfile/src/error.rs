@@ -1,0 +1,35 @@
+//! Why a memory's text cannot be changed as asked.
+
+use mnemon_kernel::error::{Class, Classify};
+
+/// What stands in the way, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The file starts a frontmatter and never ends it.
+    #[error("the frontmatter is not closed; end it with a line of its own that is `---`")]
+    FrontmatterUnclosed,
+    /// A key that should hold others holds a plain value.
+    #[error(
+        "`{key}` in the frontmatter is not a block of keys; write its keys on lines of their own below it"
+    )]
+    NotABlock {
+        /// The key.
+        key: String,
+    },
+    /// The index stays over its caps whatever is moved.
+    #[error(
+        "the index is at {lines} lines and {bytes} bytes, over its caps, and has too few pointers to move into a sub-index; shorten it by hand"
+    )]
+    IndexFull {
+        /// Its lines.
+        lines: usize,
+        /// Its bytes.
+        bytes: usize,
+    },
+}
+
+impl Classify for Error {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}

@@ -1,0 +1,156 @@
+//! What stands between the two `---` of a memory (L5.4, CONTRACTS 3.6).
+//!
+//! Both generations that Claude Code has written are read: `type`,
+//! `originSessionId` and `modified` at the top, or under `metadata`. Broken
+//! frontmatter is read as far as it goes and says so with a [`Fault`]; it is
+//! never a reason to lose the body. Writing is by [`set`] and [`remove`], which
+//! change one key and keep every other byte.
+
+mod fence;
+mod lines;
+mod repair;
+mod splice;
+mod values;
+
+pub use fence::{Fence, fence};
+pub(crate) use splice::newline_of;
+pub use splice::{Key, Value, remove, set};
+
+use crate::taxonomy::MemoryType;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use mnemon_kernel::ids::{RecordId, SessionId};
+use serde_json::Map;
+
+/// The block that the newer generation keeps its keys in.
+pub const METADATA: &str = "metadata";
+
+/// Something that was not as it should be; what could be read was read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// It is never closed, so all of the file is body.
+    #[error("the frontmatter is not closed; end it with a line of its own that is `---`")]
+    Unclosed,
+    /// It is no YAML; values were put in quotes to read it.
+    #[error(
+        "the frontmatter is not valid YAML ({message}); put values with special characters in quotes"
+    )]
+    Repaired {
+        /// What the YAML reader said.
+        message: String,
+    },
+    /// It is no YAML and could not be made so; its lines were read one by one.
+    #[error("the frontmatter cannot be read as YAML ({message}); only its plain lines were read")]
+    Unreadable {
+        /// What the YAML reader said.
+        message: String,
+    },
+}
+
+/// How sure a memory is (L5.23). What a person stated outranks the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// Concluded by a model.
+    Inferred,
+    /// Concluded, and then confirmed by the person.
+    Confirmed,
+    /// Said by the person.
+    Stated,
+}
+
+impl Basis {
+    /// The word in files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Inferred => "inferred",
+            Self::Confirmed => "confirmed",
+            Self::Stated => "stated",
+        }
+    }
+
+    fn by_name(name: &str) -> Option<Self> {
+        let all = [Self::Inferred, Self::Confirmed, Self::Stated];
+        all.into_iter().find(|basis| name.eq_ignore_ascii_case(basis.as_str()))
+    }
+}
+
+/// Where what a memory rests on came from (L5.26).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// From the person and their own files.
+    #[default]
+    Own,
+    /// From the web or a tool server: data from strangers.
+    Tainted,
+}
+
+/// The keys of a memory that mean something to us; all others are in `all`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frontmatter {
+    /// What it is called: a title, or a slug.
+    pub name: Option<String>,
+    /// What it says in one sentence; recall reads this.
+    pub description: Option<String>,
+    /// Its type; anything unknown reads as none.
+    pub kind: Option<MemoryType>,
+    /// The session that it came from (L5.16).
+    pub session: Option<SessionId>,
+    /// The messages that it rests on (L5.16).
+    pub messages: Vec<RecordId>,
+    /// The day it was learned (L5.16).
+    pub date: Option<Date>,
+    /// When it was last written.
+    pub modified: Option<Timestamp>,
+    /// How sure it is (L5.23).
+    pub basis: Option<Basis>,
+    /// The branch that it holds for, if only there (L5.25).
+    pub branch: Option<String>,
+    /// The worktree that it holds for, if only there (L5.25).
+    pub worktree: Option<String>,
+    /// Whether it rests on data from strangers (L5.26).
+    pub trust: Trust,
+    /// The rule that captured it, if no model did (L5.19).
+    pub rule: Option<String>,
+    /// Every key as it was read, known or not.
+    pub all: Map<String, serde_json::Value>,
+}
+
+impl Frontmatter {
+    /// Reads the text between the fences.
+    #[must_use]
+    pub fn parse(yaml: &str) -> (Self, Option<Fault>) {
+        let (all, fault) = values::read(yaml);
+        (Self::of(all), fault)
+    }
+
+    fn of(all: Map<String, serde_json::Value>) -> Self {
+        let below = |key: &str| all.get(METADATA).and_then(|metadata| metadata.get(key));
+        let either = |key: &str| below(key).or_else(|| all.get(key));
+        let text = |key: &str| either(key).and_then(values::text);
+        let top = |key: &str| all.get(key).and_then(values::text);
+        // A type that is unknown in one place may still be known in the other.
+        let kind = |value: Option<&serde_json::Value>| {
+            value.and_then(values::text).and_then(|name| MemoryType::by_name(&name))
+        };
+        let messages = either("messages").map(values::texts).unwrap_or_default();
+        Self {
+            name: top("name"),
+            description: top("description"),
+            kind: kind(below("type")).or_else(|| kind(all.get("type"))),
+            session: text("originSessionId").map(SessionId::from),
+            messages: messages.into_iter().map(RecordId::from).collect(),
+            date: text("date").and_then(|date| date.parse().ok()),
+            modified: text("modified").and_then(|time| time.parse().ok()),
+            basis: text("basis").and_then(|name| Basis::by_name(&name)),
+            branch: text("branch"),
+            worktree: text("worktree"),
+            trust: match text("tainted").as_deref() {
+                Some("true" | "yes") => Trust::Tainted,
+                _ => Trust::Own,
+            },
+            rule: text("rule"),
+            all,
+        }
+    }
+}
