@@ -1,6 +1,7 @@
 //! Questions to a model outside the conversation: forks and side queries.
 
 use crate::config::Config;
+use crate::recalled::RESULTS_DIR;
 use crate::session::Session;
 use crate::tools::Asker;
 use crate::world::World;
@@ -52,7 +53,7 @@ impl Session {
     /// Writes a result beside the transcript. One that is there already stays
     /// as it is: a spill is written once (L1.7).
     async fn perform_spill(&self, file: &str, content: &str) -> Outcome {
-        let path = self.context.session_dir.join("tool-results").join(file);
+        let path = self.context.session_dir.join(RESULTS_DIR).join(file);
         match self.world.files.write(&path, content.as_bytes(), Expect::Absent).await {
             Ok(_) | Err(FileError::Changed { .. }) => Outcome::Spilled { path },
             Err(error) => Outcome::Failed { class: error.class(), reason: error.to_string() },

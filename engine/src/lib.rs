@@ -14,6 +14,7 @@ pub mod event;
 pub mod ladder;
 pub mod permit;
 mod queue;
+pub mod recalled;
 pub mod run;
 pub mod session;
 mod toolbox;

@@ -90,8 +90,8 @@ impl Session {
         };
         let mut context = ToolContext::new(
             world.clone(),
+            id.clone(),
             Arc::clone(&config.limits),
-            world.transcripts.session_dir(&id),
             config.roots.clone(),
         );
         context.ask = Some(Arc::new(asker));

@@ -15,6 +15,7 @@ mod lines;
 mod near;
 mod patch;
 mod read;
+mod result_read;
 mod todo_write;
 mod web_fetch;
 mod write;
@@ -41,6 +42,7 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(bash::Bash),
         Arc::new(web_fetch::WebFetch),
         Arc::new(todo_write::TodoWrite),
+        Arc::new(result_read::ResultRead),
     ]
 }
 

@@ -107,6 +107,8 @@ limits! {
         recall: RecallLimits = RecallLimits::default(),
         /// Instruction files.
         rules: RulesLimits = RulesLimits::default(),
+        /// What counts as a cache break.
+        breaks: BreakLimits = BreakLimits::default(),
     }
 }
 
@@ -241,6 +243,16 @@ limits! {
         brace_patterns: usize = 1_000,
         /// Bytes of all patterns that the braces of one rule's `paths` expand to.
         brace_bytes: usize = 4 * 1024 * 1024,
+    }
+}
+
+limits! {
+    /// When missing cache reads are reported as a break (PC6). Both have to be passed.
+    BreakLimits {
+        /// Expected tokens that may be missing.
+        slack_tokens: u64 = 2_000,
+        /// Percentage of the expected tokens that may be missing.
+        slack_percent: u64 = 5,
     }
 }
 

@@ -165,6 +165,7 @@ impl Fold {
             betas,
             cache: ttl,
             prefix: rendered.prefix_hash(&self.frame),
+            fingerprint: rendered.fingerprint(&self.frame, &marks, ttl),
         })
     }
 

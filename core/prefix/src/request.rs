@@ -5,6 +5,7 @@
 //! aside. Messages are rendered once into one buffer; a request copies it and
 //! puts the breakpoints in on the way.
 
+use crate::breaks::{BlockPrint, Fingerprint, HeadPrint};
 use crate::message::{Message, Shown};
 use bytes::Bytes;
 use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
@@ -26,6 +27,8 @@ pub struct Request {
     pub cache: Option<CacheTtl>,
     /// What the body says, breakpoints aside.
     pub prefix: PrefixHash,
+    /// What makes up its cache key, part by part.
+    pub fingerprint: Fingerprint,
 }
 
 impl Request {
@@ -65,24 +68,23 @@ pub(crate) struct Frame {
     dialect: Dialect,
     /// Whether `before` ends with a message already.
     follows_message: bool,
+    head: HeadPrint,
 }
 
 impl Frame {
     pub(crate) fn new(prelude: &Prelude) -> Self {
-        match prelude.params.dialect {
+        let frame = match prelude.params.dialect {
             Dialect::Anthropic => Self::anthropic(prelude),
             Dialect::OpenAi => Self::openai(prelude),
-        }
+        };
+        Self { head: HeadPrint::new(prelude), ..frame }
     }
 
     fn anthropic(prelude: &Prelude) -> Self {
         let params = &prelude.params;
         let model = params.model.as_str();
         let mut head = serde_json::Map::new();
-        head.insert(
-            "model".into(),
-            Value::from(model.strip_suffix(LONG_WINDOW_SUFFIX).unwrap_or(model)),
-        );
+        head.insert("model".into(), Value::from(sent_model(model)));
         head.insert("max_tokens".into(), Value::from(params.max_tokens));
         head.insert("stream".into(), Value::from(true));
         if let Some(thinking) = &params.thinking {
@@ -113,7 +115,7 @@ impl Frame {
         let mut before = Value::Object(head).to_string().into_bytes();
         before.pop();
         before.extend_from_slice(b",\"messages\":[");
-        Self { before, after: b"]}".to_vec(), dialect: Dialect::Anthropic, follows_message: false }
+        Self { before, after: b"]}".to_vec(), dialect: Dialect::Anthropic, ..Self::default() }
     }
 
     fn openai(prelude: &Prelude) -> Self {
@@ -125,8 +127,14 @@ impl Frame {
             after: head.after_messages.into_bytes(),
             dialect: Dialect::OpenAi,
             follows_message,
+            ..Self::default()
         }
     }
+}
+
+/// A model's name as the server is told it.
+pub(crate) fn sent_model(model: &str) -> &str {
+    model.strip_suffix(LONG_WINDOW_SUFFIX).unwrap_or(model)
 }
 
 fn cache_control(ttl: CacheTtl) -> Value {
@@ -142,8 +150,19 @@ struct Span {
     start: usize,
     end: usize,
     /// The closing brace of the last block that may carry a breakpoint.
-    mark: Option<usize>,
+    mark: Option<Mark>,
+    /// How many blocks stand before it.
+    first_block: usize,
     hash: [u8; 32],
+}
+
+/// Where a breakpoint may stand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mark {
+    /// The closing brace, in the buffer.
+    brace: usize,
+    /// The block, counted over all messages.
+    block: usize,
 }
 
 /// Messages rendered one after another.
@@ -151,6 +170,8 @@ struct Span {
 pub(crate) struct Rendered {
     bytes: Vec<u8>,
     spans: Vec<Span>,
+    /// A hash for each block of all messages.
+    prints: Vec<BlockPrint>,
 }
 
 impl Rendered {
@@ -163,6 +184,7 @@ impl Rendered {
     pub(crate) fn truncate(&mut self, count: usize) {
         if let Some(span) = self.spans.get(count) {
             self.bytes.truncate(span.start);
+            self.prints.truncate(span.first_block);
             self.spans.truncate(count);
         }
     }
@@ -174,7 +196,7 @@ impl Rendered {
     }
 
     fn push_blocks(&mut self, frame: &Frame, role: Role, blocks: &[Shown<'_>]) {
-        let start = self.bytes.len();
+        let (start, first_block) = (self.bytes.len(), self.prints.len());
         let mut mark = None;
         if !blocks.is_empty() {
             if start > 0 || frame.follows_message {
@@ -187,10 +209,10 @@ impl Rendered {
         }
         let end = self.bytes.len();
         let hash = blake3::hash(self.bytes.get(start..end).unwrap_or_default()).into();
-        self.spans.push(Span { start, end, mark, hash });
+        self.spans.push(Span { start, end, mark, first_block, hash });
     }
 
-    fn write_anthropic(&mut self, role: Role, blocks: &[Shown<'_>]) -> Option<usize> {
+    fn write_anthropic(&mut self, role: Role, blocks: &[Shown<'_>]) -> Option<Mark> {
         let mut mark = None;
         self.bytes.extend_from_slice(b"{\"role\":\"");
         self.bytes.extend_from_slice(role.as_str().as_bytes());
@@ -199,10 +221,13 @@ impl Rendered {
             if index > 0 {
                 self.bytes.push(b',');
             }
+            let start = self.bytes.len();
             write_block(&mut self.bytes, shown.block());
             if shown.is_cacheable() {
-                mark = Some(self.bytes.len() - 1);
+                mark = Some(Mark { brace: self.bytes.len() - 1, block: self.prints.len() });
             }
+            let written = self.bytes.get(start..).unwrap_or_default();
+            self.prints.push(BlockPrint::new(role, written));
         }
         self.bytes.extend_from_slice(b"]}");
         mark
@@ -210,6 +235,11 @@ impl Rendered {
 
     fn write_openai(&mut self, role: Role, blocks: &[Shown<'_>], start: usize) {
         let blocks: Vec<Block> = blocks.iter().map(|shown| shown.block().clone()).collect();
+        for block in &blocks {
+            let mut written = Vec::new();
+            write_block(&mut written, block);
+            self.prints.push(BlockPrint::new(role, &written));
+        }
         let text = openai::message_json(role, &blocks);
         if text.is_empty() {
             self.bytes.truncate(start);
@@ -227,7 +257,8 @@ impl Rendered {
         let mut body = Vec::with_capacity(size);
         body.extend_from_slice(&frame.before);
         let mut copied = 0;
-        let places = marks.iter().filter_map(|index| self.spans.get(*index)?.mark);
+        let places =
+            marks.iter().filter_map(|index| self.spans.get(*index)?.mark).map(|mark| mark.brace);
         for place in places.filter(|_| !marker.is_empty()) {
             body.extend_from_slice(self.bytes.get(copied..place).unwrap_or_default());
             body.extend_from_slice(marker.as_bytes());
@@ -236,6 +267,23 @@ impl Rendered {
         body.extend_from_slice(self.bytes.get(copied..).unwrap_or_default());
         body.extend_from_slice(&frame.after);
         Bytes::from(body)
+    }
+
+    /// What makes up the cache key of a request with these breakpoints.
+    pub(crate) fn fingerprint(
+        &self,
+        frame: &Frame,
+        marks: &[usize],
+        ttl: Option<CacheTtl>,
+    ) -> Fingerprint {
+        let marked = marks.iter().filter_map(|index| self.spans.get(*index)?.mark);
+        Fingerprint {
+            head: frame.head.clone(),
+            blocks: self.prints.clone(),
+            starts: self.spans.iter().map(|span| span.first_block).collect(),
+            marks: marked.filter(|_| ttl.is_some()).map(|mark| mark.block).collect(),
+            ttl,
+        }
     }
 
     /// The hash of what is rendered, head included.

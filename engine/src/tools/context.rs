@@ -4,8 +4,8 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{FileVersion, JobInfo, JobState};
+use mnemon_kernel::{Limits, SessionId};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,6 +21,8 @@ const SEEN_FIELD: &str = "mnemonSeen";
 pub struct ToolContext {
     /// The outside world.
     pub world: World,
+    /// The session.
+    pub session: SessionId,
     /// The limits of this session.
     pub limits: Arc<Limits>,
     /// Where the session keeps its own files (spills, job output).
@@ -47,15 +49,11 @@ struct ToolState {
 impl ToolContext {
     /// A context whose working directory is the first root.
     #[must_use]
-    pub fn new(
-        world: World,
-        limits: Arc<Limits>,
-        session_dir: PathBuf,
-        roots: Vec<PathBuf>,
-    ) -> Self {
+    pub fn new(world: World, session: SessionId, limits: Arc<Limits>, roots: Vec<PathBuf>) -> Self {
+        let session_dir = world.transcripts.session_dir(&session);
         let cwd = roots.first().cloned().unwrap_or_default();
         let state = ToolState { cwd, ..ToolState::default() };
-        Self { world, limits, session_dir, roots, ask: None, state: Mutex::new(state) }
+        Self { world, session, limits, session_dir, roots, ask: None, state: Mutex::new(state) }
     }
 
     /// The working directory of the shell.

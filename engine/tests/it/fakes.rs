@@ -11,7 +11,8 @@ use mnemon_kernel::ports::{
     WebError,
 };
 use mnemon_kernel::record::Dialect;
-use mnemon_kernel::{Limits, SessionId, Timestamp, ToolUseId};
+use mnemon_kernel::{Entry, Limits, Record, SessionId, Timestamp, ToolUseId};
+use mnemon_transcript::{Envelope, encode};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub(crate) struct Bench {
     pub(crate) search: Arc<ScriptedSearch>,
     pub(crate) shell: Arc<ScriptedShell>,
     pub(crate) web: Arc<ScriptedWeb>,
+    pub(crate) transcripts: Arc<MemoryTranscripts>,
     pub(crate) context: ToolContext,
 }
 
@@ -39,6 +41,7 @@ impl Bench {
         let search = Arc::new(ScriptedSearch::default());
         let shell = Arc::new(ScriptedShell::default());
         let web = Arc::new(ScriptedWeb::default());
+        let transcripts = Arc::new(MemoryTranscripts::default());
         let world = World {
             clock: Arc::new(CountingClock::default()),
             model: Arc::new(Nobody),
@@ -46,13 +49,13 @@ impl Bench {
             shell: shell.clone(),
             search: search.clone(),
             web: web.clone(),
-            transcripts: Arc::new(Nobody),
+            transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
         };
         let roots = vec![PathBuf::from("/work"), PathBuf::from("/extra")];
-        let context = ToolContext::new(world, Arc::new(limits), "/session".into(), roots);
+        let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);
         files.add_directory("/work");
-        Self { files, search, shell, web, context }
+        Self { files, search, shell, web, transcripts, context }
     }
 
     /// Lets a model answer questions over pages.
@@ -403,21 +406,46 @@ impl Approver for Nobody {
     }
 }
 
-impl Transcripts for Nobody {
+/// One session's log.
+#[derive(Default)]
+pub(crate) struct MemoryTranscripts {
+    pub(crate) lines: Mutex<Vec<Vec<u8>>>,
+    pub(crate) failure: Mutex<Option<TranscriptError>>,
+}
+
+impl MemoryTranscripts {
+    /// Writes a record as the engine does.
+    pub(crate) fn record(&self, id: &str, entry: Entry) {
+        let at = Timestamp::from_second(1_700_000_000).unwrap();
+        let record = Record { id: id.into(), parent: None, at, entry };
+        let envelope = Envelope::new("s1".into(), "/work", "0");
+        self.lines.lock().unwrap().push(encode(&record, &envelope).into_bytes());
+    }
+}
+
+impl Transcripts for MemoryTranscripts {
     fn append<'a>(
         &'a self,
         _: &'a SessionId,
-        _: &'a [u8],
+        line: &'a [u8],
     ) -> BoxFuture<'a, Result<(), TranscriptError>> {
+        self.lines.lock().unwrap().push(line.to_vec());
         Box::pin(async { Ok(()) })
     }
 
     fn load<'a>(
         &'a self,
         _: &'a SessionId,
-        _: &'a mut (dyn FnMut(&[u8]) + Send),
+        sink: &'a mut (dyn FnMut(&[u8]) + Send),
     ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
-        Box::pin(async { Ok(Loaded::default()) })
+        let lines = self.lines.lock().unwrap().clone();
+        let failure = self.failure.lock().unwrap().clone();
+        Box::pin(async move {
+            for line in &lines {
+                sink(line);
+            }
+            failure.map_or(Ok(Loaded { lines: lines.len() as u64, ..Loaded::default() }), Err)
+        })
     }
 
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>> {

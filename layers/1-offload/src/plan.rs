@@ -161,7 +161,9 @@ const ID_BYTES: usize = 128;
 
 /// The name of a result's file without its ending: the id, or where an id is
 /// not fit to be a name (it could leave the directory) one made of its hash.
-fn stem(id: &str) -> Cow<'_, str> {
+/// The stem of a stem is itself.
+#[must_use]
+pub fn stem(id: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if (1..=ID_BYTES).contains(&id.len()) && id.bytes().all(is_plain) {
         Cow::Borrowed(id)

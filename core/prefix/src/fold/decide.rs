@@ -21,6 +21,9 @@ pub enum BreakCause {
     Range,
     /// A decision was taken back.
     Voided,
+    /// The server was asked to drop results from its cache: the bytes are the
+    /// same, and less of them is read.
+    CacheEdit,
 }
 
 impl Fold {
@@ -85,6 +88,8 @@ impl Fold {
             Decision::CacheEdited { tool_use_ids } => {
                 let origin = Origin::Attachment("cache_edits".into());
                 self.push_piece(Role::User, id, at, origin, cache_edits(&tool_use_ids));
+                // No byte that was sent changes, so this is not `last_break`.
+                self.declared = Some(BreakCause::CacheEdit);
             }
             Decision::Snipped { from, to, marker: text }
             | Decision::Collapsed { from, to, summary: text } => {

@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod breaks;
 mod conversations;
 mod counting;
 mod requests;

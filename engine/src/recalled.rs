@@ -1,0 +1,167 @@
+//! Bringing back what is out of the model's view (L1.8, L2.5, L4.16).
+//!
+//! [`find`] takes an id and answers with text: the result of a tool call that
+//! was spilled or cleared, a message that was compacted away, a span of
+//! messages in short form. The tool of the model, `mnemon show-result` and
+//! `/expand` all look things up here.
+//!
+//! A result is read from its file where that is there, since a log that
+//! another program wrote may hold no more than a preview; else from the log,
+//! which keeps every result of ours. An id is a name and never a path: it is
+//! turned into a file's name by layer 1, and a file that links out of the
+//! session's directory is not read (S2).
+//!
+//! The log is read in one pass and not kept: of every line only what the id
+//! asks for stays in memory.
+
+mod looking;
+mod words;
+
+use crate::world::World;
+use looking::{Looking, Wanted};
+use mnemon_kernel::ports::{Files, TranscriptError};
+use mnemon_kernel::{Class, Classify, Limits, SessionId, Timestamp};
+use std::path::Path;
+
+/// Where a session keeps spilled results, in its own directory.
+pub(crate) const RESULTS_DIR: &str = "tool-results";
+
+/// Something that was brought back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recalled {
+    /// What it is.
+    pub kind: RecalledKind,
+    /// The tool whose result it is, where the log was asked.
+    pub tool: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// When it was written, where the log was asked.
+    pub at: Option<Timestamp>,
+}
+
+/// What an id stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecalledKind {
+    /// The result of a tool call.
+    Result,
+    /// One record of the conversation.
+    Message,
+    /// Records from one to another, in short form.
+    Span,
+}
+
+impl RecalledKind {
+    /// Its name, for people and programs.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::Message => "message",
+            Self::Span => "span",
+        }
+    }
+}
+
+/// Why nothing could be brought back.
+#[derive(Debug, thiserror::Error)]
+pub enum RecallError {
+    /// The id is empty or far too long.
+    #[error("an id is a tool call's id, a record's uuid or two uuids as first..last; this is none")]
+    NoId,
+    /// The id is a path.
+    #[error("{id:?} is a path, and ids are names; read a file with Read")]
+    Path {
+        /// The id.
+        id: String,
+    },
+    /// Nothing has this id.
+    #[error(
+        "nothing in session {session} has the id {id:?}; use an id that a marker or a summary names"
+    )]
+    Unknown {
+        /// The id.
+        id: String,
+        /// Where it was looked for.
+        session: SessionId,
+    },
+    /// The call is there, its result is not.
+    #[error("the call {id:?} has no result")]
+    NoResult {
+        /// The id.
+        id: String,
+    },
+    /// A span ends before it begins, or nowhere.
+    #[error("no record {last:?} comes after {first:?}; give the earlier one first")]
+    Backwards {
+        /// The first record.
+        first: String,
+        /// The last record.
+        last: String,
+    },
+    /// The log cannot be read.
+    #[error(transparent)]
+    Transcript(#[from] TranscriptError),
+}
+
+impl Classify for RecallError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Transcript(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+/// Finds what an id of a session stands for: a tool call's id, a record's
+/// uuid, or `uuid..uuid`.
+///
+/// # Errors
+/// If nothing has that id, or the log cannot be read.
+pub async fn find(
+    world: &World,
+    limits: &Limits,
+    session: &SessionId,
+    id: &str,
+) -> Result<Recalled, RecallError> {
+    let wanted = Wanted::parse(id)?;
+    if let Wanted::One { id } = wanted {
+        let directory = world.transcripts.session_dir(session).join(RESULTS_DIR);
+        if let Some(text) = spilled(&*world.files, &directory, id, limits).await {
+            let kind = RecalledKind::Result;
+            return Ok(Recalled { kind, tool: None, text, at: None });
+        }
+    }
+    let mut looking = Looking::new(wanted);
+    let mut sink = |line: &[u8]| looking.take(line);
+    match world.transcripts.load(session, &mut sink).await {
+        // A session that has said nothing yet has no transcript.
+        Ok(_) | Err(TranscriptError::NotFound { .. }) => looking.found(session),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The text of a spilled result, if its file is there and can be read. What
+/// is wrong with a file is no error: the log has the result too.
+async fn spilled(files: &dyn Files, directory: &Path, id: &str, limits: &Limits) -> Option<String> {
+    let stem = mnemon_offload::stem(id);
+    for extension in ["txt", "json"] {
+        let path = directory.join(format!("{stem}.{extension}"));
+        if !stays_in(files, directory, &path).await {
+            continue;
+        }
+        let Ok(read) = files.read(&path, limits.read_file_bytes).await else {
+            continue;
+        };
+        let text = String::from_utf8_lossy(&read.bytes).into_owned();
+        return Some(match extension {
+            "json" => serde_json::from_str(&text).map_or(text, |content| words::content(&content)),
+            _ => text,
+        });
+    }
+    None
+}
+
+async fn stays_in(files: &dyn Files, directory: &Path, path: &Path) -> bool {
+    let directory = files.resolve(directory).await;
+    files.resolve(path).await.parent() == Some(&*directory)
+}

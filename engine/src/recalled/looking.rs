@@ -1,0 +1,155 @@
+//! Looking through the lines of a log for one id.
+
+use super::{RecallError, Recalled, RecalledKind, words};
+use mnemon_kernel::{BlockView, Entry, Record, SessionId, Timestamp};
+use mnemon_transcript::{Decoded, decode};
+
+/// Longest id that is looked for.
+const ID_BYTES: usize = 512;
+
+/// What stands between the two ends of a span.
+const SPAN: &str = "..";
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted<'a> {
+    One { id: &'a str },
+    Span { first: &'a str, last: &'a str },
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn parse(id: &'a str) -> Result<Self, RecallError> {
+        let id = id.trim();
+        if id.is_empty() || id.len() > ID_BYTES {
+            return Err(RecallError::NoId);
+        }
+        if is_path(id) {
+            return Err(RecallError::Path { id: id.to_owned() });
+        }
+        match id.split_once(SPAN) {
+            Some((first, last)) if first.is_empty() || last.is_empty() => Err(RecallError::NoId),
+            Some((first, last)) => Ok(Self::Span { first: first.trim(), last: last.trim() }),
+            None => Ok(Self::One { id }),
+        }
+    }
+}
+
+/// Whether an id names a place rather than a thing.
+fn is_path(id: &str) -> bool {
+    id.starts_with(['/', '\\', '~'])
+        || id.split(['/', '\\']).any(|part| matches!(part, "." | ".."))
+        || id.chars().any(char::is_control)
+}
+
+/// A pass over a log.
+pub(super) struct Looking<'a> {
+    wanted: Wanted<'a>,
+    result: Option<(String, Timestamp)>,
+    message: Option<(String, Timestamp)>,
+    tool: Option<String>,
+    span: Span,
+}
+
+/// How far a span has been seen.
+enum Span {
+    NotBegun,
+    Open(Vec<String>, Timestamp),
+    Closed(Vec<String>, Timestamp),
+}
+
+impl<'a> Looking<'a> {
+    pub(super) fn new(wanted: Wanted<'a>) -> Self {
+        Self { wanted, result: None, message: None, tool: None, span: Span::NotBegun }
+    }
+
+    /// Takes the next line. One that cannot be read holds nothing that could
+    /// be brought back.
+    pub(super) fn take(&mut self, line: &[u8]) {
+        if !self.may_matter(line) {
+            return;
+        }
+        let Ok(Decoded::Record(line)) = decode(line) else { return };
+        for record in std::iter::once(&line.record).chain(&line.rest) {
+            match self.wanted {
+                Wanted::One { id } => self.take_one(id, record),
+                Wanted::Span { first, last } => self.take_span(first, last, record),
+            }
+        }
+    }
+
+    /// Whether a line can hold the id: reading JSON is what takes time.
+    fn may_matter(&self, line: &[u8]) -> bool {
+        let Wanted::One { id } = self.wanted else { return true };
+        // A further block of a line has the line's id and a number.
+        let name = id.split_once('.').map_or(id, |(name, _)| name);
+        let is_verbatim =
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-:".contains(&byte));
+        // A hashed id is found by hashing those in the log.
+        !is_verbatim
+            || name.starts_with("result-")
+            || std::str::from_utf8(line).map_or(true, |line| line.contains(name))
+    }
+
+    fn take_one(&mut self, id: &str, record: &Record) {
+        let named = |own: &str| own == id || mnemon_offload::stem(own) == id;
+        match &record.entry {
+            Entry::Assistant(assistant) => {
+                if let BlockView::ToolUse { id, name, .. } = assistant.block.view()
+                    && named(id)
+                {
+                    self.tool = Some(name.to_owned());
+                }
+            }
+            Entry::User(user) => {
+                for block in &user.content {
+                    if let BlockView::ToolResult { id, content, .. } = block.view()
+                        && named(id)
+                    {
+                        self.result.get_or_insert_with(|| (words::content(content), record.at));
+                    }
+                }
+            }
+            _ => {}
+        }
+        if record.id.as_str() == id && self.message.is_none() {
+            self.message = words::record(record).map(|text| (text, record.at));
+        }
+    }
+
+    fn take_span(&mut self, first: &str, last: &str, record: &Record) {
+        let id = record.id.as_str();
+        if matches!(self.span, Span::NotBegun) && id == first {
+            self.span = Span::Open(Vec::new(), record.at);
+        }
+        let Span::Open(lines, at) = &mut self.span else { return };
+        lines.extend(words::short(record));
+        if id == last {
+            self.span = Span::Closed(std::mem::take(lines), *at);
+        }
+    }
+
+    /// What was found.
+    pub(super) fn found(self, session: &SessionId) -> Result<Recalled, RecallError> {
+        let Self { wanted, result, message, tool, span } = self;
+        let unknown =
+            |id: &str| RecallError::Unknown { id: id.to_owned(), session: session.clone() };
+        let recalled = |kind, tool, (text, at)| Recalled { kind, tool, text, at: Some(at) };
+        match wanted {
+            Wanted::One { id } => match (result, message) {
+                (Some(result), _) => Ok(recalled(RecalledKind::Result, tool, result)),
+                (None, Some(message)) => Ok(recalled(RecalledKind::Message, None, message)),
+                (None, None) if tool.is_some() => Err(RecallError::NoResult { id: id.to_owned() }),
+                (None, None) => Err(unknown(id)),
+            },
+            Wanted::Span { first, last } => match span {
+                Span::NotBegun => Err(unknown(first)),
+                Span::Open(..) => {
+                    Err(RecallError::Backwards { first: first.to_owned(), last: last.to_owned() })
+                }
+                Span::Closed(lines, at) => {
+                    Ok(recalled(RecalledKind::Span, None, (lines.join("\n"), at)))
+                }
+            },
+        }
+    }
+}
