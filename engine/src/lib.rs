@@ -20,6 +20,7 @@ pub mod session;
 mod toolbox;
 pub mod tools;
 mod turn;
+mod watching;
 pub mod world;
 
 pub use config::{Config, ModelChoice};

@@ -452,6 +452,15 @@ impl Transcripts for MemoryTranscripts {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    fn keep<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        _: &'a [u8],
+    ) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        Box::pin(async move { Ok(self.session_dir(session).join(place)) })
+    }
+
     fn session_dir(&self, _: &SessionId) -> PathBuf {
         "/session".into()
     }
