@@ -227,7 +227,9 @@ impl Session {
     }
 
     /// Writes several records. A boundary names the record that follows it,
-    /// by which other programs find its summary.
+    /// by which other programs find its summary, and the one before it, from
+    /// which decisions that outlive it are found: a pin may be newer than the
+    /// last message.
     pub(crate) async fn append_all(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
         let mut next = None;
         for mut entry in entries {
@@ -237,6 +239,7 @@ impl Session {
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
                 next = Some(summary);
+                boundary.last_before = self.last.clone();
             }
             self.append_as(id.into(), entry).await?;
         }

@@ -13,6 +13,7 @@ mod pick;
 mod present;
 mod sessions;
 mod setup;
+mod show_result;
 mod signals;
 
 use anyhow::{Context, Result};
@@ -72,6 +73,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
+        Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mnemon", &mut script);

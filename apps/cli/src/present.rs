@@ -47,6 +47,14 @@ pub(crate) enum Look {
     Red,
     /// Something is to be known.
     Yellow,
+    /// One part of a picture.
+    Blue,
+    /// Another.
+    Cyan,
+    /// Another.
+    Green,
+    /// Another.
+    Magenta,
 }
 
 impl Look {
@@ -57,6 +65,10 @@ impl Look {
             Self::Bold => "\u{1b}[1m",
             Self::Red => "\u{1b}[31m",
             Self::Yellow => "\u{1b}[33m",
+            Self::Blue => "\u{1b}[34m",
+            Self::Cyan => "\u{1b}[36m",
+            Self::Green => "\u{1b}[32m",
+            Self::Magenta => "\u{1b}[35m",
         }
     }
 }

@@ -15,3 +15,4 @@ mod interactive;
 mod looking;
 mod robust;
 mod sessions;
+mod window;
