@@ -47,6 +47,8 @@ pub(crate) enum Look {
     Red,
     /// Something is to be known.
     Yellow,
+    /// Something is new.
+    Green,
 }
 
 impl Look {
@@ -57,6 +59,7 @@ impl Look {
             Self::Bold => "\u{1b}[1m",
             Self::Red => "\u{1b}[31m",
             Self::Yellow => "\u{1b}[33m",
+            Self::Green => "\u{1b}[32m",
         }
     }
 }

@@ -13,5 +13,7 @@ mod desk;
 mod headless;
 mod interactive;
 mod looking;
+mod memory;
+mod recall;
 mod robust;
 mod sessions;
