@@ -4,6 +4,7 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
+use crate::memory::{Ground, Memories};
 use crate::provider;
 use crate::repo::Repo;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
@@ -198,10 +199,7 @@ impl Builder {
     pub async fn build(self) -> Result<Agent, Error> {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
-        let home = match &self.home {
-            Some(path) => Home::at(path),
-            None => Home::resolve(&self.variables, self.user_home.as_deref())?,
-        };
+        let home = self.resolve_home()?;
         let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
@@ -236,6 +234,34 @@ impl Builder {
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
+    }
+
+    /// The memories of the working directory. Needs settings, but no
+    /// provider and no key.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, settings are broken, or they put the
+    /// memories where they may not be.
+    pub fn memories(&self) -> Result<Memories, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = self.resolve_home()?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
+        Memories::locate(&Ground {
+            variables: &self.variables,
+            user_home: self.user_home.as_deref(),
+            home: &home,
+            resolved: &resolved,
+            repo: repo.as_ref(),
+            cwd: &cwd,
+        })
+    }
+
+    fn resolve_home(&self) -> Result<Home, Error> {
+        Ok(match &self.home {
+            Some(path) => Home::at(path),
+            None => Home::resolve(&self.variables, self.user_home.as_deref())?,
+        })
     }
 
     fn load_settings(

@@ -1,4 +1,4 @@
-//! Why an agent could not be made.
+//! Why an agent could not be made, or what it keeps could not be used.
 
 use mnemon_kernel::{Class, Classify};
 use std::path::PathBuf;
@@ -29,6 +29,9 @@ pub enum Error {
     /// The list of sessions.
     #[error(transparent)]
     Transcript(#[from] mnemon_kernel::ports::TranscriptError),
+    /// Memories.
+    #[error(transparent)]
+    Memory(#[from] mnemon_memdir::Error),
 }
 
 impl Classify for Error {
@@ -40,6 +43,7 @@ impl Classify for Error {
             Self::Key(error) => error.class(),
             Self::Session(error) => error.class(),
             Self::Transcript(error) => error.class(),
+            Self::Memory(error) => error.class(),
         }
     }
 }

@@ -18,13 +18,14 @@
 //! ```
 //!
 //! Parts that are useful alone are re-exported: [`prefix`] (the fold and the
-//! cache simulator), [`transcript`], [`kernel`], [`engine`].
+//! cache simulator), [`transcript`], [`kernel`], [`engine`], [`memory`].
 
 mod agent;
 mod approve;
 mod builder;
 mod clock;
 mod error;
+pub mod memory;
 mod provider;
 mod repo;
 mod turn;

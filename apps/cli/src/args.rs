@@ -1,7 +1,10 @@
 //! The command line (C1, C2), as it was typed. What it means is `setup`'s and
 //! the commands' business.
 
+pub(crate) mod memory;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
 
 /// An agent with a memory.
@@ -144,6 +147,11 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Look at memories, and change them
+    #[command(subcommand)]
+    Memory(MemoryCommand),
+    /// Show which memories a message would bring in, and why
+    Recall(RecallArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),

@@ -31,6 +31,28 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+/// Something that was asked for and is refused, with what to do instead.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    message: String,
+    hint: String,
+}
+
+impl Refusal {
+    /// What is refused and why, and what to do instead.
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 /// An error as the person is told of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Told {
@@ -63,6 +85,12 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     if let Some(usage) = error.downcast_ref::<Usage>() {
         return (Some(usage.hint.clone()), BAD_USAGE);
     }
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        return (Some(refusal.hint.clone()), FAILED);
+    }
+    if let Some(error) = error.downcast_ref::<mnemon::memory::directory::Error>() {
+        return memory(error);
+    }
     match error.downcast_ref::<mnemon::Error>() {
         Some(mnemon::Error::Directory { .. }) => {
             let hint = "name a directory that is there and that you may read";
@@ -81,6 +109,7 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
         Some(mnemon::Error::Provider(_)) => {
             (Some("`mnemon doctor` says which provider is used and why".into()), BAD_USAGE)
         }
+        Some(mnemon::Error::Memory(error)) => memory(error),
         Some(mnemon::Error::Session(mnemon::engine::Error::Exists(_))) => (None, BAD_USAGE),
         Some(
             mnemon::Error::Session(mnemon::engine::Error::Transcript(error))
@@ -90,6 +119,19 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
             Some(mnemon::engine::Error::Transcript(error)) => transcript(error),
             _ => (None, FAILED),
         },
+    }
+}
+
+fn memory(error: &mnemon::memory::directory::Error) -> (Option<String>, u8) {
+    use mnemon::memory::directory::Error as E;
+    match error {
+        E::BadLocation { .. } => {
+            let hint = "set MNEMON_MEMORY_DIR or autoMemoryDirectory to an absolute path";
+            (Some(hint.into()), BAD_USAGE)
+        }
+        E::BadPath { .. } => (None, BAD_USAGE),
+        E::NoEntry { .. } => (Some("`mnemon memory log` shows those that are".into()), FAILED),
+        _ => (None, FAILED),
     }
 }
 

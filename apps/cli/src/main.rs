@@ -9,8 +9,10 @@ mod fail;
 mod headless;
 mod interactive;
 mod log;
+mod memory;
 mod pick;
 mod present;
+mod recall;
 mod sessions;
 mod setup;
 mod show_result;
@@ -72,6 +74,8 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Memory(command) => return memory::run(ground, command, presenter),
+        Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
         Command::Completions { shell } => {

@@ -51,7 +51,7 @@ pub(crate) enum Look {
     Blue,
     /// Another.
     Cyan,
-    /// Another.
+    /// Another; also what is new.
     Green,
     /// Another.
     Magenta,

@@ -72,7 +72,8 @@ pub(crate) async fn for_looking(ground: &Ground, choices: &Choices) -> Result<Ag
     Ok(builder(ground, choices)?.build().await?)
 }
 
-fn builder(ground: &Ground, choices: &Choices) -> Result<Builder> {
+/// The start of an agent, by the flags that settings can say too.
+pub(crate) fn builder(ground: &Ground, choices: &Choices) -> Result<Builder> {
     let cwd = std::env::current_dir().context("the current directory cannot be used").map_err(
         |error| Usage::new(format!("{error:#}"), "change to a directory that is there and yours"),
     )?;

@@ -14,6 +14,15 @@ fn c1_help_is_a_promise() {
         &["config", "--help"],
         &["cost", "--help"],
         &["doctor", "--help"],
+        &["memory", "--help"],
+        &["memory", "list", "--help"],
+        &["memory", "show", "--help"],
+        &["memory", "add", "--help"],
+        &["memory", "log", "--help"],
+        &["memory", "undo", "--help"],
+        &["memory", "check", "--help"],
+        &["memory", "move", "--help"],
+        &["recall", "--help"],
         &["sessions", "list", "--help"],
         &["sessions", "show", "--help"],
         &["show-result", "--help"],
@@ -99,6 +108,12 @@ fn c2_commands_need_no_key_and_write_nothing() {
         &["cost", "--project"],
         &["cost", "--day", "today"],
         &["completions", "bash"],
+        &["memory", "list"],
+        &["memory", "list", "--json"],
+        &["memory", "log"],
+        &["memory", "check"],
+        &["memory", "path"],
+        &["recall", "what is there"],
     ] {
         desk.run(args).ok();
     }

@@ -13,6 +13,8 @@ mod desk;
 mod headless;
 mod interactive;
 mod looking;
+mod memory;
+mod recall;
 mod robust;
 mod sessions;
 mod window;

@@ -1,0 +1,227 @@
+//! The command line of memories (C2), as it was typed.
+
+use clap::{Args, Subcommand, ValueEnum};
+use mnemon::memory::Scope;
+use mnemon::memory::file::MemoryType;
+use std::path::PathBuf;
+
+/// `mnemon memory`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// All memories, newest first
+    List {
+        /// Only these
+        #[arg(long, value_enum)]
+        scope: Option<Tier>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// One memory
+    Show(Named),
+    /// Save a memory; its text comes from standard input, or from $EDITOR
+    Add(AddArgs),
+    /// Change a memory in $EDITOR
+    Edit(Named),
+    /// Remove a memory; the history keeps it
+    Forget(Named),
+    /// What was changed, when and by whom, newest first
+    Log(LogArgs),
+    /// What one entry of the history changed
+    Diff {
+        /// Its number, as `log` shows it
+        entry: u64,
+        /// Which history
+        #[arg(long, value_enum, default_value_t)]
+        scope: Tier,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take changes back; that is a change too, and can be taken back
+    Undo(UndoArgs),
+    /// Where a memory came from
+    Blame(Named),
+    /// Look for what is wrong with memories
+    Check {
+        /// Mend the index
+        #[arg(long)]
+        fix: bool,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Move a memory between this project's and those for everywhere
+    Move {
+        /// A file name, or its beginning
+        name: String,
+        /// Where to
+        #[arg(long, value_enum)]
+        to: Tier,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Where memories are
+    Path {
+        /// Which
+        #[arg(long, value_enum, default_value_t)]
+        scope: Tier,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A memory by its name.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// A file name, with or without .md, or its beginning
+    pub(crate) name: String,
+    /// Only among these
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon memory add`.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// A short name; the file is called after it
+    #[arg(long)]
+    pub(crate) name: String,
+    /// One specific sentence: it is what recall reads
+    #[arg(long)]
+    pub(crate) description: String,
+    /// What it is about
+    #[arg(long = "type", value_enum)]
+    pub(crate) kind: Kind,
+    /// This project's, or for everywhere
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: Tier,
+    /// Save it although there is one that says nearly the same
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon memory log`.
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// Only of this memory; one that is gone by its whole name
+    pub(crate) file: Option<String>,
+    /// With what was changed
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Which history
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: Tier,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon memory undo`.
+#[derive(Debug, Args)]
+pub(crate) struct UndoArgs {
+    /// The number of an entry; the newest that still holds where nothing is said
+    pub(crate) entry: Option<u64>,
+    /// Back to what was there at a time; a day means its end
+    #[arg(long, value_name = "DATE", conflicts_with = "entry")]
+    pub(crate) to: Option<String>,
+    /// Also what was changed again since
+    #[arg(long, conflicts_with = "to")]
+    pub(crate) force: bool,
+    /// Which history
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: Tier,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon recall`.
+#[derive(Debug, Args)]
+pub(crate) struct RecallArgs {
+    /// What a message would say
+    pub(crate) query: String,
+    /// The N best, also those that would not be shown to a model
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Any directory of Markdown files instead of the memories
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Whose memories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tier {
+    /// Those of this project
+    #[default]
+    Project,
+    /// Those that hold everywhere
+    Global,
+}
+
+impl Tier {
+    /// Both.
+    pub(crate) const ALL: [Self; 2] = [Self::Project, Self::Global];
+
+    /// As the library has it.
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            Self::Project => Scope::Project,
+            Self::Global => Scope::Global,
+        }
+    }
+
+    /// The word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::Global => "global",
+        }
+    }
+
+    /// The flag that names it in a hint; the project is meant without.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::Project => "",
+            Self::Global => " --scope global",
+        }
+    }
+}
+
+/// What a memory is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// The person
+    User,
+    /// How to work
+    Feedback,
+    /// What is going on
+    Project,
+    /// Where things are
+    Reference,
+}
+
+impl From<Kind> for MemoryType {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::User => Self::User,
+            Kind::Feedback => Self::Feedback,
+            Kind::Project => Self::Project,
+            Kind::Reference => Self::Reference,
+        }
+    }
+}

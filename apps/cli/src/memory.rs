@@ -1,0 +1,88 @@
+//! `mnemon memory`: looking at memories, and changing them (C2). Works without
+//! a key and without a network. Memories that are not there are not made by
+//! looking for them.
+
+mod check;
+mod editor;
+mod find;
+mod history;
+mod look;
+mod write;
+
+use crate::args::Choices;
+use crate::args::memory::{MemoryCommand, Tier};
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use jiff::{Timestamp, Zoned};
+use mnemon::memory::directory::By;
+use mnemon::memory::{Memories, Store};
+use std::process::ExitCode;
+
+/// What every one of these commands works with.
+pub(crate) struct Bench<'a> {
+    ground: &'a Ground,
+    memories: Memories,
+    presenter: &'a Presenter,
+    now: Zoned,
+}
+
+impl<'a> Bench<'a> {
+    /// The memories of the current directory.
+    pub(crate) fn new(ground: &'a Ground, presenter: &'a Presenter) -> Result<Self> {
+        let memories = setup::builder(ground, &Choices::default())?.memories()?;
+        Ok(Self { ground, memories, presenter, now: Zoned::now() })
+    }
+
+    fn at(&self) -> Timestamp {
+        self.now.timestamp()
+    }
+
+    /// The person, for the reason that the command is.
+    fn person(&self, reason: &str) -> By {
+        By::person(reason, self.at())
+    }
+
+    /// The stores that are there.
+    fn stores(&self, scope: Option<Tier>) -> Result<Vec<(Tier, Store)>> {
+        let mut found = Vec::new();
+        for tier in Tier::ALL.into_iter().filter(|tier| scope.is_none_or(|only| only == *tier)) {
+            found.extend(self.existing(tier)?.map(|store| (tier, store)));
+        }
+        Ok(found)
+    }
+
+    fn existing(&self, tier: Tier) -> Result<Option<Store>> {
+        let store = self.memories.existing(tier.scope())?;
+        if let Some(reason) = store.as_ref().and_then(|store| store.opening().read_only.as_deref())
+        {
+            let note = format!("the {} memories can only be read: {reason}", tier.as_str());
+            self.presenter.note(Look::Yellow, &note);
+        }
+        Ok(store)
+    }
+}
+
+/// Runs one of them.
+pub(crate) fn run(
+    ground: &Ground,
+    command: &MemoryCommand,
+    presenter: &Presenter,
+) -> Result<ExitCode> {
+    let bench = Bench::new(ground, presenter)?;
+    match command {
+        MemoryCommand::List { scope, json } => bench.list(*scope, *json)?,
+        MemoryCommand::Show(named) => bench.show(named)?,
+        MemoryCommand::Add(args) => bench.add(args)?,
+        MemoryCommand::Edit(named) => bench.edit(named)?,
+        MemoryCommand::Forget(named) => bench.forget(named)?,
+        MemoryCommand::Log(args) => bench.log(args)?,
+        MemoryCommand::Diff { entry, scope, json } => bench.diff(*entry, *scope, *json)?,
+        MemoryCommand::Undo(args) => bench.undo(args)?,
+        MemoryCommand::Blame(named) => bench.blame(named)?,
+        MemoryCommand::Check { fix, json } => return bench.check(*fix, *json),
+        MemoryCommand::Move { name, to, json } => bench.relocate(name, *to, *json)?,
+        MemoryCommand::Path { scope, json } => bench.path(*scope, *json)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

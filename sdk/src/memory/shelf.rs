@@ -1,0 +1,193 @@
+//! The memories of a directory, whole, for a single look (R2).
+//!
+//! A new process that answers one question has no use for a history, a lock or
+//! a list of what changed since; it reads each file once, on every core. It
+//! writes nothing, so it does for any directory of Markdown files. Links are
+//! not followed, and of a huge file only the start is read.
+
+use crate::error::Error;
+use jiff::Timestamp;
+use mnemon_memfile::index::INDEX_FILE;
+use mnemon_memfile::{Frontmatter, Memory};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How much of a file is read, in bytes.
+const FILE_BYTES: u64 = 1024 * 1024;
+/// How many files are read.
+const MAX_FILES: usize = 200_000;
+/// How deep folders are looked into.
+const MAX_DEPTH: usize = 16;
+/// Files that are worth a thread of their own.
+const THREAD_FILES: usize = 200;
+/// Most threads: the disk is what they share.
+const MAX_THREADS: usize = 8;
+/// Folders at the top that hold no topics.
+const NO_TOPICS: [&str; 2] = ["logs", "inbox"];
+
+/// A memory that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shelved {
+    /// Its path from the top of the directory, with `/`.
+    pub path: String,
+    /// The file.
+    pub file: PathBuf,
+    /// Its text, frontmatter included.
+    pub text: String,
+    /// What it says about itself.
+    pub front: Frontmatter,
+    /// When the file was last written.
+    pub modified: Timestamp,
+    body_start: usize,
+}
+
+impl Shelved {
+    /// The text behind the frontmatter.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        self.text.get(self.body_start..).unwrap_or_default()
+    }
+}
+
+/// Reads every memory of a directory, by path.
+///
+/// # Errors
+/// If the directory cannot be listed. A file that cannot be read is left out.
+pub fn shelf(dir: &Path) -> Result<Vec<Shelved>, Error> {
+    let mut paths = Vec::new();
+    walk(dir, "", 0, &mut paths)
+        .map_err(|error| Error::Directory { path: dir.to_owned(), message: error.to_string() })?;
+    paths.sort_unstable();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (paths.len() / THREAD_FILES).clamp(1, cores.min(MAX_THREADS));
+    if threads == 1 {
+        return Ok(paths.iter().filter_map(|path| read(dir, path)).collect());
+    }
+    let share = paths.len().div_ceil(threads);
+    let mut found = Vec::with_capacity(paths.len());
+    std::thread::scope(|scope| {
+        let read_all = |part: &[String]| -> Vec<Shelved> {
+            part.iter().filter_map(|path| read(dir, path)).collect()
+        };
+        let parts: Vec<_> =
+            paths.chunks(share).map(|part| scope.spawn(move || read_all(part))).collect();
+        // A thread that died took its files with it; the others still count.
+        found.extend(parts.into_iter().filter_map(|part| part.join().ok()).flatten());
+    });
+    Ok(found)
+}
+
+fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std::io::Result<()> {
+    let mut folders = Vec::new();
+    let mut files = Vec::new();
+    let mut has_index = false;
+    for entry in fs::read_dir(dir)? {
+        let Ok(entry) = entry else { continue };
+        let (Ok(kind), Some(name)) =
+            (entry.file_type(), entry.file_name().to_str().map(str::to_owned))
+        else {
+            continue;
+        };
+        if name.starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() && depth < MAX_DEPTH {
+            folders.push(name);
+        } else if kind.is_file() && name.eq_ignore_ascii_case(INDEX_FILE) {
+            has_index = true;
+        } else if kind.is_file() && is_markdown(&name) {
+            files.push(format!("{prefix}{name}"));
+        }
+    }
+    // A team's memories are a store of their own.
+    if depth == 1 && prefix == "team/" && has_index {
+        return Ok(());
+    }
+    found.extend(files);
+    for name in folders {
+        if depth == 0 && NO_TOPICS.contains(&name.as_str()) || found.len() >= MAX_FILES {
+            continue;
+        }
+        // One folder that is closed or gone must not hide the others.
+        let _ = walk(&dir.join(&name), &format!("{prefix}{name}/"), depth + 1, found);
+    }
+    found.truncate(MAX_FILES);
+    Ok(())
+}
+
+fn is_markdown(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
+}
+
+fn read(dir: &Path, path: &str) -> Option<Shelved> {
+    let file = dir.join(path);
+    let open = File::open(&file).ok()?;
+    let about = open.metadata().ok()?;
+    let modified = about.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+    let mut bytes = Vec::with_capacity(usize::try_from(about.len().min(FILE_BYTES)).ok()? + 1);
+    open.take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    };
+    let memory = Memory::parse(&text);
+    let (front, body_start) = (memory.front, text.len() - memory.body.len());
+    let path = path.to_owned();
+    Some(Shelved { path, file, front, modified: modified.unwrap_or_default(), body_start, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(dir: &Path, path: &str, text: impl AsRef<[u8]>) {
+        let path = dir.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn r2_topics_are_markdown_files_but_indexes_logs_and_hidden_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        for path in ["a.md", "b/c.MD", "b/MEMORY.md", "MEMORY.md", "logs/x.md", "inbox/y.md"] {
+            write(dir.path(), path, "text");
+        }
+        for path in [".mnemon/z.md", ".hidden.md", "note.txt", "team/MEMORY.md", "team/t.md"] {
+            write(dir.path(), path, "text");
+        }
+        let found: Vec<String> =
+            shelf(dir.path()).unwrap().into_iter().map(|found| found.path).collect();
+        assert_eq!(found, ["a.md", "b/c.MD"]);
+        assert!(shelf(&dir.path().join("nowhere")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn s6_links_bad_bytes_and_huge_files_do_no_harm() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(dir.path(), dir.path().join("loop")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("link.md")).unwrap();
+        write(dir.path(), "bad.md", b"---\nname: x\n---\n\xff\xfe body");
+        write(dir.path(), "open.md", "---\nname: never closed\n");
+        let huge = File::create(dir.path().join("huge.md")).unwrap();
+        huge.set_len(1 << 30).unwrap();
+        let found = shelf(dir.path()).unwrap();
+        assert_eq!(found.len(), 3);
+        assert!(found.iter().all(|memory| memory.text.len() <= 3 << 20));
+        let bad = found.iter().find(|memory| memory.path == "bad.md").unwrap();
+        assert_eq!(bad.front.name.as_deref(), Some("x"));
+        assert!(bad.body().ends_with("body"));
+    }
+
+    #[test]
+    fn r9_many_files_are_read_by_many_threads_in_the_same_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..1_000 {
+            write(dir.path(), &format!("{number:04}.md"), format!("{number}"));
+        }
+        let found = shelf(dir.path()).unwrap();
+        assert_eq!(found.len(), 1_000);
+        assert!(found.iter().enumerate().all(|(at, memory)| memory.text == at.to_string()));
+    }
+}
