@@ -117,16 +117,16 @@ impl Session {
         let auto = if on { AutoCompact::On } else { AutoCompact::Off };
         let limits = &self.config.limits;
         let (model, window) = (self.model().clone(), self.window());
-        match (self.fold.prelude(), self.compose_prelude_for(&model)) {
-            (None, Ok(prelude)) => {
-                let mut fold = self.fold.clone();
-                let entry = Entry::Decision(Decision::Prelude(Box::new(prelude)));
-                let at = Timestamp::UNIX_EPOCH;
-                fold.push(Record { id: "look".into(), parent: None, at, entry });
-                ContextView::of(&fold, model, window, auto, limits)
-            }
-            _ => ContextView::of(&self.fold, model, window, auto, limits),
+        if self.fold.prelude().is_none()
+            && let Ok(prelude) = self.compose_prelude_for(&model)
+        {
+            let mut fold = self.fold.clone();
+            let entry = Entry::Decision(Decision::Prelude(Box::new(prelude)));
+            let at = Timestamp::UNIX_EPOCH;
+            fold.push(Record { id: "look".into(), parent: None, at, entry });
+            return ContextView::of(&fold, model, window, auto, limits);
         }
+        ContextView::of(&self.fold, model, window, auto, limits)
     }
 }
 

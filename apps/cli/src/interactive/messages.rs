@@ -151,7 +151,12 @@ pub(super) async fn expand(repl: &mut Repl<'_>, name: &str) -> Result<Flow> {
         return tell(repl, Err(why.to_owned()));
     }
     let entries = repl.session.in_view();
-    let id = named(&entries, name).map_or(name, |entry| entry.record.as_str());
+    let entry = named(&entries, name).ok();
+    if let Some(InView { number, shown: Showing::StandsIn, .. }) = entry {
+        let why = format!("message {number} stands for others; /unsnip {number} puts them back");
+        return tell(repl, Err(why));
+    }
+    let id = entry.map_or(name, |entry| entry.record.as_str());
     let limits = std::sync::Arc::clone(&repl.session.config().limits);
     let found = recalled::find(repl.agent.world(), &limits, repl.session.id(), id).await;
     let recalled = match found {

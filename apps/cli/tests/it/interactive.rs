@@ -83,7 +83,22 @@ fn q9_commands_are_listed_and_unknown_ones_told() {
     let ran =
         talk(&desk, &[], &["/help", "/nonsense", "/model claude-opus-5-5", "hi", "/clear", "x"]);
     let ran = ran.ok();
-    for name in ["/help", "/cost", "/context", "/model", "/resume", "/clear", "/quit"] {
+    for name in [
+        "/help",
+        "/cost",
+        "/context",
+        "/compact",
+        "/messages",
+        "/pin",
+        "/unpin",
+        "/snip",
+        "/unsnip",
+        "/expand",
+        "/model",
+        "/resume",
+        "/clear",
+        "/quit",
+    ] {
         assert!(ran.out.contains(name), "{name}");
     }
     assert!(ran.err.contains("/nonsense"), "{}", ran.err);

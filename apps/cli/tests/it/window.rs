@@ -196,10 +196,11 @@ fn l4_14_a_snip_hides_and_is_undone_in_a_new_process() {
     assert!(!last_request(&desk).contains("secret plan"), "{}", ran.out);
     let undo = ran.out.lines().find_map(|line| line.split("/unsnip ").nth(1)).unwrap();
     let id = undo.split_whitespace().next().unwrap();
-    let ran = talk(&desk, &["-c"], &["still hidden?", "/unsnip", "/unsnip 2"]);
+    let ran = talk(&desk, &["-c"], &["still hidden?", "/unsnip", "/unsnip 2", "/expand 1"]);
     assert!(!last_request(&desk).contains("secret plan"));
     assert!(ran.out.contains("stand-in"), "{}", ran.out);
     assert!(ran.err.contains("message 2 is no snip"), "{}", ran.err);
+    assert!(ran.err.contains("/unsnip 1 puts them back"), "{}", ran.err);
     let undo = format!("/unsnip {id}");
     let ran = talk(&desk, &["-c"], &[&undo, "and now?", &undo, "/snip 9 1 2", "/snip 4 1"]);
     assert!(ran.out.contains("the model sees it again"), "{} {}", ran.out, ran.err);
