@@ -18,8 +18,8 @@ cargo run --release -p mnemon-bench -- all --write
 
 `start`, `memory`, `projection`, `layers` and `marathon` in place of `all` run one part, and without `--write` the \
 tables are only printed. `cargo bench -p mnemon-bench` runs the small ones under divan. The parts are in `bench/src/`. \
-Other work on the machine makes times longer, never shorter: where best and median are far apart, the best is nearer \
-to the truth. The facts below are those of the last run.
+Other work on the machine makes times longer, never shorter, so a goal counts as met by the best of many runs (by the \
+median for the start); where median and worst are far off, the machine was busy. The facts below are those of the last run.
 ";
 
 /// Writes the page, and says where it is.

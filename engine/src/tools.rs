@@ -20,6 +20,7 @@ mod todo_write;
 mod web_fetch;
 mod write;
 
+pub(crate) use context::SEEN_FIELD;
 pub use context::ToolContext;
 pub use todo_write::{Todo, TodoStatus};
 

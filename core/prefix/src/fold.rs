@@ -20,6 +20,9 @@ use counting::Reported;
 pub use decide::BreakCause;
 pub use results::{Freshness, ResultView};
 
+/// JSON around the texts of a conversation is about one part in so many.
+const SYNTAX_SHARE: u64 = 4;
+
 /// The conversation as the model is to see it, kept up to date record by
 /// record. Two folds that were given the same records are the same.
 ///
@@ -150,6 +153,10 @@ impl Fold {
     /// directive after them. None before there is a prelude.
     pub fn request(&mut self, directive: Option<Directive<'_>>) -> Option<Request> {
         let prelude = self.prelude.as_ref()?;
+        if self.rendered.len() == 0 {
+            let bytes = self.raw.0.saturating_mul(self.limits.bytes_per_token_text);
+            self.rendered.reserve(bytes.saturating_add(bytes / SYNTAX_SHARE));
+        }
         for index in self.rendered.len()..self.messages.len() {
             let before = index.checked_sub(1).and_then(|before| self.messages.get(before));
             if let Some(message) = self.messages.get(index) {

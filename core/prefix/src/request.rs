@@ -165,6 +165,9 @@ struct Mark {
     block: usize,
 }
 
+/// Most bytes that are reserved ahead: an estimate is no reason to ask for more.
+const MOST_RESERVED: usize = 64 << 20;
+
 /// Messages rendered one after another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Rendered {
@@ -178,6 +181,12 @@ impl Rendered {
     /// How many messages are rendered.
     pub(crate) fn len(&self) -> usize {
         self.spans.len()
+    }
+
+    /// Makes room for about so many bytes at once: a buffer that grows step
+    /// by step leaves its earlier sizes behind as holes in the heap.
+    pub(crate) fn reserve(&mut self, bytes: u64) {
+        self.bytes.reserve(usize::try_from(bytes).unwrap_or(0).min(MOST_RESERVED));
     }
 
     /// Forgets the messages from this one on.

@@ -24,6 +24,7 @@ pub use conversation::{Conversation, SkipReason, Skipped, Tally};
 use index::{Body, Form, Index, Node};
 use jiff::Timestamp;
 use mnemon_kernel::{Decision, Entry, RecordId};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which bodies are held.
@@ -39,6 +40,8 @@ enum Retention {
 #[derive(Debug)]
 pub struct Rebuild {
     retention: Retention,
+    /// The one field of a result's structured form that is kept; none is all.
+    result_field: Option<&'static str>,
     index: Index,
     /// Boundaries that a summary follows.
     bounds: BTreeMap<usize, Bound>,
@@ -72,6 +75,7 @@ impl Rebuild {
     pub fn new() -> Self {
         Self {
             retention: Retention::SinceBoundary,
+            result_field: None,
             index: Index::default(),
             bounds: BTreeMap::new(),
             pending: None,
@@ -91,6 +95,15 @@ impl Rebuild {
     #[must_use]
     pub fn keeping_all() -> Self {
         Self { retention: Retention::Everything, ..Self::new() }
+    }
+
+    /// Keeps of the structured form of a tool's result only this field. It
+    /// often repeats the whole result, and a reader that does not copy the
+    /// conversation has no use for it.
+    #[must_use]
+    pub fn with_only_result_field(mut self, name: &'static str) -> Self {
+        self.result_field = Some(name);
+        self
     }
 
     /// Takes in one line, with or without its line end.
@@ -198,6 +211,9 @@ impl Rebuild {
             record.at = self.latest;
         }
         self.latest = record.at;
+        if let (Some(name), Entry::User(user)) = (self.result_field, &mut record.entry) {
+            user.tool_use_result = only(user.tool_use_result.take(), name);
+        }
         let half = Half::of(&facts.side);
         if half == Half::Main {
             self.notes.note_record(&record);
@@ -267,6 +283,17 @@ impl Rebuild {
     fn skip(&mut self, reason: SkipReason) {
         let line = self.number;
         self.out.skipped.push(Skipped { line, reason });
+    }
+}
+
+/// The object with this field alone; none where it has no such field.
+fn only(value: Option<Value>, name: &str) -> Option<Value> {
+    match value? {
+        Value::Object(mut fields) => {
+            let field = fields.shift_remove_entry(name)?;
+            Some(Value::Object(Map::from_iter([field])))
+        }
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Error, Session};
 use crate::config::{Config, ModelChoice};
 use crate::toolbox::Toolbox;
+use crate::tools::SEEN_FIELD;
 use crate::world::World;
 use mnemon_kernel::{
     Block, Decision, Entry, Ledger, Limits, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
@@ -34,7 +35,7 @@ impl Session {
         config: Config,
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
-        let (conversation, torn_bytes) = load(&world, &id).await?;
+        let (conversation, torn_bytes) = load(&world, &id, slim()).await?;
         let mut session = Self::new(id, world, config, toolbox);
         let resumed = session.restore(conversation, torn_bytes);
         session.mend().await?;
@@ -53,7 +54,7 @@ impl Session {
         config: Config,
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
-        let (mut conversation, torn_bytes) = load(&world, from).await?;
+        let (mut conversation, torn_bytes) = load(&world, from, Rebuild::new()).await?;
         let mut session = Self::new(id, world.clone(), config, toolbox);
         let mut fresh = || world.clock.fresh_uuid();
         let forked =
@@ -72,7 +73,7 @@ impl Session {
     /// Folds the log anew, where a decision holds no more that this fold had
     /// carried out.
     pub(crate) async fn refold(&mut self) -> Result<(), Error> {
-        let (conversation, _) = load(&self.world, &self.id).await?;
+        let (conversation, _) = load(&self.world, &self.id, slim()).await?;
         self.fold = fold_of(conversation.records, &self.config.limits);
         Ok(())
     }
@@ -159,8 +160,17 @@ fn fold_of(records: Vec<Record>, limits: &Arc<Limits>) -> Fold {
     fold
 }
 
-async fn load(world: &World, id: &SessionId) -> Result<(Conversation, u64), Error> {
-    let mut rebuild = Rebuild::new();
+/// For reading a conversation that is not copied: of results' structured
+/// forms only what the session remembers, so that no file is held twice.
+fn slim() -> Rebuild {
+    Rebuild::new().with_only_result_field(SEEN_FIELD)
+}
+
+async fn load(
+    world: &World,
+    id: &SessionId,
+    mut rebuild: Rebuild,
+) -> Result<(Conversation, u64), Error> {
     let mut sink = |line: &[u8]| rebuild.push(line);
     let loaded = world.transcripts.load(id, &mut sink).await?;
     Ok((rebuild.finish(), loaded.torn_bytes))

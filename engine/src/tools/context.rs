@@ -15,7 +15,7 @@ use super::{Asker, Todo};
 use crate::world::World;
 
 /// The field of a result's structured form that names versions of files.
-const SEEN_FIELD: &str = "mnemonSeen";
+pub(crate) const SEEN_FIELD: &str = "mnemonSeen";
 
 /// What a tool may use while it runs.
 pub struct ToolContext {

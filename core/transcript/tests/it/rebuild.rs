@@ -232,3 +232,25 @@ fn q4_a_line_without_a_time_takes_the_one_before_it() {
     let conversation = rebuilt(Rebuild::new(), &[first, user("u2", Some("u1"), "2")]);
     assert_eq!(conversation.records[0].at, conversation.records[1].at);
 }
+
+#[test]
+fn q4_a_reader_that_copies_nothing_holds_only_the_field_it_needs() {
+    let mut result = user("2", Some("1"), "x");
+    result["toolUseResult"] = json!({"file": {"content": "long"}, "seen": {"/a": "v1"}});
+    let mut plain = user("3", Some("2"), "y");
+    plain["toolUseResult"] = json!("a text");
+    let lines = [user("1", None, "hi"), result, plain];
+    let structured = |conversation: &Conversation| -> Vec<Option<Value>> {
+        let records = conversation.records.iter();
+        let user = |entry: &Entry| match entry {
+            Entry::User(user) => user.tool_use_result.clone(),
+            _ => None,
+        };
+        records.map(|record| user(&record.entry)).collect()
+    };
+    let slim = rebuilt(Rebuild::new().with_only_result_field("seen"), &lines);
+    assert_eq!(structured(&slim), [None, Some(json!({"seen": {"/a": "v1"}})), None]);
+    let whole = rebuilt(Rebuild::new(), &lines);
+    assert_eq!(ids(&whole), ids(&slim));
+    assert!(structured(&whole)[1].as_ref().unwrap().get("file").is_some());
+}
