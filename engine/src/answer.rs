@@ -14,6 +14,7 @@ use mnemon_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, QuerySource, RequestId,
     ToolUseId, Usage,
 };
+use mnemon_prefix::breaks::Base;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +57,7 @@ impl Session {
             let message = "there is no prelude to ask with".into();
             return Ok(Answered::Failed(ModelError::Broken { message }));
         };
+        self.note_request(&QuerySource::Main, Base::Own, &request);
         let call = request.into_call(QuerySource::Main);
         let model = std::sync::Arc::clone(&self.world.model);
         let opened = tokio::select! {
@@ -162,6 +164,7 @@ impl Session {
             return Ok(Answered::Failed(ModelError::Broken { message }));
         };
         self.book_main(&started.model, usage).await?;
+        self.note_answer(&QuerySource::Main, &started.model, usage).await?;
         Ok(Answered::Whole(Reply {
             message_id: started.message_id,
             request_id: started.request_id,

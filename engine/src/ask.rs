@@ -7,15 +7,16 @@ use crate::tools::Asker;
 use crate::world::World;
 use futures_util::StreamExt;
 use mnemon_kernel::effect::{Ask, AskShape};
-use mnemon_kernel::ports::{BoxFuture, Expect, FileError, Model, ModelError, ModelEvent, Reply};
+use mnemon_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, Reply};
 use mnemon_kernel::record::Breakpoint;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     AssistantEntry, Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params,
     Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry, UserOrigin,
 };
+use mnemon_prefix::breaks::Base;
 use mnemon_prefix::{Directive, Fold, Request};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
@@ -53,9 +54,9 @@ impl Session {
     /// Writes a result beside the transcript. One that is there already stays
     /// as it is: a spill is written once (L1.7).
     async fn perform_spill(&self, file: &str, content: &str) -> Outcome {
-        let path = self.context.session_dir.join(RESULTS_DIR).join(file);
-        match self.world.files.write(&path, content.as_bytes(), Expect::Absent).await {
-            Ok(_) | Err(FileError::Changed { .. }) => Outcome::Spilled { path },
+        let place = Path::new(RESULTS_DIR).join(file);
+        match self.world.transcripts.keep(&self.id, &place, content.as_bytes()).await {
+            Ok(path) => Outcome::Spilled { path },
             Err(error) => Outcome::Failed { class: error.class(), reason: error.to_string() },
         }
     }
@@ -98,6 +99,11 @@ impl Session {
             let reason = "there is no conversation to fork yet".to_owned();
             return Ok(Outcome::Failed { class: Class::Refuse, reason });
         };
+        let base = match shape {
+            AskShape::Fork { .. } => Base::Main,
+            AskShape::Conversation { .. } | AskShape::Side { .. } => Base::Nothing,
+        };
+        self.note_request(&source, base, &request);
         let asked = tokio::select! {
             asked = collect(&*self.world.model, request, source.clone()) => asked,
             () = cancel.cancelled() => {
@@ -107,6 +113,7 @@ impl Session {
         };
         match asked {
             Ok(reply) => {
+                self.note_answer(&source, &reply.model, reply.usage).await?;
                 let table = &self.config.table;
                 self.book(Booking::new(source, reply.model, reply.usage, table)).await?;
                 let text = crate::answer::text_of(&reply.blocks);

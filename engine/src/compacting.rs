@@ -6,7 +6,7 @@
 use crate::event::Event;
 use crate::session::{Error, Session};
 use mnemon_compact::apply::{Extras, Setting, settle, settle_local};
-use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Scope, Summary, Trigger, Way};
+use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Summary, Way};
 use mnemon_kernel::ports::ModelKind;
 use mnemon_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 mod asking;
 
 pub use mnemon_compact::preview::{Preview, Report};
+pub use mnemon_compact::{Scope, Trigger};
 
 /// What a person or the ladder asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,7 +10,9 @@ mod answer;
 mod ask;
 pub mod compacting;
 pub mod config;
+pub mod context_view;
 pub mod event;
+pub mod in_view;
 pub mod ladder;
 pub mod permit;
 mod queue;
@@ -20,6 +22,7 @@ pub mod session;
 mod toolbox;
 pub mod tools;
 mod turn;
+mod watching;
 pub mod world;
 
 pub use config::{Config, ModelChoice};

@@ -18,6 +18,7 @@ use mnemon_kernel::{
     Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
     Timestamp, Window,
 };
+use mnemon_prefix::breaks::Detector;
 use mnemon_prefix::{Fold, system};
 use mnemon_transcript::{Envelope, encode};
 use std::collections::BTreeSet;
@@ -57,7 +58,7 @@ pub type Events = mpsc::UnboundedSender<Event>;
 
 /// A conversation.
 pub struct Session {
-    id: SessionId,
+    pub(crate) id: SessionId,
     pub(crate) world: World,
     pub(crate) config: Arc<Config>,
     pub(crate) toolbox: Toolbox,
@@ -71,6 +72,8 @@ pub struct Session {
     broken_rules: Vec<RuleError>,
     pub(crate) queue: Queue,
     pub(crate) side_bookings: SideBookings,
+    /// Watches the prompt cache.
+    pub(crate) detector: Detector,
     /// When a fork last read the prefix.
     pub(crate) last_fork: Option<Timestamp>,
     /// What the person was told once already.
@@ -113,6 +116,7 @@ impl Session {
             broken_rules,
             queue: Queue::default(),
             side_bookings,
+            detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             said: BTreeSet::new(),
             id,
@@ -223,7 +227,9 @@ impl Session {
     }
 
     /// Writes several records. A boundary names the record that follows it,
-    /// by which other programs find its summary.
+    /// by which other programs find its summary, and the one before it, from
+    /// which decisions that outlive it are found: a pin may be newer than the
+    /// last message.
     pub(crate) async fn append_all(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
         let mut next = None;
         for mut entry in entries {
@@ -233,6 +239,7 @@ impl Session {
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
                 next = Some(summary);
+                boundary.last_before = self.last.clone();
             }
             self.append_as(id.into(), entry).await?;
         }

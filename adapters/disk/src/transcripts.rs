@@ -6,10 +6,11 @@
 
 use crate::error::Error;
 use crate::jsonl::{self, Appender};
+use crate::root::Root;
 use jiff::Timestamp;
 use mnemon_kernel::ids::SessionId;
 use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{BoxFuture, Glimpse, Loaded, TranscriptError, Transcripts};
+use mnemon_kernel::ports::{BoxFuture, FileError, Glimpse, Loaded, TranscriptError, Transcripts};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -120,6 +121,22 @@ impl Transcripts for DiskTranscripts {
                 let message = failed.to_string();
                 Err(TranscriptError::Read { path, message })
             })
+        })
+    }
+
+    fn keep<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+    ) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        Box::pin(async move {
+            let dir = self.session_dir(session);
+            let root = Root::create(&dir)?;
+            match root.create_new(place, bytes) {
+                Ok(()) | Err(Error::Exists { .. }) => Ok(dir.join(place)),
+                Err(error) => Err(error.into()),
+            }
         })
     }
 

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Directories that are looked into only when they are named: git's own files,
+/// and Mnemon's transcripts where the home directory is the working directory.
+const PRIVATE: [&str; 2] = [".git", ".mnemon"];
+
 /// Tells a search that nobody waits for it any more.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
@@ -57,7 +61,9 @@ pub(crate) fn files<'a>(root: &Path, stop: &'a Stop) -> impl Iterator<Item = Fou
         .require_git(false)
         .follow_links(false)
         .sort_by_file_name(Ord::cmp)
-        .filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        .filter_entry(|entry| {
+            entry.depth() == 0 || !PRIVATE.iter().any(|name| entry.file_name() == *name)
+        });
     let walk: Walk = builder.build();
     walk.take_while(|_| !stop.is_set()).filter_map(|step| match step {
         Ok(entry) if is_file(&entry) => Some(Found::File(entry)),

@@ -155,6 +155,8 @@ pub(crate) enum Command {
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
+    /// Print a tool's result or a message by its id
+    ShowResult(ShowResultArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -204,6 +206,19 @@ pub(crate) struct DoctorArgs {
     /// Settings.
     #[command(flatten)]
     pub(crate) choices: Choices,
+}
+
+/// `mnemon show-result`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowResultArgs {
+    /// A tool call's id, a record's id, or two of these as FROM..TO
+    pub(crate) id: String,
+    /// A session of this directory; the newest that has the id where nothing is said
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `mnemon sessions`.

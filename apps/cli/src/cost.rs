@@ -1,5 +1,6 @@
 //! `mnemon cost` and `/cost`: what was used and what it cost, by source and
-//! model (T6), from the bookings in transcripts.
+//! model (T6), from the bookings in transcripts, and the cache breaks that
+//! nothing had announced (PC6).
 
 use crate::args::{Choices, CostArgs};
 use crate::fail::Usage;
@@ -10,15 +11,17 @@ use anyhow::{Context, Result};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use mnemon::kernel::ports::Transcripts;
+use mnemon::kernel::ports::{TranscriptError, Transcripts};
 use mnemon::kernel::usage::LedgerLine;
 use mnemon::kernel::{Decision, Entry, Ledger, Record, SessionId};
 use mnemon::transcript::{Decoded, decode};
 use mnemon::{Agent, Session};
 use serde_json::{Value, json};
 
-/// What every booking's line has in it; others need not be read.
-const BOOKED: &[u8] = b"mnemon_booked";
+pub(crate) mod breaks;
+
+/// What the lines have in them that matter here; others need not be read.
+const TELLING: [&str; 2] = ["mnemon_booked", "mnemon_break_seen"];
 
 /// What was asked about.
 enum Scope {
@@ -32,6 +35,7 @@ enum Scope {
 struct Sum {
     ledger: Ledger,
     sessions: usize,
+    breaks: Vec<breaks::Seen>,
 }
 
 /// Shows what was used.
@@ -63,7 +67,8 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
         Scope::Day(day) => format!("{day}, {} {sessions}", sum.sessions),
     };
     presenter.line(&title)?;
-    Ok(presenter.table(&table(&sum.ledger))?)
+    presenter.table(&table(&sum.ledger))?;
+    Ok(breaks::show(&sum.breaks, presenter)?)
 }
 
 async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
@@ -127,15 +132,25 @@ impl Sum {
         span: Option<Span>,
     ) -> Result<()> {
         let mut found = Ledger::default();
+        let mut breaks = Vec::new();
         let mut sink = |line: &[u8]| {
-            if let Some(record) = booked(line)
-                && let Entry::Decision(Decision::Booked(booking)) = &record.entry
-                && span.is_none_or(|span| span.has(record.at))
-            {
-                found.book(booking);
+            let in_span = |at| span.is_none_or(|span| span.has(at));
+            match telling(line) {
+                Some(Record { at, entry: Entry::Decision(decision), .. }) if in_span(at) => {
+                    match decision {
+                        Decision::Booked(booking) => found.book(&booking),
+                        Decision::BreakSeen(seen) => {
+                            let session = session.clone();
+                            breaks.push(breaks::Seen { session, at, what: seen });
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
             }
         };
         transcripts.load(session, &mut sink).await.map_err(mnemon::Error::from)?;
+        self.breaks.append(&mut breaks);
         if found.lines().next().is_some() || span.is_none() {
             self.sessions += 1;
         }
@@ -153,14 +168,17 @@ impl Sum {
             map.insert("sessions".into(), json!(self.sessions));
             map.insert("lines".into(), json!(lines(&self.ledger)));
             map.insert("total".into(), line_json(&self.ledger.total()));
+            let breaks: Vec<Value> = self.breaks.iter().map(breaks::Seen::to_json).collect();
+            map.insert("cache_breaks".into(), json!(breaks));
         }
         value
     }
 }
 
-/// The booking of a line, unless a fork copied it.
-fn booked(line: &[u8]) -> Option<Record> {
-    if !line.windows(BOOKED.len()).any(|part| part == BOOKED) {
+/// The booking or the break of a line, unless a fork copied it.
+fn telling(line: &[u8]) -> Option<Record> {
+    let text = std::str::from_utf8(line).ok()?;
+    if !TELLING.iter().any(|part| text.contains(part)) {
         return None;
     }
     match decode(line) {
@@ -224,9 +242,27 @@ fn row(source: &str, model: &str, line: &LedgerLine) -> Vec<String> {
     ]
 }
 
-/// `/cost`: what a running session used.
-pub(crate) fn show_session(session: &Session, presenter: &Presenter) -> std::io::Result<()> {
-    presenter.table(&table(session.ledger()))
+/// `/cost`: what a running session used, and the breaks in its log.
+pub(crate) async fn show_session(
+    agent: &Agent,
+    session: &Session,
+    presenter: &Presenter,
+) -> Result<()> {
+    let mut sum = Sum::default();
+    presenter.table(&table(session.ledger()))?;
+    match sum.add(&*agent.world().transcripts, session.id(), None).await {
+        Ok(()) => Ok(breaks::show(&sum.breaks, presenter)?),
+        // A session that has said nothing yet has no transcript.
+        Err(error) if is_not_there(&error) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_not_there(error: &anyhow::Error) -> bool {
+    matches!(
+        error.downcast_ref(),
+        Some(mnemon::Error::Transcript(TranscriptError::NotFound { .. }))
+    )
 }
 
 #[cfg(test)]

@@ -21,7 +21,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 mod ask;
 mod commands;
+mod compact;
+mod context;
 mod lines;
+mod messages;
 mod show;
 
 use ask::{Asker, Question};

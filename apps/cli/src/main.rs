@@ -15,6 +15,7 @@ mod present;
 mod recall;
 mod sessions;
 mod setup;
+mod show_result;
 mod signals;
 
 use anyhow::{Context, Result};
@@ -76,6 +77,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
+        Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mnemon", &mut script);

@@ -47,8 +47,14 @@ pub(crate) enum Look {
     Red,
     /// Something is to be known.
     Yellow,
-    /// Something is new.
+    /// One part of a picture.
+    Blue,
+    /// Another.
+    Cyan,
+    /// Another; also what is new.
     Green,
+    /// Another.
+    Magenta,
 }
 
 impl Look {
@@ -59,7 +65,10 @@ impl Look {
             Self::Bold => "\u{1b}[1m",
             Self::Red => "\u{1b}[31m",
             Self::Yellow => "\u{1b}[33m",
+            Self::Blue => "\u{1b}[34m",
+            Self::Cyan => "\u{1b}[36m",
             Self::Green => "\u{1b}[32m",
+            Self::Magenta => "\u{1b}[35m",
         }
     }
 }

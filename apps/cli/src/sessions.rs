@@ -16,6 +16,10 @@ use mnemon::transcript::{Decoded, Listed, decode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+mod window;
+
+use window::{WindowStory, Written};
+
 /// Characters of a title in the list.
 const TITLE_CHARS: usize = 80;
 
@@ -90,7 +94,7 @@ struct Story {
     tool_calls: u64,
     failed_calls: u64,
     models: Vec<ModelId>,
-    compactions: Vec<(String, u64)>,
+    window: WindowStory,
     ledger: Ledger,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
@@ -111,8 +115,10 @@ impl Story {
         match decode(line) {
             Ok(Decoded::Record(line)) => {
                 let copied = line.facts.forked_from.is_some();
+                let written = if copied { Written::Elsewhere } else { Written::Here };
                 for record in std::iter::once(&line.record).chain(&line.rest) {
                     self.note(record);
+                    self.window.note(record, written);
                     if let Entry::Decision(Decision::Booked(booking)) = &record.entry
                         && !copied
                     {
@@ -151,17 +157,13 @@ impl Story {
                     self.models.push(entry.model.clone());
                 }
             }
-            Entry::Boundary(boundary) => {
-                self.compactions.push((boundary.trigger.clone(), boundary.pre_tokens));
-            }
             _ => {}
         }
     }
 
     fn to_json(&self, id: &SessionId, loaded: Loaded) -> Value {
         let total = self.ledger.total();
-        let compactions = self.compactions.iter();
-        json!({
+        let mut value = json!({
             "session_id": id,
             "first_prompt": self.first_prompt,
             "started": self.first,
@@ -171,9 +173,6 @@ impl Story {
             "tool_calls": self.tool_calls,
             "failed_tool_calls": self.failed_calls,
             "models": self.models,
-            "compactions": compactions
-                .map(|(trigger, tokens)| json!({"trigger": trigger, "pre_tokens": tokens}))
-                .collect::<Vec<_>>(),
             "requests": total.requests,
             "tokens": total.usage.total(),
             "cache_hit_rate": total.usage.hit_rate(),
@@ -182,7 +181,11 @@ impl Story {
             "lines": loaded.lines,
             "unreadable_lines": self.unreadable + loaded.skipped,
             "torn_bytes": loaded.torn_bytes,
-        })
+        });
+        if let Some(map) = value.as_object_mut() {
+            self.window.add_to(map);
+        }
+        value
     }
 
     fn show(&self, id: &SessionId, loaded: Loaded, presenter: &Presenter) -> Result<()> {
@@ -205,9 +208,7 @@ impl Story {
             ("cost", cost(&total)),
             ("models", names(&self.models)),
         ];
-        for (trigger, tokens) in &self.compactions {
-            rows.push(("compacted", format!("{trigger}, at {} tokens", grouped(*tokens))));
-        }
+        rows.extend(self.window.rows());
         let damage = self.unreadable + loaded.skipped;
         if damage > 0 || loaded.torn_bytes > 0 {
             let torn = loaded.torn_bytes;

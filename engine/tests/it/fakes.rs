@@ -31,7 +31,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A session in `/work` with the usual limits.
+    /// A session in `/proj` with the usual limits.
     pub(crate) fn new() -> Self {
         Self::with_limits(Limits::default())
     }
@@ -52,9 +52,9 @@ impl Bench {
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
         };
-        let roots = vec![PathBuf::from("/work"), PathBuf::from("/extra")];
+        let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);
-        files.add_directory("/work");
+        files.add_directory("/proj");
         Self { files, search, shell, web, transcripts, context }
     }
 
@@ -418,7 +418,7 @@ impl MemoryTranscripts {
     pub(crate) fn record(&self, id: &str, entry: Entry) {
         let at = Timestamp::from_second(1_700_000_000).unwrap();
         let record = Record { id: id.into(), parent: None, at, entry };
-        let envelope = Envelope::new("s1".into(), "/work", "0");
+        let envelope = Envelope::new("s1".into(), "/proj", "0");
         self.lines.lock().unwrap().push(encode(&record, &envelope).into_bytes());
     }
 }
@@ -450,6 +450,15 @@ impl Transcripts for MemoryTranscripts {
 
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>> {
         Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn keep<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        _: &'a [u8],
+    ) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        Box::pin(async move { Ok(self.session_dir(session).join(place)) })
     }
 
     fn session_dir(&self, _: &SessionId) -> PathBuf {

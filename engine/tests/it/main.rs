@@ -9,5 +9,6 @@
     reason = "tests"
 )]
 
+mod bounded;
 mod fakes;
 mod tools;

@@ -43,15 +43,15 @@ fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
 fn q5_access_is_told_by_absolute_path_command_and_host() {
     let bench = Bench::new();
     let access = |name, input| bench.access(name, &input);
-    assert_eq!(access("Read", json!({"file_path": "a"})), Access::Read("/work/a".into()));
-    assert_eq!(access("Grep", json!({"pattern": "a"})), Access::Read("/work".into()));
+    assert_eq!(access("Read", json!({"file_path": "a"})), Access::Read("/proj/a".into()));
+    assert_eq!(access("Grep", json!({"pattern": "a"})), Access::Read("/proj".into()));
     assert_eq!(access("Glob", json!({"pattern": "/etc/*.conf"})), Access::Read("/etc".into()));
     assert_eq!(
         access("Write", json!({"file_path": "/b", "content": ""})),
         Access::Edit("/b".into())
     );
     let edit = json!({"file_path": "c", "old_string": "a", "new_string": "b"});
-    assert_eq!(access("Edit", edit), Access::Edit("/work/c".into()));
+    assert_eq!(access("Edit", edit), Access::Edit("/proj/c".into()));
     assert_eq!(access("Bash", json!({"command": "ls"})), Access::Execute("ls".into()));
     assert_eq!(
         access("WebFetch", json!({"url": "http://A.test/x", "prompt": "p"})),

@@ -1,6 +1,7 @@
 //! What the prompt cache books.
 
 use crate::place::{Place, say_ok};
+use futures_util::StreamExt as _;
 use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::time::Duration;
@@ -97,4 +98,60 @@ async fn t7_thresholds_mean_what_they_say() {
             );
         }
     }
+}
+
+#[tokio::test]
+async fn pc6_a_break_that_nobody_announced_is_told_once_with_its_cost() {
+    let scenario = || Scenario::new().otherwise(Reply::text("Understood. ".repeat(400)));
+    let place = Place::new(TestServer::start(scenario()).unwrap());
+    // Another server is an empty cache; the time is the same on both.
+    let other = TestServer::start(scenario()).unwrap();
+    let relay = crate::place::Relay::start(&place.server.base_url(), &other.base_url());
+    let variables = std::collections::BTreeMap::from([
+        ("ANTHROPIC_BASE_URL".to_owned(), relay.url()),
+        ("ANTHROPIC_API_KEY".to_owned(), "k".to_owned()),
+    ]);
+    let agent = place.builder().environment(variables, None).build().await.unwrap();
+    let mut session = agent.start();
+    let mut notices = Vec::new();
+    for round in 0..8 {
+        if round == 5 {
+            relay.switch();
+        }
+        let mut turn = mnemon::Turn::new(&mut session, "a word to keep in mind. ".repeat(200));
+        while let Some(event) = turn.next().await {
+            if let mnemon::Event::Notice(text) = event {
+                notices.push((round, text));
+            }
+        }
+        turn.end().await.unwrap();
+    }
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    let (round, text) = &notices[0];
+    assert!(
+        *round == 5 && text.contains("nothing of ours changed") && text.contains('$'),
+        "{text}"
+    );
+    let breaks =
+        place.transcript().into_iter().filter(|line| line["subtype"] == "mnemon_break_seen");
+    assert_eq!(breaks.count(), 1);
+}
+
+#[tokio::test]
+async fn pc6_expiry_compaction_and_model_switches_are_not_reported() {
+    let scenario = Scenario::new().otherwise(Reply::text("Understood. ".repeat(400)));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for round in 0..6 {
+        say_ok(&mut session, &"a word to keep in mind. ".repeat(200)).await;
+        match round {
+            1 => place.server.advance(Duration::from_mins(6)),
+            3 => session.switch_model(&"claude-opus-5".into()).await.unwrap(),
+            _ => {}
+        }
+    }
+    let breaks =
+        place.transcript().into_iter().filter(|line| line["subtype"] == "mnemon_break_seen");
+    assert_eq!(breaks.count(), 0);
 }

@@ -75,3 +75,49 @@ pub(crate) async fn say_ok(session: &mut Session, prompt: &str) -> TurnEnd {
     assert_eq!(end.reason, EndReason::Completed);
     end
 }
+
+/// Passes connections on to one server, and after a switch to another.
+pub(crate) struct Relay {
+    url: String,
+    switched: Arc<std::sync::atomic::AtomicBool>,
+    open: Arc<std::sync::Mutex<Vec<std::net::TcpStream>>>,
+}
+
+impl Relay {
+    pub(crate) fn start(first: &str, second: &str) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let targets = [first, second].map(|url| url.trim_start_matches("http://").to_owned());
+        let switched = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let flag = Arc::clone(&switched);
+        let open = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let opened = Arc::clone(&open);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let target = usize::from(flag.load(std::sync::atomic::Ordering::SeqCst));
+                let server = std::net::TcpStream::connect(&targets[target]).unwrap();
+                opened.lock().unwrap().push(stream.try_clone().unwrap());
+                let pairs =
+                    [(stream.try_clone().unwrap(), server.try_clone().unwrap()), (server, stream)];
+                for (mut from, mut to) in pairs {
+                    std::thread::spawn(move || {
+                        let _ = std::io::copy(&mut from, &mut to);
+                        let _ = to.shutdown(std::net::Shutdown::Both);
+                    });
+                }
+            }
+        });
+        Self { url, switched, open }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    pub(crate) fn switch(&self) {
+        self.switched.store(true, std::sync::atomic::Ordering::SeqCst);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}

@@ -69,6 +69,11 @@ async fn l1_1_a_big_result_goes_to_disk_and_a_preview_stays_for_ever() {
     let spills = agent.world().transcripts.session_dir(session.id()).join("tool-results");
     let file = std::fs::read_dir(&spills).unwrap().next().unwrap().unwrap().path();
     assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 20_000);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     say_ok(&mut session, "and now?").await;
     oracle::assert_prefix_stable(&place.server.requests());

@@ -1,10 +1,10 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, note_damage};
+use super::{Flow, Repl, choose, compact, context, messages, note_damage};
 use crate::cost;
 use crate::pick::Opened;
-use crate::present::{Look, grouped};
+use crate::present::Look;
 use crate::setup;
 use anyhow::Result;
 use mnemon::kernel::ModelId;
@@ -36,7 +36,7 @@ const COMMANDS: &[Command] = &[
         about: "what this session used and what it cost",
         run: |repl, _| {
             Box::pin(async move {
-                cost::show_session(&repl.session, &repl.presenter)?;
+                cost::show_session(repl.agent, &repl.session, &repl.presenter).await?;
                 Ok(Flow::GoOn)
             })
         },
@@ -44,8 +44,50 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["context"],
         takes: "",
-        about: "how full the model's window is",
-        run: |repl, _| Box::pin(async move { context(repl) }),
+        about: "what fills the model's window",
+        run: |repl, _| Box::pin(async move { context::run(repl) }),
+    },
+    Command {
+        names: &["compact"],
+        takes: "[--preview] [from N | up-to N] [GUIDANCE]",
+        about: "put a summary in the place of the conversation, or of a part",
+        run: |repl, text| Box::pin(compact::run(repl, text)),
+    },
+    Command {
+        names: &["messages"],
+        takes: "",
+        about: "what the model sees, with numbers",
+        run: |repl, _| Box::pin(async move { messages::list(repl) }),
+    },
+    Command {
+        names: &["pin"],
+        takes: "[N]",
+        about: "keep a message through every compaction",
+        run: |repl, name| Box::pin(messages::pin(repl, name)),
+    },
+    Command {
+        names: &["unpin"],
+        takes: "[N]",
+        about: "take a pin out",
+        run: |repl, name| Box::pin(messages::unpin(repl, name)),
+    },
+    Command {
+        names: &["snip"],
+        takes: "N [N]",
+        about: "take messages out of the model's view",
+        run: |repl, names| Box::pin(messages::snip(repl, names)),
+    },
+    Command {
+        names: &["unsnip"],
+        takes: "[ID]",
+        about: "put them back",
+        run: |repl, name| Box::pin(messages::unsnip(repl, name)),
+    },
+    Command {
+        names: &["expand"],
+        takes: "ID",
+        about: "bring back what is out of view",
+        run: |repl, name| Box::pin(messages::expand(repl, name)),
     },
     Command {
         names: &["model"],
@@ -101,24 +143,6 @@ fn help(repl: &Repl<'_>) -> Result<Flow> {
         .collect();
     repl.presenter.table(&rows)?;
     repl.presenter.line("a backslash at the end of a line goes on with the next")?;
-    Ok(Flow::GoOn)
-}
-
-fn context(repl: &Repl<'_>) -> Result<Flow> {
-    let (count, window) = (repl.session.fold().count(), repl.session.window());
-    let percent = count.0.saturating_mul(100) / window.size.0.max(1);
-    let rows = [
-        ("used", count, format!("{percent}% of the window")),
-        ("warning at", window.warning, String::new()),
-        ("compacted at", window.auto_compact, "where auto-compact is on".to_owned()),
-        ("refused at", window.refuse, "where it is off".to_owned()),
-        ("window", window.size, setup::model_name(repl.agent, &repl.session)),
-    ];
-    let rows: Vec<Vec<String>> = rows
-        .into_iter()
-        .map(|(name, tokens, note)| vec![name.to_owned(), grouped(tokens.0), note])
-        .collect();
-    repl.presenter.table(&rows)?;
     Ok(Flow::GoOn)
 }
 

@@ -1,5 +1,6 @@
 //! A turn on the terminal, as it happens.
 
+use super::compact;
 use crate::present::{Look, Presenter, cut, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
@@ -70,16 +71,7 @@ impl Show {
             Event::ModelSwitched { from, to, reason } => {
                 self.line(Look::Yellow, &format!("{to} answers instead of {from}: {reason}"))
             }
-            Event::Compacted(report) => {
-                let text = format!(
-                    "--- compacted ({}): {} tokens before, {} after; {} files came back ---",
-                    report.way,
-                    report.before,
-                    report.after,
-                    report.restored.len()
-                );
-                self.line(Look::Dim, &text)
-            }
+            Event::Compacted(report) => self.line(Look::Dim, &compact::told(report).join("\n")),
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Thinking(_) | Event::Booked(_) => Ok(()),
         }

@@ -25,6 +25,7 @@ fn c1_help_is_a_promise() {
         &["recall", "--help"],
         &["sessions", "list", "--help"],
         &["sessions", "show", "--help"],
+        &["show-result", "--help"],
     ] {
         let mut command = desk.command(args);
         let ran = Running::start(command.env("COLUMNS", "100"), None).end().ok();

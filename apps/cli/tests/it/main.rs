@@ -17,3 +17,4 @@ mod memory;
 mod recall;
 mod robust;
 mod sessions;
+mod window;

@@ -69,4 +69,9 @@ pub(super) static ROWS: &[Row] = &[
         thinking: Thinking::Off,
         ..small(&["claude-3-5-haiku"], 2_048, Prices::per_million(0.8, 0.08, 4.0))
     },
+    // Rules cost nothing.
+    Row {
+        thinking: Thinking::Off,
+        ..small(&["offline"], 1_024, Prices::per_million(0.0, 0.0, 0.0))
+    },
 ];

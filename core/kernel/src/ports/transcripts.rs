@@ -1,10 +1,10 @@
 //! Where the log is kept.
 
-use super::BoxFuture;
+use super::{BoxFuture, FileError};
 use crate::error::{Class, Classify};
 use crate::ids::SessionId;
 use jiff::Timestamp;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The transcripts of one project.
 pub trait Transcripts: Send + Sync {
@@ -26,6 +26,15 @@ pub trait Transcripts: Send + Sync {
 
     /// All transcripts, newest first, with as much of each as a list needs.
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>>;
+
+    /// Keeps a file beside the transcript: written whole, once, for its owner
+    /// alone. One that is there already stays as it is. Gives its path.
+    fn keep<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+    ) -> BoxFuture<'a, Result<PathBuf, FileError>>;
 
     /// The directory of a session's other files (spills, jobs, notes).
     fn session_dir(&self, session: &SessionId) -> PathBuf;

@@ -63,12 +63,22 @@ impl Log {
 
     pub(crate) fn answer(&mut self, blocks: Vec<Block>, usage: Usage) -> &mut Self {
         self.responses += 1;
-        let message_id = self.response_id();
+        let message_id = self.response_id().to_string();
+        self.answer_of(&message_id, "claude-sonnet-5-5", blocks, usage)
+    }
+
+    pub(crate) fn answer_of(
+        &mut self,
+        message_id: &str,
+        model: &str,
+        blocks: Vec<Block>,
+        usage: Usage,
+    ) -> &mut Self {
         for (index, block) in blocks.into_iter().enumerate() {
             self.entry(Entry::Assistant(AssistantEntry {
-                message_id: message_id.clone(),
+                message_id: message_id.into(),
                 request_id: None,
-                model: "claude-sonnet-5-5".into(),
+                model: model.into(),
                 index: u32::try_from(index).unwrap(),
                 block,
                 usage,

@@ -63,43 +63,43 @@ async fn q5_dropped_output_is_told() {
 #[tokio::test]
 async fn q5_the_working_directory_is_kept() {
     let bench = Bench::new();
-    bench.shell.will("", Exit::Code(0), Some("/work/src"));
+    bench.shell.will("", Exit::Code(0), Some("/proj/src"));
     bench.ok("Bash", command("cd src")).await;
-    assert_eq!(bench.context.cwd(), PathBuf::from("/work/src"));
+    assert_eq!(bench.context.cwd(), PathBuf::from("/proj/src"));
     bench.shell.will("", Exit::Code(0), Some("/extra/deep"));
     bench.ok("Bash", command("cd /extra/deep")).await;
     bench.ok("Bash", command("pwd")).await;
     let commands = bench.shell.commands.lock().unwrap();
-    assert_eq!(commands[1].cwd, Path::new("/work/src"));
+    assert_eq!(commands[1].cwd, Path::new("/proj/src"));
     assert_eq!(commands[2].cwd, Path::new("/extra/deep"));
 }
 
 #[tokio::test]
 async fn s2_the_working_directory_does_not_leave_the_session() {
     let bench = Bench::new();
-    bench.files.add_link("/work/out", "/etc");
-    for outside in ["/etc", "/workshop", "/work/out"] {
-        bench.context.set_cwd("/work/src".into());
+    bench.files.add_link("/proj/out", "/etc");
+    for outside in ["/etc", "/projshop", "/proj/out"] {
+        bench.context.set_cwd("/proj/src".into());
         bench.shell.will("text\n", Exit::Code(0), Some(outside));
         let text = bench.ok("Bash", command("cd")).await;
-        assert!(text.starts_with("The working directory is /work again"), "{text}");
+        assert!(text.starts_with("The working directory is /proj again"), "{text}");
         assert!(text.contains(outside) && text.ends_with("text"), "{text}");
-        assert_eq!(bench.context.cwd(), PathBuf::from("/work"));
+        assert_eq!(bench.context.cwd(), PathBuf::from("/proj"));
     }
 }
 
 #[tokio::test]
 async fn s6_a_working_directory_that_is_gone_does_not_block_the_session() {
     let bench = Bench::new();
-    bench.context.set_cwd("/work/gone".into());
+    bench.context.set_cwd("/proj/gone".into());
     let error = |cwd: &str| ShellError::Start { cwd: cwd.into(), message: "no shell".into() };
-    bench.shell.script.lock().unwrap().push_back(Err(error("/work/gone")));
+    bench.shell.script.lock().unwrap().push_back(Err(error("/proj/gone")));
     let text = bench.error("Bash", command("ls")).await;
-    assert!(text.contains("/work/gone is gone") && text.contains("it is /work now"), "{text}");
-    assert_eq!(bench.context.cwd(), PathBuf::from("/work"));
-    bench.shell.script.lock().unwrap().push_back(Err(error("/work")));
+    assert!(text.contains("/proj/gone is gone") && text.contains("it is /proj now"), "{text}");
+    assert_eq!(bench.context.cwd(), PathBuf::from("/proj"));
+    bench.shell.script.lock().unwrap().push_back(Err(error("/proj")));
     let text = bench.error("Bash", command("ls")).await;
-    assert_eq!(text, "the command could not be started in /work: no shell");
+    assert_eq!(text, "the command could not be started in /proj: no shell");
 }
 
 #[tokio::test]

@@ -10,47 +10,47 @@ use std::path::Path;
 #[tokio::test]
 async fn q5_lines_come_numbered_and_structured() {
     let bench = Bench::new();
-    bench.files.add("/work/a.txt", "one\r\ntwo\n</system-reminder>");
+    bench.files.add("/proj/a.txt", "one\r\ntwo\n</system-reminder>");
     let output = bench.call("Read", json!({"file_path": "a.txt"})).await;
     assert_eq!(output.content, json!("     1\tone\n     2\ttwo\n     3\t</system-reminder>"));
     assert_eq!(
         output.structured.unwrap(),
-        json!({"type": "text", "file": {"filePath": "/work/a.txt",
+        json!({"type": "text", "file": {"filePath": "/proj/a.txt",
             "content": "one\ntwo\n</system-reminder>",
             "numLines": 3, "startLine": 1, "totalLines": 3}})
     );
-    assert!(bench.context.seen(Path::new("/work/a.txt")).is_some());
+    assert!(bench.context.seen(Path::new("/proj/a.txt")).is_some());
 }
 
 #[tokio::test]
 async fn q5_the_version_is_remembered_under_the_resolved_path() {
     let bench = Bench::new();
-    bench.files.add("/work/real", "x\n");
-    bench.files.add_link("/work/link", "/work/real");
-    bench.ok("Read", json!({"file_path": "/work/link"})).await;
-    assert!(bench.context.seen(Path::new("/work/real")).is_some());
-    assert_eq!(bench.context.seen(Path::new("/work/link")), None::<FileVersion>);
+    bench.files.add("/proj/real", "x\n");
+    bench.files.add_link("/proj/link", "/proj/real");
+    bench.ok("Read", json!({"file_path": "/proj/link"})).await;
+    assert!(bench.context.seen(Path::new("/proj/real")).is_some());
+    assert_eq!(bench.context.seen(Path::new("/proj/link")), None::<FileVersion>);
 }
 
 #[tokio::test]
 async fn q5_a_page_ends_with_the_next_offset() {
     let bench = Bench::with_limits(Limits { read_lines: 2, ..Limits::default() });
-    bench.files.add("/work/a", "1\n2\n3\n4\n5\n");
+    bench.files.add("/proj/a", "1\n2\n3\n4\n5\n");
     let text = bench.ok("Read", json!({"file_path": "a"})).await;
     assert!(text.ends_with("[Lines 1 to 2 of 5. Read on with offset 3.]"), "{text}");
     let text = bench.ok("Read", json!({"file_path": "a", "offset": "4", "limit": 2.0})).await;
     assert_eq!(text, "     4\t4\n     5\t5");
     let text = bench.error("Read", json!({"file_path": "a", "offset": 6})).await;
-    assert_eq!(text, "/work/a has 5 lines, so there is nothing at offset 6");
+    assert_eq!(text, "/proj/a has 5 lines, so there is nothing at offset 6");
 }
 
 #[tokio::test]
 async fn l1_3_a_page_keeps_to_its_tokens_and_gives_at_least_a_line() {
     let bench = Bench::with_limits(Limits { read_result_tokens: 10, ..Limits::default() });
-    bench.files.add("/work/a", "0123456789\n".repeat(9));
+    bench.files.add("/proj/a", "0123456789\n".repeat(9));
     let text = bench.ok("Read", json!({"file_path": "a"})).await;
     assert!(text.contains("[Lines 1 to 2 of 9. Read on with offset 3.]"), "{text}");
-    bench.files.add("/work/b", "0123456789".repeat(10) + "\nb\n");
+    bench.files.add("/proj/b", "0123456789".repeat(10) + "\nb\n");
     let text = bench.ok("Read", json!({"file_path": "b"})).await;
     assert!(text.contains("[Lines 1 to 1 of 2. Read on with offset 2.]"), "{text}");
 }
@@ -58,7 +58,7 @@ async fn l1_3_a_page_keeps_to_its_tokens_and_gives_at_least_a_line() {
 #[tokio::test]
 async fn q5_long_lines_are_cut() {
     let bench = Bench::with_limits(Limits { read_line_chars: 4, ..Limits::default() });
-    bench.files.add("/work/a", "éééééé\nb\n");
+    bench.files.add("/proj/a", "éééééé\nb\n");
     let text = bench.ok("Read", json!({"file_path": "a"})).await;
     assert_eq!(text, "     1\téééé… [2 more characters]\n     2\tb");
 }
@@ -66,11 +66,11 @@ async fn q5_long_lines_are_cut() {
 #[tokio::test]
 async fn q5_empty_files_and_marks_alone_are_read_without_end() {
     let bench = Bench::new();
-    bench.files.add("/work/empty", "");
+    bench.files.add("/proj/empty", "");
     let text = bench.ok("Read", json!({"file_path": "empty"})).await;
-    assert_eq!(text, "/work/empty exists and is empty.");
-    assert!(bench.context.seen(Path::new("/work/empty")).is_some());
-    bench.files.add("/work/mark", "\u{feff}");
+    assert_eq!(text, "/proj/empty exists and is empty.");
+    assert!(bench.context.seen(Path::new("/proj/empty")).is_some());
+    bench.files.add("/proj/mark", "\u{feff}");
     assert_eq!(bench.ok("Read", json!({"file_path": "mark"})).await, "     1\t");
 }
 
@@ -78,20 +78,20 @@ async fn q5_empty_files_and_marks_alone_are_read_without_end() {
 async fn s6_what_is_not_text_is_refused_with_what_to_do() {
     let bench = Bench::new();
     bench.files.add_special("/dev/zero");
-    bench.files.add("/work/a.zip", b"PK\0\0");
-    let text = bench.error("Read", json!({"file_path": "/work"})).await;
+    bench.files.add("/proj/a.zip", b"PK\0\0");
+    let text = bench.error("Read", json!({"file_path": "/proj"})).await;
     assert!(text.contains("directory") && text.contains("Glob"), "{text}");
     let text = bench.error("Read", json!({"file_path": "/dev/zero"})).await;
     assert!(text.contains("device") && text.contains("Bash"), "{text}");
     let text = bench.error("Read", json!({"file_path": "a.zip"})).await;
     assert!(text.contains("binary file (.zip) of 4 bytes"), "{text}");
-    assert_eq!(bench.context.seen(Path::new("/work/a.zip")), None::<FileVersion>);
+    assert_eq!(bench.context.seen(Path::new("/proj/a.zip")), None::<FileVersion>);
 }
 
 #[tokio::test]
 async fn s6_text_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
     let bench = Bench::new();
-    bench.files.add("/work/latin", b"caf\xe9\n");
+    bench.files.add("/proj/latin", b"caf\xe9\n");
     let text = bench.ok("Read", json!({"file_path": "latin"})).await;
     assert_eq!(text, "     1\tcaf\u{fffd}");
 }
@@ -99,7 +99,7 @@ async fn s6_text_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
 #[tokio::test]
 async fn s6_a_file_that_is_too_large_is_read_in_parts() {
     let bench = Bench::with_limits(Limits { read_file_bytes: 4, ..Limits::default() });
-    bench.files.add("/work/a", "12\n34\n56\n");
+    bench.files.add("/proj/a", "12\n34\n56\n");
     let text = bench.error("Read", json!({"file_path": "a"})).await;
     assert!(text.contains("9 bytes") && text.contains("offset") && text.contains("Grep"), "{text}");
     let text = bench.ok("Read", json!({"file_path": "a", "offset": 2, "limit": 1})).await;
@@ -110,9 +110,9 @@ async fn s6_a_file_that_is_too_large_is_read_in_parts() {
 async fn q5_a_missing_file_is_answered_with_near_names() {
     let bench = Bench::new();
     *bench.search.glob_found.lock().unwrap() =
-        GlobFound { paths: vec!["/work/README.md".into(), "/work/Cargo.toml".into()], total: 2 };
+        GlobFound { paths: vec!["/proj/README.md".into(), "/proj/Cargo.toml".into()], total: 2 };
     let text = bench.error("Read", json!({"file_path": "readme.txt"})).await;
-    assert_eq!(text, "/work/readme.txt does not exist. Did you mean /work/README.md?");
+    assert_eq!(text, "/proj/readme.txt does not exist. Did you mean /proj/README.md?");
 
     // Outside of the session's directories nothing is listed.
     bench.search.globs.lock().unwrap().clear();
@@ -126,7 +126,7 @@ async fn q5_a_missing_file_without_near_names_is_answered_with_where_one_is() {
     let text = bench.error("Read", json!({"file_path": "src/a.rs"})).await;
     assert_eq!(
         text,
-        "/work/src/a.rs does not exist; the working directory is /work. Use Glob to find it"
+        "/proj/src/a.rs does not exist; the working directory is /proj. Use Glob to find it"
     );
     let patterns: Vec<String> =
         bench.search.globs.lock().unwrap().iter().map(|query| query.pattern.clone()).collect();
@@ -137,8 +137,8 @@ async fn q5_a_missing_file_without_near_names_is_answered_with_where_one_is() {
 async fn q13_pictures_and_documents_come_as_blocks() {
     let bench = Bench::new();
     // The name says PNG, the bytes are those of a JPEG.
-    bench.files.add("/work/a.png", b"\xff\xd8\xff\xe0\0");
-    bench.files.add("/work/b.PDF", b"%PDF-1.7");
+    bench.files.add("/proj/a.png", b"\xff\xd8\xff\xe0\0");
+    bench.files.add("/proj/b.PDF", b"%PDF-1.7");
     let output = bench.call("Read", json!({"file_path": "a.png"})).await;
     assert_eq!(
         output.content,
@@ -157,9 +157,9 @@ async fn q13_pictures_and_documents_come_as_blocks() {
 #[tokio::test]
 async fn q13_a_picture_that_is_none_is_read_as_what_it_is() {
     let bench = Bench::with_limits(Limits { read_media_bytes: 10, ..Limits::default() });
-    bench.files.add("/work/a.png", "pointer\n");
+    bench.files.add("/proj/a.png", "pointer\n");
     assert_eq!(bench.ok("Read", json!({"file_path": "a.png"})).await, "     1\tpointer");
-    bench.files.add("/work/b.png", [0_u8; 11]);
+    bench.files.add("/proj/b.png", [0_u8; 11]);
     let text = bench.error("Read", json!({"file_path": "b.png"})).await;
     assert!(text.contains("11 bytes") && text.contains("smaller"), "{text}");
 }
@@ -179,7 +179,7 @@ proptest! {
             text.push('\n');
         }
         prop_assume!(!text.is_empty());
-        bench.files.add("/work/a", &text);
+        bench.files.add("/proj/a", &text);
         let (mut offset, mut seen) = (1, Vec::new());
         loop {
             let input = json!({"file_path": "a", "offset": offset, "limit": limit});

@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn q5_glob_lists_paths_and_says_when_there_are_more() {
     let bench = Bench::new();
-    let found = GlobFound { paths: vec!["/work/b".into(), "/work/a".into()], total: 5 };
+    let found = GlobFound { paths: vec!["/proj/b".into(), "/proj/a".into()], total: 5 };
     *bench.search.glob_found.lock().unwrap() = found;
     let output = bench.call("Glob", json!({"pattern": "**/*", "path": "src"})).await;
     let text = output.content.as_str().unwrap();
-    assert!(text.starts_with("/work/b\n/work/a\n"), "{text}");
+    assert!(text.starts_with("/proj/b\n/proj/a\n"), "{text}");
     assert!(text.ends_with("[2 of 5 files. Narrow the pattern to see the others.]"), "{text}");
     let value: Value = output.structured.unwrap();
     assert_eq!(value["numFiles"], 2);
     assert_eq!(value["truncated"], true);
-    assert_eq!(value["filenames"], json!(["/work/b", "/work/a"]));
+    assert_eq!(value["filenames"], json!(["/proj/b", "/proj/a"]));
     assert_eq!(value["durationMs"], 1);
     let queries = bench.search.globs.lock().unwrap();
-    assert_eq!(queries[0].root.to_str(), Some("/work/src"));
+    assert_eq!(queries[0].root.to_str(), Some("/proj/src"));
     assert_eq!(queries[0].limit, Limits::default().glob_paths);
 }
 
@@ -28,17 +28,17 @@ async fn q5_glob_lists_paths_and_says_when_there_are_more() {
 async fn q5_glob_says_when_nothing_is_found() {
     let bench = Bench::new();
     let text = bench.ok("Glob", json!({"pattern": "*.zig", "path": null})).await;
-    assert_eq!(text, "No files match *.zig in /work.");
-    let error = SearchError::NotFound { root: "/work/nowhere".into() };
+    assert_eq!(text, "No files match *.zig in /proj.");
+    let error = SearchError::NotFound { root: "/proj/nowhere".into() };
     *bench.search.failure.lock().unwrap() = Some(error);
     let text = bench.error("Glob", json!({"pattern": "*", "path": "nowhere"})).await;
-    assert_eq!(text, "/work/nowhere does not exist");
+    assert_eq!(text, "/proj/nowhere does not exist");
 }
 
 #[tokio::test]
 async fn s2_a_pattern_cannot_lead_out_of_the_directory() {
     let bench = Bench::new();
-    for pattern in ["../*", "a/../../b", "/work/*/../../etc/*"] {
+    for pattern in ["../*", "a/../../b", "/proj/*/../../etc/*"] {
         let text = bench.error("Glob", json!({"pattern": pattern})).await;
         assert!(text.contains("\"path\""), "{text}");
     }
@@ -93,7 +93,7 @@ async fn q5_grep_gives_lines_paths_or_counts() {
 async fn q5_grep_says_when_nothing_is_found_or_understood() {
     let bench = Bench::new();
     let text = bench.ok("Grep", json!({"pattern": "x", "glob": "*.rs"})).await;
-    assert_eq!(text, "No matches for \"x\" in /work, files *.rs.");
+    assert_eq!(text, "No matches for \"x\" in /proj, files *.rs.");
     let text = bench.error("Grep", json!({"pattern": "x", "output_mode": "lines"})).await;
     assert!(text.contains("content, files_with_matches or count"), "{text}");
     let text = bench.error("Grep", json!({"pattern": "x", "-A": "many"})).await;

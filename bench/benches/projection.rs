@@ -1,0 +1,31 @@
+//! One more turn at a million tokens, by divan: `cargo bench -p mnemon-bench`.
+
+#![allow(missing_docs, reason = "divan makes items of its own")]
+
+use divan::Bencher;
+use mnemon_bench::step::{Cache, Desk};
+use std::cell::RefCell;
+
+fn main() {
+    divan::main();
+}
+
+#[divan::bench(sample_count = 50, sample_size = 1)]
+fn from_a_result_to_the_request(bencher: Bencher<'_, '_>) {
+    let desk = RefCell::new(Desk::new());
+    bencher.with_inputs(|| desk.borrow_mut().call()).bench_local_values(|result| {
+        let mut desk = desk.borrow_mut();
+        desk.fold.push(result);
+        divan::black_box(desk.offload());
+        divan::black_box(desk.prune(Cache::Warm));
+        desk.request()
+    });
+}
+
+#[divan::bench(args = [Cache::Warm, Cache::Cold])]
+fn layers_1_and_2(bencher: Bencher<'_, '_>, cache: Cache) {
+    let mut desk = Desk::new();
+    let result = desk.call();
+    desk.fold.push(result);
+    bencher.bench_local(|| (desk.offload(), desk.prune(cache)));
+}

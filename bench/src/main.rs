@@ -1,0 +1,66 @@
+//! `cargo run --release -p mnemon-bench -- [all|start|memory|projection|layers|marathon] [--write]`
+//!
+//! Measures what the goals name and prints tables; with `--write` the tables
+//! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
+//! are measured on the `mnemon` program that stands beside this one.
+
+mod drive;
+mod machine;
+mod marathon;
+mod memory;
+mod page;
+mod process;
+mod projection;
+mod start;
+mod table;
+
+use anyhow::{Result, bail};
+use std::io::Write;
+use table::Section;
+
+/// What can be measured, in the order of the page.
+const ALL: [(&str, fn() -> Result<Section>); 5] = [
+    ("start", start::measure),
+    ("memory", memory::measure),
+    ("projection", projection::measure),
+    ("layers", projection::measure_layers),
+    ("marathon", marathon::measure),
+];
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        // What this program starts itself as.
+        ["connect", address] => return start::connect(address),
+        ["drive", url, home, project] => return drive::run(url, home, project),
+        _ => {}
+    }
+    let write = words.contains(&"--write");
+    let chosen: Vec<&str> = words.into_iter().filter(|word| *word != "--write").collect();
+    if let Some(unknown) = chosen.iter().find(|word| **word != "all" && !is_known(word)) {
+        let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+        bail!("there is no benchmark {unknown:?}; there are all, {}", names.join(", "));
+    }
+    let everything = chosen.is_empty() || chosen.contains(&"all");
+    let machine = machine::describe();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{machine}")?;
+    let mut sections = Vec::new();
+    for (name, measure) in ALL {
+        if everything || chosen.contains(&name) {
+            let section = measure()?;
+            writeln!(out, "\n{section}")?;
+            sections.push(section);
+        }
+    }
+    if write {
+        let path = page::renew(&machine, &sections)?;
+        writeln!(out, "\nwritten to {}", path.display())?;
+    }
+    Ok(())
+}
+
+fn is_known(word: &str) -> bool {
+    ALL.iter().any(|(name, _)| *name == word)
+}

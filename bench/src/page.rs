@@ -1,0 +1,65 @@
+//! `docs/BENCHMARKS.md`: the sections that were measured are renewed, the
+//! others stay as they are.
+
+use crate::table::Section;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+const TITLE: &str = "# Benchmarks";
+const ORDER: [&str; 5] = ["Start", "Memory", "Projection", "Layers 1 and 2", "Marathon"];
+
+const ABOUT: &str = "\
+What the goals of the issues come to on one machine. No test asserts a time: this page is renewed by hand.
+
+```
+cargo build --release -p mnemon-cli
+cargo run --release -p mnemon-bench -- all --write
+```
+
+`start`, `memory`, `projection`, `layers` and `marathon` in place of `all` run one part, and without `--write` the \
+tables are only printed. `cargo bench -p mnemon-bench` runs the small ones under divan. The parts are in `bench/src/`. \
+Other work on the machine makes times longer, never shorter: where best and median are far apart, the best is nearer \
+to the truth. The facts below are those of the last run.
+";
+
+/// Writes the page, and says where it is.
+pub(crate) fn renew(machine: &str, sections: &[Section]) -> Result<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/BENCHMARKS.md");
+    let old = std::fs::read_to_string(&path).unwrap_or_default();
+    let text = page(&old, machine, sections);
+    std::fs::write(&path, text).with_context(|| format!("failed to write {}", path.display()))?;
+    path.canonicalize().context("the page vanished")
+}
+
+fn page(old: &str, machine: &str, sections: &[Section]) -> String {
+    let mut parts = vec![format!("{TITLE}\n\n{ABOUT}\n{machine}\n")];
+    for title in ORDER {
+        let fresh = sections.iter().find(|section| section.title == title);
+        parts.extend(fresh.map(ToString::to_string).or_else(|| kept(old, title)));
+    }
+    parts.join("\n")
+}
+
+/// A section of the page as it is, from its heading to the next one.
+fn kept(old: &str, title: &str) -> Option<String> {
+    let heading = format!("\n## {title}\n");
+    let (_, after) = old.split_once(&heading)?;
+    let body = after.split("\n## ").next()?;
+    Some(format!("## {title}\n{}\n", body.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Table;
+
+    #[test]
+    fn sections_that_were_not_measured_stay() {
+        let section =
+            |title| Section { title, goal: "fast.", table: Table::new(&["a"]), notes: "n".into() };
+        let first = page("", "- machine", &[section("Start"), section("Memory")]);
+        let second = page(&first, "- machine", &[section("Memory")]);
+        assert_eq!(first, second);
+        assert!(page(&first, "- machine", &[]).contains("## Start"));
+    }
+}

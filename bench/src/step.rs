@@ -1,0 +1,102 @@
+//! The work between a tool's result and the next request, on a conversation
+//! of a million tokens.
+
+use crate::conversation::{Writer, rounds};
+use mnemon::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp};
+use mnemon::prefix::{Fold, Request};
+use mnemon_offload::plan::Spill;
+use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
+use std::sync::Arc;
+
+/// A model with a window of a million tokens and a price.
+pub const MODEL: &str = "claude-sonnet-5-5";
+
+/// The conversation, and what the layers need to know.
+#[derive(Debug)]
+pub struct Desk {
+    /// The conversation as the model sees it.
+    pub fold: Fold,
+    writer: Writer,
+    next: usize,
+    limits: Arc<Limits>,
+    flags: Flags,
+    table: ModelTable,
+}
+
+/// How long ago the model answered last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// A moment: the prefix is cached.
+    Warm,
+    /// Two hours: it is not, and what is stale may go.
+    Cold,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Desk {
+    /// The whole conversation, rendered once.
+    #[must_use]
+    pub fn new() -> Self {
+        let limits = Arc::new(Limits::default());
+        let mut writer = Writer::new(MODEL, Timestamp::UNIX_EPOCH);
+        let mut fold = Fold::new(Arc::clone(&limits));
+        fold.push(writer.prelude());
+        for number in 0..rounds() {
+            for record in writer.round(number) {
+                fold.push(record);
+            }
+        }
+        let (flags, table) = (Flags::default(), ModelTable::builtin());
+        let mut desk = Self { fold, writer, next: rounds(), limits, flags, table };
+        desk.request();
+        desk
+    }
+
+    /// The model calls a tool; answers with the result, which is not taken in yet.
+    pub fn call(&mut self) -> Record {
+        let number = self.next;
+        self.next += 1;
+        for record in self.writer.call(number) {
+            self.fold.push(record);
+        }
+        self.writer.result(number)
+    }
+
+    /// Layer 1.
+    #[must_use]
+    pub fn offload(&self) -> Vec<Spill> {
+        mnemon_offload::plan(&self.fold, &self.limits.offload)
+    }
+
+    /// Layer 2.
+    #[must_use]
+    pub fn prune(&self, cache: Cache) -> Option<Decision> {
+        let last = self.fold.last_response().unwrap_or(Timestamp::UNIX_EPOCH);
+        let idle = match cache {
+            Cache::Warm => 1,
+            Cache::Cold => 2 * 3_600,
+        };
+        let now = Timestamp::from_second(last.as_second() + idle).unwrap_or(last);
+        let situation = Situation {
+            thread: Thread::Main,
+            now,
+            last_fork: None,
+            prefix: Prefix::Kept,
+            model: self.table.spec(&MODEL.into()),
+            cache_edits: CacheEdits::NotOffered,
+            flags: &self.flags,
+            limits: &self.limits,
+        };
+        mnemon_prune::plan(&self.fold, &situation)
+    }
+
+    /// The next request.
+    pub fn request(&mut self) -> Option<Request> {
+        self.fold.request(None)
+    }
+}
