@@ -4,7 +4,7 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::memory::{Ground, Memories};
+use crate::memory_dirs::{self, MemoryDirs};
 use crate::provider;
 use crate::repo::Repo;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
@@ -236,19 +236,18 @@ impl Builder {
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
     }
 
-    /// The memories of the working directory. Needs settings, but no
+    /// The memory directories of the working directory. Needs settings, but no
     /// provider and no key.
     ///
     /// # Errors
     /// If the directory cannot be used, settings are broken, or they put the
     /// memories where they may not be.
-    pub fn memories(&self) -> Result<Memories, Error> {
+    pub fn memory_dirs(&self) -> Result<MemoryDirs, Error> {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
         let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
-        Memories::locate(&Ground {
-            variables: &self.variables,
+        MemoryDirs::locate(&memory_dirs::Ground {
             user_home: self.user_home.as_deref(),
             home: &home,
             resolved: &resolved,

@@ -18,14 +18,15 @@
 //! ```
 //!
 //! Parts that are useful alone are re-exported: [`prefix`] (the fold and the
-//! cache simulator), [`transcript`], [`kernel`], [`engine`], [`memory`].
+//! cache simulator), [`transcript`], [`kernel`], [`engine`],
+//! [`memdir`], [`memfile`], [`recall`].
 
 mod agent;
 mod approve;
 mod builder;
 mod clock;
 mod error;
-pub mod memory;
+pub mod memory_dirs;
 mod provider;
 mod repo;
 mod turn;
@@ -45,7 +46,10 @@ pub use mnemon_engine::{
 };
 pub use mnemon_kernel as kernel;
 pub use mnemon_kernel::{Block, SessionId};
+pub use mnemon_memdir as memdir;
+pub use mnemon_memfile as memfile;
 pub use mnemon_prefix as prefix;
+pub use mnemon_recall as recall;
 pub use mnemon_settings as settings;
 pub use mnemon_transcript as transcript;
 pub use tokio_util::sync::CancellationToken;

@@ -88,7 +88,7 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     if let Some(refusal) = error.downcast_ref::<Refusal>() {
         return (Some(refusal.hint.clone()), FAILED);
     }
-    if let Some(error) = error.downcast_ref::<mnemon::memory::directory::Error>() {
+    if let Some(error) = error.downcast_ref::<mnemon::memdir::Error>() {
         return memory(error);
     }
     match error.downcast_ref::<mnemon::Error>() {
@@ -122,8 +122,8 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     }
 }
 
-fn memory(error: &mnemon::memory::directory::Error) -> (Option<String>, u8) {
-    use mnemon::memory::directory::Error as E;
+fn memory(error: &mnemon::memdir::Error) -> (Option<String>, u8) {
+    use mnemon::memdir::Error as E;
     match error {
         E::BadLocation { .. } => {
             let hint = "set MNEMON_MEMORY_DIR or autoMemoryDirectory to an absolute path";

@@ -15,14 +15,15 @@ use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use jiff::{Timestamp, Zoned};
-use mnemon::memory::directory::By;
-use mnemon::memory::{Memories, Store};
+use mnemon::memdir::By;
+use mnemon::memdir::Store;
+use mnemon::memory_dirs::MemoryDirs;
 use std::process::ExitCode;
 
 /// What every one of these commands works with.
 pub(crate) struct Bench<'a> {
     ground: &'a Ground,
-    memories: Memories,
+    memories: MemoryDirs,
     presenter: &'a Presenter,
     now: Zoned,
 }
@@ -30,7 +31,7 @@ pub(crate) struct Bench<'a> {
 impl<'a> Bench<'a> {
     /// The memories of the current directory.
     pub(crate) fn new(ground: &'a Ground, presenter: &'a Presenter) -> Result<Self> {
-        let memories = setup::builder(ground, &Choices::default())?.memories()?;
+        let memories = setup::builder(ground, &Choices::default())?.memory_dirs()?;
         Ok(Self { ground, memories, presenter, now: Zoned::now() })
     }
 

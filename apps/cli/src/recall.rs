@@ -8,7 +8,8 @@ use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use jiff::Timestamp;
-use mnemon::memory::{Called, Memories, Recall, Scope, recall, recall_in};
+use mnemon::memdir::Scope;
+use mnemon::memory_dirs::{Called, MemoryDirs, Recall, recall, recall_in};
 use serde_json::{Value, json};
 
 /// Shows what would be injected.
@@ -16,7 +17,7 @@ pub(crate) fn run(ground: &Ground, args: &RecallArgs, presenter: &Presenter) -> 
     if args.query.trim().is_empty() {
         return Err(Usage::new("the query is empty", "say what a message would say").into());
     }
-    let memories = setup::builder(ground, &Choices::default())?.memories()?;
+    let memories = setup::builder(ground, &Choices::default())?.memory_dirs()?;
     let now = Timestamp::now();
     let found = match &args.dir {
         Some(dir) => recall_in(dir, &memories, &args.query, now)?,
@@ -36,7 +37,7 @@ pub(crate) fn run(ground: &Ground, args: &RecallArgs, presenter: &Presenter) -> 
 fn show(
     found: &Recall,
     shown: &[&Called],
-    memories: &Memories,
+    memories: &MemoryDirs,
     presenter: &Presenter,
 ) -> Result<()> {
     for (at, hit) in shown.iter().enumerate() {

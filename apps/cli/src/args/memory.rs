@@ -1,8 +1,8 @@
 //! The command line of memories (C2), as it was typed.
 
 use clap::{Args, Subcommand, ValueEnum};
-use mnemon::memory::Scope;
-use mnemon::memory::file::MemoryType;
+use mnemon::memdir::Scope;
+use mnemon::memfile::MemoryType;
 use std::path::PathBuf;
 
 /// `mnemon memory`.

@@ -5,9 +5,9 @@ use super::Bench;
 use crate::args::memory::Tier;
 use crate::fail::{Refusal, Usage};
 use anyhow::Result;
-use mnemon::memory::Store;
-use mnemon::memory::directory::store::TopicHead;
-use mnemon::memory::file::slug::slugify;
+use mnemon::memdir::Store;
+use mnemon::memdir::store::TopicHead;
+use mnemon::memfile::slug::slugify;
 
 /// How many of several that are meant are named.
 const NAMED: usize = 5;

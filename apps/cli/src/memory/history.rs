@@ -9,9 +9,9 @@ use anyhow::Result;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use mnemon::memory::Store;
-use mnemon::memory::directory::store::{FileDiff, OnConflict};
-use mnemon::memory::directory::{Action, Author, Entry, EntryId};
+use mnemon::memdir::Store;
+use mnemon::memdir::store::{FileDiff, OnConflict};
+use mnemon::memdir::{Action, Author, Entry, EntryId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -144,11 +144,11 @@ impl Bench<'_> {
                 "session": front.session,
                 "messages": front.messages,
                 "date": front.date,
-                "basis": front.basis.map(mnemon::memory::file::frontmatter::Basis::as_str),
+                "basis": front.basis.map(mnemon::memfile::frontmatter::Basis::as_str),
                 "branch": front.branch,
                 "worktree": front.worktree,
                 "rule": front.rule,
-                "tainted": front.trust == mnemon::memory::file::frontmatter::Trust::Tainted,
+                "tainted": front.trust == mnemon::memfile::frontmatter::Trust::Tainted,
                 "entries": entries?,
             }))?);
         }
@@ -190,8 +190,8 @@ fn newest_that_holds(store: &Store) -> Result<EntryId> {
 }
 
 /// The store's refusal, with the flag that overrides it.
-fn conflict(error: mnemon::memory::directory::Error) -> anyhow::Error {
-    use mnemon::memory::directory::Error;
+fn conflict(error: mnemon::memdir::Error) -> anyhow::Error {
+    use mnemon::memdir::Error;
     let message = error.to_string();
     match error {
         Error::Conflict { .. } => {
@@ -269,7 +269,7 @@ fn word(action: Action) -> &'static str {
 fn paths(entry: &Entry) -> Vec<String> {
     let all = || entry.changes.iter().map(|change| change.path.clone());
     let topics: Vec<String> =
-        all().filter(|path| path != mnemon::memory::file::index::INDEX_FILE).collect();
+        all().filter(|path| path != mnemon::memfile::index::INDEX_FILE).collect();
     if topics.is_empty() { all().collect() } else { topics }
 }
 

@@ -6,11 +6,11 @@ use crate::args::memory::{Named, Tier};
 use crate::pick;
 use crate::present::{Look, Presenter, cut, size};
 use anyhow::Result;
-use mnemon::memory::Store;
-use mnemon::memory::directory::location::{SetBy, Source};
-use mnemon::memory::directory::store::{Note, TopicHead};
-use mnemon::memory::directory::usage::Count;
-use mnemon::memory::file::Memory;
+use mnemon::memdir::Store;
+use mnemon::memdir::location::{SetBy, Source};
+use mnemon::memdir::store::{Note, TopicHead};
+use mnemon::memdir::usage::Count;
+use mnemon::memfile::Memory;
 use serde_json::{Value, json};
 
 /// Characters of a preview.
@@ -49,7 +49,7 @@ impl Bench<'_> {
     }
 
     fn cells(&self, row: &Row) -> Vec<String> {
-        let kind = row.topic.front.kind.map_or("-", mnemon::memory::file::MemoryType::as_str);
+        let kind = row.topic.front.kind.map_or("-", mnemon::memfile::MemoryType::as_str);
         vec![
             row.topic.path.to_string(),
             kind.to_owned(),

@@ -6,13 +6,13 @@ use crate::args::memory::{AddArgs, Named, Tier};
 use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use mnemon::memory::Store;
-use mnemon::memory::directory::store::{Expect, Place, Save, Saved};
-use mnemon::memory::directory::{EntryId, TopicPath};
-use mnemon::memory::file::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
-use mnemon::memory::file::similar::{COPY, Fingerprint};
-use mnemon::memory::file::slug::slugify;
-use mnemon::memory::file::{Draft, Fault, Memory, MemoryType, dates, secrets};
+use mnemon::memdir::Store;
+use mnemon::memdir::store::{Expect, Place, Save, Saved};
+use mnemon::memdir::{EntryId, TopicPath};
+use mnemon::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
+use mnemon::memfile::similar::{COPY, Fingerprint};
+use mnemon::memfile::slug::slugify;
+use mnemon::memfile::{Draft, Fault, Memory, MemoryType, dates, secrets};
 use serde_json::json;
 
 impl Bench<'_> {

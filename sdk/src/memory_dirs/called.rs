@@ -1,11 +1,12 @@
 //! What a text calls for, by the local ranker alone (R8, R9): no model, no
 //! network, nothing written.
 
+use super::MemoryDirs;
 use super::shelf::{Shelved, shelf};
-use super::{Memories, Scope};
 use crate::error::Error;
 use jiff::Timestamp;
 use mnemon_kernel::Attachment;
+use mnemon_memdir::Scope;
 use mnemon_recall::{Document, Ranking, Tuning, budget, inject, rank};
 use std::path::Path;
 
@@ -42,7 +43,7 @@ pub struct Called {
 ///
 /// # Errors
 /// If a directory is there and cannot be read.
-pub fn recall(memories: &Memories, query: &str, now: Timestamp) -> Result<Recall, Error> {
+pub fn recall(memories: &MemoryDirs, query: &str, now: Timestamp) -> Result<Recall, Error> {
     let mut all = Vec::new();
     for scope in [Scope::Project, Scope::Global] {
         let dir = memories.dir(scope);
@@ -61,7 +62,7 @@ pub fn recall(memories: &Memories, query: &str, now: Timestamp) -> Result<Recall
 /// If it cannot be read.
 pub fn recall_in(
     dir: &Path,
-    memories: &Memories,
+    memories: &MemoryDirs,
     query: &str,
     now: Timestamp,
 ) -> Result<Recall, Error> {
@@ -69,7 +70,7 @@ pub fn recall_in(
     Ok(pick(memories, query, all, now))
 }
 
-fn holds_here(memory: &Shelved, memories: &Memories) -> bool {
+fn holds_here(memory: &Shelved, memories: &MemoryDirs) -> bool {
     let branch = memory.front.branch.as_deref();
     let worktree = memory.front.worktree.as_deref();
     branch.is_none_or(|branch| memories.branch() == Some(branch))
@@ -77,7 +78,7 @@ fn holds_here(memory: &Shelved, memories: &Memories) -> bool {
 }
 
 fn pick(
-    memories: &Memories,
+    memories: &MemoryDirs,
     query: &str,
     all: Vec<(Option<Scope>, Shelved)>,
     now: Timestamp,
@@ -121,7 +122,7 @@ fn words(ranking: &Ranking, hit: &mnemon_recall::Hit) -> Vec<String> {
     ranking.matched_words(hit).into_iter().map(str::to_owned).collect()
 }
 
-fn attachment(memory: &Shelved, memories: &Memories, now: Timestamp) -> Attachment {
+fn attachment(memory: &Shelved, memories: &MemoryDirs, now: Timestamp) -> Attachment {
     let shown = budget::shown(&memory.text, memories.limits());
     inject::attachment(&memory.file.display().to_string(), shown, memory.modified, now)
 }

@@ -1,8 +1,8 @@
 //! Memories from outside of a conversation: where they are (L5.1, L5.25),
 //! opening them, and which of them a text calls for (R9).
 //!
-//! [`crate::Builder::memories`] makes a [`Memories`]. Looking at memories that
-//! are not there makes no directory; only [`Memories::open`] does. Everything
+//! [`crate::Builder::memories`] makes a [`MemoryDirs`]. Looking at memories that
+//! are not there makes no directory; only [`MemoryDirs::open`] does. Everything
 //! here blocks.
 //!
 //! The parts are re-exported: [`directory`] (the store and its history),
@@ -14,20 +14,13 @@ mod shelf;
 pub use called::{Called, Recall, recall, recall_in};
 pub use shelf::{Shelved, shelf};
 
-pub use mnemon_memdir as directory;
-pub use mnemon_memdir::{Scope, Store};
-pub use mnemon_memfile as file;
-pub use mnemon_recall as ranking;
-
 use crate::error::Error;
 use crate::repo::Repo;
 use jiff::Timestamp;
-use mnemon_kernel::env;
 use mnemon_kernel::limits::RecallLimits;
-use mnemon_memdir::Options;
 use mnemon_memdir::location::{self, Inputs, Location, SetBy, Source};
+use mnemon_memdir::{Options, Scope, Store};
 use mnemon_settings::{Home, Origin, Resolved};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The setting that says where the directory is.
@@ -35,7 +28,6 @@ const SETTING: &str = "/autoMemoryDirectory";
 
 /// What the places follow from.
 pub(crate) struct Ground<'a> {
-    pub(crate) variables: &'a BTreeMap<String, String>,
     pub(crate) user_home: Option<&'a Path>,
     pub(crate) home: &'a Home,
     pub(crate) resolved: &'a Resolved,
@@ -43,10 +35,10 @@ pub(crate) struct Ground<'a> {
     pub(crate) cwd: &'a Path,
 }
 
-/// The memories that belong to a working directory: the project's, and the
-/// person's own.
+/// The memory directories that belong to a working directory: the project's,
+/// and the person's own.
 #[derive(Clone, Debug)]
-pub struct Memories {
+pub struct MemoryDirs {
     project: Location,
     global: PathBuf,
     root: PathBuf,
@@ -55,20 +47,22 @@ pub struct Memories {
     refused: Option<String>,
 }
 
-impl Memories {
+impl MemoryDirs {
     pub(crate) fn locate(ground: &Ground<'_>) -> Result<Self, Error> {
         let resolved = ground.resolved;
         let value = resolved.settings.auto_memory_directory.as_deref();
-        let set_by = match resolved.origin(SETTING) {
-            Origin::Managed(_) => SetBy::Managed,
-            Origin::Local(_) => SetBy::Local,
-            Origin::Project(_) => SetBy::Repository,
-            _ => SetBy::User,
+        let (override_path, set_by) = match resolved.origin(SETTING) {
+            Origin::Env(_) => (value, None),
+            Origin::Default => (None, None),
+            Origin::Managed(_) => (None, Some(SetBy::Managed)),
+            Origin::Local(_) => (None, Some(SetBy::Local)),
+            Origin::Project(_) | Origin::Provider => (None, Some(SetBy::Repository)),
+            _ => (None, Some(SetBy::User)),
         };
         let git_root = location::git_root(ground.cwd);
         let project = location::resolve(&Inputs {
-            override_path: ground.variables.get(env::MEMORY_DIR).map(String::as_str),
-            setting: value.map(|path| (path, set_by)),
+            override_path,
+            setting: value.zip(set_by),
             home: ground.home.root(),
             os_home: ground.user_home,
             git_root: git_root.as_deref(),
