@@ -235,7 +235,7 @@ limits! {
         import_files: usize = 1_000,
         /// Largest instruction file that is read, in bytes.
         file_bytes: u64 = 4 * 1024 * 1024,
-        /// Characters of all instruction files over which there is a warning.
+        /// Characters of an instruction file over which there is a warning.
         warn_chars: usize = 40_000,
         /// Patterns that the braces of one rule's `paths` may expand to.
         brace_patterns: usize = 1_000,

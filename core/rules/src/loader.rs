@@ -1,0 +1,306 @@
+//! Loads instruction files, one question at a time.
+//!
+//! The loader asks for a file or a directory ([`Loader::need`]) and is told
+//! what is there ([`Loader::give`]), until it has nothing more to ask. It ends
+//! for any graph of imports: a real file is taken once, hops are counted, and
+//! so are imported files (I3). Imported text stands before the text that
+//! imports it, so that the latter wins.
+
+use crate::discover::{Candidate, Look, Reason, Scope, clean};
+use crate::frontmatter;
+use crate::instructions::{Conditional, Fate, Instructions, Row, Text};
+use crate::markdown;
+use crate::patterns::Patterns;
+use mnemon_kernel::Limits;
+use mnemon_kernel::tokens::{Tokens, estimate_text};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What the loader may take from where.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// The repository, or the working directory where there is none, links
+    /// resolved. What it imports from elsewhere needs the person's approval (I5).
+    pub root: PathBuf,
+    /// The directory that `~/` stands for.
+    pub user_dir: PathBuf,
+    /// Paths outside the repository that the person approved.
+    pub approved: BTreeSet<PathBuf>,
+    /// `claudeMdExcludes`.
+    pub excludes: Patterns,
+}
+
+/// What the loader wants to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The content of a file.
+    File(PathBuf),
+    /// All files below a directory, links followed.
+    Listing(PathBuf),
+}
+
+/// What is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// Nothing, or not what was asked for.
+    Missing,
+    /// Something that could not be read.
+    Unreadable {
+        /// Why.
+        message: String,
+    },
+    /// A file over the limit; it need not be read.
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A file.
+    File {
+        /// Where it really is, links resolved.
+        real: PathBuf,
+        /// Its content.
+        bytes: Vec<u8>,
+    },
+    /// The files of a directory.
+    Listing(Vec<PathBuf>),
+}
+
+/// The loader itself.
+#[derive(Debug)]
+pub struct Loader<'a> {
+    bounds: &'a Bounds,
+    limits: &'a Limits,
+    /// What is still to be done; the last one is next.
+    open: Vec<Step>,
+    asked: Option<Task>,
+    /// Directories that have a CLAUDE.md.
+    covered: BTreeSet<PathBuf>,
+    /// The real paths of rules that wait.
+    waiting: BTreeSet<PathBuf>,
+    imported: usize,
+    out: Instructions,
+}
+
+#[derive(Debug)]
+enum Step {
+    Look(Task),
+    Emit(Text),
+}
+
+#[derive(Clone, Debug)]
+struct Task {
+    candidate: Candidate,
+    hops: usize,
+}
+
+impl<'a> Loader<'a> {
+    /// A loader for these candidates. `loaded` are the real paths of what a
+    /// session has already.
+    #[must_use]
+    pub fn new(
+        candidates: Vec<Candidate>,
+        loaded: BTreeSet<PathBuf>,
+        bounds: &'a Bounds,
+        limits: &'a Limits,
+    ) -> Self {
+        let tasks = candidates.into_iter().map(|candidate| Task { candidate, hops: 0 });
+        let open = tasks.rev().map(Step::Look).collect();
+        let out = Instructions { loaded, ..Instructions::default() };
+        let (covered, waiting) = (BTreeSet::new(), BTreeSet::new());
+        Self { bounds, limits, open, asked: None, covered, waiting, imported: 0, out }
+    }
+
+    /// The next question; none when everything is known. The same question
+    /// comes again until it is answered.
+    pub fn need(&mut self) -> Option<Need> {
+        while self.asked.is_none() {
+            match self.open.pop()? {
+                Step::Emit(text) => self.out.texts.push(text),
+                Step::Look(task) => {
+                    if self.is_wanted(&task) {
+                        self.asked = Some(task);
+                    }
+                }
+            }
+        }
+        let candidate = &self.asked.as_ref()?.candidate;
+        Some(match candidate.look {
+            Look::Rules => Need::Listing(candidate.path.clone()),
+            _ => Need::File(candidate.path.clone()),
+        })
+    }
+
+    /// The answer to the last question.
+    pub fn give(&mut self, given: Given) {
+        let Some(task) = self.asked.take() else { return };
+        match given {
+            Given::Missing if matches!(task.candidate.reason, Reason::Import { .. }) => {
+                self.row(&task, Fate::Missing);
+            }
+            Given::Missing => {}
+            Given::Unreadable { message } => self.row(&task, Fate::Unreadable { message }),
+            Given::TooLarge { bytes } => self.row(&task, Fate::TooLarge { bytes }),
+            Given::Listing(paths) => self.list(&task, paths),
+            Given::File { real, bytes } => self.file(task, &real, bytes),
+        }
+    }
+
+    /// What was loaded, after the last question.
+    #[must_use]
+    pub fn finish(self) -> Instructions {
+        self.out
+    }
+
+    fn is_wanted(&mut self, task: &Task) -> bool {
+        let candidate = &task.candidate;
+        let dir = candidate.path.parent().unwrap_or(&candidate.path);
+        if candidate.look == Look::Fallback && self.covered.contains(dir) {
+            return false;
+        }
+        let fate = if self.leaves(candidate, &candidate.path) {
+            Fate::NeedsApproval
+        } else if task.hops > self.limits.rules.import_depth {
+            Fate::TooDeep
+        } else {
+            return true;
+        };
+        self.row(task, fate);
+        false
+    }
+
+    fn is_excluded(&self, candidate: &Candidate, path: &Path) -> bool {
+        candidate.scope != Scope::Managed && self.bounds.excludes.matches_whole(path)
+    }
+
+    /// Whether an import leads out of the repository without approval. What
+    /// lies above the repository is the person's own and may import anything.
+    fn leaves(&self, candidate: &Candidate, path: &Path) -> bool {
+        let Reason::Import { by } = &candidate.reason else { return false };
+        matches!(candidate.scope, Scope::Project | Scope::Local)
+            && by.starts_with(&self.bounds.root)
+            && !path.starts_with(&self.bounds.root)
+            && !self.bounds.approved.contains(path)
+    }
+
+    fn list(&mut self, task: &Task, mut paths: Vec<PathBuf>) {
+        paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+        paths.sort();
+        let Candidate { scope, reason, .. } = &task.candidate;
+        self.open.extend(paths.into_iter().rev().map(|path| {
+            let (scope, reason) = (*scope, reason.clone());
+            let candidate = Candidate { path, look: Look::Rule, scope, reason };
+            Step::Look(Task { candidate, hops: task.hops })
+        }));
+    }
+
+    fn file(&mut self, task: Task, real: &Path, bytes: Vec<u8>) {
+        self.cover(&task.candidate);
+        if self.out.loaded.contains(real) || self.waiting.contains(real) {
+            return;
+        }
+        let size = bytes.len() as u64;
+        let excluded = [real, &task.candidate.path].map(|at| self.is_excluded(&task.candidate, at));
+        let fate = if excluded.contains(&true) {
+            Some(Fate::Excluded)
+        } else if self.leaves(&task.candidate, real)
+            && !self.bounds.approved.contains(&task.candidate.path)
+        {
+            Some(Fate::NeedsApproval)
+        } else if size > self.limits.rules.file_bytes {
+            Some(Fate::TooLarge { bytes: size })
+        } else {
+            None
+        };
+        if let Some(fate) = fate {
+            return self.row(&task, fate);
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => self.text(task, real, &text),
+            _ => self.row(&task, Fate::NotText),
+        }
+    }
+
+    /// Notes that a directory has a CLAUDE.md, beside it or in its `.claude`.
+    fn cover(&mut self, candidate: &Candidate) {
+        let dir = candidate.path.parent();
+        if candidate.look == Look::File && candidate.path.ends_with("CLAUDE.md") {
+            self.covered.extend(dir.map(Path::to_owned));
+            let above = dir.filter(|dir| dir.ends_with(".claude")).and_then(Path::parent);
+            self.covered.extend(above.map(Path::to_owned));
+        }
+    }
+
+    fn text(&mut self, task: Task, real: &Path, text: &str) {
+        let mut body = text;
+        let is_import = matches!(task.candidate.reason, Reason::Import { .. });
+        if task.candidate.look == Look::Rule || is_import {
+            let rule = frontmatter::split(text);
+            body = rule.body;
+            let waits = !is_import && task.candidate.reason != Reason::PathMatch;
+            if waits && !rule.paths.is_empty() {
+                self.waiting.insert(real.to_owned());
+                return self.wait(&task, &rule.paths);
+            }
+        }
+        self.out.loaded.insert(real.to_owned());
+        let body = markdown::without_comments(body.strip_prefix('\u{feff}').unwrap_or(body));
+        let body = body.trim().to_owned();
+        let chars = body.chars().count();
+        let fate = match chars {
+            0 => Fate::Empty,
+            _ if chars > self.limits.rules.warn_chars => Fate::LoadedLarge { chars },
+            _ => Fate::Loaded,
+        };
+        self.out.rows.push(Row {
+            bytes: body.len(),
+            tokens: estimate_text(&body, self.limits),
+            ..row(&task, fate)
+        });
+        let imports = markdown::imports(&body);
+        let Candidate { path, scope, reason, .. } = task.candidate;
+        let by = path.clone();
+        if !body.is_empty() {
+            self.open.push(Step::Emit(Text { path, scope, reason, text: body }));
+        }
+        let tasks = imports.iter().map(|import| {
+            let (path, reason) = (self.resolve(&by, import), Reason::Import { by: by.clone() });
+            Task {
+                candidate: Candidate { path, look: Look::File, scope, reason },
+                hops: task.hops + 1,
+            }
+        });
+        let mut tasks: Vec<Task> = tasks.collect();
+        let room = self.limits.rules.import_files.saturating_sub(self.imported);
+        if let Some(first) = tasks.get(room) {
+            self.out.rows.push(row(first, Fate::TooDeep));
+        }
+        tasks.truncate(room);
+        self.imported += tasks.len();
+        self.open.extend(tasks.into_iter().rev().map(Step::Look));
+    }
+
+    fn resolve(&self, by: &Path, import: &str) -> PathBuf {
+        let path = match import.strip_prefix("~/") {
+            Some(rest) => self.bounds.user_dir.join(rest),
+            None => by.parent().unwrap_or(by).join(import),
+        };
+        clean(&path)
+    }
+
+    fn wait(&mut self, task: &Task, paths: &[String]) {
+        let patterns = Patterns::new(paths, &self.limits.rules);
+        let refused_patterns = patterns.refused().to_vec();
+        self.row(task, Fate::Waiting { refused_patterns });
+        let Candidate { path, scope, .. } = task.candidate.clone();
+        self.out.conditional.push(Conditional { path, scope, patterns });
+    }
+
+    fn row(&mut self, task: &Task, fate: Fate) {
+        self.out.rows.push(row(task, fate));
+    }
+}
+
+fn row(task: &Task, fate: Fate) -> Row {
+    let Candidate { path, scope, reason, .. } = task.candidate.clone();
+    Row { path, scope, reason, bytes: 0, tokens: Tokens(0), fate }
+}

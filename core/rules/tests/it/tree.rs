@@ -1,0 +1,91 @@
+//! A tree of files that exists only in the test.
+
+use mnemon_kernel::Limits;
+use mnemon_kernel::limits::RulesLimits;
+use mnemon_rules::{
+    Bounds, Candidate, Fate, Given, Instructions, Loader, Need, Patterns, Places, plan,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Files by path, and links by path.
+#[derive(Default)]
+pub(crate) struct Tree {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    links: BTreeMap<PathBuf, PathBuf>,
+    pub(crate) excludes: Vec<&'static str>,
+    pub(crate) approved: BTreeSet<PathBuf>,
+    pub(crate) limits: Limits,
+}
+
+impl Tree {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let mut tree = Self::default();
+        for (path, text) in files {
+            tree.files.insert(path.into(), text.as_bytes().to_vec());
+        }
+        tree
+    }
+
+    pub(crate) fn with_bytes(mut self, path: &str, bytes: Vec<u8>) -> Self {
+        self.files.insert(path.into(), bytes);
+        self
+    }
+
+    pub(crate) fn with_link(mut self, path: &str, to: &str) -> Self {
+        self.links.insert(path.into(), to.into());
+        self
+    }
+
+    /// What a session in `/w/p`, a repository of its own, starts with.
+    pub(crate) fn start(&self) -> Instructions {
+        let places = Places {
+            managed: Some("/etc/claude-code/CLAUDE.md".into()),
+            home: "/home/a/.claude".into(),
+            cwd: "/w/p".into(),
+        };
+        self.load(plan(&places), BTreeSet::new())
+    }
+
+    pub(crate) fn load(&self, candidates: Vec<Candidate>, seen: BTreeSet<PathBuf>) -> Instructions {
+        let bounds = Bounds {
+            root: "/w/p".into(),
+            user_dir: "/home/a".into(),
+            approved: self.approved.clone(),
+            excludes: Patterns::new(&self.excludes, &RulesLimits::default()),
+        };
+        let mut loader = Loader::new(candidates, seen, &bounds, &self.limits);
+        for _ in 0..100_000 {
+            let Some(need) = loader.need() else { return loader.finish() };
+            loader.give(self.answer(need));
+        }
+        panic!("the loader does not end");
+    }
+
+    fn answer(&self, need: Need) -> Given {
+        match need {
+            Need::File(path) => {
+                let real = self.links.get(&path).unwrap_or(&path).clone();
+                match self.files.get(&real) {
+                    Some(bytes) => Given::File { real, bytes: bytes.clone() },
+                    None => Given::Missing,
+                }
+            }
+            Need::Listing(dir) => {
+                let all = self.files.keys().chain(self.links.keys());
+                Given::Listing(all.filter(|path| path.starts_with(&dir)).cloned().collect())
+            }
+        }
+    }
+}
+
+/// The paths of the texts, in order.
+pub(crate) fn paths(instructions: &Instructions) -> Vec<String> {
+    instructions.texts.iter().map(|text| text.path.display().to_string()).collect()
+}
+
+/// What became of a path.
+pub(crate) fn fate<'a>(instructions: &'a Instructions, path: &str) -> Option<&'a Fate> {
+    let row = instructions.rows.iter().find(|row| row.path == Path::new(path));
+    row.map(|row| &row.fate)
+}
