@@ -116,6 +116,7 @@ impl Config {
             max_tokens,
             thinking: self.thinking_param(self.thinking.unwrap_or(spec.thinking), max_tokens),
             effort: self.effort.clone(),
+            schema: None,
             betas: self.betas.clone(),
             cache: self.cache,
         }
