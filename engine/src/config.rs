@@ -42,6 +42,8 @@ pub struct Config {
     pub betas: Vec<String>,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
+    /// More guidelines for memory, by the environment (L5.8).
+    pub memory_guidelines: Option<String>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
@@ -93,6 +95,7 @@ impl Config {
                 git: "no".into(),
                 ..Surroundings::default()
             },
+            memory_guidelines: None,
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,

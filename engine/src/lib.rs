@@ -16,6 +16,7 @@ pub mod permit;
 mod queue;
 pub mod run;
 pub mod session;
+pub mod standing;
 mod toolbox;
 pub mod tools;
 mod turn;

@@ -15,12 +15,13 @@ use crate::world::World;
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
+    Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
     Timestamp, Window,
 };
 use mnemon_prefix::{Fold, system};
 use mnemon_transcript::{Envelope, encode};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -101,11 +102,7 @@ impl Session {
             entrypoint: config.entrypoint.clone(),
             ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
-        let places = Places {
-            roots: config.roots.clone(),
-            readable: vec![world.transcripts.session_dir(&id)],
-            home: config.user_home.clone(),
-        };
+        let places = places(&id, &world, &config);
         let (permit, broken_rules) =
             Permit::new(config.permission_mode, &config.permissions, places);
         Self {
@@ -268,11 +265,16 @@ impl Session {
         }
     }
 
-    /// Makes sure that a prelude stands in the log.
-    pub(crate) async fn ensure_prelude(&mut self) -> Result<(), Error> {
-        if self.fold.prelude().is_none() {
+    /// Makes sure that the log has a beginning: the prelude, and what stands
+    /// at the head of the first message.
+    pub(crate) async fn ensure_beginning(&mut self) -> Result<(), Error> {
+        let begun = self.fold.prelude().is_some();
+        if !begun {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+        }
+        if !begun || self.fold.messages().is_empty() {
+            self.attach_standing().await?;
         }
         Ok(())
     }
@@ -286,6 +288,7 @@ impl Session {
         let surroundings = system::Surroundings {
             model: model.to_string(),
             date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
         Ok(Prelude {
@@ -301,5 +304,20 @@ impl Session {
             self.ledger.book(booking);
         }
         self.fold.push(record);
+    }
+}
+
+/// Where the tools of a session may touch files.
+fn places(id: &SessionId, world: &World, config: &Config) -> Places {
+    let memories = world.memories.iter().flat_map(|memories| memories.places());
+    let mut readable = vec![world.transcripts.session_dir(id)];
+    if world.memories.is_some() && config.flags.is_on(Flag::PastSearch) {
+        readable.extend(world.transcripts.path(id).parent().map(PathBuf::from));
+    }
+    Places {
+        roots: config.roots.clone(),
+        readable,
+        writable: memories.map(|place| place.dir.clone()).collect(),
+        home: config.user_home.clone(),
     }
 }

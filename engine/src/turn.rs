@@ -29,7 +29,7 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        self.ensure_prelude().await?;
+        self.ensure_beginning().await?;
         self.append_user(prompt, UserOrigin::Human).await?;
         let limit = self.config.limits.turn_requests;
         let mut run = Run::new(Rules {

@@ -26,6 +26,9 @@ pub enum Error {
     /// The session.
     #[error(transparent)]
     Session(#[from] mnemon_engine::Error),
+    /// The memory directory.
+    #[error(transparent)]
+    Memory(#[from] mnemon_memdir::Error),
     /// The list of sessions.
     #[error(transparent)]
     Transcript(#[from] mnemon_kernel::ports::TranscriptError),
@@ -39,6 +42,7 @@ impl Classify for Error {
             Self::Provider(error) => error.class(),
             Self::Key(error) => error.class(),
             Self::Session(error) => error.class(),
+            Self::Memory(error) => error.class(),
             Self::Transcript(error) => error.class(),
         }
     }

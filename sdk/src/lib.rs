@@ -25,6 +25,7 @@ mod approve;
 mod builder;
 mod clock;
 mod error;
+mod memory;
 mod provider;
 mod repo;
 mod turn;
@@ -44,6 +45,7 @@ pub use mnemon_engine::{
 };
 pub use mnemon_kernel as kernel;
 pub use mnemon_kernel::{Block, SessionId};
+pub use mnemon_memdir as memdir;
 pub use mnemon_prefix as prefix;
 pub use mnemon_settings as settings;
 pub use mnemon_transcript as transcript;

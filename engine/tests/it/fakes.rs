@@ -48,6 +48,7 @@ impl Bench {
             web: web.clone(),
             transcripts: Arc::new(Nobody),
             approver: Arc::new(Nobody),
+            memories: None,
         };
         let roots = vec![PathBuf::from("/work"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, Arc::new(limits), "/session".into(), roots);

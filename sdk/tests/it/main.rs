@@ -12,6 +12,7 @@
 mod cache;
 mod examples;
 mod faults;
+mod memory;
 mod place;
 mod resume;
 mod safety;

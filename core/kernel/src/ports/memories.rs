@@ -24,10 +24,8 @@ pub trait Memories: Send + Sync {
     ) -> BoxFuture<'_, Result<Vec<MemoryHead>, MemoryError>>;
 
     /// The text of a memory that a scan found; of a long one, its start.
-    fn read<'a>(
-        &'a self,
-        memory: &'a MemoryHead,
-    ) -> BoxFuture<'a, Result<MemoryText, MemoryError>>;
+    fn read<'a>(&'a self, memory: &'a MemoryHead)
+    -> BoxFuture<'a, Result<MemoryText, MemoryError>>;
 }
 
 /// A directory of memories.
