@@ -225,6 +225,7 @@ impl Session {
         if self.fold.prelude() != Some(&fresh) {
             self.append(Entry::Decision(Decision::Prelude(Box::new(fresh)))).await?;
         }
+        self.lazy = None;
         self.attach_standing().await?;
         let report = applied.report;
         self.emit(|| Event::Compacted(Box::new(report.clone())));

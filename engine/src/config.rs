@@ -1,5 +1,6 @@
 //! What a session is started with.
 
+use crate::instructing::Sources;
 use mnemon_kernel::models::Thinking;
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
@@ -42,6 +43,8 @@ pub struct Config {
     pub betas: Vec<String>,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
+    /// Where instruction files are; none leaves them out.
+    pub instructions: Option<Sources>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
     /// Where tools work; the first is the working directory.
@@ -95,6 +98,7 @@ impl Config {
                 git: "no".into(),
                 ..Surroundings::default()
             },
+            instructions: None,
             memory_guidelines: None,
             roots: vec![cwd],
             user_home: None,

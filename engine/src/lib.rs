@@ -11,6 +11,7 @@ mod ask;
 pub mod compacting;
 pub mod config;
 pub mod event;
+pub mod instructing;
 pub mod ladder;
 pub mod permit;
 mod queue;

@@ -19,8 +19,10 @@ use mnemon_kernel::{
     Timestamp, Window,
 };
 use mnemon_prefix::{Fold, system};
+use mnemon_rules::{Lazy, Touch};
 use mnemon_transcript::{Envelope, encode};
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -74,6 +76,12 @@ pub struct Session {
     pub(crate) side_bookings: SideBookings,
     /// When a fork last read the prefix.
     pub(crate) last_fork: Option<Timestamp>,
+    /// The data of attachments in the log, by their records.
+    pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// Instruction files that may still load.
+    pub(crate) lazy: Option<Lazy>,
+    /// Files that tools touched since the last boundary.
+    pub(crate) touched: Vec<(PathBuf, Touch)>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
 }
@@ -111,6 +119,9 @@ impl Session {
             queue: Queue::default(),
             side_bookings,
             last_fork: None,
+            attached: BTreeMap::new(),
+            lazy: None,
+            touched: Vec::new(),
             said: BTreeSet::new(),
             id,
             world,
@@ -298,8 +309,19 @@ impl Session {
         })
     }
 
+    /// The fold keeps the bytes of an attachment; what programs want to know
+    /// of it is kept here.
+    fn keep_data(&mut self, record: &Record) {
+        if let Entry::Attachment(attachment) = &record.entry
+            && !attachment.data.is_null()
+        {
+            self.attached.insert(record.id.clone(), attachment.data.clone());
+        }
+    }
+
     fn take(&mut self, record: Record) {
         self.last = Some(record.id.clone());
+        self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
         }

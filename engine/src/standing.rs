@@ -1,17 +1,19 @@
-//! What stands at the head of a conversation: the memory index.
+//! What stands at the head of a conversation: instruction files (I1), then the
+//! memory index.
 //!
 //! It travels as reminders in the first message of the user, not in the system
 //! prompt, so that the part which is the same for everybody stays cached (PC2).
 //! The bytes are frozen in the log like all others; what is on disk is read
 //! again when a compaction has taken them out of the conversation.
 
+use crate::instructing::INSTRUCTIONS;
 use crate::session::{Error, Session};
 use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Entry, Flag};
 use mnemon_prefix::message::Origin;
 use mnemon_prefix::system::MemorySurroundings;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -21,6 +23,9 @@ pub const MEMORY_INDEX: &str = "memory_index";
 impl Session {
     /// Brings in what is not shown yet.
     pub(crate) async fn attach_standing(&mut self) -> Result<(), Error> {
+        if !self.shows(INSTRUCTIONS) {
+            self.attach_instructions().await?;
+        }
         if !self.shows(MEMORY_INDEX) {
             self.attach_memory_index().await?;
         }
@@ -31,6 +36,14 @@ impl Session {
     fn shows(&self, kind: &str) -> bool {
         let mut pieces = self.fold.messages().iter().flat_map(|message| message.pieces());
         pieces.any(|piece| matches!(&piece.origin, Origin::Attachment(own) if own == kind))
+    }
+
+    /// The data of the attachments of this kind that the model sees.
+    pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+        let pieces = self.fold.messages().iter().flat_map(|message| message.pieces());
+        pieces
+            .filter(move |p| matches!(&p.origin, Origin::Attachment(own) if own == kind))
+            .filter_map(|piece| self.attached.get(&piece.record))
     }
 
     async fn attach_memory_index(&mut self) -> Result<(), Error> {

@@ -94,8 +94,8 @@ impl Session {
     }
 
     /// What joins the conversation between a tool's result and the next
-    /// request: messages that the person typed meanwhile, ends of background
-    /// commands.
+    /// request: ends of background commands, instructions for files that were
+    /// touched, messages that the person typed meanwhile.
     async fn step_boundary(
         &mut self,
         run: &mut Run,
@@ -107,6 +107,7 @@ impl Session {
             return Ok(());
         }
         self.tell_finished_jobs().await?;
+        self.attach_touched().await?;
         for text in self.queue.take() {
             self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
         }

@@ -4,6 +4,7 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
+use crate::instructions;
 use crate::memory;
 use crate::provider;
 use crate::repo::Repo;
@@ -50,6 +51,14 @@ pub struct Builder {
     files: Arc<dyn Files>,
     transcripts: Option<Arc<dyn Transcripts>>,
     memories: Option<Arc<dyn Memories>>,
+    instructions: Wanted,
+}
+
+/// Whether something is brought in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Yes,
+    No,
 }
 
 impl Builder {
@@ -74,6 +83,7 @@ impl Builder {
             files: Arc::new(DiskFiles),
             transcripts: None,
             memories: None,
+            instructions: Wanted::Yes,
         }
     }
 
@@ -195,6 +205,13 @@ impl Builder {
         self
     }
 
+    /// Leaves instruction files out.
+    #[must_use]
+    pub fn without_instructions(mut self) -> Self {
+        self.instructions = Wanted::No;
+        self
+    }
+
     /// Memories of your own, in place of the directories that settings name.
     #[must_use]
     pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
@@ -250,6 +267,16 @@ impl Builder {
             memories,
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
+        if self.instructions == Wanted::Yes {
+            config.instructions = Some(instructions::sources(&instructions::Ground {
+                home: home.root(),
+                user_home: self.user_home.as_deref(),
+                managed_settings: self.managed.as_deref(),
+                cwd: &cwd,
+                repo: repo.as_ref(),
+                excludes: &resolved.settings.claude_md_excludes,
+            }));
+        }
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))

@@ -61,6 +61,7 @@ pub(crate) async fn for_talk(
             "/autoDreamEnabled",
             false,
         );
+        builder = builder.without_instructions();
     }
     let agent = builder.build().await?;
     refuse_broken_denials(&agent)?;

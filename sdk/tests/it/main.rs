@@ -12,6 +12,7 @@
 mod cache;
 mod examples;
 mod faults;
+mod instructions;
 mod memory;
 mod place;
 mod resume;
