@@ -48,10 +48,7 @@ impl Session {
             }
         }
         self.run_batch(side_by_side, cancel).await?;
-        let bookings = self.side_bookings.take();
-        for booking in bookings {
-            self.book(booking).await?;
-        }
+        self.book_side_queries().await?;
         Ok(denials)
     }
 

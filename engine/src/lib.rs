@@ -15,6 +15,7 @@ pub mod instructing;
 pub mod ladder;
 pub mod permit;
 mod queue;
+mod recalling;
 pub mod run;
 pub mod session;
 pub mod standing;

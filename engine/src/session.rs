@@ -9,6 +9,7 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
+use crate::recalling::Prefetch;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
@@ -78,6 +79,8 @@ pub struct Session {
     pub(crate) last_fork: Option<Timestamp>,
     /// The data of attachments in the log, by their records.
     pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// The search for memories that runs beside the conversation.
+    pub(crate) prefetch: Option<Prefetch>,
     /// Instruction files that may still load.
     pub(crate) lazy: Option<Lazy>,
     /// Files that tools touched since the last boundary.
@@ -120,6 +123,7 @@ impl Session {
             side_bookings,
             last_fork: None,
             attached: BTreeMap::new(),
+            prefetch: None,
             lazy: None,
             touched: Vec::new(),
             said: BTreeSet::new(),

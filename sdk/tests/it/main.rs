@@ -15,6 +15,7 @@ mod faults;
 mod instructions;
 mod memory;
 mod place;
+mod recall;
 mod resume;
 mod safety;
 mod surfaces;
