@@ -1,6 +1,7 @@
 //! Running the calls of an answer: reading ones side by side, others in order.
 
 use crate::event::{Denial, Event};
+use crate::instructing::touch;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
 use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput};
@@ -47,10 +48,7 @@ impl Session {
             }
         }
         self.run_batch(side_by_side, cancel).await?;
-        let bookings = self.side_bookings.take();
-        for booking in bookings {
-            self.book(booking).await?;
-        }
+        self.book_side_queries().await?;
         Ok(denials)
     }
 
@@ -74,11 +72,22 @@ impl Session {
             )));
         };
         let access = self.resolved(tool.access(&call.input, &self.context)).await;
-        match self.permit.decide(&call.name, &access) {
-            Verdict::Allow => Ok(tool),
+        self.permitted(call, &access, cancel).await?;
+        self.touched.extend(touch(&access));
+        Ok(tool)
+    }
+
+    async fn permitted(
+        &mut self,
+        call: &ToolCall,
+        access: &Access,
+        cancel: &CancellationToken,
+    ) -> Result<(), Refusal> {
+        match self.permit.decide(&call.name, access) {
+            Verdict::Allow => Ok(()),
             Verdict::Deny { reason } => Err(Refusal::denied(&reason)),
             Verdict::Ask { rule } => {
-                let summary = summary(&call.name, &access);
+                let summary = summary(&call.name, access);
                 let (name, input) = (call.name.clone(), call.input.clone());
                 let ask = PermissionAsk { tool: name, input, summary, rule: rule.clone() };
                 let answer = tokio::select! {
@@ -86,10 +95,10 @@ impl Session {
                     () = cancel.cancelled() => Answer::Deny { reason: "the turn was stopped".into() },
                 };
                 match answer {
-                    Answer::Allow => Ok(tool),
+                    Answer::Allow => Ok(()),
                     Answer::AllowAlways => {
                         self.permit.allow_for_session(&rule);
-                        Ok(tool)
+                        Ok(())
                     }
                     Answer::Deny { reason } => Err(Refusal::denied(&reason)),
                 }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct SideBookings(Arc<Mutex<Vec<Booking>>>);
 
 impl SideBookings {
-    fn add(&self, booking: Booking) {
+    pub(crate) fn add(&self, booking: Booking) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(booking);
     }
 
@@ -35,6 +35,14 @@ impl SideBookings {
 }
 
 impl Session {
+    /// Books what was asked beside the conversation.
+    pub(crate) async fn book_side_queries(&mut self) -> Result<(), crate::session::Error> {
+        for booking in self.side_bookings.take() {
+            self.book(booking).await?;
+        }
+        Ok(())
+    }
+
     /// Does what a layer wants done outside, and books what it cost.
     ///
     /// # Errors
@@ -88,10 +96,11 @@ impl Session {
             AskShape::Conversation { messages, directive } => {
                 self.other_conversation(messages, directive)
             }
-            AskShape::Side { model, system, prompt, .. } => {
+            AskShape::Side { model, system, prompt, schema } => {
                 let model = model.as_ref().unwrap_or(&self.config.small_model);
                 let dialect = self.world.model.dialect();
-                let params = self.config.side_params(model, dialect, max_tokens);
+                let mut params = self.config.side_params(model, dialect, max_tokens);
+                params.schema.clone_from(schema);
                 side_request(&self.config, params, system, prompt)
             }
         };
@@ -205,7 +214,12 @@ impl Asker for SideAsker {
 }
 
 /// A small request of its own, made by the same fold as any other.
-fn side_request(config: &Config, params: Params, system: &str, prompt: &str) -> Option<Request> {
+pub(crate) fn side_request(
+    config: &Config,
+    params: Params,
+    system: &str,
+    prompt: &str,
+) -> Option<Request> {
     let system = SystemBlock { text: system.into(), breakpoint: Breakpoint::None };
     let prelude = Prelude { system: vec![system], tools: Vec::new(), params };
     let user = UserEntry {
@@ -221,7 +235,7 @@ fn side_request(config: &Config, params: Params, system: &str, prompt: &str) -> 
 }
 
 /// Makes a request and waits for the whole answer.
-async fn collect(
+pub(crate) async fn collect(
     model: &dyn Model,
     request: Request,
     source: QuerySource,

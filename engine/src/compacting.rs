@@ -217,7 +217,8 @@ impl Session {
     }
 
     /// Writes the boundary and what follows it. Sections of the system prompt
-    /// are composed anew: the cache is broken here anyway (PC3).
+    /// are composed anew, and what stands at the head of a conversation is read
+    /// again: the cache is broken here anyway (PC3).
     async fn put_in_place(&mut self, applied: Applied) -> Result<Report, Error> {
         self.append_all(applied.entries).await?;
         let model = self.model().clone();
@@ -225,6 +226,8 @@ impl Session {
         if self.fold.prelude() != Some(&fresh) {
             self.append(Entry::Decision(Decision::Prelude(Box::new(fresh)))).await?;
         }
+        self.lazy = None;
+        self.attach_standing().await?;
         let report = applied.report;
         self.emit(|| Event::Compacted(Box::new(report.clone())));
         Ok(report)

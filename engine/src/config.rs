@@ -1,5 +1,6 @@
 //! What a session is started with.
 
+use crate::instructing::Sources;
 use mnemon_kernel::models::Thinking;
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
@@ -42,6 +43,10 @@ pub struct Config {
     pub betas: Vec<String>,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
+    /// Where instruction files are; none leaves them out.
+    pub instructions: Option<Sources>,
+    /// More guidelines for memory, by the environment (L5.8).
+    pub memory_guidelines: Option<String>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
@@ -93,6 +98,8 @@ impl Config {
                 git: "no".into(),
                 ..Surroundings::default()
             },
+            instructions: None,
+            memory_guidelines: None,
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,
@@ -116,6 +123,7 @@ impl Config {
             max_tokens,
             thinking: self.thinking_param(self.thinking.unwrap_or(spec.thinking), max_tokens),
             effort: self.effort.clone(),
+            schema: None,
             betas: self.betas.clone(),
             cache: self.cache,
         }

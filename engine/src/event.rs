@@ -4,6 +4,7 @@ use mnemon_compact::preview::Report;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{ModelId, Record, ToolUseId, Usage};
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Something happened. Events are for people and programs that watch; nothing
@@ -61,6 +62,11 @@ pub enum Event {
     },
     /// The conversation was compacted.
     Compacted(Box<Report>),
+    /// Memories were brought in.
+    Recalled {
+        /// Where they are.
+        paths: Vec<PathBuf>,
+    },
     /// A request was paid for.
     Booked(Booking),
     /// Something that a person should know.

@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// Tells the person something that would be true again and again.
-    fn say_once(&mut self, topic: &'static str, text: impl FnOnce() -> String) {
+    pub(crate) fn say_once(&mut self, topic: &'static str, text: impl FnOnce() -> String) {
         if self.said.insert(topic) {
             let text = text();
             tracing::warn!(topic, "{text}");

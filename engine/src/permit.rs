@@ -6,7 +6,7 @@
 
 use crate::tools::Access;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 mod rule;
 
@@ -46,6 +46,8 @@ pub struct Places {
     pub roots: Vec<PathBuf>,
     /// Directories that may be read besides: the session's own files.
     pub readable: Vec<PathBuf>,
+    /// Directories in which Markdown files may be written besides: memories.
+    pub writable: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
     pub home: Option<PathBuf>,
 }
@@ -128,12 +130,14 @@ impl Permit {
         let free = match access {
             Access::Nothing => true,
             Access::Read(path) => {
-                self.in_roots(path) || self.places.readable.iter().any(|dir| path.starts_with(dir))
+                let more = self.places.readable.iter().chain(&self.places.writable);
+                self.in_roots(path) || more.into_iter().any(|dir| path.starts_with(dir))
             }
             Access::Edit(path) => {
-                self.mode == PermissionMode::AcceptEdits
+                let accepted = self.mode == PermissionMode::AcceptEdits
                     && self.in_roots(path)
-                    && !self.is_guarded(path)
+                    && !self.is_guarded(path);
+                accepted || (self.mode != PermissionMode::Plan && self.is_memory(path))
             }
             Access::Execute(_) | Access::Fetch { .. } => false,
         };
@@ -142,6 +146,20 @@ impl Permit {
 
     fn in_roots(&self, path: &Path) -> bool {
         self.places.roots.iter().any(|root| path.starts_with(root))
+    }
+
+    /// Whether a path is a memory: a Markdown file that nothing hides. The
+    /// history of a memory directory is in a hidden folder, which tools leave alone.
+    fn is_memory(&self, path: &Path) -> bool {
+        let is_markdown = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
+        let mut inside = self.places.writable.iter().filter_map(|dir| path.strip_prefix(dir).ok());
+        is_markdown
+            && inside.any(|inside| {
+                inside.components().all(|part| match part {
+                    Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
+                    _ => false,
+                })
+            })
     }
 
     fn is_guarded(&self, path: &Path) -> bool {

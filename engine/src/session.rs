@@ -9,19 +9,23 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
+use crate::recalling::Prefetch;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
+    Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
     Timestamp, Window,
 };
 use mnemon_prefix::breaks::Detector;
 use mnemon_prefix::{Fold, system};
+use mnemon_rules::{Lazy, Touch};
 use mnemon_transcript::{Envelope, encode};
-use std::collections::BTreeSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -76,6 +80,14 @@ pub struct Session {
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
     pub(crate) last_fork: Option<Timestamp>,
+    /// The data of attachments in the log, by their records.
+    pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// The search for memories that runs beside the conversation.
+    pub(crate) prefetch: Option<Prefetch>,
+    /// Instruction files that may still load.
+    pub(crate) lazy: Option<Lazy>,
+    /// Files that tools touched since the last boundary.
+    pub(crate) touched: Vec<(PathBuf, Touch)>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
 }
@@ -104,11 +116,7 @@ impl Session {
             entrypoint: config.entrypoint.clone(),
             ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
-        let places = Places {
-            roots: config.roots.clone(),
-            readable: vec![world.transcripts.session_dir(&id)],
-            home: config.user_home.clone(),
-        };
+        let places = places(&id, &world, &config);
         let (permit, broken_rules) =
             Permit::new(config.permission_mode, &config.permissions, places);
         Self {
@@ -118,6 +126,10 @@ impl Session {
             side_bookings,
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
+            attached: BTreeMap::new(),
+            prefetch: None,
+            lazy: None,
+            touched: Vec::new(),
             said: BTreeSet::new(),
             id,
             world,
@@ -275,11 +287,16 @@ impl Session {
         }
     }
 
-    /// Makes sure that a prelude stands in the log.
-    pub(crate) async fn ensure_prelude(&mut self) -> Result<(), Error> {
-        if self.fold.prelude().is_none() {
+    /// Makes sure that the log has a beginning: the prelude, and what stands
+    /// at the head of the first message.
+    pub(crate) async fn ensure_beginning(&mut self) -> Result<(), Error> {
+        let begun = self.fold.prelude().is_some();
+        if !begun {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+        }
+        if !begun || self.fold.messages().is_empty() {
+            self.attach_standing().await?;
         }
         Ok(())
     }
@@ -293,6 +310,7 @@ impl Session {
         let surroundings = system::Surroundings {
             model: model.to_string(),
             date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
         Ok(Prelude {
@@ -302,11 +320,37 @@ impl Session {
         })
     }
 
+    /// The fold keeps the bytes of an attachment; what programs want to know
+    /// of it is kept here.
+    fn keep_data(&mut self, record: &Record) {
+        if let Entry::Attachment(attachment) = &record.entry
+            && !attachment.data.is_null()
+        {
+            self.attached.insert(record.id.clone(), attachment.data.clone());
+        }
+    }
+
     fn take(&mut self, record: Record) {
         self.last = Some(record.id.clone());
+        self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
         }
         self.fold.push(record);
+    }
+}
+
+/// Where the tools of a session may touch files.
+fn places(id: &SessionId, world: &World, config: &Config) -> Places {
+    let memories = world.memories.iter().flat_map(|memories| memories.places());
+    let mut readable = vec![world.transcripts.session_dir(id)];
+    if world.memories.is_some() && config.flags.is_on(Flag::PastSearch) {
+        readable.extend(world.transcripts.path(id).parent().map(PathBuf::from));
+    }
+    Places {
+        roots: config.roots.clone(),
+        readable,
+        writable: memories.map(|place| place.dir.clone()).collect(),
+        home: config.user_home.clone(),
     }
 }

@@ -29,7 +29,9 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        self.ensure_prelude().await?;
+        self.ensure_beginning().await?;
+        self.prefetch.take_if(|prefetch| !prefetch.is_over());
+        self.recall_for(&text_of(&prompt), cancel).await?;
         self.append_user(prompt, UserOrigin::Human).await?;
         let limit = self.config.limits.turn_requests;
         let mut run = Run::new(Rules {
@@ -61,6 +63,7 @@ impl Session {
                     }
                 }
                 Step::Done(reason) => {
+                    self.book_side_queries().await?;
                     end.reason = reason;
                     end.requests = run.requests();
                     return Ok(end);
@@ -94,8 +97,8 @@ impl Session {
     }
 
     /// What joins the conversation between a tool's result and the next
-    /// request: messages that the person typed meanwhile, ends of background
-    /// commands.
+    /// request: ends of background commands, instructions for files that were
+    /// touched, memories, messages that the person typed meanwhile.
     async fn step_boundary(
         &mut self,
         run: &mut Run,
@@ -107,7 +110,12 @@ impl Session {
             return Ok(());
         }
         self.tell_finished_jobs().await?;
+        self.attach_touched().await?;
+        self.join_recalled().await?;
         for text in self.queue.take() {
+            if !self.is_recalling() {
+                self.recall_for(&text, cancel).await?;
+            }
             self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
         }
         run.tools_done();

@@ -1,6 +1,8 @@
 //! The ports that a session is given.
 
-use mnemon_kernel::ports::{Approver, Clock, Files, Model, Search, Shell, Transcripts, Web};
+use mnemon_kernel::ports::{
+    Approver, Clock, Files, Memories, Model, Search, Shell, Transcripts, Web,
+};
 use std::sync::Arc;
 
 /// Everything outside the engine. Each part can be replaced by itself.
@@ -22,4 +24,6 @@ pub struct World {
     pub transcripts: Arc<dyn Transcripts>,
     /// Who says yes or no to tool calls.
     pub approver: Arc<dyn Approver>,
+    /// Memories of earlier conversations; none where memory is off (L5.7).
+    pub memories: Option<Arc<dyn Memories>>,
 }

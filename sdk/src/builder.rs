@@ -4,12 +4,16 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
+use crate::instructions;
+use crate::memory;
 use crate::memory_dirs::{self, MemoryDirs};
 use crate::provider;
 use crate::repo::Repo;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
 use mnemon_engine::{Config, ModelChoice, Tool, Toolbox, World};
-use mnemon_kernel::ports::{Approver, Clock, Files, Model, Search, Shell, Transcripts, Web};
+use mnemon_kernel::ports::{
+    Approver, Clock, Files, Memories, Model, Search, Shell, Transcripts, Web,
+};
 use mnemon_kernel::settings::{PermissionMode, Surface};
 use mnemon_kernel::{Limits, ModelTable, env};
 use mnemon_prefix::system::Surroundings;
@@ -47,6 +51,15 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     files: Arc<dyn Files>,
     transcripts: Option<Arc<dyn Transcripts>>,
+    memories: Option<Arc<dyn Memories>>,
+    instructions: Wanted,
+}
+
+/// Whether something is brought in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Yes,
+    No,
 }
 
 impl Builder {
@@ -70,6 +83,8 @@ impl Builder {
             clock: Arc::new(SystemClock),
             files: Arc::new(DiskFiles),
             transcripts: None,
+            memories: None,
+            instructions: Wanted::Yes,
         }
     }
 
@@ -191,6 +206,20 @@ impl Builder {
         self
     }
 
+    /// Leaves instruction files out.
+    #[must_use]
+    pub fn without_instructions(mut self) -> Self {
+        self.instructions = Wanted::No;
+        self
+    }
+
+    /// Memories of your own, in place of the directories that settings name.
+    #[must_use]
+    pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
+        self.memories = Some(memories);
+        self
+    }
+
     /// Reads the settings and makes the agent.
     ///
     /// # Errors
@@ -220,6 +249,10 @@ impl Builder {
             let own = DiskTranscripts::new(project.root().to_owned());
             Arc::new(own.with_max_line(limits.transcript_line_bytes))
         });
+        let memories = match &self.memories {
+            Some(own) => Some(Arc::clone(own)),
+            None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
+        };
         let world = World {
             clock: Arc::clone(&self.clock),
             model: made.model,
@@ -229,8 +262,19 @@ impl Builder {
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            memories,
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
+        if self.instructions == Wanted::Yes {
+            config.instructions = Some(instructions::sources(&instructions::Ground {
+                home: home.root(),
+                user_home: self.user_home.as_deref(),
+                managed_settings: self.managed.as_deref(),
+                cwd: &cwd,
+                repo: repo.as_ref(),
+                excludes: &resolved.settings.claude_md_excludes,
+            }));
+        }
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
@@ -288,6 +332,24 @@ impl Builder {
         })?)
     }
 
+    async fn directories(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<dyn Memories>>, Error> {
+        let ground = memory::Ground {
+            home: home.root(),
+            user_home: self.user_home.as_deref(),
+            cwd,
+            repo,
+            files: &*self.files,
+            clock: &self.clock,
+        };
+        memory::open(&ground, resolved).await
+    }
+
     fn config(
         &self,
         resolved: &Resolved,
@@ -334,6 +396,7 @@ impl Builder {
             effort: own.effort.clone(),
             betas: choice.betas.clone(),
             surroundings,
+            memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
             roots,
             user_home: self.user_home.clone(),
             permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),

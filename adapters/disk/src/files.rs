@@ -15,6 +15,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 mod lines;
+mod list;
 mod resolve;
 
 /// Files by absolute path.
@@ -40,6 +41,14 @@ impl Files for DiskFiles {
         max_bytes: u64,
     ) -> BoxFuture<'a, Result<FileRead, FileError>> {
         blocking(path, move |path| read(path, max_bytes))
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a Path,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<PathBuf>, FileError>> {
+        blocking(dir, move |dir| list::below(dir, most))
     }
 
     fn read_lines<'a>(

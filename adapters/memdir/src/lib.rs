@@ -6,23 +6,27 @@
 //! - [`journal`]: what an entry of the history is.
 //! - [`check`]: what is wrong with a store, and mending it.
 //! - [`usage`]: which memories were of use.
+//! - [`port`]: memories as a session reads them.
 //!
 //! A change is one transaction: the file, its line in the index and its entry
 //! in the history come together or not at all, whatever happens in between,
 //! and however many processes do it at once. What somebody else wrote (a
 //! person, Claude Code) is noticed and becomes an entry too.
 //!
-//! Everything here blocks; callers in async code move it to a thread.
+//! Everything here blocks, but for the port: callers in async code move it to a
+//! thread.
 
 pub mod check;
 mod error;
 pub mod journal;
 pub mod location;
 mod path;
+pub mod port;
 pub mod store;
 pub mod usage;
 
 pub use error::Error;
 pub use journal::{Action, Author, ContentId, Entry, EntryId};
 pub use path::TopicPath;
+pub use port::DirMemories;
 pub use store::{By, Options, Scope, Store};

@@ -24,7 +24,7 @@ pub mod source;
 mod check;
 mod refuse;
 
-pub use environment::Ambient;
+pub use environment::{Ambient, Place};
 pub use error::Error;
 pub use layout::Home;
 pub use live::{LiveFlags, PollerHandle, Source, spawn_poller};

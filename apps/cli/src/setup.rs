@@ -61,6 +61,7 @@ pub(crate) async fn for_talk(
             "/autoDreamEnabled",
             false,
         );
+        builder = builder.without_instructions();
     }
     let agent = builder.build().await?;
     refuse_broken_denials(&agent)?;
@@ -148,11 +149,8 @@ pub(crate) fn model_name(agent: &Agent, session: &Session) -> String {
 /// denies would be allowed. That is no way to start.
 fn refuse_broken_denials(agent: &Agent) -> Result<()> {
     let config = agent.config();
-    let places = Places {
-        roots: config.roots.clone(),
-        readable: Vec::new(),
-        home: config.user_home.clone(),
-    };
+    let places =
+        Places { roots: config.roots.clone(), home: config.user_home.clone(), ..Places::default() };
     for rule in &config.permissions.deny {
         if let Err(error) = Rule::parse(rule, &places) {
             let message = format!("a rule that denies is broken: {error}");

@@ -211,6 +211,8 @@ limits! {
 limits! {
     /// Which memories are brought in, and how much of them (R2 to R5).
     RecallLimits {
+        /// Files that are looked at for the manifest.
+        scan_files: usize = 10_000,
         /// Files that the manifest lists.
         manifest_files: usize = 200,
         /// Lines at the start of a file in which its frontmatter is looked for.
@@ -219,6 +221,10 @@ limits! {
         selected: usize = 5,
         /// Tokens of the answer of the model that selects.
         answer_tokens: u64 = 256,
+        /// Milliseconds after which that model is late, and the local ranker serves.
+        wait_ms: u64 = 10_000,
+        /// Messages back to which tools count as in use.
+        tool_messages: usize = 10,
         /// Lines of one memory that are shown.
         file_lines: usize = 200,
         /// Bytes of one memory that are shown.

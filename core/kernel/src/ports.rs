@@ -6,6 +6,7 @@
 //! (no process, no half-written file).
 
 mod files;
+mod memories;
 mod model;
 mod person;
 mod search;
@@ -14,6 +15,9 @@ mod transcripts;
 mod web;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
+pub use memories::{
+    Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
+};
 pub use model::{
     Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
 };

@@ -243,6 +243,9 @@ pub struct Params {
     /// The effort asked for (`output_config.effort`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<String>,
+    /// The JSON schema that answers have to follow, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
     /// Beta names, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub betas: Vec<String>,
@@ -260,6 +263,7 @@ impl Params {
             max_tokens,
             thinking: None,
             effort: None,
+            schema: None,
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
         }

@@ -90,8 +90,15 @@ impl Frame {
         if let Some(thinking) = &params.thinking {
             head.insert("thinking".into(), thinking.clone());
         }
+        let mut output = serde_json::Map::new();
         if let Some(effort) = &params.effort {
-            head.insert("output_config".into(), json!({ "effort": effort }));
+            output.insert("effort".into(), Value::from(effort.as_str()));
+        }
+        if let Some(schema) = &params.schema {
+            output.insert("format".into(), json!({"type": "json_schema", "schema": schema}));
+        }
+        if !output.is_empty() {
+            head.insert("output_config".into(), Value::Object(output));
         }
         if !prelude.tools.is_empty() {
             head.insert("tools".into(), Value::Array(prelude.tools.clone()));

@@ -5,7 +5,7 @@
 //! the project stands after it. Sections are composed once a session and kept
 //! in the log as part of the prelude (PC3).
 
-use minijinja::{Environment, UndefinedBehavior, context};
+use minijinja::{Environment, UndefinedBehavior, Value, context};
 use mnemon_kernel::SystemBlock;
 use mnemon_kernel::record::Breakpoint;
 
@@ -17,6 +17,7 @@ const INTRODUCTION: &str = include_str!("system/introduction.md");
 const SYSTEM: &str = include_str!("system/system.md");
 const TASKS: &str = include_str!("system/tasks.md");
 const TOOLS: &str = include_str!("system/tools.md");
+const MEMORY: &str = include_str!("system/memory.md");
 const ENVIRONMENT: &str = include_str!("system/environment.md");
 
 /// What the sections after the boundary are made from.
@@ -40,6 +41,21 @@ pub struct Surroundings {
     pub language: Option<String>,
     /// Text that the person appended.
     pub appended: Option<String>,
+    /// Where memories are, if there is a memory (L5.7).
+    pub memory: Option<MemorySurroundings>,
+}
+
+/// What the memory section is made from (L5.8).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MemorySurroundings {
+    /// The project's memory directory.
+    pub dir: String,
+    /// The directory of what holds in every project.
+    pub global_dir: Option<String>,
+    /// Where past conversations can be searched, if they may be.
+    pub transcripts: Option<String>,
+    /// More guidelines, by the environment.
+    pub guidelines: Option<String>,
 }
 
 /// A template of ours could not be filled: a defect of this version.
@@ -63,7 +79,8 @@ impl mnemon_kernel::Classify for Error {
 /// If a template of this version does not fit its values.
 pub fn compose(surroundings: &Surroundings) -> Result<Vec<SystemBlock>, Error> {
     let fixed = join([CLI_PREFIX, INTRODUCTION, SYSTEM, TASKS, TOOLS]);
-    let environment = fill("environment", ENVIRONMENT, surroundings)?;
+    let memory = surroundings.memory.as_ref().map(fill_memory).transpose()?;
+    let environment = fill_environment(surroundings)?;
     let style =
         surroundings.output_style.as_deref().map(|text| format!("# Output style\n\n{text}"));
     let language = surroundings
@@ -71,7 +88,7 @@ pub fn compose(surroundings: &Surroundings) -> Result<Vec<SystemBlock>, Error> {
         .as_deref()
         .map(|name| format!("# Language\n\nAnswer in {name}, whatever language you are asked in."));
     let dynamic = join(
-        [Some(environment.as_str()), style.as_deref(), language.as_deref()]
+        [memory.as_deref(), Some(environment.as_str()), style.as_deref(), language.as_deref()]
             .into_iter()
             .chain([surroundings.appended.as_deref()])
             .flatten(),
@@ -89,9 +106,7 @@ fn join<'a>(sections: impl IntoIterator<Item = &'a str>) -> String {
     sections.join("\n\n")
 }
 
-fn fill(section: &'static str, template: &str, values: &Surroundings) -> Result<String, Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+fn fill_environment(values: &Surroundings) -> Result<String, Error> {
     let values = context! {
         cwd => values.cwd.clone(),
         extra_directories => values.extra_directories.clone(),
@@ -100,6 +115,22 @@ fn fill(section: &'static str, template: &str, values: &Surroundings) -> Result<
         date => values.date.clone(),
         model => values.model.clone(),
     };
+    fill("environment", ENVIRONMENT, values)
+}
+
+fn fill_memory(values: &MemorySurroundings) -> Result<String, Error> {
+    let values = context! {
+        dir => values.dir.clone(),
+        global_dir => values.global_dir.clone(),
+        transcripts => values.transcripts.clone(),
+        guidelines => values.guidelines.clone(),
+    };
+    fill("memory", MEMORY, values)
+}
+
+fn fill(section: &'static str, template: &str, values: Value) -> Result<String, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.render_str(template, values).map_err(|source| Error { section, source })
 }
 
@@ -138,5 +169,40 @@ mod tests {
         assert_eq!(one[..2], two[..2]);
         assert_ne!(one[2], two[2]);
         assert_eq!(one[1].breakpoint, Breakpoint::Here);
+    }
+
+    fn with_memory(memory: MemorySurroundings) -> Vec<SystemBlock> {
+        compose(&Surroundings { memory: Some(memory), ..surroundings("/home/ada/engine") }).unwrap()
+    }
+
+    #[test]
+    fn pc2_the_memory_section_stands_after_the_boundary_and_before_the_environment() {
+        let memory = MemorySurroundings { dir: "/m".into(), ..MemorySurroundings::default() };
+        let (with, without) = (with_memory(memory), compose(&surroundings("/x")).unwrap());
+        assert_eq!(with[..2], without[..2]);
+        assert!(with[2].text.starts_with("# Memory\n"));
+        assert!(with[2].text.contains("\n\n# Environment\n"));
+        assert!(!without[2].text.contains("# Memory"));
+    }
+
+    #[test]
+    fn l5_8_the_memory_section_reads_so() {
+        let blocks = with_memory(MemorySurroundings {
+            dir: "/home/ada/.mnemon/projects/engine/memory".into(),
+            global_dir: Some("/home/ada/.mnemon/memory".into()),
+            transcripts: Some("/home/ada/.mnemon/projects/engine".into()),
+            guidelines: Some("Write memories in French.".into()),
+        });
+        let section = blocks[2].text.split("\n\n# Environment").next().unwrap();
+        insta::assert_snapshot!(section);
+    }
+
+    #[test]
+    fn l5_8_what_is_switched_off_leaves_no_trace() {
+        let blocks =
+            with_memory(MemorySurroundings { dir: "/m".into(), ..MemorySurroundings::default() });
+        for part in ["Past conversations", "every project goes", "{{", "{%"] {
+            assert!(!blocks[2].text.contains(part), "{part}");
+        }
     }
 }

@@ -11,6 +11,7 @@ fn permit(mode: PermissionMode, allow: &[&str], ask: &[&str], deny: &[&str]) -> 
     let places = Places {
         roots: vec!["/repo".into(), "/other".into()],
         readable: vec!["/home/ada/.mnemon/projects/x".into()],
+        writable: vec!["/home/ada/.mnemon/projects/x/memory".into()],
         home: Some("/home/ada".into()),
     };
     let (permit, broken) = Permit::new(mode, &settings, places);
@@ -160,4 +161,22 @@ fn broken_rules_are_named_and_left_out() {
     assert_eq!(broken.len(), 3);
     assert!(broken[0].to_string().contains("Bash(ls"));
     assert!(!allows(&permit, "Bash", &bash("ls")));
+}
+
+#[test]
+fn l5_8_memories_are_written_without_asking_and_nothing_beside_them_is() {
+    let dir = "/home/ada/.mnemon/projects/x/memory";
+    let edit = |name: &str| Access::Edit(format!("{dir}/{name}").into());
+    let free = permit(PermissionMode::Default, &[], &[], &[]);
+    for name in ["MEMORY.md", "deploy.md", "topics/a.md"] {
+        assert!(allows(&free, "Write", &edit(name)), "{name}");
+    }
+    for name in ["run.sh", ".mnemon/journal.md", "a/.git/x.md", "../settings.md", ""] {
+        assert!(!allows(&free, "Write", &edit(name)), "{name}");
+    }
+    assert!(!allows(&free, "Write", &Access::Edit("/home/ada/.mnemon/projects/x/a.md".into())));
+    let planning = permit(PermissionMode::Plan, &[], &[], &[]);
+    assert!(!allows(&planning, "Write", &edit("deploy.md")));
+    let denied = permit(PermissionMode::Default, &[], &[], &["Write"]);
+    assert!(!allows(&denied, "Write", &edit("deploy.md")));
 }

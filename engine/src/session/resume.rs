@@ -82,6 +82,7 @@ impl Session {
         self.ledger.merge(&conversation.ledger);
         for record in &conversation.records {
             self.remember_reads(record);
+            self.keep_data(record);
         }
         self.last = conversation.records.last().map(|record| record.id.clone());
         self.fold = fold_of(conversation.records, &self.config.limits);

@@ -51,6 +51,7 @@ impl Bench {
             web: web.clone(),
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
+            memories: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);

@@ -11,7 +11,7 @@ use mnemon_prefix::message::{Message, Origin};
 use serde_json::{Value, json};
 
 /// Kinds of attachments that come back after a compaction by themselves (L4.5).
-pub const REINJECTED: [&str; 12] = [
+pub const REINJECTED: [&str; 13] = [
     "agent_listing_delta",
     "compact_file_reference",
     "deferred_tools_delta",
@@ -20,6 +20,7 @@ pub const REINJECTED: [&str; 12] = [
     "instructions",
     "invoked_skills",
     "mcp_instructions_delta",
+    "memory_index",
     "nested_memory",
     "plan_file_reference",
     "plan_mode",

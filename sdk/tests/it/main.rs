@@ -12,7 +12,10 @@
 mod cache;
 mod examples;
 mod faults;
+mod instructions;
+mod memory;
 mod place;
+mod recall;
 mod resume;
 mod safety;
 mod surfaces;

@@ -21,13 +21,19 @@ impl Place {
     }
 
     pub(crate) fn builder(&self) -> Builder {
-        let variables = BTreeMap::from([
+        self.builder_with(&[])
+    }
+
+    /// A builder with more variables in its environment.
+    pub(crate) fn builder_with(&self, more: &[(&str, &str)]) -> Builder {
+        let mut variables = BTreeMap::from([
             ("ANTHROPIC_BASE_URL".to_owned(), self.server.base_url()),
             ("ANTHROPIC_API_KEY".to_owned(), KEY.to_owned()),
             ("MNEMON_LIMIT_RETRY_BASE_MS".to_owned(), "1".to_owned()),
             ("MNEMON_LIMIT_RETRY_MAX_MS".to_owned(), "5".to_owned()),
             ("MNEMON_LIMIT_MAX_RETRIES".to_owned(), "2".to_owned()),
         ]);
+        variables.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         Agent::builder(self.dirs.project())
             .environment(variables, Some(self.dirs.root().to_owned()))
             .home(self.dirs.home())

@@ -9,7 +9,7 @@ use crate::journal::ContentId;
 use crate::path::{NO_TOPICS, TopicPath, is_index_name};
 use jiff::Timestamp;
 use mnemon_disk::{Entry, EntryKind};
-use mnemon_memfile::index::{INDEX_FILE, Loaded, load_part};
+use mnemon_memfile::index::{Caps, INDEX_FILE, Loaded, load_part};
 use mnemon_memfile::{Frontmatter, Memory};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -124,6 +124,14 @@ impl Store {
     /// # Errors
     /// If it cannot be read.
     pub fn load_index(&self) -> Result<Loaded, Error> {
+        self.load_index_within(self.options.caps)
+    }
+
+    /// The same within other caps: what another index left of them (L5.25).
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn load_index_within(&self, caps: Caps) -> Result<Loaded, Error> {
         let Some(read) = self.read_text(INDEX_FILE)? else {
             return Ok(Loaded { text: String::new(), cut: None });
         };
@@ -131,7 +139,7 @@ impl Store {
             Some(Note::Cut { bytes }) => bytes,
             _ => read.text.len() as u64,
         };
-        Ok(load_part(&read.text, total, self.options.caps))
+        Ok(load_part(&read.text, total, caps))
     }
 
     /// Every Markdown file of the store: topics and indexes. Hidden folders,

@@ -179,6 +179,11 @@ fn streamed(event: &Event) -> Option<Value> {
             system("mnemon_model_switched", json!({"from": from, "to": to, "reason": reason}))
         }
         Event::Notice(text) => system("mnemon_notice", json!({"text": text})),
+        Event::Recalled { paths } => {
+            let memories: Vec<Value> =
+                paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
+            system("memory_recall", json!({"mode": "select", "memories": memories}))
+        }
         Event::Text(_)
         | Event::Thinking(_)
         | Event::ToolStarted { .. }

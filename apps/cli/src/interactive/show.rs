@@ -72,6 +72,11 @@ impl Show {
                 self.line(Look::Yellow, &format!("{to} answers instead of {from}: {reason}"))
             }
             Event::Compacted(report) => self.line(Look::Dim, &compact::told(report).join("\n")),
+            Event::Recalled { paths } => {
+                let names: Vec<String> =
+                    paths.iter().map(|path| path.display().to_string()).collect();
+                self.line(Look::Dim, &format!("recalled: {}", names.join(", ")))
+            }
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Thinking(_) | Event::Booked(_) => Ok(()),
         }

@@ -31,6 +31,18 @@ pub trait Files: Send + Sync {
         max_bytes: u64,
     ) -> BoxFuture<'a, Result<LinesRead, FileError>>;
 
+    /// The files below a directory, links followed, at most `most`, in the
+    /// order of their paths. Where directories are not known, there are none.
+    fn list<'a>(
+        &'a self,
+        dir: &'a Path,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<PathBuf>, FileError>> {
+        let _ = most;
+        let path = dir.to_owned();
+        Box::pin(async move { Err(FileError::NotFound { path }) })
+    }
+
     /// Writes a file whole or not at all, making directories as needed.
     /// Permissions of an existing file are kept.
     fn write<'a>(

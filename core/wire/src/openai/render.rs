@@ -34,6 +34,10 @@ pub fn head_json(system: &[SystemBlock], tools: &[Value], params: &Params) -> He
     if let (Some(effort), Value::Object(map)) = (&params.effort, &mut head) {
         map.insert("reasoning_effort".into(), effort.as_str().into());
     }
+    if let (Some(schema), Value::Object(map)) = (&params.schema, &mut head) {
+        let schema = json!({"name": "answer", "strict": true, "schema": schema});
+        map.insert("response_format".into(), json!({"type": "json_schema", "json_schema": schema}));
+    }
     let functions: Vec<Value> = tools.iter().filter_map(function).collect();
     if let (false, Value::Object(map)) = (functions.is_empty(), &mut head) {
         map.insert("tools".into(), Value::Array(functions));

@@ -1,0 +1,124 @@
+//! The memories that earlier conversations left.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+/// Reading memories. They are written by tools, like any other file.
+pub trait Memories: Send + Sync {
+    /// The directories that memories are kept in, links resolved, in the order
+    /// in which their indexes are shown. Nothing need be there yet.
+    fn places(&self) -> &[MemoryPlace];
+
+    /// What each index says, in the order of the places and within caps that
+    /// they share, with a warning where one was cut (L5.3, L5.25). Those that
+    /// say nothing are left out. Makes the directories as needed.
+    fn indexes(&self) -> BoxFuture<'_, Result<Vec<MemoryIndex>, MemoryError>>;
+
+    /// The memories of all places, newest first, at most `most` (R2).
+    fn scan(
+        &self,
+        most: usize,
+        bodies: Bodies,
+    ) -> BoxFuture<'_, Result<Vec<MemoryHead>, MemoryError>>;
+
+    /// The text of a memory that a scan found; of a long one, its start.
+    fn read<'a>(&'a self, memory: &'a MemoryHead)
+    -> BoxFuture<'a, Result<MemoryText, MemoryError>>;
+}
+
+/// A directory of memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryPlace {
+    /// For whom its memories hold.
+    pub scope: MemoryScope,
+    /// Where it is.
+    pub dir: PathBuf,
+}
+
+/// For whom memories hold (L5.25).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MemoryScope {
+    /// The person, in every project.
+    Global,
+    /// The person, in this project.
+    Project,
+}
+
+/// An index as a model is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryIndex {
+    /// For whom it holds.
+    pub scope: MemoryScope,
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says, within its caps.
+    pub text: String,
+}
+
+/// Whether a scan reads what memories say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies {
+    /// Only what they say about themselves.
+    Left,
+    /// All of it, for a search in it.
+    Read,
+}
+
+/// A memory in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryHead {
+    /// The place that it is in.
+    pub scope: MemoryScope,
+    /// Its path within that place, with `/` between the parts.
+    pub file: String,
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// Its `name`; empty where it has none.
+    pub name: String,
+    /// Its `description`; empty where it has none.
+    pub description: String,
+    /// Its `type`, if it is a known one.
+    pub kind: Option<String>,
+    /// When it was last written.
+    pub modified: Timestamp,
+    /// What it says, where that was asked for.
+    pub body: String,
+}
+
+/// What a memory says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryText {
+    /// All of the file, or its start.
+    pub text: String,
+    /// When it was last written.
+    pub modified: Timestamp,
+}
+
+/// Why memories could not be read. Nothing but memory suffers from it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// A directory cannot be made, opened or listed.
+    #[error("the memories in {dir} cannot be read: {message}")]
+    Unreadable {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// A memory is gone, or cannot be read.
+    #[error("the memory {path} cannot be read: {message}")]
+    Memory {
+        /// The memory.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl Classify for MemoryError {
+    fn class(&self) -> Class {
+        Class::Degrade
+    }
+}

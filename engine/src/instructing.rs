@@ -1,0 +1,184 @@
+//! Instruction files at work: what is read when a conversation starts, and
+//! what joins it when tools touch files (I1, I2).
+//!
+//! `mnemon-rules` says where to look and in which order; here the looking is
+//! done. What was loaded is known by the attachments that are still shown, so a
+//! resumed session knows it, and a compaction lets everything load again.
+
+use crate::session::{Error, Session};
+use mnemon_kernel::ports::{FileError, Files};
+use mnemon_kernel::{Attachment, Entry, Limits};
+use mnemon_rules::{
+    Bounds, Candidate, Fate, Given, Instructions, Lazy, Loader, Need, Patterns, Places, Row, Touch,
+    plan, render,
+};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The kind of the attachment that holds what is loaded with every session.
+pub const INSTRUCTIONS: &str = "instructions";
+/// The kind of one that holds what was loaded because a file was touched.
+pub const NESTED: &str = "nested_memory";
+/// The most files of one directory of rules.
+const RULE_FILES: usize = 1_000;
+
+/// Where instruction files are looked for, and what may be taken from where.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The places that a session looks at.
+    pub places: Places,
+    /// The repository, or the working directory where there is none.
+    pub root: PathBuf,
+    /// The directory that `~/` stands for.
+    pub user_dir: PathBuf,
+    /// Imports from outside the repository that the person approved (I5).
+    pub approved: BTreeSet<PathBuf>,
+    /// `claudeMdExcludes`.
+    pub excludes: Vec<String>,
+}
+
+impl Sources {
+    fn bounds(&self, limits: &Limits) -> Bounds {
+        Bounds {
+            root: self.root.clone(),
+            user_dir: self.user_dir.clone(),
+            approved: self.approved.clone(),
+            excludes: Patterns::new(&self.excludes, &limits.rules),
+        }
+    }
+
+    /// Loads candidates, without what is loaded already.
+    async fn load(
+        &self,
+        candidates: Vec<Candidate>,
+        loaded: BTreeSet<PathBuf>,
+        files: &dyn Files,
+        limits: &Limits,
+    ) -> Instructions {
+        let bounds = self.bounds(limits);
+        let mut loader = Loader::new(candidates, loaded, &bounds, limits);
+        while let Some(need) = loader.need() {
+            let given = match need {
+                Need::File(path) => read(files, &path, limits.rules.file_bytes).await,
+                Need::Listing(dir) => list(files, &dir).await,
+            };
+            loader.give(given);
+        }
+        loader.finish()
+    }
+}
+
+async fn read(files: &dyn Files, path: &Path, max_bytes: u64) -> Given {
+    match files.read(path, max_bytes).await {
+        Ok(read) => Given::File { real: files.resolve(path).await, bytes: read.bytes.to_vec() },
+        Err(FileError::NotFound { .. } | FileError::IsDirectory { .. }) => Given::Missing,
+        Err(FileError::TooLarge { bytes, .. }) => Given::TooLarge { bytes },
+        Err(error) => Given::Unreadable { message: error.to_string() },
+    }
+}
+
+async fn list(files: &dyn Files, dir: &Path) -> Given {
+    match files.list(dir, RULE_FILES).await {
+        Ok(paths) => Given::Listing(paths),
+        Err(FileError::NotFound { .. }) => Given::Missing,
+        Err(error) => Given::Unreadable { message: error.to_string() },
+    }
+}
+
+impl Session {
+    /// Reads the instruction files of the start, and brings them in.
+    pub(crate) async fn attach_instructions(&mut self) -> Result<(), Error> {
+        let Some(sources) = self.config.instructions.clone() else { return Ok(()) };
+        let start = self.load_start(&sources).await;
+        self.tell_left_out(&start.rows);
+        self.lazy = Some(lazy(&sources, &start));
+        self.attach_texts(INSTRUCTIONS, &start).await
+    }
+
+    /// Brings in what becomes due by the files that tools touched.
+    pub(crate) async fn attach_touched(&mut self) -> Result<(), Error> {
+        let touched = std::mem::take(&mut self.touched);
+        let Some(sources) = self.config.instructions.clone() else { return Ok(()) };
+        if touched.is_empty() {
+            return Ok(());
+        }
+        let mut lazy = match self.lazy.take() {
+            Some(lazy) => lazy,
+            None => self.rebuilt_lazy(&sources).await,
+        };
+        let due: Vec<Candidate> =
+            touched.iter().flat_map(|(path, touch)| lazy.touch(path, *touch)).collect();
+        let known = lazy.loaded().clone();
+        let files = Arc::clone(&self.world.files);
+        let limits = Arc::clone(&self.config.limits);
+        let more = sources.load(due, known, &*files, &limits).await;
+        lazy.absorb(&more);
+        self.lazy = Some(lazy);
+        self.tell_left_out(&more.rows);
+        self.attach_texts(NESTED, &more).await
+    }
+
+    async fn load_start(&self, sources: &Sources) -> Instructions {
+        let (files, limits) = (&*self.world.files, &self.config.limits);
+        sources.load(plan(&sources.places), BTreeSet::new(), files, limits).await
+    }
+
+    /// What may still load in a session that was resumed: rules wait as they
+    /// do at a start, and what is shown is loaded.
+    async fn rebuilt_lazy(&self, sources: &Sources) -> Lazy {
+        let mut lazy = lazy(sources, &self.load_start(sources).await);
+        let shown = self.shown_data(INSTRUCTIONS).chain(self.shown_data(NESTED));
+        let paths = shown.filter_map(|data| data.get("paths")?.as_array()).flatten();
+        let loaded = paths.filter_map(|path| path.as_str().map(PathBuf::from)).collect();
+        lazy.absorb(&Instructions { loaded, ..Instructions::default() });
+        lazy
+    }
+
+    async fn attach_texts(&mut self, kind: &str, loaded: &Instructions) -> Result<(), Error> {
+        let Some(rendered) = render(&loaded.texts) else { return Ok(()) };
+        let paths: Vec<String> =
+            loaded.loaded.iter().map(|path| path.display().to_string()).collect();
+        let data = json!({ "paths": paths });
+        self.append(Entry::Attachment(Attachment { kind: kind.into(), rendered, data })).await?;
+        Ok(())
+    }
+
+    /// Says what was left out and can be mended by the person (I4, I5).
+    fn tell_left_out(&mut self, rows: &[Row]) {
+        let left_out: Vec<String> = rows.iter().filter_map(left_out).collect();
+        if !left_out.is_empty() {
+            self.say_once("instructions", || left_out.join("; "));
+        }
+    }
+}
+
+fn lazy(sources: &Sources, start: &Instructions) -> Lazy {
+    Lazy::new(sources.places.cwd.clone(), sources.root.clone(), start)
+}
+
+fn left_out(row: &Row) -> Option<String> {
+    let path = row.path.display();
+    match &row.fate {
+        Fate::NeedsApproval => Some(format!(
+            "{path} was not loaded: a file of the repository imports it from outside, which needs \
+             your approval"
+        )),
+        Fate::TooLarge { bytes } => {
+            Some(format!("{path} was not loaded: it has {bytes} bytes; make it shorter"))
+        }
+        Fate::Unreadable { message } => Some(format!("{path} was not loaded: {message}")),
+        _ => None,
+    }
+}
+
+/// How a tool's access touches a file.
+pub(crate) fn touch(access: &crate::tools::Access) -> Option<(PathBuf, Touch)> {
+    use crate::tools::Access;
+    match access {
+        Access::Read(path) => Some((path.clone(), Touch::Read)),
+        Access::Edit(path) => Some((path.clone(), Touch::Write)),
+        _ => None,
+    }
+}

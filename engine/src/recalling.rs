@@ -1,0 +1,311 @@
+//! Recall at work: memories that a person's message calls for (R1 to R8).
+//!
+//! With a language model, a task asks the small one beside the main request and
+//! never holds it up; what it picks joins the conversation at a tool boundary,
+//! else with the next message. Without one, or when it fails or is late, the
+//! local ranker picks. What was surfaced, and how much of it, is read from the
+//! messages that are still shown, so a compaction resets both (R7).
+
+use crate::ask::{SideBookings, collect, side_request};
+use crate::config::Config;
+use crate::event::Event;
+use crate::session::{Error, Session};
+use crate::world::World;
+use mnemon_kernel::limits::RecallLimits;
+use mnemon_kernel::ports::{Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind};
+use mnemon_kernel::usage::Booking;
+use mnemon_kernel::{
+    BlockView, Class, Classify, Entry, Flag, QuerySource, Role, Timestamp, UserOrigin,
+};
+use mnemon_recall::inject::KIND;
+use mnemon_recall::{Manifest, Topic, Tuning, budget, inject, rank, side_query};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Tools by which a model reads or writes a whole file.
+const FILE_TOOLS: &[&str] = &["Read", "Write", "Edit"];
+
+/// A search for memories that runs. It ends with the session, with the turn's
+/// cancellation, or when it is late.
+pub(crate) struct Prefetch(AbortOnDropHandle<Vec<Pick>>);
+
+impl Prefetch {
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_finished()
+    }
+}
+
+/// A memory to be shown.
+struct Pick {
+    path: PathBuf,
+    text: String,
+    modified: Timestamp,
+}
+
+impl Session {
+    /// Looks for memories for a message that the person is about to send, and
+    /// brings in what was found for the one before.
+    pub(crate) async fn recall_for(
+        &mut self,
+        message: &str,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        self.join_recalled().await?;
+        let Some(errand) = self.errand(message) else { return Ok(()) };
+        match self.world.model.kind() {
+            ModelKind::Rules => {
+                let picks = errand.pick_locally().await;
+                self.bring_in(picks).await
+            }
+            ModelKind::Language => {
+                let cancel = cancel.clone();
+                let task = async move {
+                    cancel.run_until_cancelled(errand.pick()).await.unwrap_or_default()
+                };
+                self.prefetch = Some(Prefetch(AbortOnDropHandle::new(tokio::spawn(task))));
+                Ok(())
+            }
+        }
+    }
+
+    /// Brings in what was found, if the search is over.
+    pub(crate) async fn join_recalled(&mut self) -> Result<(), Error> {
+        self.book_side_queries().await?;
+        match self.prefetch.take() {
+            Some(Prefetch(task)) if task.is_finished() => {
+                let picks = task.await.unwrap_or_default();
+                self.bring_in(picks).await
+            }
+            running => {
+                self.prefetch = running;
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether a search is still running.
+    pub(crate) fn is_recalling(&self) -> bool {
+        self.prefetch.is_some()
+    }
+
+    async fn bring_in(&mut self, picks: Vec<Pick>) -> Result<(), Error> {
+        let limits = self.config.limits.recall.clone();
+        let mut paths = Vec::new();
+        for pick in picks {
+            if self.known_memories().contains(&pick.path) {
+                continue;
+            }
+            let shown = budget::shown(&pick.text, &limits);
+            let path = pick.path.display().to_string();
+            let now = self.world.clock.now();
+            let attachment = inject::attachment(&path, shown, pick.modified, now);
+            if budget::fits_session(self.injected(), attachment.rendered.len(), &limits) {
+                self.append(Entry::Attachment(attachment)).await?;
+                paths.push(pick.path);
+            }
+        }
+        if !paths.is_empty() {
+            self.emit(|| Event::Recalled { paths });
+        }
+        Ok(())
+    }
+
+    /// What a search for memories needs to know; none where there is no use in one.
+    fn errand(&self, message: &str) -> Option<Errand> {
+        let memories = self.world.memories.clone()?;
+        let limits = &self.config.limits.recall;
+        let wanted = self.config.flags.is_on(Flag::Recall)
+            && budget::is_worth_recalling(message, UserOrigin::Human)
+            && budget::has_room(self.injected(), limits);
+        wanted.then(|| Errand {
+            memories,
+            world: self.world.clone(),
+            config: Arc::clone(&self.config),
+            bookings: self.side_bookings.clone(),
+            message: message.to_owned(),
+            known: self.known_memories(),
+            tools: self.tools_in_use(),
+        })
+    }
+
+    /// Bytes of memories that the model sees by recall (R5).
+    fn injected(&self) -> usize {
+        let bytes = self.shown_data(KIND).filter_map(|data| data.get("bytes")?.as_u64());
+        bytes.filter_map(|bytes| usize::try_from(bytes).ok()).sum()
+    }
+
+    /// The memories that the model knows: surfaced before, or touched by tools.
+    fn known_memories(&self) -> BTreeSet<PathBuf> {
+        let surfaced = self.shown_data(KIND).filter_map(|data| data.get("path")?.as_str());
+        let pieces = self.fold.messages().iter().flat_map(|message| message.pieces());
+        let touched = pieces.filter_map(|piece| match piece.block.view() {
+            BlockView::ToolUse { name, input, .. } if FILE_TOOLS.contains(&name) => {
+                input.get("file_path")?.as_str()
+            }
+            _ => None,
+        });
+        surfaced.map(PathBuf::from).chain(touched.map(|path| self.context.absolute(path))).collect()
+    }
+
+    /// Names of the tools that the model used lately, each once.
+    fn tools_in_use(&self) -> Vec<String> {
+        let messages = self.fold.messages().iter().rev();
+        let recent = messages.take(self.config.limits.recall.tool_messages);
+        let mut names = BTreeSet::new();
+        for message in recent.filter(|message| message.role() == Role::Assistant) {
+            names.extend(message.pieces().iter().filter_map(|piece| match piece.block.view() {
+                BlockView::ToolUse { name, .. } => Some(name.to_owned()),
+                _ => None,
+            }));
+        }
+        names.into_iter().collect()
+    }
+}
+
+/// One search for memories.
+struct Errand {
+    memories: Arc<dyn Memories>,
+    world: World,
+    config: Arc<Config>,
+    bookings: SideBookings,
+    message: String,
+    known: BTreeSet<PathBuf>,
+    tools: Vec<String>,
+}
+
+/// Why the small model did not pick.
+#[derive(Debug, thiserror::Error)]
+enum PickError {
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Model(#[from] mnemon_kernel::ports::ModelError),
+    #[error(transparent)]
+    Answer(#[from] side_query::Error),
+    #[error("the small model did not pick memories in time; recall.wait_ms says how long it may")]
+    Late,
+}
+
+impl Classify for PickError {
+    fn class(&self) -> Class {
+        Class::Degrade
+    }
+}
+
+impl Errand {
+    fn limits(&self) -> &RecallLimits {
+        &self.config.limits.recall
+    }
+
+    /// The small model's picks, or the local ranker's.
+    async fn pick(self) -> Vec<Pick> {
+        let wait = Duration::from_millis(self.limits().wait_ms);
+        let asked = tokio::time::timeout(wait, self.pick_by_model()).await;
+        match asked.unwrap_or(Err(PickError::Late)) {
+            Ok(picks) => picks,
+            Err(error) => {
+                tracing::info!(%error, "memories are picked locally");
+                self.pick_locally().await
+            }
+        }
+    }
+
+    async fn pick_by_model(&self) -> Result<Vec<Pick>, PickError> {
+        let heads = self.scan(Bodies::Left).await?;
+        let topics: Vec<Topic> = heads.iter().map(topic).collect();
+        let manifest = Manifest::new(topics, &self.message, &BTreeSet::new(), self.limits());
+        if manifest.topics().is_empty() {
+            return Ok(Vec::new());
+        }
+        let answer = self.ask(&manifest).await?;
+        let files = side_query::read_answer(&answer, &manifest, self.limits())?;
+        let named = |file: &String| heads.iter().find(|head| listed_as(head) == *file);
+        Ok(self.read(files.iter().filter_map(named)).await)
+    }
+
+    async fn ask(&self, manifest: &Manifest) -> Result<String, PickError> {
+        let (config, limits) = (&self.config, self.limits());
+        let dialect = self.world.model.dialect();
+        let mut params = config.side_params(&config.small_model, dialect, limits.answer_tokens);
+        params.schema = Some(side_query::answer_schema());
+        let system = side_query::system_prompt(limits);
+        let question = side_query::question(&self.message, manifest, &self.tools);
+        let Some(request) = side_request(config, params, &system, &question) else {
+            return Ok(String::new());
+        };
+        let reply = collect(&*self.world.model, request, QuerySource::Recall).await?;
+        let text = crate::answer::text_of(&reply.blocks);
+        self.bookings.add(Booking::new(
+            QuerySource::Recall,
+            reply.model,
+            reply.usage,
+            &config.table,
+        ));
+        Ok(text)
+    }
+
+    /// The local ranker's picks (R8).
+    async fn pick_locally(&self) -> Vec<Pick> {
+        let heads = match self.scan(Bodies::Read).await {
+            Ok(heads) => heads,
+            Err(error) => {
+                tracing::info!(%error, "no memories are brought in");
+                return Vec::new();
+            }
+        };
+        let topics: Vec<Topic> = heads.iter().map(topic).collect();
+        let documents: Vec<_> = topics.iter().map(Topic::document).collect();
+        let now = Some(self.world.clock.now());
+        let ranking = rank(&self.message, &documents, now, &Tuning::default());
+        let hits = ranking.worth_injecting(self.limits().selected);
+        self.read(hits.filter_map(|hit| heads.get(hit.index))).await
+    }
+
+    /// The memories that the model does not know yet.
+    async fn scan(&self, bodies: Bodies) -> Result<Vec<MemoryHead>, MemoryError> {
+        let mut heads = self.memories.scan(self.limits().scan_files, bodies).await?;
+        heads.retain(|head| !self.known.contains(&head.path));
+        Ok(heads)
+    }
+
+    async fn read(&self, heads: impl Iterator<Item = &MemoryHead>) -> Vec<Pick> {
+        let mut picks = Vec::new();
+        for head in heads {
+            match self.memories.read(head).await {
+                Ok(read) => picks.push(Pick {
+                    path: head.path.clone(),
+                    text: read.text,
+                    modified: read.modified,
+                }),
+                Err(error) => tracing::info!(%error, "a memory is left out"),
+            }
+        }
+        picks
+    }
+}
+
+fn topic(head: &MemoryHead) -> Topic {
+    Topic {
+        file: listed_as(head),
+        name: head.name.clone(),
+        kind: head.kind.clone(),
+        modified: head.modified,
+        description: head.description.clone(),
+        body: head.body.clone(),
+        used: 0,
+    }
+}
+
+/// The name of a memory in the manifest. Two places may have a file of the
+/// same name.
+fn listed_as(head: &MemoryHead) -> String {
+    match head.scope {
+        MemoryScope::Global => format!("global:{}", head.file),
+        MemoryScope::Project => head.file.clone(),
+    }
+}

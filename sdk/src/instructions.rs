@@ -1,0 +1,48 @@
+//! Where the instruction files of a session are (I1).
+
+use crate::repo::Repo;
+use mnemon_engine::instructing::Sources;
+use mnemon_rules::Places;
+use mnemon_settings::layout::Platform;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The name of instruction files.
+const FILE: &str = "CLAUDE.md";
+
+/// What the places depend on.
+pub(crate) struct Ground<'a> {
+    pub(crate) home: &'a Path,
+    pub(crate) user_home: Option<&'a Path>,
+    /// Managed settings, where they are elsewhere than usual.
+    pub(crate) managed_settings: Option<&'a Path>,
+    pub(crate) cwd: &'a Path,
+    pub(crate) repo: Option<&'a Repo>,
+    pub(crate) excludes: &'a [String],
+}
+
+/// The places of instruction files. Nothing outside the repository is approved
+/// here: what it imports from there is left out, and said (I5).
+pub(crate) fn sources(ground: &Ground<'_>) -> Sources {
+    let managed = match ground.managed_settings {
+        Some(settings) => settings.parent().map(|dir| dir.join(FILE)),
+        None => Some(managed_file(Platform::current())),
+    };
+    Sources {
+        places: Places { managed, home: ground.home.to_owned(), cwd: ground.cwd.to_owned() },
+        root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
+        user_dir: ground.user_home.unwrap_or(ground.home).to_owned(),
+        approved: BTreeSet::new(),
+        excludes: ground.excludes.to_vec(),
+    }
+}
+
+/// The organisation's file. Fixed, as that of its settings is.
+fn managed_file(platform: Platform) -> PathBuf {
+    let dir = match platform {
+        Platform::Linux => "/etc/claude-code",
+        Platform::MacOs => "/Library/Application Support/ClaudeCode",
+        Platform::Windows => r"C:\Program Files\ClaudeCode",
+    };
+    Path::new(dir).join(FILE)
+}
