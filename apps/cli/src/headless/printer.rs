@@ -6,7 +6,7 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::present::{Look, Presenter, cut};
+use crate::present::{Look, Presenter, cut, names};
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
@@ -141,6 +141,7 @@ impl Printer {
             Event::ModelSwitched { from, to, reason } => {
                 (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
+            Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
             Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
             _ => return,
         };
@@ -178,6 +179,7 @@ fn streamed(event: &Event) -> Option<Value> {
         Event::ModelSwitched { from, to, reason } => {
             system("mnemon_model_switched", json!({"from": from, "to": to, "reason": reason}))
         }
+        Event::Recalled { paths } => system("mnemon_recalled", json!({"paths": paths})),
         Event::Notice(text) => system("mnemon_notice", json!({"text": text})),
         Event::Text(_)
         | Event::Thinking(_)

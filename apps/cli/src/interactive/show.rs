@@ -1,6 +1,6 @@
 //! A turn on the terminal, as it happens.
 
-use crate::present::{Look, Presenter, cut, size};
+use crate::present::{Look, Presenter, cut, names, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
@@ -79,6 +79,9 @@ impl Show {
                     report.restored.len()
                 );
                 self.line(Look::Dim, &text)
+            }
+            Event::Recalled { paths } => {
+                self.line(Look::Dim, &format!("--- recalled {} ---", names(paths)))
             }
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Thinking(_) | Event::Booked(_) => Ok(()),
