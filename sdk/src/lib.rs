@@ -29,6 +29,7 @@ mod instructions;
 mod memory;
 mod provider;
 mod repo;
+mod shell;
 mod turn;
 
 pub use agent::Agent;
