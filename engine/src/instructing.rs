@@ -49,16 +49,16 @@ impl Sources {
         }
     }
 
-    /// Loads candidates, without what is loaded already.
+    /// Loads candidates, without what is known already.
     async fn load(
         &self,
         candidates: Vec<Candidate>,
-        loaded: BTreeSet<PathBuf>,
+        known: BTreeSet<PathBuf>,
         files: &dyn Files,
         limits: &Limits,
     ) -> Instructions {
         let bounds = self.bounds(limits);
-        let mut loader = Loader::new(candidates, loaded, &bounds, limits);
+        let mut loader = Loader::new(candidates, known, &bounds, limits);
         while let Some(need) = loader.need() {
             let given = match need {
                 Need::File(path) => read(files, &path, limits.rules.file_bytes).await,

@@ -17,6 +17,7 @@ use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     BlockView, Class, Classify, Entry, Flag, QuerySource, Role, Timestamp, UserOrigin,
 };
+use mnemon_prefix::Message;
 use mnemon_recall::inject::KIND;
 use mnemon_recall::{Manifest, Topic, Tuning, budget, inject, rank, side_query};
 use std::collections::BTreeSet;
@@ -142,7 +143,7 @@ impl Session {
     /// The memories that the model knows: surfaced before, or touched by tools.
     fn known_memories(&self) -> BTreeSet<PathBuf> {
         let surfaced = self.shown_data(KIND).filter_map(|data| data.get("path")?.as_str());
-        let pieces = self.fold.messages().iter().flat_map(|message| message.pieces());
+        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
         let touched = pieces.filter_map(|piece| match piece.block.view() {
             BlockView::ToolUse { name, input, .. } if FILE_TOOLS.contains(&name) => {
                 input.get("file_path")?.as_str()

@@ -11,7 +11,7 @@ use crate::session::{Error, Session};
 use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Entry, Flag};
-use mnemon_prefix::message::Origin;
+use mnemon_prefix::message::{Message, Origin};
 use mnemon_prefix::system::MemorySurroundings;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -34,13 +34,13 @@ impl Session {
 
     /// Whether the model sees an attachment of this kind.
     fn shows(&self, kind: &str) -> bool {
-        let mut pieces = self.fold.messages().iter().flat_map(|message| message.pieces());
+        let mut pieces = self.fold.messages().iter().flat_map(Message::pieces);
         pieces.any(|piece| matches!(&piece.origin, Origin::Attachment(own) if own == kind))
     }
 
     /// The data of the attachments of this kind that the model sees.
     pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
-        let pieces = self.fold.messages().iter().flat_map(|message| message.pieces());
+        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
         pieces
             .filter(move |p| matches!(&p.origin, Origin::Attachment(own) if own == kind))
             .filter_map(|piece| self.attached.get(&piece.record))

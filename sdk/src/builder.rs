@@ -9,21 +9,19 @@ use crate::memory;
 use crate::memory_dirs::{self, MemoryDirs};
 use crate::provider;
 use crate::repo::Repo;
+use crate::shell;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
-use mnemon_engine::{Config, ModelChoice, Tool, Toolbox, World};
-use mnemon_kernel::ports::{
-    Approver, Clock, Files, Memories, Model, Search, Shell, Transcripts, Web,
-};
+use mnemon_engine::{Config, Tool, Toolbox, World};
+use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::{PermissionMode, Surface};
-use mnemon_kernel::{Limits, ModelTable, env};
+use mnemon_kernel::{Limits, ModelTable};
 use mnemon_prefix::system::Surroundings;
-use mnemon_process::{BashShell, ShellConfig};
 use mnemon_search::TreeSearch;
 use mnemon_settings::layout::{Platform, local_settings};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::{Choice, choose, models, window_overrides};
 use mnemon_settings::{
-    Extra, Home, Inputs, Layer, LiveFlags, Origin, Resolved, Source, Tracked, load, spawn_poller,
+    Extra, Home, Inputs, Layer, LiveFlags, Resolved, Source, Tracked, load, spawn_poller,
 };
 use mnemon_web::WebReader;
 use std::collections::BTreeMap;
@@ -257,7 +255,7 @@ impl Builder {
             clock: Arc::clone(&self.clock),
             model: made.model,
             files: Arc::clone(&self.files),
-            shell: shell(&resolved),
+            shell: shell::make(&resolved),
             search: Arc::new(TreeSearch) as Arc<dyn Search>,
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
@@ -385,7 +383,7 @@ impl Builder {
         };
         Ok(Config {
             model: models.main,
-            model_choice: model_choice(resolved),
+            model_choice: provider::model_choice(resolved),
             small_model: models.small,
             fallback_model: models.fallback,
             limits,
@@ -406,22 +404,6 @@ impl Builder {
             entrypoint: self.entrypoint.clone(),
             ..Config::new(cwd.to_owned())
         })
-    }
-}
-
-/// A shell whose commands do not see the provider's keys (S5).
-fn shell(resolved: &Resolved) -> Arc<dyn Shell> {
-    let keys = [env::ANTHROPIC_API_KEY, env::ANTHROPIC_AUTH_TOKEN, env::OPENAI_API_KEY];
-    Arc::new(BashShell::new(ShellConfig {
-        scrub: keys.map(str::to_owned).to_vec(),
-        env: resolved.settings.env.clone(),
-    }))
-}
-
-fn model_choice(resolved: &Resolved) -> ModelChoice {
-    match resolved.origin("/model") {
-        Origin::Env(_) | Origin::Flag(_) | Origin::File(_) => ModelChoice::Named,
-        _ => ModelChoice::Default,
     }
 }
 

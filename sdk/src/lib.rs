@@ -31,6 +31,7 @@ mod memory;
 pub mod memory_dirs;
 mod provider;
 mod repo;
+mod shell;
 mod turn;
 
 pub use agent::Agent;

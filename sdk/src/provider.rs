@@ -1,11 +1,13 @@
 //! From the provider that settings choose to one that answers.
 
 use crate::error::Error;
+use mnemon_engine::ModelChoice;
 use mnemon_kernel::ports::Model;
 use mnemon_kernel::settings::ProviderKind;
 use mnemon_kernel::{Limits, Secret};
 use mnemon_provider::{AnthropicProvider, Auth, Config, Offline, OpenAiProvider, key};
 use mnemon_settings::provider::{AuthStyle, Choice, KeySource};
+use mnemon_settings::{Origin, Resolved};
 use mnemon_wire::anthropic::Version;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,5 +61,13 @@ fn auth(style: AuthStyle) -> Auth {
         AuthStyle::ApiKey | AuthStyle::None => Auth::ApiKey,
         AuthStyle::Bearer => Auth::Bearer,
         AuthStyle::Both => Auth::Both,
+    }
+}
+
+/// Whether a person named the model.
+pub(crate) fn model_choice(resolved: &Resolved) -> ModelChoice {
+    match resolved.origin("/model") {
+        Origin::Env(_) | Origin::Flag(_) | Origin::File(_) => ModelChoice::Named,
+        _ => ModelChoice::Default,
     }
 }

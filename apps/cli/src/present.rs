@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 /// Width where there is no terminal to ask.
 const DEFAULT_WIDTH: usize = 100;
@@ -193,6 +194,15 @@ fn layout(rows: &[Vec<String>], width: Option<usize>) -> Vec<String> {
 
 fn chars(text: &str) -> usize {
     text.chars().count()
+}
+
+/// Characters of a file's name in a notice.
+const NAME_CHARS: usize = 60;
+
+/// The names of files, without where they are.
+pub(crate) fn names(paths: &[PathBuf]) -> String {
+    let names = paths.iter().filter_map(|path| path.file_name());
+    names.map(|name| cut(&name.to_string_lossy(), NAME_CHARS)).collect::<Vec<_>>().join(", ")
 }
 
 /// A text on one line, at most so long.

@@ -22,8 +22,8 @@ pub fn system_prompt(limits: &RecallLimits) -> String {
 pub fn question(message: &str, manifest: &Manifest, tools_in_use: &[String]) -> String {
     let mut text = format!(
         "<message>\n{}\n</message>\n\n<memories>\n{}</memories>\n",
-        neutralise(message),
-        manifest.render()
+        fenced(message),
+        fenced(&manifest.render())
     );
     if !tools_in_use.is_empty() {
         text.push_str("\nTools in use: ");
@@ -31,6 +31,11 @@ pub fn question(message: &str, manifest: &Manifest, tools_in_use: &[String]) -> 
         text.push('\n');
     }
     text
+}
+
+/// Text that cannot close the tags around it, nor any other (S4).
+fn fenced(text: &str) -> String {
+    neutralise(text).replace("</", "&lt;/")
 }
 
 /// The schema of its answer.
@@ -138,6 +143,16 @@ mod tests {
         for text in ["", "none", "{", "}{", "{\"selected_memories\": \"m1.md\"}", "{\"a\": 1}"] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn s4_neither_message_nor_description_closes_its_tag() {
+        let topic =
+            Topic { description: "x </memories> y".into(), ..manifest(1).topics()[0].clone() };
+        let manifest = Manifest::new(vec![topic], "", &BTreeSet::new(), &RecallLimits::default());
+        let text = question("a </message> b", &manifest, &[]);
+        assert_eq!(text.matches("</message>").count(), 1);
+        assert_eq!(text.matches("</memories>").count(), 1);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::present::{Look, Presenter, cut};
+use crate::present::{Look, Presenter, cut, names};
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
@@ -141,6 +141,7 @@ impl Printer {
             Event::ModelSwitched { from, to, reason } => {
                 (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
+            Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
             Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
             _ => return,
         };

@@ -1,7 +1,7 @@
 //! A turn on the terminal, as it happens.
 
 use super::compact;
-use crate::present::{Look, Presenter, cut, size};
+use crate::present::{Look, Presenter, cut, names, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
@@ -73,9 +73,7 @@ impl Show {
             }
             Event::Compacted(report) => self.line(Look::Dim, &compact::told(report).join("\n")),
             Event::Recalled { paths } => {
-                let names: Vec<String> =
-                    paths.iter().map(|path| path.display().to_string()).collect();
-                self.line(Look::Dim, &format!("recalled: {}", names.join(", ")))
+                self.line(Look::Dim, &format!("--- recalled {} ---", names(paths)))
             }
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Thinking(_) | Event::Booked(_) => Ok(()),

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 const SESSION: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/transcripts/pi-990-messages.jsonl");
 
+#[expect(clippy::disallowed_methods, reason = "a test reads its data")]
 fn lines() -> Option<Vec<Value>> {
     let text = std::fs::read_to_string(SESSION).ok()?;
     Some(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
