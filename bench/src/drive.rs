@@ -75,7 +75,7 @@ pub(crate) fn run(url: &str, home: &str, project: &str) -> Result<()> {
 }
 
 async fn turn(session: &mut Session, project: &Path, number: u64) -> Result<Report> {
-    let mark = if number % COMMAND_EVERY == 0 { COMMAND_MARK } else { "read only" };
+    let mark = if number.is_multiple_of(COMMAND_EVERY) { COMMAND_MARK } else { "read only" };
     let file = format!("{mark}\n{}", words(&format!("file {number}"), FILE_BYTES));
     std::fs::write(project.join(FILE), &file).context("the file could not be written")?;
     let prompt = words(&format!("ask {number}"), PROMPT_BYTES);

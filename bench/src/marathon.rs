@@ -16,7 +16,7 @@ const WINDOWS: u64 = 20;
 const STRETCH: u64 = 1_000_000;
 /// How much later the server sees the next turn: its cache stays warm, and
 /// what is no longer read expires.
-const BETWEEN_TURNS: Duration = Duration::from_secs(60);
+const BETWEEN_TURNS: Duration = Duration::from_mins(1);
 const ANSWER_BYTES: usize = 8_000;
 
 const SUMMARY: &str = "<analysis>All of it was read.</analysis>\n<summary>\n1. Primary request: \
@@ -149,7 +149,7 @@ fn section(stretches: &[Stretch]) -> Section {
         "spilled / clearings",
     ]);
     for (stretch, number) in stretches.iter().zip(1_u64..) {
-        table.row(stretch.row(format!("to {},000,000", number)));
+        table.row(stretch.row(format!("to {number},000,000")));
     }
     Section {
         title: "Marathon",
