@@ -18,8 +18,11 @@ use anyhow::{Result, bail};
 use std::io::Write;
 use table::Section;
 
+/// Takes the figures of one section.
+type Measure = fn() -> Result<Section>;
+
 /// What can be measured, in the order of the page.
-const ALL: [(&str, fn() -> Result<Section>); 5] = [
+const ALL: [(&str, Measure); 5] = [
     ("start", start::measure),
     ("memory", memory::measure),
     ("projection", projection::measure),

@@ -99,7 +99,10 @@ fn take_request(stream: &mut TcpStream) -> Result<u64> {
         bail!("the request does not say how long it is");
     };
     let copied = std::io::copy(&mut stream.take(length), &mut std::io::sink())?;
-    if copied < length { bail!("the request ended early") }    Ok(length)
+    if copied < length {
+        bail!("the request ended early");
+    }
+    Ok(length)
 }
 
 /// Writes the conversation where `mnemon` looks for it.

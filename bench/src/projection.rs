@@ -54,6 +54,7 @@ pub(crate) fn measure() -> Result<Section> {
 }
 
 /// Layers 1 and 2 alone.
+#[expect(clippy::unnecessary_wraps, reason = "one of several that are called alike")]
 pub(crate) fn measure_layers() -> Result<Section> {
     let mut desk = Desk::new();
     let mut table =
