@@ -1,12 +1,9 @@
 //! Memories from outside of a conversation: where they are (L5.1, L5.25),
 //! opening them, and which of them a text calls for (R9).
 //!
-//! [`crate::Builder::memories`] makes a [`MemoryDirs`]. Looking at memories that
-//! are not there makes no directory; only [`MemoryDirs::open`] does. Everything
-//! here blocks.
-//!
-//! The parts are re-exported: [`directory`] (the store and its history),
-//! [`file`] (the format) and [`ranking`].
+//! [`crate::Builder::memory_dirs`] makes a [`MemoryDirs`]. Looking at memories
+//! that are not there makes no directory; only [`MemoryDirs::open`] does.
+//! Everything here blocks.
 
 mod called;
 mod shelf;

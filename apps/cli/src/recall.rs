@@ -79,6 +79,7 @@ fn show(
 
 fn hit_json(hit: &Called, now: Timestamp) -> Value {
     let memory = &hit.memory;
+    let front = memory.front();
     let scope = hit.scope.map(|scope| match scope {
         Scope::Project => "project",
         Scope::Global => "global",
@@ -94,9 +95,9 @@ fn hit_json(hit: &Called, now: Timestamp) -> Value {
         "injected_bytes": hit.injected.as_ref().map(|attachment| attachment.rendered.len()),
         "file": memory.file,
         "scope": scope,
-        "name": memory.front.name,
-        "description": memory.front.description,
-        "type": memory.front.kind,
+        "name": front.name,
+        "description": front.description,
+        "type": front.kind,
         "modified": memory.modified,
         "age_days": now.duration_since(memory.modified).as_hours().max(0) / 24,
     })
