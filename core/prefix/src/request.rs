@@ -93,6 +93,9 @@ impl Frame {
         if let Some(effort) = &params.effort {
             head.insert("output_config".into(), json!({ "effort": effort }));
         }
+        if let Some(management) = &params.context_management {
+            head.insert("context_management".into(), management.clone());
+        }
         if !prelude.tools.is_empty() {
             head.insert("tools".into(), Value::Array(prelude.tools.clone()));
         }
