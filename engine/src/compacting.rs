@@ -13,8 +13,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 mod asking;
+mod collapsing;
+mod snipping;
 
 pub use mnemon_compact::preview::{Preview, Report};
+pub use snipping::SnipRequest;
 
 /// What a person or the ladder asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 
 use mnemon_kernel::models::Thinking;
 use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::settings::{PermissionMode, Permissions};
+use mnemon_kernel::settings::{self, PermissionMode, Permissions};
 use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{Flags, Limits, ModelId, ModelTable, Params, Secret};
+use mnemon_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
 use mnemon_prefix::system::Surroundings;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -40,6 +40,8 @@ pub struct Config {
     pub effort: Option<String>,
     /// Beta names.
     pub betas: Vec<String>,
+    /// What the provider offers beyond what every one does.
+    pub offers: Offers,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
     /// Where tools work; the first is the working directory.
@@ -62,6 +64,27 @@ pub struct Config {
     pub entrypoint: String,
 }
 
+/// What a provider offers beyond what every one does, by its settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// It clears old results by itself (`context_management`, L2.4).
+    pub context_management: bool,
+    /// It takes blocks that edit its cache (L2.3).
+    pub cache_edits: bool,
+}
+
+impl From<&settings::Provider> for Offers {
+    fn from(provider: &settings::Provider) -> Self {
+        Self {
+            context_management: provider.context_management == Some(true),
+            cache_edits: provider.cache_edits == Some(true),
+        }
+    }
+}
+
+/// The beta under which the API clears by itself.
+const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
+
 /// Whether a person named the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -76,9 +99,9 @@ impl Config {
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         Self {
-            model: ModelId::new(mnemon_kernel::settings::DEFAULT_MODEL),
+            model: ModelId::new(settings::DEFAULT_MODEL),
             model_choice: ModelChoice::Default,
-            small_model: ModelId::new(mnemon_kernel::settings::DEFAULT_SMALL_MODEL),
+            small_model: ModelId::new(settings::DEFAULT_SMALL_MODEL),
             fallback_model: None,
             limits: Arc::default(),
             flags: Flags::default(),
@@ -88,6 +111,7 @@ impl Config {
             thinking: None,
             effort: None,
             betas: Vec::new(),
+            offers: Offers::default(),
             surroundings: Surroundings {
                 cwd: cwd.display().to_string(),
                 git: "no".into(),
@@ -118,7 +142,27 @@ impl Config {
             effort: self.effort.clone(),
             betas: self.betas.clone(),
             cache: self.cache,
+            context_management: None,
         }
+    }
+
+    /// The same prelude, asking the server to clear by itself where it offers
+    /// that (L2.4). It is decided here, once: requests repeat it.
+    #[must_use]
+    pub fn managed(&self, mut prelude: Prelude) -> Prelude {
+        let wanted = self.flags.is_on(Flag::PruneApi) && self.offers.context_management;
+        if !wanted || prelude.params.dialect != Dialect::Anthropic {
+            return prelude;
+        }
+        let model = &prelude.params.model;
+        let spec = self.table.spec(model);
+        let window = Window::resolve(model, spec, &self.betas, &self.window, &self.limits);
+        let asked = mnemon_prune::context_management(&prelude, spec, &window, &self.limits.prune);
+        prelude.params.context_management = Some(asked);
+        if !prelude.params.betas.iter().any(|beta| beta == CONTEXT_MANAGEMENT_BETA) {
+            prelude.params.betas.push(CONTEXT_MANAGEMENT_BETA.to_owned());
+        }
+        prelude
     }
 
     /// The parameters of a side query: no thinking, nothing cached.

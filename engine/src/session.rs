@@ -10,12 +10,13 @@ use crate::event::Event;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::toolbox::Toolbox;
-use crate::tools::ToolContext;
+use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
+use mnemon_compact::collapse::Staged;
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
+    Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
     Timestamp, Window,
 };
 use mnemon_prefix::breaks::Detector;
@@ -76,6 +77,8 @@ pub struct Session {
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
     pub(crate) last_fork: Option<Timestamp>,
+    /// Spans that have a summary and are not shown by it yet (L4.13).
+    pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
 }
@@ -98,6 +101,9 @@ impl Session {
             config.roots.clone(),
         );
         context.ask = Some(Arc::new(asker));
+        if !config.flags.is_on(Flag::Snip) {
+            context.snipping = Snipping::Off;
+        }
         let context = Arc::new(context);
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
@@ -118,6 +124,7 @@ impl Session {
             side_bookings,
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
+            staged: Vec::new(),
             said: BTreeSet::new(),
             id,
             world,
@@ -212,7 +219,7 @@ impl Session {
             self.config = Arc::new(config);
             return Ok(());
         };
-        let prelude = Prelude { params, ..prelude };
+        let prelude = self.config.managed(Prelude { params, ..prelude });
         self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         Ok(())
     }
@@ -292,11 +299,11 @@ impl Session {
             date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
             ..config.surroundings.clone()
         };
-        Ok(Prelude {
+        Ok(config.managed(Prelude {
             system: system::compose(&surroundings)?,
             tools: self.toolbox.definitions(),
             params: config.params(model, self.world.model.dialect()),
-        })
+        }))
     }
 
     fn take(&mut self, record: Record) {

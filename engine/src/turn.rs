@@ -61,6 +61,9 @@ impl Session {
                     }
                 }
                 Step::Done(reason) => {
+                    if reason.is_success() {
+                        self.stage_spans(cancel).await?;
+                    }
                     end.reason = reason;
                     end.requests = run.requests();
                     return Ok(end);

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
-use mnemon_engine::{Config, ModelChoice, Tool, Toolbox, World};
+use mnemon_engine::{Config, ModelChoice, Offers, Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Model, Search, Shell, Transcripts, Web};
 use mnemon_kernel::settings::{PermissionMode, Surface};
 use mnemon_kernel::{Limits, ModelTable, env};
@@ -308,6 +308,7 @@ impl Builder {
             thinking: own.thinking,
             effort: own.effort.clone(),
             betas: choice.betas.clone(),
+            offers: Offers::from(&own.provider),
             surroundings,
             roots,
             user_home: self.user_home.clone(),

@@ -10,11 +10,14 @@
 )]
 
 mod cache;
+mod clearing;
+mod collapse;
 mod examples;
 mod faults;
 mod place;
 mod resume;
 mod safety;
+mod snip;
 mod surfaces;
 mod turns;
 mod window;
