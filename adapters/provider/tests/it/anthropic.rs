@@ -3,7 +3,8 @@
 use crate::server::{Canned, Server, response, sample, sse, whole};
 use crate::{KEY, ask, blocks, call, config, events, restarts, retries};
 use futures_util::StreamExt;
-use mnemon_kernel::ports::{Model, ModelEvent};
+use mnemon_kernel::ports::{Model, ModelCall, ModelEvent};
+use mnemon_kernel::record::CacheTtl;
 use mnemon_provider::{AnthropicProvider, Auth, parse_headers};
 use serde_json::json;
 
@@ -15,7 +16,8 @@ async fn q8_a_stream_is_asked_for_and_assembled() {
     config.headers = parse_headers("X-Team: blue");
     let provider = AnthropicProvider::new(&config).unwrap();
     let body = r#"{"model":"m","cache_control":{"type":"ephemeral","ttl":"1h"}}"#;
-    let (events, error) = events(&provider, call(body)).await;
+    let call = ModelCall { cache: Some(CacheTtl::OneHour), ..call(body) };
+    let (events, error) = events(&provider, call).await;
     assert_eq!(error, None);
     let found = blocks(&events);
     assert_eq!(found[0].plain_text(), "Grüße 😀");
