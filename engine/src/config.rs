@@ -191,3 +191,28 @@ impl Config {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l2_4_only_a_provider_that_offers_it_is_asked_and_only_in_its_dialect() {
+        let managed = |on, offered, dialect| {
+            let config = Config {
+                flags: Flags::default().with(Flag::PruneApi, on),
+                offers: Offers { context_management: offered, cache_edits: false },
+                ..Config::new("/work".into())
+            };
+            let params = config.params(&config.model, dialect);
+            let prelude = config.managed(Prelude { system: vec![], tools: vec![], params });
+            let again = config.managed(prelude.clone());
+            assert_eq!(again, prelude, "deciding again changes nothing");
+            (prelude.params.context_management.is_some(), prelude.params.betas.len())
+        };
+        assert_eq!(managed(true, true, Dialect::Anthropic), (true, 1));
+        assert_eq!(managed(true, true, Dialect::OpenAi), (false, 0));
+        assert_eq!(managed(false, true, Dialect::Anthropic), (false, 0));
+        assert_eq!(managed(true, false, Dialect::Anthropic), (false, 0));
+    }
+}

@@ -48,8 +48,8 @@ impl Prompt {
             return Ok(Self { pieces, applied: None });
         };
         let total = pieces.iter().map(|piece| piece.tokens.0).sum();
-        let asked = asked.as_array().into_iter().flatten();
-        let clearing = asked.filter(|edit| kind(edit) == "clear_tool_uses_20250919").next_back();
+        let mut asked = asked.as_array().into_iter().flatten();
+        let clearing = asked.rfind(|edit| kind(edit) == "clear_tool_uses_20250919");
         let cleared = clearing.map(|edit| clear(request, edit, total, &billed));
         let Some(Cleared { body, applied: Some(applied) }) = cleared else {
             return Ok(Self { pieces, applied: Some(Vec::new()) });
