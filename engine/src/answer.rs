@@ -15,6 +15,7 @@ use mnemon_kernel::{
     ToolUseId, Usage,
 };
 use mnemon_prefix::breaks::Base;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +39,8 @@ struct Draft {
     held: Option<(u32, Block)>,
     /// Text of blocks that are not whole yet.
     partial: BTreeMap<u32, String>,
+    /// What the server says that it cleared of the prompt.
+    context_edits: Option<Value>,
 }
 
 struct Started {
@@ -124,6 +127,7 @@ impl Session {
                 self.retract(draft, &reason).await?;
                 self.emit(|| Event::Restarted { reason });
             }
+            ModelEvent::ContextEdited { edits } => draft.context_edits = Some(edits),
             ModelEvent::Finished { .. } => {}
         }
         Ok(())
@@ -164,15 +168,18 @@ impl Session {
             return Ok(Answered::Failed(ModelError::Broken { message }));
         };
         self.book_main(&started.model, usage).await?;
-        self.note_answer(&QuerySource::Main, &started.model, usage).await?;
-        Ok(Answered::Whole(Reply {
+        let reply = Reply {
             message_id: started.message_id,
             request_id: started.request_id,
             model: started.model,
             blocks: draft.written,
             stop_reason,
             usage,
-        }))
+            context_edits: draft.context_edits,
+        };
+        self.note_answer(&QuerySource::Main, &reply).await?;
+        self.note_edits(&reply).await?;
+        Ok(Answered::Whole(reply))
     }
 
     async fn book_main(&mut self, model: &ModelId, usage: Usage) -> Result<(), Error> {

@@ -122,7 +122,7 @@ impl Session {
         };
         match asked {
             Ok(reply) => {
-                self.note_answer(&source, &reply.model, reply.usage).await?;
+                self.note_answer(&source, &reply).await?;
                 let table = &self.config.table;
                 self.book(Booking::new(source, reply.model, reply.usage, table)).await?;
                 let text = crate::answer::text_of(&reply.blocks);
@@ -220,8 +220,10 @@ pub(crate) fn side_request(
     system: &str,
     prompt: &str,
 ) -> Option<Request> {
-    let system = SystemBlock { text: system.into(), breakpoint: Breakpoint::None };
-    let prelude = Prelude { system: vec![system], tools: Vec::new(), params };
+    // An empty block would be refused.
+    let system = (!system.trim().is_empty())
+        .then(|| SystemBlock { text: system.into(), breakpoint: Breakpoint::None });
+    let prelude = Prelude { system: system.into_iter().collect(), tools: Vec::new(), params };
     let user = UserEntry {
         content: vec![Block::text(prompt)],
         origin: UserOrigin::Meta,
@@ -245,10 +247,18 @@ pub(crate) async fn collect(
     while let Some(event) = stream.next().await {
         match (event?, &mut reply) {
             (ModelEvent::Started { message_id, request_id, model, usage }, reply) => {
-                let (blocks, stop_reason) = (Vec::new(), String::new());
-                *reply = Some(Reply { message_id, request_id, model, blocks, stop_reason, usage });
+                *reply = Some(Reply {
+                    message_id,
+                    request_id,
+                    model,
+                    blocks: Vec::new(),
+                    stop_reason: String::new(),
+                    usage,
+                    context_edits: None,
+                });
             }
             (ModelEvent::Block { block, .. }, Some(reply)) => reply.blocks.push(block),
+            (ModelEvent::ContextEdited { edits }, Some(reply)) => reply.context_edits = Some(edits),
             (ModelEvent::Restarted { .. }, reply) => *reply = None,
             (ModelEvent::Finished { stop_reason, usage }, Some(reply)) => {
                 return Ok(Reply { stop_reason, usage, ..reply.clone() });

@@ -13,9 +13,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 mod asking;
+mod collapsing;
+mod snipping;
 
 pub use mnemon_compact::preview::{Preview, Report};
 pub use mnemon_compact::{Scope, Trigger};
+pub use snipping::SnipRequest;
 
 /// What a person or the ladder asks for.
 #[derive(Clone, Debug, PartialEq)]

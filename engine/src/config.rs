@@ -3,9 +3,9 @@
 use crate::instructing::Sources;
 use mnemon_kernel::models::Thinking;
 use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::settings::{PermissionMode, Permissions};
+use mnemon_kernel::settings::{self, PermissionMode, Permissions};
 use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{Flags, Limits, ModelId, ModelTable, Params, Secret};
+use mnemon_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
 use mnemon_prefix::system::Surroundings;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -41,6 +41,8 @@ pub struct Config {
     pub effort: Option<String>,
     /// Beta names.
     pub betas: Vec<String>,
+    /// What the provider offers beyond what every one does.
+    pub offers: Offers,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
     /// Where instruction files are; none leaves them out.
@@ -67,6 +69,27 @@ pub struct Config {
     pub entrypoint: String,
 }
 
+/// What a provider offers beyond what every one does, by its settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// It clears old results by itself (`context_management`, L2.4).
+    pub context_management: bool,
+    /// It takes blocks that edit its cache (L2.3).
+    pub cache_edits: bool,
+}
+
+impl From<&settings::Provider> for Offers {
+    fn from(provider: &settings::Provider) -> Self {
+        Self {
+            context_management: provider.context_management == Some(true),
+            cache_edits: provider.cache_edits == Some(true),
+        }
+    }
+}
+
+/// The beta under which the API clears by itself.
+const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
+
 /// Whether a person named the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -81,9 +104,9 @@ impl Config {
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         Self {
-            model: ModelId::new(mnemon_kernel::settings::DEFAULT_MODEL),
+            model: ModelId::new(settings::DEFAULT_MODEL),
             model_choice: ModelChoice::Default,
-            small_model: ModelId::new(mnemon_kernel::settings::DEFAULT_SMALL_MODEL),
+            small_model: ModelId::new(settings::DEFAULT_SMALL_MODEL),
             fallback_model: None,
             limits: Arc::default(),
             flags: Flags::default(),
@@ -93,6 +116,7 @@ impl Config {
             thinking: None,
             effort: None,
             betas: Vec::new(),
+            offers: Offers::default(),
             surroundings: Surroundings {
                 cwd: cwd.display().to_string(),
                 git: "no".into(),
@@ -126,7 +150,27 @@ impl Config {
             schema: None,
             betas: self.betas.clone(),
             cache: self.cache,
+            context_management: None,
         }
+    }
+
+    /// The same prelude, asking the server to clear by itself where it offers
+    /// that (L2.4). It is decided here, once: requests repeat it.
+    #[must_use]
+    pub fn managed(&self, mut prelude: Prelude) -> Prelude {
+        let wanted = self.flags.is_on(Flag::PruneApi) && self.offers.context_management;
+        if !wanted || prelude.params.dialect != Dialect::Anthropic {
+            return prelude;
+        }
+        let model = &prelude.params.model;
+        let spec = self.table.spec(model);
+        let window = Window::resolve(model, spec, &self.betas, &self.window, &self.limits);
+        let asked = mnemon_prune::context_management(&prelude, spec, &window, &self.limits.prune);
+        prelude.params.context_management = Some(asked);
+        if !prelude.params.betas.iter().any(|beta| beta == CONTEXT_MANAGEMENT_BETA) {
+            prelude.params.betas.push(CONTEXT_MANAGEMENT_BETA.to_owned());
+        }
+        prelude
     }
 
     /// The parameters of a side query: no thinking, nothing cached.
@@ -153,5 +197,30 @@ impl Config {
                     .then(|| json!({"type": "enabled", "budget_tokens": budget}))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l2_4_only_a_provider_that_offers_it_is_asked_and_only_in_its_dialect() {
+        let managed = |on, offered, dialect| {
+            let config = Config {
+                flags: Flags::default().with(Flag::PruneApi, on),
+                offers: Offers { context_management: offered, cache_edits: false },
+                ..Config::new("/work".into())
+            };
+            let params = config.params(&config.model, dialect);
+            let prelude = config.managed(Prelude { system: vec![], tools: vec![], params });
+            let again = config.managed(prelude.clone());
+            assert_eq!(again, prelude, "deciding again changes nothing");
+            (prelude.params.context_management.is_some(), prelude.params.betas.len())
+        };
+        assert_eq!(managed(true, true, Dialect::Anthropic), (true, 1));
+        assert_eq!(managed(true, true, Dialect::OpenAi), (false, 0));
+        assert_eq!(managed(false, true, Dialect::Anthropic), (false, 0));
+        assert_eq!(managed(true, false, Dialect::Anthropic), (false, 0));
     }
 }

@@ -15,8 +15,12 @@ use tokio_util::sync::CancellationToken;
 pub enum Rung {
     /// Layer 1: big fresh results go to disk.
     Offload,
+    /// Ranges go out of view that the model asked for by its tool.
+    Snip,
     /// Layer 2: stale results are cleared, when it pays.
     Prune,
+    /// Finished spans are shown by their summaries, in place of layer 4.
+    Collapse,
     /// Layer 4: a summary takes the place of what came before.
     Compact,
     /// Refuse a request that would not leave room for an answer (T4).
@@ -25,7 +29,8 @@ pub enum Rung {
 
 impl Rung {
     /// The order in which they are climbed.
-    pub const ORDER: &'static [Self] = &[Self::Offload, Self::Prune, Self::Compact, Self::Window];
+    pub const ORDER: &'static [Self] =
+        &[Self::Offload, Self::Snip, Self::Prune, Self::Collapse, Self::Compact, Self::Window];
 }
 
 /// What a rung came to.
@@ -45,7 +50,9 @@ impl Session {
     ) -> Result<Climbed, Error> {
         match rung {
             Rung::Offload => self.offload(cancel).await?,
+            Rung::Snip => self.snip_as_asked().await?,
             Rung::Prune => self.prune().await?,
+            Rung::Collapse => return self.collapse().await,
             Rung::Compact => self.auto_compact(cancel).await?,
             Rung::Window => return Ok(self.check_window()),
         }
@@ -83,7 +90,11 @@ impl Session {
                 last_fork: self.last_fork,
                 prefix: if unanswered_break { Prefix::Broken } else { Prefix::Kept },
                 model: config.table.spec(self.model()),
-                cache_edits: CacheEdits::NotOffered,
+                cache_edits: if config.offers.cache_edits {
+                    CacheEdits::Offered
+                } else {
+                    CacheEdits::NotOffered
+                },
                 flags: &config.flags,
                 limits: &config.limits,
             },
@@ -95,7 +106,9 @@ impl Session {
     }
 
     fn check_window(&self) -> Climbed {
-        let on = self.config.flags.is_on(Flag::AutoCompact);
+        // Collapsing takes its place and refuses by itself.
+        let flags = &self.config.flags;
+        let on = flags.is_on(Flag::AutoCompact) || flags.is_on(Flag::Collapse);
         let auto = if on { AutoCompact::On } else { AutoCompact::Off };
         let (count, window) = (self.fold.count(), self.window());
         match window.state(count, auto) {

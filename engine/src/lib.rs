@@ -28,7 +28,7 @@ mod turn;
 mod watching;
 pub mod world;
 
-pub use config::{Config, ModelChoice};
+pub use config::{Config, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use queue::Queue;
 pub use run::{Run, Step};

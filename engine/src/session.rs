@@ -11,8 +11,9 @@ use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::toolbox::Toolbox;
-use crate::tools::ToolContext;
+use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
+use mnemon_compact::collapse::Staged;
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
@@ -88,6 +89,8 @@ pub struct Session {
     pub(crate) lazy: Option<Lazy>,
     /// Files that tools touched since the last boundary.
     pub(crate) touched: Vec<(PathBuf, Touch)>,
+    /// Spans that have a summary and are not shown by it yet (L4.13).
+    pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
 }
@@ -110,6 +113,9 @@ impl Session {
             config.roots.clone(),
         );
         context.ask = Some(Arc::new(asker));
+        if !config.flags.is_on(Flag::Snip) {
+            context.snipping = Snipping::Off;
+        }
         let context = Arc::new(context);
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
@@ -130,6 +136,7 @@ impl Session {
             prefetch: None,
             lazy: None,
             touched: Vec::new(),
+            staged: Vec::new(),
             said: BTreeSet::new(),
             id,
             world,
@@ -224,7 +231,7 @@ impl Session {
             self.config = Arc::new(config);
             return Ok(());
         };
-        let prelude = Prelude { params, ..prelude };
+        let prelude = self.config.managed(Prelude { params, ..prelude });
         self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         Ok(())
     }
@@ -313,11 +320,11 @@ impl Session {
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
-        Ok(Prelude {
+        Ok(config.managed(Prelude {
             system: system::compose(&surroundings)?,
             tools: self.toolbox.definitions(),
             params: config.params(model, self.world.model.dialect()),
-        })
+        }))
     }
 
     /// The fold keeps the bytes of an attachment; what programs want to know

@@ -16,12 +16,13 @@ mod near;
 mod patch;
 mod read;
 mod result_read;
+mod snip;
 mod todo_write;
 mod web_fetch;
 mod write;
 
 pub(crate) use context::SEEN_FIELD;
-pub use context::ToolContext;
+pub use context::{Snipping, ToolContext};
 pub use todo_write::{Todo, TodoStatus};
 
 use mnemon_kernel::ToolUseId;
@@ -44,6 +45,7 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(web_fetch::WebFetch),
         Arc::new(todo_write::TodoWrite),
         Arc::new(result_read::ResultRead),
+        Arc::new(snip::Snip),
     ]
 }
 

@@ -63,6 +63,9 @@ impl Session {
                     }
                 }
                 Step::Done(reason) => {
+                    if reason.is_success() {
+                        self.stage_spans(cancel).await?;
+                    }
                     self.book_side_queries().await?;
                     end.reason = reason;
                     end.requests = run.requests();

@@ -3,7 +3,8 @@
 
 use crate::event::Event;
 use crate::session::{Error, Session};
-use mnemon_kernel::{Decision, Entry, ModelId, QuerySource, Usage};
+use mnemon_kernel::ports::Reply;
+use mnemon_kernel::{Decision, Entry, QuerySource, Tokens};
 use mnemon_prefix::Request;
 use mnemon_prefix::breaks::{Answered, Base, Sent};
 
@@ -24,22 +25,40 @@ impl Session {
         });
     }
 
-    /// Looks at what an answer says it read from the cache.
+    /// Looks at what an answer says it read from the cache. Where the server
+    /// cleared something by itself, less is read and that is no fault (L2.4).
     pub(crate) async fn note_answer(
         &mut self,
         source: &QuerySource,
-        model: &ModelId,
-        usage: Usage,
+        reply: &Reply,
     ) -> Result<(), Error> {
-        let prices = self.config.table.spec(model).prices_for(usage.prompt().0).copied();
+        let usage = reply.usage;
+        let prices = self.config.table.spec(&reply.model).prices_for(usage.prompt().0).copied();
         let answer = Answered { usage, prices, server_reason: None };
-        let Some(seen) = self.detector.answered(source, answer) else { return Ok(()) };
+        let seen = self.detector.answered(source, answer);
+        let Some(seen) = seen.filter(|_| reply.context_edits.is_none()) else { return Ok(()) };
         let cost = seen.cost.map_or_else(String::new, |cost| format!(", ${:.4}", cost.0));
         let text = format!(
             "the prompt cache broke: {}; {} tokens were paid for again{cost}",
             seen.part, seen.tokens
         );
         self.append(Entry::Decision(Decision::BreakSeen(seen))).await?;
+        self.emit(|| Event::Notice(text));
+        Ok(())
+    }
+
+    /// Books what the server says that it cleared by itself (L2.4), and tells it.
+    pub(crate) async fn note_edits(&mut self, reply: &Reply) -> Result<(), Error> {
+        let edits = reply.context_edits.as_ref().map(mnemon_prune::applied_edits);
+        let Some(edits) = edits.filter(|edits| !edits.is_empty()) else { return Ok(()) };
+        let tokens: Tokens = edits.iter().map(|edit| edit.cleared_input_tokens).sum();
+        let results: u64 = edits.iter().filter_map(|edit| edit.cleared_tool_uses).sum();
+        let text = format!(
+            "the server cleared {} tokens of the prompt ({results} tool results); \
+             the transcript keeps them",
+            tokens.0
+        );
+        self.append(Entry::Decision(Decision::ServerCleared { edits })).await?;
         self.emit(|| Event::Notice(text));
         Ok(())
     }

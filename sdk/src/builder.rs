@@ -11,7 +11,7 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
-use mnemon_engine::{Config, Tool, Toolbox, World};
+use mnemon_engine::{Config, Offers, Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::{PermissionMode, Surface};
 use mnemon_kernel::{Limits, ModelTable};
@@ -393,6 +393,7 @@ impl Builder {
             thinking: own.thinking,
             effort: own.effort.clone(),
             betas: choice.betas.clone(),
+            offers: Offers::from(&own.provider),
             surroundings,
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
             roots,

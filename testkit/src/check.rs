@@ -6,6 +6,7 @@
 
 mod blocks;
 pub(crate) mod chat;
+pub(crate) mod edits;
 mod fields;
 mod thinking;
 mod turns;
@@ -13,6 +14,7 @@ mod turns;
 pub(crate) use thinking::{Issued, sign};
 
 use crate::received::Received;
+use crate::scenario::Rules;
 use mnemon_kernel::ModelTable;
 use mnemon_prefix::sim::SimError;
 use std::collections::BTreeMap;
@@ -100,6 +102,7 @@ pub(crate) fn anthropic(
     request: &Received,
     endpoint: Endpoint,
     models: &ModelTable,
+    rules: &Rules,
     issued: &Issued,
 ) -> Result<(), Refusal> {
     let version = headers(request)?;
@@ -114,7 +117,8 @@ pub(crate) fn anthropic(
     fields::parameters(body, endpoint, models)?;
     fields::tools(body)?;
     blocks::system(body)?;
-    blocks::messages(body, version)?;
+    blocks::messages(body, version, rules)?;
+    edits::check(request.messages())?;
     turns::check(request.messages())?;
     thinking::check(request.messages(), issued)
 }

@@ -113,7 +113,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// The blocks of all messages with their role, as JSON without markers.
-fn pieces(body: &Value) -> Vec<(String, String)> {
+pub(crate) fn pieces(body: &Value) -> Vec<(String, String)> {
     let mut pieces = Vec::new();
     let messages = body.get("messages").and_then(Value::as_array);
     for (at, message) in messages.into_iter().flatten().enumerate() {

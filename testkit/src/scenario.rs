@@ -40,6 +40,8 @@ pub struct Rules {
     pub delta_chars: usize,
     /// Whether responses carry rate-limit headers.
     pub rate_limit_headers: bool,
+    /// Whether `cache_edits` blocks are known; no public API knows them.
+    pub cache_edits: bool,
 }
 
 impl Default for Rules {
@@ -51,6 +53,7 @@ impl Default for Rules {
             cache_minimum: None,
             delta_chars: 16,
             rate_limit_headers: false,
+            cache_edits: false,
         }
     }
 }

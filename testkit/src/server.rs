@@ -8,6 +8,7 @@ mod answer;
 mod anthropic;
 mod chat;
 mod deliver;
+mod prompt;
 mod shared;
 
 use crate::clock::FakeClock;

@@ -6,7 +6,7 @@
 //! error means is `mnemon-wire`'s business; this crate owns the connection,
 //! the waiting and the key.
 //!
-//! The key is a [`Secret`]: it is sent in a header and shows up nowhere else,
+//! The key is a [`Secret`](mnemon_kernel::Secret): it is sent in a header and shows up nowhere else,
 //! not in an error, not in a log (S5).
 
 mod anthropic;

@@ -77,6 +77,7 @@ impl Offline {
             blocks,
             stop_reason: stop_reason.into(),
             usage: Usage { input: tokens(body.len()), output: tokens(written), ..Usage::default() },
+            context_edits: None,
         })
     }
 }

@@ -14,7 +14,8 @@ use serde_json::Value;
 mod decision;
 
 pub use decision::{
-    BreakSeen, CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum, Decision, Spilled,
+    AppliedEdit, BreakSeen, CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum,
+    Decision, Spilled,
 };
 
 /// One entry of the log.
@@ -252,6 +253,9 @@ pub struct Params {
     /// How long cached prefixes live; none where caching is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheTtl>,
+    /// What the server is asked to clear by itself (`context_management`, L2.4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_management: Option<Value>,
 }
 
 impl Params {
@@ -266,6 +270,7 @@ impl Params {
             schema: None,
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
+            context_management: None,
         }
     }
 }

@@ -219,6 +219,14 @@ pub struct Provider {
     /// Betas sent with every request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub betas: Vec<String>,
+    /// Whether it clears old results itself when asked to (`context_management`);
+    /// the flag `prune_api` asks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_management: Option<bool>,
+    /// Whether it takes `cache_edits` blocks, which no public API documents;
+    /// the flag `prune_cache_edit` sends them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_edits: Option<bool>,
 }
 
 /// Kinds of providers (Q8).

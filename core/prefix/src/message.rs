@@ -14,6 +14,10 @@ use std::sync::Arc;
 /// What a call is answered with when its result never came.
 pub const INTERRUPTED: &str = "[No result: the call was interrupted before it finished]";
 
+/// The kind of a block that asks the server to drop results from its cache
+/// (L2.3), and of the attachment that carries it.
+pub const CACHE_EDITS: &str = "cache_edits";
+
 /// One block of the conversation, with where it came from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Piece {
@@ -221,7 +225,7 @@ impl Shown<'_> {
     /// Whether a cache breakpoint may stand on it.
     #[must_use]
     pub fn is_cacheable(&self) -> bool {
-        !is_thinking(self.block())
+        !is_thinking(self.block()) && self.block().kind() != CACHE_EDITS
     }
 }
 

@@ -100,6 +100,9 @@ impl Frame {
         if !output.is_empty() {
             head.insert("output_config".into(), Value::Object(output));
         }
+        if let Some(management) = &params.context_management {
+            head.insert("context_management".into(), management.clone());
+        }
         if !prelude.tools.is_empty() {
             head.insert("tools".into(), Value::Array(prelude.tools.clone()));
         }

@@ -124,6 +124,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
         | Decision::Spilled(_)
         | Decision::Cleared(_)
         | Decision::CacheEdited { .. }
+        | Decision::ServerCleared { .. }
         | Decision::CompactionFailed { .. }
         | Decision::BreakSeen(_) => Vec::new(),
     };

@@ -22,6 +22,7 @@ pub fn reply_events(reply: Reply) -> Vec<ModelEvent> {
         }
         events.push(ModelEvent::Block { index, block });
     }
+    events.extend(reply.context_edits.map(|edits| ModelEvent::ContextEdited { edits }));
     events.push(ModelEvent::Finished { stop_reason: reply.stop_reason, usage: reply.usage });
     events
 }

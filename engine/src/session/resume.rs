@@ -143,6 +143,7 @@ impl Session {
         } else {
             Prelude { params, ..self.compose_prelude()? }
         };
+        let prelude = self.config.managed(prelude);
         self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         Ok(())
     }

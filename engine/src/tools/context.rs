@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Asker, Todo};
+use crate::compacting::SnipRequest;
 use crate::world::World;
 
 /// The field of a result's structured form that names versions of files.
@@ -31,7 +32,19 @@ pub struct ToolContext {
     pub roots: Vec<PathBuf>,
     /// Who answers questions over a page; without one the page itself is given.
     pub ask: Option<Arc<dyn Asker>>,
+    /// Whether the model may take ranges out of its view.
+    pub snipping: Snipping,
     state: Mutex<ToolState>,
+}
+
+/// Whether ranges may be taken out of view by a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Snipping {
+    /// They may.
+    #[default]
+    On,
+    /// They may not: the tool is refused.
+    Off,
 }
 
 /// What tools remember from call to call.
@@ -44,6 +57,8 @@ struct ToolState {
     todos: Vec<Todo>,
     /// Background commands whose end nobody was told of.
     untold_jobs: BTreeSet<String>,
+    /// Ranges that the model wants out of view before the next request.
+    snips: Vec<SnipRequest>,
 }
 
 impl ToolContext {
@@ -53,7 +68,16 @@ impl ToolContext {
         let session_dir = world.transcripts.session_dir(&session);
         let cwd = roots.first().cloned().unwrap_or_default();
         let state = ToolState { cwd, ..ToolState::default() };
-        Self { world, session, limits, session_dir, roots, ask: None, state: Mutex::new(state) }
+        Self {
+            world,
+            session,
+            limits,
+            session_dir,
+            roots,
+            ask: None,
+            snipping: Snipping::On,
+            state: Mutex::new(state),
+        }
     }
 
     /// The working directory of the shell.
@@ -149,6 +173,17 @@ impl ToolContext {
     /// Remembers a background command whose end is to be told.
     pub(super) fn started_job(&self, id: String) {
         self.state().untold_jobs.insert(id);
+    }
+
+    /// Asks for a range to be taken out of view before the next request.
+    pub fn request_snip(&self, request: SnipRequest) {
+        self.state().snips.push(request);
+    }
+
+    /// Takes the ranges that were asked for since this was last asked.
+    #[must_use]
+    pub fn take_snips(&self) -> Vec<SnipRequest> {
+        std::mem::take(&mut self.state().snips)
     }
 
     fn state(&self) -> MutexGuard<'_, ToolState> {

@@ -30,8 +30,18 @@ fn q5_definitions_are_part_of_the_cached_prefix() {
 fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
     let specs: Vec<_> = standard_tools().iter().map(|tool| tool.spec()).collect();
     let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-    let order =
-        ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "WebFetch", "TodoWrite", "ResultRead"];
+    let order = [
+        "Read",
+        "Write",
+        "Edit",
+        "Glob",
+        "Grep",
+        "Bash",
+        "WebFetch",
+        "TodoWrite",
+        "ResultRead",
+        "Snip",
+    ];
     assert_eq!(names, order);
     for spec in specs {
         assert!(spec.description.len() < 700, "{}: {}", spec.name, spec.description.len());

@@ -7,7 +7,7 @@
 
 use crate::policy::MCP_PREFIX;
 use mnemon_kernel::limits::PruneLimits;
-use mnemon_kernel::record::CacheState;
+use mnemon_kernel::record::{AppliedEdit, CacheState};
 use mnemon_kernel::{ModelSpec, Prelude, Tokens, Window};
 use mnemon_prefix::economy::Terms;
 use serde_json::{Value, json};
@@ -90,37 +90,12 @@ fn mcp_tools(prelude: &Prelude) -> Vec<&str> {
     names.filter(|name| name.starts_with(MCP_PREFIX)).collect()
 }
 
-/// One edit that the server made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AppliedEdit {
-    /// Its type, as the server names it.
-    pub kind: String,
-    /// Tokens that it took out of the prompt.
-    pub cleared_input_tokens: Tokens,
-    /// Results that it took out, where it clears results.
-    pub cleared_tool_uses: Option<u64>,
-    /// Turns whose thinking it took out, where it clears thinking.
-    pub cleared_thinking_turns: Option<u64>,
-}
-
-/// What a response, or the event that ends one, says under
-/// `context_management.applied_edits`. Edits of other forms are passed over.
+/// What a server lists under `context_management.applied_edits`. Edits of
+/// other forms are passed over.
 #[must_use]
-pub fn applied_edits(response: &Value) -> Vec<AppliedEdit> {
-    let edits = response.pointer("/context_management/applied_edits").and_then(Value::as_array);
-    let number = |edit: &Value, key: &str| edit.get(key).and_then(Value::as_u64);
-    edits
-        .into_iter()
-        .flatten()
-        .filter_map(|edit| {
-            Some(AppliedEdit {
-                kind: edit.get("type")?.as_str()?.to_owned(),
-                cleared_input_tokens: Tokens(number(edit, "cleared_input_tokens").unwrap_or(0)),
-                cleared_tool_uses: number(edit, "cleared_tool_uses"),
-                cleared_thinking_turns: number(edit, "cleared_thinking_turns"),
-            })
-        })
-        .collect()
+pub fn applied_edits(list: &Value) -> Vec<AppliedEdit> {
+    let edits = list.as_array().into_iter().flatten();
+    edits.filter_map(|edit| serde_json::from_value(edit.clone()).ok()).collect()
 }
 
 #[cfg(test)]
@@ -182,17 +157,17 @@ mod tests {
 
     #[test]
     fn l2_4_what_the_server_cleared_is_read() {
-        let response = json!({"context_management": {"applied_edits": [
+        let list = json!([
             {"type": "clear_thinking_20251015", "cleared_input_tokens": 7, "cleared_thinking_turns": 2},
             {"type": "clear_tool_uses_20250919", "cleared_input_tokens": 150_000, "cleared_tool_uses": 30},
-            {"kind": "of another form"}]}});
-        let edits = applied_edits(&response);
+            {"kind": "of another form"}]);
+        let edits = applied_edits(&list);
         assert_eq!(edits.len(), 2);
         assert_eq!(edits[0].cleared_thinking_turns, Some(2));
         assert_eq!(
             (edits[1].cleared_input_tokens, edits[1].cleared_tool_uses),
             (Tokens(150_000), Some(30))
         );
-        assert!(applied_edits(&json!({"context_management": null})).is_empty());
+        assert!(applied_edits(&Value::Null).is_empty());
     }
 }

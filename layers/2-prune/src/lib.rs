@@ -13,7 +13,7 @@ pub mod apply;
 pub mod plan;
 pub mod policy;
 
-pub use api::{AppliedEdit, applied_edits, context_management};
+pub use api::{applied_edits, context_management};
 pub use apply::{CLEARED, marker};
 pub use plan::plan;
 pub use policy::{CacheEdits, Prefix, Situation, Thread, is_clearable};

@@ -14,12 +14,9 @@ use mnemon_kernel::record::{CacheState, CacheTtl, ClearedResult, ClearingSum};
 use mnemon_kernel::tokens::estimate_text;
 use mnemon_kernel::{Decision, Role, Timestamp, Tokens};
 use mnemon_prefix::economy::{Terms, pays};
-use mnemon_prefix::message::Origin;
+use mnemon_prefix::message::{CACHE_EDITS, Origin};
 use mnemon_prefix::{Fold, Message, ResultView, Showing};
 use std::collections::BTreeSet;
-
-/// The attachment kind under which the fold keeps cache edits.
-const EDITS: &str = "cache_edits";
 
 /// Decides what the next request clears: at most one decision, none where
 /// nothing pays. A cold cache is cleared on our side; a warm one is edited
@@ -57,7 +54,7 @@ fn can_pay(terms: &Terms) -> bool {
 fn edited(fold: &Fold) -> BTreeSet<&str> {
     let pieces = fold.messages().iter().flat_map(Message::pieces);
     pieces
-        .filter(|piece| matches!(&piece.origin, Origin::Attachment(kind) if kind == EDITS))
+        .filter(|piece| matches!(&piece.origin, Origin::Attachment(kind) if kind == CACHE_EDITS))
         .filter_map(|piece| piece.block.as_map().get("edits")?.as_array())
         .flatten()
         .filter_map(|edit| edit.get("cache_reference")?.as_str())

@@ -7,7 +7,7 @@ use mnemon_kernel::effect::AskShape;
 use mnemon_kernel::tokens::estimate_block;
 use mnemon_kernel::{Block, BlockView, Effect, Limits, Role, Tokens};
 use mnemon_prefix::Fold;
-use mnemon_prefix::message::{Message, Origin};
+use mnemon_prefix::message::{CACHE_EDITS, Message, Origin};
 use serde_json::{Value, json};
 
 /// Kinds of attachments that come back after a compaction by themselves (L4.5).
@@ -159,7 +159,9 @@ fn strip(message: &Message, before: Option<&Message>) -> Vec<Block> {
                 Origin::Attachment(kind) => kind.as_str(),
                 _ => return false,
             };
-            REINJECTED.contains(&kind) && piece.block == *block
+            // An edit is about a cache that this request does not read.
+            let goes = REINJECTED.contains(&kind) || kind == CACHE_EDITS;
+            goes && piece.block == *block
         })
     };
     let blocks = message.blocks(before);

@@ -10,6 +10,8 @@
 )]
 
 mod cache;
+mod clearing;
+mod collapse;
 mod examples;
 mod faults;
 mod instructions;
@@ -18,6 +20,7 @@ mod place;
 mod recall;
 mod resume;
 mod safety;
+mod snip;
 mod surfaces;
 mod turns;
 mod window;

@@ -369,3 +369,67 @@ async fn l4_11_offline_compacts_by_rule() {
     assert_eq!(report.way, "local");
     say_ok(&mut session, "list files").await;
 }
+
+#[tokio::test]
+async fn l4_3_a_cold_summary_is_asked_without_pictures_and_a_warm_one_with_the_same_bytes() {
+    for minutes in [0, 61] {
+        let server = TestServer::with_handler(Rules::default(), |request| {
+            if asks_for_summary(request) {
+                return Reply::text(SUMMARY);
+            }
+            let file = if request.messages().len() == 1 { "pic.png" } else { "big.txt" };
+            match request.last_tool_results() {
+                Some(_) => Reply::text("I have seen it."),
+                None => Reply::tool("Read", json!({"file_path": file})),
+            }
+        });
+        let place = Place::new(server.unwrap());
+        big_file(&place);
+        let png = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0];
+        std::fs::write(place.dirs.project().join("pic.png"), png).unwrap();
+        let mut session = place.agent().await.start();
+        for _ in 0..4 {
+            say_ok(&mut session, "look at it").await;
+        }
+        let parent = place.server.requests().pop().unwrap();
+        assert!(parent.body.to_string().contains("\"type\":\"image\""));
+        place.server.advance(Duration::from_mins(minutes));
+        let hand = Compaction::by_hand(None);
+        session.compact(hand, &CancellationToken::new()).await.unwrap().unwrap();
+        let asked = place.server.requests_of("compact").pop().unwrap();
+        let body = asked.body.to_string();
+        assert_eq!(body.contains("\"type\":\"image\""), minutes == 0);
+        assert_eq!(body.contains("[image]"), minutes > 0);
+        assert_eq!(oracle::first_break(&parent, &asked).is_none(), minutes == 0);
+    }
+}
+
+#[tokio::test]
+async fn l1_8_a_spill_that_vanished_comes_back_from_the_log_and_no_id_leaves_the_directory() {
+    let server = TestServer::with_handler(Rules::default(), |request| {
+        let said = request.last_user_text();
+        match request.last_tool_results() {
+            Some(_) => Reply::text("ok"),
+            None if said == "count" => Reply::tool("Bash", json!({"command": "seq 1 20000"})),
+            None => Reply::tool("ResultRead", json!({"id": said, "limit": 3})),
+        }
+    });
+    let place = Place::new(server.unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "count").await;
+    let calls = place.server.requests()[1].messages()[1]["content"].clone();
+    let id = calls[0]["id"].as_str().unwrap().to_owned();
+    let spills = agent.world().transcripts.session_dir(session.id()).join("tool-results");
+    let file = std::fs::read_dir(&spills).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_file(&file).unwrap();
+    let mut told = Vec::new();
+    for asked in [id, "../../../settings".to_owned(), "x".repeat(4_000), "y/".repeat(2_000)] {
+        say_ok(&mut session, &asked).await;
+        told.push(place.server.requests().pop().unwrap().last_tool_results().unwrap());
+    }
+    assert!(told[0].contains("1\t1\n") && told[0].contains("of 20000"), "{}", told[0]);
+    assert!(told[1].contains("ids are names"), "{}", told[1]);
+    assert!(told[2..].iter().all(|text| text.contains("id")), "{told:?}");
+    oracle::assert_prefix_stable(&place.server.requests());
+}

@@ -2,8 +2,9 @@
 //! cache markers only where they may stand.
 
 use super::fields::extra;
-use super::{Refusal, VERSION_2026};
+use super::{Refusal, VERSION_2026, edits};
 use crate::received::{kind, role};
+use crate::scenario::Rules;
 use serde_json::{Map, Value};
 
 /// The system prompt: a string or text blocks.
@@ -25,7 +26,11 @@ pub(super) fn system(body: &Map<String, Value>) -> Result<(), Refusal> {
 }
 
 /// Every message and block of the conversation.
-pub(super) fn messages(body: &Map<String, Value>, version: &str) -> Result<(), Refusal> {
+pub(super) fn messages(
+    body: &Map<String, Value>,
+    version: &str,
+    rules: &Rules,
+) -> Result<(), Refusal> {
     let messages = body.get("messages").and_then(Value::as_array);
     for (at, message) in messages.into_iter().flatten().enumerate() {
         let path = format!("messages.{at}");
@@ -44,6 +49,10 @@ pub(super) fn messages(body: &Map<String, Value>, version: &str) -> Result<(), R
             Some(Value::Array(blocks)) if !blocks.is_empty() => {
                 for (index, block) in blocks.iter().enumerate() {
                     let path = format!("{path}.content.{index}");
+                    if rules.cache_edits && kind(block) == edits::KIND {
+                        known_fields(block, &["type", "edits"], &path)?;
+                        continue;
+                    }
                     shape(block, &path)?;
                     if version == VERSION_2026 {
                         newer(block, role(message), &path)?;

@@ -16,6 +16,8 @@ pub(super) struct Answer {
     pub(super) output_tokens: u64,
     /// What stands in place of the first tool call's arguments.
     pub(super) tool_json: Option<String>,
+    /// What the server cleared of the prompt; none where nobody asked it to.
+    pub(super) context_edits: Option<Vec<Value>>,
 }
 
 impl Answer {
@@ -36,6 +38,7 @@ impl Answer {
             blocks,
             stop_reason: stop_reason.unwrap_or_else(|| by_content.into()),
             tool_json,
+            context_edits: None,
         }
     }
 }

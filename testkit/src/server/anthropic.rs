@@ -2,9 +2,9 @@
 
 use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
 use super::deliver::{body, broken};
+use super::prompt::Prompt;
 use super::shared::Shared;
 use crate::check::{Endpoint, Refusal};
-use crate::count::count;
 use crate::received::{Received, kind};
 use crate::scenario::{Fault, Reply};
 use axum::body::Body;
@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use mnemon_kernel::Usage;
-use mnemon_prefix::sim::{Piece, pieces_of};
+use mnemon_prefix::sim::Piece;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -30,16 +30,17 @@ pub(super) async fn messages(
 }
 
 /// Checks a request, and splits its prompt.
-fn checked(shared: &Shared, request: &Received, endpoint: Endpoint) -> Result<Vec<Piece>, Refusal> {
+fn checked(shared: &Shared, request: &Received, endpoint: Endpoint) -> Result<Prompt, Refusal> {
     shared.check(request, endpoint)?;
-    let pieces = pieces_of(&request.body, &|block| count(block, &shared.rules))?;
-    shared.markers(&pieces)?;
-    Ok(pieces)
+    let prompt = Prompt::of(request, &shared.rules)?;
+    shared.markers(&prompt.pieces)?;
+    Ok(prompt)
 }
 
 fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusal> {
-    let pieces = checked(shared, request, Endpoint::Messages)?;
-    let prompt: u64 = pieces.iter().map(|piece| piece.tokens.0).sum();
+    let given = checked(shared, request, Endpoint::Messages)?;
+    let prompt = given.tokens();
+    let Prompt { pieces, applied } = given;
     let window = shared.rules.window;
     if prompt > window {
         return Err(Refusal::too_long(prompt, window));
@@ -52,7 +53,8 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
         return Err(refusal);
     }
     let usage = shared.cached(request, &pieces)?;
-    let answer = Answer::new(&reply, number, &shared.rules);
+    let mut answer = Answer::new(&reply, number, &shared.rules);
+    answer.context_edits = applied;
     let usage = Usage { output: answer.output_tokens, ..usage };
     shared.answered(request, &answer.blocks, usage);
     Ok(response(shared, request, &reply, &answer, &usage))
@@ -89,6 +91,7 @@ fn response(
         let mut message = message(request, answer, usage);
         set_field(&mut message, "content", json!(answer.blocks));
         set_field(&mut message, "stop_reason", json!(answer.stop_reason));
+        add_edits(&mut message, answer);
         (vec![message.to_string()], "application/json")
     };
     let mut response = Response::new(body(events, reply, error_event, shared));
@@ -117,6 +120,13 @@ const RATE_LIMITS: &[(&str, &str)] = &[
 fn set_field(message: &mut Value, key: &str, value: Value) {
     if let Some(map) = message.as_object_mut() {
         map.insert(key.into(), value);
+    }
+}
+
+/// Says what the server cleared, where it was asked to.
+fn add_edits(value: &mut Value, answer: &Answer) {
+    if let Some(edits) = &answer.context_edits {
+        set_field(value, "context_management", json!({"applied_edits": edits}));
     }
 }
 
@@ -165,17 +175,16 @@ fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -
     for (index, block) in answer.blocks.iter().enumerate() {
         block_events(index, block, shared.rules.delta_chars, &mut tool_json, &mut events);
     }
-    events.push(event(
-        "message_delta",
-        json!({"type": "",
-        "delta": {"stop_reason": answer.stop_reason, "stop_sequence": null},
-        "usage": {
-            "input_tokens": usage.input,
-            "cache_creation_input_tokens": usage.cache_write(),
-            "cache_read_input_tokens": usage.cache_read,
-            "output_tokens": usage.output,
-        }}),
-    ));
+    let mut last = json!({"type": "",
+    "delta": {"stop_reason": answer.stop_reason, "stop_sequence": null},
+    "usage": {
+        "input_tokens": usage.input,
+        "cache_creation_input_tokens": usage.cache_write(),
+        "cache_read_input_tokens": usage.cache_read,
+        "output_tokens": usage.output,
+    }});
+    add_edits(&mut last, answer);
+    events.push(event("message_delta", last));
     events.push(event("message_stop", json!({"type": ""})));
     events
 }
@@ -243,10 +252,7 @@ pub(super) async fn count_tokens(
 ) -> Response<Body> {
     let request = shared.receive("POST", "/v1/messages/count_tokens", &headers, raw);
     match checked(&shared, &request, Endpoint::CountTokens) {
-        Ok(pieces) => {
-            let tokens: u64 = pieces.iter().map(|piece| piece.tokens.0).sum();
-            json_response(&request, &json!({"input_tokens": tokens}))
-        }
+        Ok(prompt) => json_response(&request, &json!({"input_tokens": prompt.tokens()})),
         Err(refusal) => {
             shared.refused(&request, &refusal);
             refuse(&request, &refusal, Api::Anthropic)

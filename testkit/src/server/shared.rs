@@ -2,6 +2,7 @@
 //! cache, the gates.
 
 use super::{Now, Observer};
+use crate::check::edits::Sent;
 use crate::check::{Endpoint, Issued, Refusal, anthropic};
 use crate::received::Received;
 use crate::scenario::{Reply, Rules, Scenario, Step};
@@ -69,6 +70,7 @@ struct Book {
     received: Vec<Received>,
     cache: Simulator,
     issued: Issued,
+    edits: Sent,
     answers: u64,
 }
 
@@ -89,6 +91,7 @@ impl Shared {
                 received: Vec::new(),
                 cache: Simulator::new(SimConfig::default()),
                 issued: Issued::default(),
+                edits: Sent::default(),
                 answers: 0,
             }),
             released: watch::Sender::new(BTreeSet::new()),
@@ -133,7 +136,9 @@ impl Shared {
 
     /// Checks a request of the Anthropic API against all that was issued.
     pub(super) fn check(&self, request: &Received, endpoint: Endpoint) -> Result<(), Refusal> {
-        anthropic(request, endpoint, &self.models, &self.book().issued)
+        let book = self.book();
+        anthropic(request, endpoint, &self.models, &self.rules, &book.issued)?;
+        book.edits.check(&request.body)
     }
 
     /// The next answer, and its number, from 1.
@@ -170,6 +175,9 @@ impl Shared {
         let cost = self.models.spec(&ModelId::new(request.model())).cost(&usage);
         let mut book = self.book();
         book.issued.remember(blocks);
+        if self.rules.cache_edits {
+            book.edits.remember(&request.body);
+        }
         self.update(book, request.index, |received| {
             received.usage = Some(usage);
             received.cost = cost;

@@ -1,6 +1,6 @@
 //! `usage` is what the cache would have done with what arrived.
 
-use crate::http::{body, post, user};
+use crate::http::{body, post, post_with, user};
 use mnemon_kernel::Usage;
 use mnemon_testkit::{Reply, Rules, Scenario, TestServer};
 use proptest::prelude::*;
@@ -118,4 +118,70 @@ proptest! {
         }
         mnemon_testkit::oracle::assert_prefix_stable(&server.requests());
     }
+}
+
+/// A conversation of so many calls, each with a result of 100 tokens.
+fn called(count: usize) -> Vec<Value> {
+    let mut messages = vec![json!({"role": "user", "content": "go"})];
+    for number in 0..count {
+        let id = format!("t{number}");
+        messages.push(json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": id, "name": "Read", "input": {}}]}));
+        messages.push(json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": id, "content": "x".repeat(350)}]}));
+    }
+    messages
+}
+
+#[test]
+fn l2_4_the_server_clears_the_oldest_results_by_portions() {
+    let server = TestServer::start(Scenario::new()).unwrap();
+    let cleared = |count: usize| {
+        let mut body = body(json!(called(count)));
+        body["context_management"] = json!({"edits": [{"type": "clear_tool_uses_20250919",
+            "trigger": {"type": "input_tokens", "value": 1_000},
+            "clear_at_least": {"type": "input_tokens", "value": 250}}]});
+        body["stream"] = json!(false);
+        let beta = [("anthropic-beta", "context-management-2025-06-27")];
+        let response = post_with(&server, "/v1/messages", &body, &beta);
+        assert_eq!(response.status, 200, "{}", response.text());
+        let edits = response.json()["context_management"]["applied_edits"].clone();
+        edits[0]["cleared_tool_uses"].as_u64().unwrap_or(0)
+    };
+    assert_eq!([5, 10, 11, 12, 13].map(cleared), [0, 3, 3, 3, 6]);
+    assert_eq!(cleared(5), 0);
+    let largest = server.requests().iter().map(|r| r.usage.unwrap().prompt().0).max().unwrap();
+    assert!(largest < 1_100, "{largest}");
+}
+
+#[test]
+fn l2_3_deleted_results_are_not_billed_and_edits_have_to_be_sent_again() {
+    let rules = Rules { cache_edits: true, ..Rules::default() };
+    let scenario = || Scenario::new().otherwise(Reply::text("ok"));
+    let server = TestServer::start(Scenario { server: rules, ..scenario() }).unwrap();
+    let edit = |ids: &[&str]| {
+        let edits: Vec<Value> =
+            ids.iter().map(|id| json!({"type": "delete", "cache_reference": id})).collect();
+        json!({"type": "cache_edits", "edits": edits})
+    };
+    let with = |at: usize, block: Value| {
+        let mut messages = called(3);
+        messages[at]["content"].as_array_mut().unwrap().push(block);
+        messages
+    };
+    let plain = billed(&server, &body(json!(called(3)))).prompt().0;
+    let mut messages = with(6, edit(&["t0", "t1"]));
+    assert_eq!(billed(&server, &body(json!(messages))).prompt().0, plain - 200);
+    messages.push(json!({"role": "assistant", "content": "ok"}));
+    messages.push(json!({"role": "user", "content": "more"}));
+    assert!(billed(&server, &body(json!(messages))).prompt().0 < plain);
+    messages[6]["content"].as_array_mut().unwrap().pop();
+    let forgotten = post(&server, "/v1/messages", &body(json!(messages)));
+    assert_eq!(forgotten.status, 400);
+    assert!(forgotten.text().contains("sent again at the same place"));
+    let later = post(&server, "/v1/messages", &body(json!(with(2, edit(&["t1"])))));
+    assert!(later.text().contains("is no tool result before"), "{}", later.text());
+    let public = TestServer::start(scenario()).unwrap();
+    let refused = post(&public, "/v1/messages", &body(json!(with(6, edit(&["t0"])))));
+    assert!(refused.text().contains("Input tag 'cache_edits'"), "{}", refused.text());
 }

@@ -8,6 +8,7 @@ use crate::record::{CacheTtl, Dialect};
 use crate::usage::{QuerySource, Usage};
 use bytes::Bytes;
 use futures_core::Stream;
+use serde_json::Value;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -89,6 +90,12 @@ pub enum ModelEvent {
         /// The block.
         block: Block,
     },
+    /// The server cleared something of the prompt by itself (L2.4): the list
+    /// `applied_edits`, as it sent it. It comes before [`Self::Finished`].
+    ContextEdited {
+        /// The list.
+        edits: Value,
+    },
     /// The answer is complete.
     Finished {
         /// Why it ended, such as `end_turn` or `tool_use`.
@@ -127,6 +134,8 @@ pub struct Reply {
     pub stop_reason: String,
     /// What it used.
     pub usage: Usage,
+    /// What the server cleared of the prompt by itself (`applied_edits`).
+    pub context_edits: Option<Value>,
 }
 
 /// Why a model did not answer.

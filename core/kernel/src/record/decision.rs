@@ -6,6 +6,7 @@
 use super::Prelude;
 use crate::ids::{MessageId, RecordId, ToolUseId};
 use crate::models::Usd;
+use crate::tokens::Tokens;
 use crate::usage::{Booking, QuerySource};
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +35,12 @@ pub enum Decision {
     CacheEdited {
         /// The results.
         tool_use_ids: Vec<ToolUseId>,
+    },
+    /// The server said that it cleared something of the prompt by itself
+    /// (L2.4). What is sent stays the same.
+    ServerCleared {
+        /// What it did.
+        edits: Vec<AppliedEdit>,
     },
     /// A range of messages is out of the model's view (L4.14).
     Snipped {
@@ -147,6 +154,23 @@ pub enum CacheState {
     Warm,
     /// It has not: everything is paid for again anyway.
     Cold,
+}
+
+/// One edit that the server made of a prompt, by its own account (L2.4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppliedEdit {
+    /// Its type, as the server names it.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Tokens that it took out of the prompt.
+    #[serde(default)]
+    pub cleared_input_tokens: Tokens,
+    /// Results that it took out, where it clears results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_tool_uses: Option<u64>,
+    /// Turns whose thinking it took out, where it clears thinking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared_thinking_turns: Option<u64>,
 }
 
 /// A cache break that nothing had announced.

@@ -140,7 +140,12 @@ impl HeadPrint {
         Self {
             model: print(sent_model(params.model.as_str()).as_bytes()),
             betas: json_print(&json!(params.betas)),
-            parameters: json_print(&json!([params.dialect, params.thinking, params.effort])),
+            parameters: json_print(&json!([
+                params.dialect,
+                params.thinking,
+                params.effort,
+                params.context_management
+            ])),
             tools: json_print(&json!(prelude.tools)),
             system: json_print(&json!(texts)),
             breakpoints: json_print(&json!([marked, params.cache])),

@@ -1,7 +1,7 @@
 //! How decisions change what is shown.
 
 use super::Fold;
-use crate::message::{Link, Message, Origin, Piece, Showing};
+use crate::message::{CACHE_EDITS, Link, Message, Origin, Piece, Showing};
 use mnemon_kernel::tokens::estimate_block;
 use mnemon_kernel::{Block, Decision, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin};
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ impl Fold {
                 self.declare(BreakCause::Clearing, at);
             }
             Decision::CacheEdited { tool_use_ids } => {
-                let origin = Origin::Attachment("cache_edits".into());
+                let origin = Origin::Attachment(CACHE_EDITS.into());
                 self.push_piece(Role::User, id, at, origin, cache_edits(&tool_use_ids));
                 // No byte that was sent changes, so this is not `last_break`.
                 self.declared = Some(BreakCause::CacheEdit);
@@ -107,7 +107,7 @@ impl Fold {
                 self.pins.remove(&record);
             }
             Decision::CompactionFailed { .. } => self.compaction_failures += 1,
-            Decision::Booked(_) | Decision::BreakSeen(_) => {}
+            Decision::Booked(_) | Decision::BreakSeen(_) | Decision::ServerCleared { .. } => {}
         }
     }
 
@@ -194,7 +194,7 @@ fn cache_edits(ids: &[ToolUseId]) -> Block {
         ids.iter().map(|id| json!({"type": "delete", "cache_reference": id.as_str()})).collect();
     let mut block = Block::text("");
     *block.as_map_mut() = serde_json::Map::from_iter([
-        ("type".to_owned(), json!("cache_edits")),
+        ("type".to_owned(), json!(CACHE_EDITS)),
         ("edits".to_owned(), Value::Array(edits)),
     ]);
     block

@@ -71,7 +71,7 @@ fn errors(lines: &[Value]) -> Vec<u64> {
                 if truth > 0 && same {
                     errors.push(fold.count().0.abs_diff(truth) * 1_000 / truth);
                 }
-                model = message["model"].as_str().unwrap_or("").to_owned();
+                message["model"].as_str().unwrap_or("").clone_into(&mut model);
                 let answer = blocks(&message["content"]);
                 log.answer_of(&format!("real-{taken}"), &model, answer, usage);
             }

@@ -2,7 +2,7 @@
 
 use crate::conversations::{Log, body_of, without_marks};
 use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{Block, Boundary, Decision, Entry, Usage, UserOrigin};
+use mnemon_kernel::{Block, Boundary, Decision, Entry, Params, Prelude, Usage, UserOrigin};
 use mnemon_prefix::{Directive, Fold};
 use serde_json::{Value, json};
 
@@ -177,4 +177,29 @@ fn the_long_window_suffix_is_not_sent() {
     let mut log = Log::default();
     log.prelude("claude-sonnet-4-5[1m]").user("hi");
     assert_eq!(without_marks(log.body())["model"], "claude-sonnet-4-5");
+}
+
+#[test]
+fn l2_4_what_the_server_is_asked_to_clear_stands_in_the_head() {
+    let params = Params {
+        context_management: Some(json!({"edits": []})),
+        effort: Some("low".into()),
+        ..Params::new("claude-sonnet-5-5", 1_000)
+    };
+    let prelude = Prelude { system: vec![], tools: vec![json!({"name": "a"})], params };
+    let mut log = Log::default();
+    log.entry(Entry::Decision(Decision::Prelude(Box::new(prelude)))).user("go");
+    let body = String::from_utf8_lossy(&log.fold().request(None).unwrap().body).into_owned();
+    let head = r#""output_config":{"effort":"low"},"context_management":{"edits":[]},"tools":"#;
+    assert!(body.contains(head), "{body}");
+}
+
+#[test]
+fn l2_3_no_breakpoint_stands_on_an_edit() {
+    let mut log = Log::started();
+    log.user("go").calls(&["a"]).result("a", "one");
+    log.entry(Entry::Decision(Decision::CacheEdited { tool_use_ids: vec!["a".into()] }));
+    let content = log.body()["messages"][2]["content"].clone();
+    assert_eq!(content[1]["type"], "cache_edits");
+    assert!(content[1].get("cache_control").is_none() && content[0].get("cache_control").is_some());
 }

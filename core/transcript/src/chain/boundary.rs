@@ -179,6 +179,7 @@ fn carried(
             // Ranges are not kept through a boundary, failures are over with it,
             // and money that was spent is in the ledger.
             Decision::CacheEdited { .. }
+            | Decision::ServerCleared { .. }
             | Decision::Snipped { .. }
             | Decision::Collapsed { .. }
             | Decision::Voided { .. }

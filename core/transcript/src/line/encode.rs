@@ -5,7 +5,7 @@ use crate::envelope::{Envelope, Side};
 use jiff::Timestamp;
 use mnemon_kernel::record::Keeps;
 use mnemon_kernel::{
-    AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Record, RecordId, Usage,
+    AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Record, RecordId, Tokens, Usage,
     UserEntry, UserOrigin,
 };
 use serde_json::{Map, Value, json};
@@ -241,6 +241,10 @@ fn decision_text(decision: &Decision) -> String {
         }
         Decision::CacheEdited { tool_use_ids } => {
             format!("{} tool results dropped from the cache", tool_use_ids.len())
+        }
+        Decision::ServerCleared { edits } => {
+            let tokens: Tokens = edits.iter().map(|edit| edit.cleared_input_tokens).sum();
+            format!("The server cleared {} tokens of the prompt", tokens.0)
         }
         Decision::Snipped { from, to, .. } => format!("Records {from} to {to} taken out of view"),
         Decision::Collapsed { from, to, .. } => format!("Records {from} to {to} summarised"),

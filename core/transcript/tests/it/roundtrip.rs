@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use mnemon_kernel::models::Usd;
-use mnemon_kernel::record::{Breakpoint, Keeps};
+use mnemon_kernel::record::{AppliedEdit, Breakpoint, Keeps};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Params, Prelude, Record,
-    RecordId, SystemBlock, Usage, UserEntry, UserOrigin,
+    RecordId, SystemBlock, Tokens, Usage, UserEntry, UserOrigin,
 };
 use mnemon_transcript::{Decoded, Envelope, Side, decode, encode};
 use proptest::prelude::*;
@@ -110,6 +110,7 @@ fn decision() -> impl Strategy<Value = Entry> {
             let mut params = Params::new("m[1m]", 7);
             params.thinking = Some(json!({"type": "adaptive"}));
             params.betas = vec!["b".into()];
+            params.context_management = Some(json!({"edits": [{"type": "x"}]}));
             let breakpoint = Breakpoint::Here;
             Decision::Prelude(Box::new(Prelude {
                 system: vec![SystemBlock { text, breakpoint }],
@@ -129,7 +130,20 @@ fn decision() -> impl Strategy<Value = Entry> {
         });
     let retracted = any::<(String, String)>()
         .prop_map(|(message, reason)| Decision::Retracted { message_id: message.into(), reason });
-    prop_oneof![prelude, booked, retracted].prop_map(Entry::Decision)
+    let cleared = (any::<String>(), any::<u64>(), any::<Option<u64>>()).prop_map(
+        |(kind, tokens, cleared_tool_uses)| {
+            let cleared_input_tokens = Tokens(tokens);
+            let cleared_thinking_turns = None;
+            let edit = AppliedEdit {
+                kind,
+                cleared_input_tokens,
+                cleared_tool_uses,
+                cleared_thinking_turns,
+            };
+            Decision::ServerCleared { edits: vec![edit] }
+        },
+    );
+    prop_oneof![prelude, booked, retracted, cleared].prop_map(Entry::Decision)
 }
 
 fn boundary() -> impl Strategy<Value = Entry> {

@@ -5,7 +5,7 @@
 //! tolerated; what contradicts itself is [`ModelError::Broken`], which the
 //! provider answers by asking again.
 
-use super::message::implied_stop;
+use super::message::{applied_edits, implied_stop};
 use super::usage::UsageTally;
 use crate::errors::{classify_event, is_error};
 use crate::input;
@@ -23,6 +23,7 @@ pub struct Assembler {
     tally: UsageTally,
     open: BTreeMap<u32, Building>,
     stop_reason: Option<String>,
+    context_edits: Option<Value>,
     called_tool: bool,
     phase: Phase,
 }
@@ -51,6 +52,7 @@ impl Assembler {
             tally: UsageTally::new(ttl),
             open: BTreeMap::new(),
             stop_reason: None,
+            context_edits: None,
             called_tool: false,
             phase: Phase::Waiting,
         }
@@ -166,6 +168,9 @@ impl Assembler {
         if let Some(usage) = value.get("usage") {
             self.tally.merge(usage);
         }
+        // Gateways differ in where they leave it.
+        let edits = applied_edits(value).or_else(|| applied_edits(value.get("delta")?));
+        self.context_edits = edits.or_else(|| self.context_edits.take());
     }
 
     /// The message is whole, and with it every block that a proxy forgot to stop.
@@ -178,6 +183,8 @@ impl Assembler {
             open.into_iter().map(|(index, building)| self.whole(index, building)).collect();
         self.phase = Phase::Done;
         let called_tool = self.called_tool;
+        let edits = self.context_edits.take();
+        events.extend(edits.map(|edits| ModelEvent::ContextEdited { edits }));
         events.push(ModelEvent::Finished {
             stop_reason: self.stop_reason.take().unwrap_or_else(|| implied_stop(called_tool)),
             usage: self.tally.usage(),

@@ -47,7 +47,14 @@ pub fn parse_message(
         ),
         blocks,
         usage: tally.usage(),
+        context_edits: applied_edits(&value),
     })
+}
+
+/// What the server says that it cleared of the prompt, if anything.
+pub(super) fn applied_edits(value: &Value) -> Option<Value> {
+    let edits = value.get("context_management")?.get("applied_edits")?;
+    edits.as_array().is_some_and(|edits| !edits.is_empty()).then(|| edits.clone())
 }
 
 /// Why an answer ended whose server did not say it.
@@ -74,13 +81,15 @@ mod tests {
         let body = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "m",
             "content": [{"type": "text", "text": "hi", "extra": 1},
                 {"type": "tool_use", "id": "t", "name": "Read", "input": {"a": 1}}],
-            "stop_reason": "tool_use", "usage": {"input_tokens": 4, "output_tokens": 2}});
+            "stop_reason": "tool_use", "usage": {"input_tokens": 4, "output_tokens": 2},
+            "context_management": {"applied_edits": []}});
         let reply =
             parse_message(body.to_string().as_bytes(), CacheTtl::FiveMinutes, None).unwrap();
         assert_eq!(reply.blocks.len(), 2);
         assert_eq!(reply.blocks[0].as_map()["extra"], 1);
         assert_eq!(reply.usage.input, 4);
         assert_eq!(reply.stop_reason, "tool_use");
+        assert_eq!(reply.context_edits, None);
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub fn parse_message(bytes: &[u8], answer: &Answer) -> Result<Reply, ModelError>
         blocks,
         stop_reason: stop_reason(&text(choice.get("finish_reason")), calls_tools),
         usage: value.get("usage").map(usage_of).unwrap_or_default(),
+        context_edits: None,
     })
 }
 

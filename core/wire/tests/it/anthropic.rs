@@ -115,6 +115,28 @@ fn t6_usage_is_cumulative_and_keeps_the_split() {
 }
 
 #[test]
+fn l2_4_what_the_server_cleared_comes_before_the_end() {
+    let edits = json!([{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 3,
+        "cleared_input_tokens": 500}]);
+    let with = |management: &Value| {
+        let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 1}, "context_management": management});
+        let start = json!({"type": "message_start", "message": {"id": "msg_1", "model": "m"}});
+        let list = [start, delta, json!({"type": "message_stop"})];
+        run(list.iter().map(frame).collect::<String>().as_bytes()).0
+    };
+    let events = with(&json!({"applied_edits": edits}));
+    let [.., ModelEvent::ContextEdited { edits: found }, ModelEvent::Finished { .. }] = &events[..]
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(found, &edits);
+    for none in [json!({"applied_edits": []}), json!(null), json!({"applied_edits": "x"})] {
+        assert_eq!(with(&none).len(), 2, "{none}");
+    }
+}
+
+#[test]
 fn s6_a_cut_at_every_byte_gives_whole_blocks_and_says_so() {
     let text = sample();
     let bytes = text.as_bytes();

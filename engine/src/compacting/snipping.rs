@@ -1,0 +1,52 @@
+//! Snips that the model asked for with its tool (L4.14): carried out between
+//! the results of its calls and the next request.
+
+use crate::session::{Error, Session};
+use mnemon_kernel::{BlockView, RecordId};
+use serde_json::json;
+
+/// A range that the model wants out of view, in the words that it used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnipRequest {
+    /// The first record, or the id of a tool call.
+    pub from: String,
+    /// The last record, or the id of a tool call.
+    pub to: String,
+}
+
+/// Which end of a call's exchange an id stands for.
+#[derive(Clone, Copy)]
+enum End {
+    First,
+    Last,
+}
+
+impl Session {
+    /// Takes the ranges out of view that were asked for. One that cannot be
+    /// is told to the model.
+    pub(crate) async fn snip_as_asked(&mut self) -> Result<(), Error> {
+        for SnipRequest { from, to } in self.context.take_snips() {
+            let first = self.record_of(&from, End::First);
+            let last = self.record_of(&to, End::Last);
+            if let Err(reason) = self.snip(&first, &last).await? {
+                let text = format!("The range {from} to {to} was not taken out of view: {reason}");
+                self.attach("snip_refused", &text, json!({"from": from, "to": to})).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The record that an id stands for: of a call its own or its result's.
+    fn record_of(&self, id: &str, end: End) -> RecordId {
+        let pieces = || self.fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+        let mut of_call = pieces().filter(|piece| match piece.block.view() {
+            BlockView::ToolUse { id: own, .. } | BlockView::ToolResult { id: own, .. } => own == id,
+            _ => false,
+        });
+        let found = match end {
+            End::First => of_call.next(),
+            End::Last => of_call.next_back(),
+        };
+        found.map_or_else(|| RecordId::new(id), |piece| piece.record.clone())
+    }
+}

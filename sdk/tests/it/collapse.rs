@@ -1,0 +1,145 @@
+//! Context collapse (L4.13): spans shown by summaries, in place of compaction.
+
+use crate::place::{Place, say, say_ok};
+use mnemon::settings::Extra;
+use mnemon::{Agent, EndReason, Session};
+use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const WINDOW: u64 = 60_000;
+/// The window less what is kept for the answer.
+const EFFECTIVE: u64 = 55_000;
+
+async fn agent(place: &Place) -> Agent {
+    let settings = json!({"mnemon": {
+        "flags": {"collapse": true, "prune_time": false},
+        "models": {"claude-haiku-4-5": {"window": WINDOW}},
+        "limits": {"output_reserve_tokens": WINDOW - EFFECTIVE},
+    }});
+    let builder = place.builder().set("--model", "/model", "claude-haiku-4-5");
+    builder.settings(Extra::Inline(settings.to_string())).build().await.unwrap()
+}
+
+/// A model that reads a file `reads` times a turn.
+fn place(reads: usize) -> Place {
+    let rules = Rules { window: WINDOW, ..Rules::default() };
+    let asked = AtomicUsize::new(0);
+    let server = TestServer::with_handler(rules, move |request| {
+        if request.source() == "compact" {
+            return Reply::text("It read the file of lines.");
+        }
+        if request.last_user_text() == "hello" {
+            return Reply::text("hello");
+        }
+        if asked.fetch_add(1, Ordering::SeqCst) % (reads + 1) < reads {
+            return Reply::tool("Read", json!({"file_path": "big.txt"}));
+        }
+        Reply::text("I have read it.")
+    });
+    let place = Place::new(server.unwrap());
+    let lines: Vec<String> =
+        (0..500).map(|n| format!("line {n} of a file with some words in it\n")).collect();
+    place.write("big.txt", &lines.concat());
+    place
+}
+
+fn collapsed(place: &Place) -> Vec<Value> {
+    let lines = place.transcript().into_iter();
+    lines.filter(|line| line["subtype"] == "mnemon_collapsed").collect()
+}
+
+fn shown(request: &Received) -> usize {
+    request.body.to_string().matches("line 0 of a file").count()
+}
+
+fn main_requests(place: &Place) -> Vec<Received> {
+    place.server.requests_of("main")
+}
+
+async fn until_collapsed(place: &Place, session: &mut Session) -> usize {
+    for turn in 1..20 {
+        say_ok(session, "read it").await;
+        if !collapsed(place).is_empty() {
+            return turn;
+        }
+    }
+    panic!("never collapsed");
+}
+
+#[tokio::test]
+async fn l4_13_spans_are_staged_after_turns_and_committed_at_90_percent() {
+    let place = place(1);
+    let mut session = agent(&place).await.start();
+    let turns = until_collapsed(&place, &mut session).await;
+    assert!(turns > 4, "not before the window fills: {turns}");
+    let requests = main_requests(&place);
+    for request in place.server.requests() {
+        assert_eq!(request.refused, None, "request {}", request.index);
+    }
+    let prompts: Vec<u64> =
+        requests.iter().map(|request| request.usage.unwrap().prompt().0).collect();
+    let most = *prompts.iter().max().unwrap();
+    assert!(most > EFFECTIVE * 75 / 100 && most < EFFECTIVE * 95 / 100, "{prompts:?}");
+    // Each question came after the last answer of a turn, and none in between.
+    let all = place.server.requests();
+    let asked: Vec<&Received> = all.iter().filter(|one| one.source() == "compact").collect();
+    assert!(!asked.is_empty());
+    for one in asked {
+        let before = all[..one.index].iter().rev().find(|other| other.source() == "main").unwrap();
+        assert!(before.last_tool_results().is_some(), "the turn was over");
+    }
+    let first = requests.iter().position(|one| one.body.to_string().contains("of lines")).unwrap();
+    assert!(shown(&requests[first]) < shown(&requests[first - 1]));
+    let boundaries = place.transcript();
+    assert!(boundaries.iter().all(|line| line["subtype"] != "compact_boundary"), "not compacted");
+}
+
+#[tokio::test]
+async fn l4_13_a_span_is_expanded_again_and_resume_rebuilds_the_projection() {
+    let place = place(1);
+    let mut session = agent(&place).await.start();
+    until_collapsed(&place, &mut session).await;
+    let before = main_requests(&place).len();
+    let (mut session, _) = agent(&place).await.resume(session.id().clone()).await.unwrap();
+    say_ok(&mut session, "hello").await;
+    oracle::assert_prefix_stable(&main_requests(&place)[before - 1..]);
+    let hidden = shown(main_requests(&place).last().unwrap());
+    let decision = collapsed(&place)[0]["uuid"].as_str().unwrap().to_owned();
+    session.undo_decision(&decision.as_str().into()).await.unwrap();
+    say_ok(&mut session, "read it").await;
+    let open = shown(main_requests(&place).last().unwrap());
+    assert_eq!(open, hidden + 2, "the span of one read, and this turn's own");
+    let before = main_requests(&place).len();
+    let (mut session, _) = agent(&place).await.resume(session.id().clone()).await.unwrap();
+    say_ok(&mut session, "hello").await;
+    oracle::assert_prefix_stable(&main_requests(&place)[before - 1..]);
+}
+
+#[tokio::test]
+async fn l4_13_within_a_long_turn_summaries_are_made_by_rule_and_nobody_waits() {
+    let place = place(14);
+    let mut session = agent(&place).await.start();
+    say_ok(&mut session, "read it").await;
+    assert!(!collapsed(&place).is_empty());
+    for request in place.server.requests() {
+        assert_eq!(request.refused, None, "request {}", request.index);
+    }
+    let all = place.server.requests();
+    let last = all.iter().rposition(|one| one.source() == "main").unwrap();
+    assert!(all[..last].iter().all(|one| one.source() == "main"), "no model was asked meanwhile");
+}
+
+#[tokio::test]
+async fn l4_13_over_95_percent_requests_are_refused_with_a_way_out() {
+    let place = place(0);
+    let mut session = agent(&place).await.start();
+    say_ok(&mut session, "hello").await;
+    let end = say(&mut session, &"far too many words ".repeat(24_000)).await;
+    let EndReason::Failed(why) = end.reason else { panic!("{:?}", end.reason) };
+    assert!(why.contains("refused over 95 %") && why.contains("/compact"), "{why}");
+    assert_eq!(place.server.requests().len(), 1);
+    let record = session.fold().messages().last().unwrap().pieces()[0].record.clone();
+    session.snip(&record, &record).await.unwrap().unwrap();
+    say_ok(&mut session, "and now?").await;
+}
