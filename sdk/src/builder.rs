@@ -11,15 +11,13 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskTranscripts};
-use mnemon_engine::{Config, Offers, Tool, Toolbox, World};
+use mnemon_engine::{Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
-use mnemon_kernel::settings::{PermissionMode, Surface};
-use mnemon_kernel::{Limits, ModelTable};
-use mnemon_prefix::system::Surroundings;
+use mnemon_kernel::settings::Surface;
 use mnemon_search::TreeSearch;
 use mnemon_settings::layout::{Platform, local_settings};
 use mnemon_settings::live::poll_interval;
-use mnemon_settings::provider::{Choice, choose, models, window_overrides};
+use mnemon_settings::provider::choose;
 use mnemon_settings::{
     Extra, Home, Inputs, Layer, LiveFlags, Resolved, Source, Tracked, load, spawn_poller,
 };
@@ -27,6 +25,8 @@ use mnemon_web::WebReader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+mod configure;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -346,65 +346,6 @@ impl Builder {
             clock: &self.clock,
         };
         memory::open(&ground, resolved).await
-    }
-
-    fn config(
-        &self,
-        resolved: &Resolved,
-        choice: &Choice,
-        cwd: &Path,
-        repo: Option<&Repo>,
-        limits: Arc<Limits>,
-    ) -> Result<Config, Error> {
-        let settings = &resolved.settings;
-        let own = &settings.mnemon;
-        let models = models(resolved, choice.kind);
-        let mut roots = vec![cwd.to_owned()];
-        let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
-        for directory in self.extra_directories.iter().cloned().chain(listed) {
-            roots.push(real_directory(&cwd.join(directory))?);
-        }
-        let git = repo.map_or_else(
-            || "no".to_owned(),
-            |repo| match &repo.branch {
-                Some(branch) => format!("yes, on branch {branch}"),
-                None => "yes".to_owned(),
-            },
-        );
-        let surroundings = Surroundings {
-            cwd: cwd.display().to_string(),
-            extra_directories: roots.iter().skip(1).map(|d| d.display().to_string()).collect(),
-            git,
-            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            output_style: settings.output_style.clone(),
-            language: settings.language.clone(),
-            appended: self.appended.clone(),
-            ..Surroundings::default()
-        };
-        Ok(Config {
-            model: models.main,
-            model_choice: provider::model_choice(resolved),
-            small_model: models.small,
-            fallback_model: models.fallback,
-            limits,
-            table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
-            window: window_overrides(resolved),
-            cache: own.cache.ttl.resolve(self.surface),
-            thinking: own.thinking,
-            effort: own.effort.clone(),
-            betas: choice.betas.clone(),
-            offers: Offers::from(&own.provider),
-            surroundings,
-            memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
-            roots,
-            user_home: self.user_home.clone(),
-            permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
-            permissions: settings.permissions.clone(),
-            max_turns: self.max_turns,
-            git_branch: repo.and_then(|repo| repo.branch.clone()),
-            entrypoint: self.entrypoint.clone(),
-            ..Config::new(cwd.to_owned())
-        })
     }
 }
 

@@ -29,6 +29,7 @@ mod error;
 mod instructions;
 mod memory;
 pub mod memory_dirs;
+mod memory_place;
 mod provider;
 mod repo;
 mod shell;

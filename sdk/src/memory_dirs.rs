@@ -12,16 +12,14 @@ pub use called::{Called, Recall, recall, recall_in};
 pub use shelf::{Shelved, shelf};
 
 use crate::error::Error;
+use crate::memory_place::{Named, SETTING};
 use crate::repo::Repo;
 use jiff::Timestamp;
 use mnemon_kernel::limits::RecallLimits;
-use mnemon_memdir::location::{self, Inputs, Location, SetBy, Source};
+use mnemon_memdir::location::{self, Location, Source};
 use mnemon_memdir::{Options, Scope, Store};
-use mnemon_settings::{Home, Origin, Resolved};
+use mnemon_settings::{Home, Resolved};
 use std::path::{Path, PathBuf};
-
-/// The setting that says where the directory is.
-const SETTING: &str = "/autoMemoryDirectory";
 
 /// What the places follow from.
 pub(crate) struct Ground<'a> {
@@ -47,29 +45,13 @@ pub struct MemoryDirs {
 impl MemoryDirs {
     pub(crate) fn locate(ground: &Ground<'_>) -> Result<Self, Error> {
         let resolved = ground.resolved;
-        let value = resolved.settings.auto_memory_directory.as_deref();
-        let (override_path, set_by) = match resolved.origin(SETTING) {
-            Origin::Env(_) => (value, None),
-            Origin::Default => (None, None),
-            Origin::Managed(_) => (None, Some(SetBy::Managed)),
-            Origin::Local(_) => (None, Some(SetBy::Local)),
-            Origin::Project(_) | Origin::Provider => (None, Some(SetBy::Repository)),
-            _ => (None, Some(SetBy::User)),
-        };
-        let git_root = location::git_root(ground.cwd);
-        let project = location::resolve(&Inputs {
-            override_path,
-            setting: value.zip(set_by),
-            home: ground.home.root(),
-            os_home: ground.user_home,
-            git_root: git_root.as_deref(),
-            cwd: ground.cwd,
-        })?;
+        let home = ground.home.root();
+        let project = Named::by(resolved).resolve(home, ground.user_home, ground.cwd)?;
         // Settings of a repository lose the key before anybody sees it; who
         // looks for the directory should hear of it all the same.
         let refused = resolved.refused.iter().find(|refused| refused.pointer == SETTING);
         Ok(Self {
-            global: location::global_dir(ground.home.root()),
+            global: location::global_dir(home),
             root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             limits: resolved.settings.mnemon.limits.recall.clone(),

@@ -6,12 +6,10 @@
 //! ignored. The same reading serves `access` and `run`, so that a call which
 //! is let through as harmless because it is malformed does nothing.
 
+use mnemon_wire::INVALID_JSON;
 use serde_json::{Map, Value};
 
 use super::Refusal;
-
-/// Where the wire layer puts arguments that were not JSON.
-const INVALID_JSON_KEY: &str = "__invalid_json";
 
 /// How much of broken arguments is shown.
 const RAW_CHARS: usize = 200;
@@ -31,7 +29,7 @@ impl<'a> Input<'a> {
                 kind(input)
             )));
         };
-        if let Some(raw) = fields.get(INVALID_JSON_KEY) {
+        if let Some(raw) = fields.get(INVALID_JSON) {
             let raw = raw.as_str().map_or_else(|| raw.to_string(), str::to_owned);
             let start: String = raw.chars().take(RAW_CHARS).collect();
             let more = if start.len() < raw.len() { "…" } else { "" };

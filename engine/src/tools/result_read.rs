@@ -9,8 +9,8 @@
 mod pages;
 
 use mnemon_kernel::ports::BoxFuture;
+use mnemon_kernel::record::RECALL_TOOL;
 use mnemon_kernel::record::neutralise;
-use mnemon_offload::RECALL_TOOL;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 

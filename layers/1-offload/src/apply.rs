@@ -1,8 +1,7 @@
 //! How the log changes: the decision that freezes what the model sees.
 
 use crate::plan::{Extent, Head, Pending, head};
-use crate::policy::RECALL_TOOL;
-use mnemon_kernel::record::{Spilled, neutralise};
+use mnemon_kernel::record::{RECALL_TOOL, Spilled, neutralise};
 use mnemon_kernel::{Decision, Outcome};
 use std::path::Path;
 

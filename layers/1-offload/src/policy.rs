@@ -6,9 +6,7 @@ use mnemon_kernel::limits::OffloadLimits;
 /// would make the model read the spilled file, and so on (L1.2).
 pub const READ_TOOL: &str = "Read";
 
-/// The tool by which a model reads a spilled result by its id (L1.8). It
-/// pages by itself, and is exempt for the reason that Read is.
-pub const RECALL_TOOL: &str = "ResultRead";
+use mnemon_kernel::record::RECALL_TOOL;
 
 const BASH_TOOL: &str = "Bash";
 const GREP_TOOL: &str = "Grep";

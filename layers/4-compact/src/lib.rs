@@ -53,5 +53,4 @@ pub use past::Past;
 pub use plan::{Guidance, Plan, Scope, Sending, Trigger, Way};
 pub use policy::{Due, Origin};
 
-/// The tool by which a model brings a record back by its id.
-pub const RECALL_TOOL: &str = "ResultRead";
+use mnemon_kernel::record::RECALL_TOOL;

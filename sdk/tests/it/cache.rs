@@ -155,3 +155,45 @@ async fn pc6_expiry_compaction_and_model_switches_are_not_reported() {
         place.transcript().into_iter().filter(|line| line["subtype"] == "mnemon_break_seen");
     assert_eq!(breaks.count(), 0);
 }
+
+#[tokio::test]
+async fn pc3_sections_are_computed_once_and_anew_after_a_compaction() {
+    let scenario = Scenario::new().otherwise(Reply::text("<summary>all good</summary>"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    let long = "a word to keep in mind. ".repeat(400);
+    for _ in 0..3 {
+        say_ok(&mut session, &long).await;
+        place.server.advance(Duration::from_hours(24));
+    }
+    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
+    let stop = mnemon::CancellationToken::new();
+    session.compact(compaction, &stop).await.unwrap().unwrap();
+    say_ok(&mut session, "go on").await;
+    let requests = place.server.requests_of("main");
+    let system = |index: usize| requests[index].body["system"].clone();
+    assert_eq!(system(0), system(2), "days pass, and the bytes stay");
+    assert_ne!(system(2), system(3), "a compaction drops them");
+    assert_eq!(system(2)[1], system(3)[1], "what stands before the boundary is the same for ever");
+}
+
+#[tokio::test]
+async fn pc4_a_fork_has_the_same_tools_system_and_messages() {
+    let scenario = Scenario::new().otherwise(Reply::text("<summary>all good</summary>"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for _ in 0..3 {
+        say_ok(&mut session, &"a word to keep in mind. ".repeat(400)).await;
+    }
+    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
+    let stop = mnemon::CancellationToken::new();
+    session.compact(compaction, &stop).await.unwrap().unwrap();
+    let (main, fork) = (place.server.requests_of("main"), place.server.requests_of("compact"));
+    let (parent, fork) = (main.last().unwrap(), &fork[0]);
+    assert_eq!(parent.body["tools"], fork.body["tools"]);
+    assert_eq!(oracle::first_break(parent, fork), None);
+    let (known, read) = (parent.usage.unwrap().prompt().0, fork.usage.unwrap().cache_read);
+    assert!(read * 100 >= known * 99, "{read} of {known} tokens came from the cache");
+}

@@ -10,6 +10,9 @@ use crate::tokens::Tokens;
 use crate::usage::{Booking, QuerySource};
 use serde::{Deserialize, Serialize};
 
+/// The tool by which a model brings back, by its id, what a decision hides.
+pub const RECALL_TOOL: &str = "ResultRead";
+
 /// A decision. In the transcript it is a `system` line with the subtype
 /// `mnemon_<kind>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

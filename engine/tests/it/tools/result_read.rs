@@ -5,11 +5,12 @@ use mnemon_engine::Access;
 use mnemon_engine::recalled::{RecallError, RecalledKind, find};
 use mnemon_kernel::ports::TranscriptError;
 use mnemon_kernel::record::Keeps;
+use mnemon_kernel::record::RECALL_TOOL;
 use mnemon_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Effect, Entry, Limits, Outcome, Params,
     Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_offload::{RECALL_TOOL, apply, plan};
+use mnemon_offload::{apply, plan};
 use mnemon_prefix::Fold;
 use serde_json::{Value, json};
 

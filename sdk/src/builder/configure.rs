@@ -1,0 +1,75 @@
+//! From settings to what sessions are started with.
+
+use super::{Builder, real_directory};
+use crate::error::Error;
+use crate::provider;
+use crate::repo::Repo;
+use mnemon_engine::{Config, Offers};
+use mnemon_kernel::settings::PermissionMode;
+use mnemon_kernel::{Limits, ModelTable};
+use mnemon_prefix::system::Surroundings;
+use mnemon_settings::Resolved;
+use mnemon_settings::provider::{Choice, models, window_overrides};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl Builder {
+    pub(super) fn config(
+        &self,
+        resolved: &Resolved,
+        choice: &Choice,
+        cwd: &Path,
+        repo: Option<&Repo>,
+        limits: Arc<Limits>,
+    ) -> Result<Config, Error> {
+        let settings = &resolved.settings;
+        let own = &settings.mnemon;
+        let models = models(resolved, choice.kind);
+        let mut roots = vec![cwd.to_owned()];
+        let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
+        for directory in self.extra_directories.iter().cloned().chain(listed) {
+            roots.push(real_directory(&cwd.join(directory))?);
+        }
+        let git = repo.map_or_else(
+            || "no".to_owned(),
+            |repo| match &repo.branch {
+                Some(branch) => format!("yes, on branch {branch}"),
+                None => "yes".to_owned(),
+            },
+        );
+        let surroundings = Surroundings {
+            cwd: cwd.display().to_string(),
+            extra_directories: roots.iter().skip(1).map(|d| d.display().to_string()).collect(),
+            git,
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            output_style: settings.output_style.clone(),
+            language: settings.language.clone(),
+            appended: self.appended.clone(),
+            ..Surroundings::default()
+        };
+        Ok(Config {
+            model: models.main,
+            model_choice: provider::model_choice(resolved),
+            small_model: models.small,
+            fallback_model: models.fallback,
+            limits,
+            table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
+            window: window_overrides(resolved),
+            cache: own.cache.ttl.resolve(self.surface),
+            thinking: own.thinking,
+            effort: own.effort.clone(),
+            betas: choice.betas.clone(),
+            offers: Offers::from(&own.provider),
+            surroundings,
+            memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
+            roots,
+            user_home: self.user_home.clone(),
+            permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
+            permissions: settings.permissions.clone(),
+            max_turns: self.max_turns,
+            git_branch: repo.and_then(|repo| repo.branch.clone()),
+            entrypoint: self.entrypoint.clone(),
+            ..Config::new(cwd.to_owned())
+        })
+    }
+}
