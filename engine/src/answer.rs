@@ -41,6 +41,8 @@ struct Draft {
     partial: BTreeMap<u32, String>,
     /// What the server says that it cleared of the prompt.
     context_edits: Option<Value>,
+    /// Why the server says that it did not read its cache.
+    cache_miss: Option<String>,
 }
 
 struct Started {
@@ -56,10 +58,13 @@ impl Session {
         &mut self,
         cancel: &CancellationToken,
     ) -> Result<Answered, Error> {
-        let Some(request) = self.fold.request(None) else {
+        let Some(mut request) = self.fold.request(None) else {
             let message = "there is no prelude to ask with".into();
             return Ok(Answered::Failed(ModelError::Broken { message }));
         };
+        if let (true, Some(previous)) = (self.asks_why(), self.fold.last_message()) {
+            request = request.asking_why(previous);
+        }
         self.note_request(&QuerySource::Main, Base::Own, &request);
         let call = request.into_call(QuerySource::Main);
         let model = std::sync::Arc::clone(&self.world.model);
@@ -127,6 +132,7 @@ impl Session {
                 self.retract(draft, &reason).await?;
                 self.emit(|| Event::Restarted { reason });
             }
+            ModelEvent::CacheMissed { reason } => draft.cache_miss = Some(reason),
             ModelEvent::ContextEdited { edits } => draft.context_edits = Some(edits),
             ModelEvent::Finished { .. } => {}
         }
@@ -177,7 +183,7 @@ impl Session {
             usage,
             context_edits: draft.context_edits,
         };
-        self.note_answer(&QuerySource::Main, &reply).await?;
+        self.note_answer(&QuerySource::Main, &reply, draft.cache_miss).await?;
         self.note_edits(&reply).await?;
         Ok(Answered::Whole(reply))
     }

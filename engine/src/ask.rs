@@ -122,7 +122,7 @@ impl Session {
         };
         match asked {
             Ok(reply) => {
-                self.note_answer(&source, &reply).await?;
+                self.note_answer(&source, &reply, None).await?;
                 let table = &self.config.table;
                 self.book(Booking::new(source, reply.model, reply.usage, table)).await?;
                 let text = crate::answer::text_of(&reply.blocks);

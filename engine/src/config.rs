@@ -76,6 +76,8 @@ pub struct Offers {
     pub context_management: bool,
     /// It takes blocks that edit its cache (L2.3).
     pub cache_edits: bool,
+    /// It says why a prompt was not read from its cache (PC6).
+    pub cache_diagnostics: bool,
 }
 
 impl From<&settings::Provider> for Offers {
@@ -83,6 +85,7 @@ impl From<&settings::Provider> for Offers {
         Self {
             context_management: provider.context_management == Some(true),
             cache_edits: provider.cache_edits == Some(true),
+            cache_diagnostics: provider.cache_diagnostics == Some(true),
         }
     }
 }
@@ -209,8 +212,8 @@ mod tests {
         let managed = |on, offered, dialect| {
             let config = Config {
                 flags: Flags::default().with(Flag::PruneApi, on),
-                offers: Offers { context_management: offered, cache_edits: false },
-                ..Config::new("/work".into())
+                offers: Offers { context_management: offered, ..Offers::default() },
+                ..Config::new("/proj".into())
             };
             let params = config.params(&config.model, dialect);
             let prelude = config.managed(Prelude { system: vec![], tools: vec![], params });

@@ -4,6 +4,7 @@
 use crate::event::Event;
 use crate::session::{Error, Session};
 use mnemon_kernel::ports::Reply;
+use mnemon_kernel::record::Dialect;
 use mnemon_kernel::{Decision, Entry, QuerySource, Tokens};
 use mnemon_prefix::Request;
 use mnemon_prefix::breaks::{Answered, Base, Sent};
@@ -25,21 +26,29 @@ impl Session {
         });
     }
 
+    /// Whether the server is asked why it did not read its cache.
+    pub(crate) fn asks_why(&self) -> bool {
+        self.config.offers.cache_diagnostics && self.world.model.dialect() == Dialect::Anthropic
+    }
+
     /// Looks at what an answer says it read from the cache. Where the server
     /// cleared something by itself, less is read and that is no fault (L2.4).
     pub(crate) async fn note_answer(
         &mut self,
         source: &QuerySource,
         reply: &Reply,
+        server_reason: Option<String>,
     ) -> Result<(), Error> {
         let usage = reply.usage;
         let prices = self.config.table.spec(&reply.model).prices_for(usage.prompt().0).copied();
-        let answer = Answered { usage, prices, server_reason: None };
+        let answer = Answered { usage, prices, server_reason };
         let seen = self.detector.answered(source, answer);
         let Some(seen) = seen.filter(|_| reply.context_edits.is_none()) else { return Ok(()) };
         let cost = seen.cost.map_or_else(String::new, |cost| format!(", ${:.4}", cost.0));
+        let server = seen.server_reason.as_ref();
+        let server = server.map_or_else(String::new, |reason| format!(" (the server: {reason})"));
         let text = format!(
-            "the prompt cache broke: {}; {} tokens were paid for again{cost}",
+            "the prompt cache broke: {}{server}; {} tokens were paid for again{cost}",
             seen.part, seen.tokens
         );
         self.append(Entry::Decision(Decision::BreakSeen(seen))).await?;

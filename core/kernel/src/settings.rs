@@ -227,6 +227,10 @@ pub struct Provider {
     /// the flag `prune_cache_edit` sends them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_edits: Option<bool>,
+    /// Whether it says why a prompt was not read from its cache when asked to
+    /// (`diagnostics`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_diagnostics: Option<bool>,
 }
 
 /// Kinds of providers (Q8).

@@ -132,6 +132,15 @@ impl Fold {
         self.prelude.as_deref()
     }
 
+    /// The last response that is shown.
+    #[must_use]
+    pub fn last_message(&self) -> Option<&MessageId> {
+        self.messages.iter().rev().flat_map(Message::pieces).find_map(|piece| match &piece.origin {
+            Origin::Assistant(id) => Some(id),
+            _ => None,
+        })
+    }
+
     /// When the model last answered.
     #[must_use]
     pub fn last_response(&self) -> Option<Timestamp> {

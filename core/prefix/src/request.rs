@@ -11,10 +11,13 @@ use bytes::Bytes;
 use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
 use mnemon_kernel::ports::ModelCall;
 use mnemon_kernel::record::{Breakpoint, CacheTtl, Dialect};
-use mnemon_kernel::{Block, Prelude, QuerySource, Role};
+use mnemon_kernel::{Block, MessageId, Prelude, QuerySource, Role};
 use mnemon_wire::openai;
 use serde_json::{Value, json};
 use std::fmt;
+
+/// The beta under which the API says why its cache was of no use.
+const DIAGNOSTICS_BETA: &str = "cache-diagnosis-2026-04-07";
 
 /// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,19 @@ pub struct Request {
 }
 
 impl Request {
+    /// The same request, which asks the server why it did not read the prompt
+    /// from its cache, compared with an earlier answer (PC6). What is asked
+    /// stands behind the messages: no byte of the prefix changes.
+    #[must_use]
+    pub fn asking_why(mut self, previous: &MessageId) -> Self {
+        let Some(open) = self.body.strip_suffix(b"}") else { return self };
+        let asked = json!({ "previous_message_id": previous });
+        let tail = format!(",\"diagnostics\":{asked}}}");
+        self.body = Bytes::from([open, tail.as_bytes()].concat());
+        self.betas.push(DIAGNOSTICS_BETA.to_owned());
+        self
+    }
+
     /// The call that sends it.
     #[must_use]
     pub fn into_call(self, source: QuerySource) -> ModelCall {

@@ -197,3 +197,22 @@ async fn pc4_a_fork_has_the_same_tools_system_and_messages() {
     let (known, read) = (parent.usage.unwrap().prompt().0, fork.usage.unwrap().cache_read);
     assert!(read * 100 >= known * 99, "{read} of {known} tokens came from the cache");
 }
+
+#[tokio::test]
+async fn pc6_a_server_that_can_say_why_is_asked_behind_the_prefix() {
+    let scenario = Scenario::new().otherwise(Reply::text("Understood."));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let builder = place.builder().set("x", "/mnemon/provider/cache_diagnostics", true);
+    let agent = builder.build().await.unwrap();
+    let mut session = agent.start();
+    for _ in 0..3 {
+        say_ok(&mut session, "go on").await;
+    }
+    let requests = place.server.requests();
+    assert!(requests[0].body.get("diagnostics").is_none());
+    assert_eq!(requests[2].body["diagnostics"]["previous_message_id"], "msg_test_0002");
+    let betas = requests[2].header("anthropic-beta").unwrap_or_default();
+    assert!(betas.contains("cache-diagnosis"), "{betas}");
+    oracle::assert_prefix_stable(&requests);
+    assert!(requests.iter().all(|request| request.refused.is_none()));
+}

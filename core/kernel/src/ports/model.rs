@@ -90,6 +90,12 @@ pub enum ModelEvent {
         /// The block.
         block: Block,
     },
+    /// Why the server did not read the prompt from its cache, where it was
+    /// asked and had a reason (PC6). It comes after [`Self::Started`].
+    CacheMissed {
+        /// The server's word for it.
+        reason: String,
+    },
     /// The server cleared something of the prompt by itself (L2.4): the list
     /// `applied_edits`, as it sent it. It comes before [`Self::Finished`].
     ContextEdited {

@@ -74,7 +74,7 @@ impl Assembler {
         };
         let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         match kind {
-            "message_start" => self.start(&value).map(|event| vec![event]),
+            "message_start" => self.start(&value),
             "content_block_start" => self.start_block(&value),
             "content_block_delta" => self.delta(&value),
             "content_block_stop" => self.stop_block(&value),
@@ -99,7 +99,7 @@ impl Assembler {
         }
     }
 
-    fn start(&mut self, value: &Value) -> Result<ModelEvent, ModelError> {
+    fn start(&mut self, value: &Value) -> Result<Vec<ModelEvent>, ModelError> {
         let Some(message) = value.get("message").filter(|_| self.phase == Phase::Waiting) else {
             return Err(broken("message_start without a message, or twice".into()));
         };
@@ -111,12 +111,15 @@ impl Assembler {
             self.tally.merge(usage);
         }
         self.phase = Phase::Open;
-        Ok(ModelEvent::Started {
+        let started = ModelEvent::Started {
             message_id: MessageId::new(id),
             request_id: self.request_id.clone(),
             model: ModelId::new(text("model").unwrap_or_default()),
             usage: self.tally.usage(),
-        })
+        };
+        let missed = message.pointer("/diagnostics/cache_miss_reason/type").and_then(Value::as_str);
+        let missed = missed.map(|reason| ModelEvent::CacheMissed { reason: reason.to_owned() });
+        Ok([Some(started), missed].into_iter().flatten().collect())
     }
 
     fn start_block(&mut self, value: &Value) -> Result<Vec<ModelEvent>, ModelError> {

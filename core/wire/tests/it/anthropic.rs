@@ -6,7 +6,7 @@ use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Block, Usage};
 use mnemon_wire::INVALID_JSON;
 use mnemon_wire::anthropic::Assembler;
-use mnemon_wire::sse::Decoder;
+use mnemon_wire::sse::{Decoder, Event};
 use serde_json::{Value, json};
 
 /// A stream with every kind of delta, and kinds that nobody knows.
@@ -212,4 +212,17 @@ fn s6_a_malformed_stream_is_broken_and_never_panics() {
     let text = sample().replace("event: ping", &format!("{unknown}event: ping"));
     run(text.as_bytes()).1.unwrap();
     assert_eq!(events(b"").len(), 0);
+}
+
+#[test]
+fn pc6_the_servers_reason_for_a_miss_follows_the_start() {
+    let mut assembler = Assembler::new(CacheTtl::FiveMinutes, None);
+    let data = json!({"type": "message_start", "message": {"id": "m", "model": "x", "usage": {},
+        "diagnostics": {"cache_miss_reason": {"type": "tools_changed"}}}});
+    let event = Event { name: "message_start".into(), data: data.to_string() };
+    let events = assembler.push(&event).unwrap();
+    let [ModelEvent::Started { .. }, ModelEvent::CacheMissed { reason }] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(reason, "tools_changed");
 }
