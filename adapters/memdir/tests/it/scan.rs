@@ -83,26 +83,3 @@ fn fill(dir: &Path, files: usize) {
         .unwrap();
     }
 }
-
-/// Not a test of anything: it prints what the notes on performance quote.
-#[test]
-#[ignore = "a measurement; run with --release --ignored --nocapture"]
-fn measure_ten_thousand_files() {
-    let dir = tempfile::tempdir().unwrap();
-    fill(dir.path(), 10_000);
-    let timed = |what: &str, work: &mut dyn FnMut()| {
-        let start = std::time::Instant::now();
-        work();
-        println!("{what}: {:?}", start.elapsed());
-    };
-    timed("first open (adoption)", &mut || drop(open(dir.path())));
-    timed("second open (reads all once more)", &mut || drop(open(dir.path())));
-    std::thread::sleep(Duration::from_millis(2_100));
-    timed("third open", &mut || drop(open(dir.path())));
-    timed("fourth open (nothing to read)", &mut || drop(open(dir.path())));
-    let store = open(dir.path());
-    timed("scan, all", &mut || assert_eq!(store.scan(usize::MAX).unwrap().len(), 10_000));
-    timed("scan, newest 200", &mut || assert_eq!(store.scan(200).unwrap().len(), 200));
-    timed("save", &mut || drop(save_at(&store, "fresh", "x")));
-    timed("check", &mut || drop(store.check(|_| false).unwrap()));
-}
