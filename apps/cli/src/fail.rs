@@ -78,7 +78,12 @@ pub(crate) fn told(error: &anyhow::Error) -> Told {
         return Told { message: None, hint: None, code: 0 };
     }
     let (hint, code) = advice(error);
-    Told { message: Some(format!("{error:#}")), hint, code }
+    // What settings say is the end of a sentence.
+    let start = match error.downcast_ref::<mnemon::Error>() {
+        Some(mnemon::Error::Settings(_)) => "failed to ",
+        _ => "",
+    };
+    Told { message: Some(format!("{start}{error:#}")), hint, code }
 }
 
 fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
