@@ -181,9 +181,10 @@ impl Session {
         };
         let asked = match (writer, self.world.model.kind()) {
             (Writer::Model, ModelKind::Language) => {
-                let person = compaction.guidance.as_deref();
-                self.ask_for_summary(&plan, Guidance { person, standing: None }, window, cancel)
-                    .await?
+                let wishes = self.compact_wishes();
+                let (person, standing) = (compaction.guidance.as_deref(), wishes.as_deref());
+                let guidance = Guidance { person, standing };
+                self.ask_for_summary(&plan, guidance, window, cancel).await?
             }
             _ => None,
         };

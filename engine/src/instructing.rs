@@ -10,7 +10,7 @@ use mnemon_kernel::ports::{FileError, Files};
 use mnemon_kernel::{Attachment, Entry, Limits};
 use mnemon_rules::{
     Bounds, Candidate, Fate, Given, Instructions, Lazy, Loader, Need, Patterns, Places, Row, Touch,
-    plan, render,
+    compact_instructions, plan, render,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -21,6 +21,8 @@ use std::sync::Arc;
 pub const INSTRUCTIONS: &str = "instructions";
 /// The kind of one that holds what was loaded because a file was touched.
 pub const NESTED: &str = "nested_memory";
+/// The field of an attachment's data that holds what a summary is to keep in mind.
+const COMPACT_FIELD: &str = "compactInstructions";
 /// The most files of one directory of rules.
 const RULE_FILES: usize = 1_000;
 
@@ -140,9 +142,22 @@ impl Session {
         let Some(rendered) = render(&loaded.texts) else { return Ok(()) };
         let paths: Vec<String> =
             loaded.loaded.iter().map(|path| path.display().to_string()).collect();
-        let data = json!({ "paths": paths });
+        let mut data = json!({ "paths": paths });
+        let wishes: Vec<String> =
+            loaded.texts.iter().filter_map(|text| compact_instructions(&text.text)).collect();
+        if let (Some(fields), false) = (data.as_object_mut(), wishes.is_empty()) {
+            fields.insert(COMPACT_FIELD.to_owned(), wishes.join("\n\n").into());
+        }
         self.append(Entry::Attachment(Attachment { kind: kind.into(), rendered, data })).await?;
         Ok(())
+    }
+
+    /// What the instruction files in view want a summary to keep in mind (L4.16).
+    pub(crate) fn compact_wishes(&self) -> Option<String> {
+        let shown = self.shown_data(INSTRUCTIONS).chain(self.shown_data(NESTED));
+        let wishes: Vec<&str> =
+            shown.filter_map(|data| data.get(COMPACT_FIELD)?.as_str()).collect();
+        (!wishes.is_empty()).then(|| wishes.join("\n\n"))
     }
 
     /// Says what was left out and can be mended by the person (I4, I5).

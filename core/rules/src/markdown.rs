@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn compact_instructions_end_at_the_next_heading_of_their_level() {
+    fn l4_16_compact_instructions_end_at_the_next_heading_of_their_level() {
         let text = "# A\n\n## compact Instructions\n\nKeep `x`.\n\n### more\nyes\n\n## B\nno";
         assert_eq!(compact_instructions(text).unwrap(), "Keep `x`.\n\n### more\nyes");
         assert_eq!(compact_instructions("# Compact instructions\n\n"), None);

@@ -32,7 +32,6 @@ pub mod converge;
 mod error;
 pub mod files;
 mod frame;
-pub mod guidance;
 mod keep;
 pub mod local;
 pub mod parse;

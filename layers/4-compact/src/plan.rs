@@ -83,7 +83,7 @@ pub enum Sending {
 pub struct Guidance<'a> {
     /// What the person said with `/compact`.
     pub person: Option<&'a str>,
-    /// The standing instructions of [`crate::guidance`].
+    /// What instruction files say under `# Compact instructions`.
     pub standing: Option<&'a str>,
 }
 

@@ -175,3 +175,25 @@ async fn s4_an_instruction_file_cannot_close_its_envelope() {
     assert_eq!(first[0].matches("</system-reminder>").count(), 1);
     assert!(first[0].ends_with("</system-reminder>"));
 }
+
+#[tokio::test]
+async fn l4_16_standing_guidance_reaches_the_summary_request_and_survives_a_resume() {
+    let scenario = Scenario::new().otherwise(Reply::text("<summary>as you wished</summary>"));
+    let place = start(scenario);
+    place.write(
+        "CLAUDE.md",
+        "# Style\n\nShort.\n\n# Compact instructions\n\nKeep every SQL query.\n\n# More\n",
+    );
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for _ in 0..3 {
+        say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
+    }
+    let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
+    let compaction = mnemon::engine::compacting::Compaction::by_hand(Some("and the names".into()));
+    let cancel = mnemon::CancellationToken::new();
+    session.compact(compaction, &cancel).await.unwrap().unwrap();
+    let asked = place.server.requests_of("compact")[0].last_user_text();
+    assert!(asked.contains("Keep every SQL query.") && asked.contains("and the names"), "{asked}");
+    assert!(!asked.contains("# More"), "only that section");
+}
