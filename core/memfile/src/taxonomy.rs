@@ -123,10 +123,13 @@ impl MemoryType {
                 .collect()
         };
         let lines: Vec<String> = body.lines().map(squeezed).collect();
+        let lower = body.to_lowercase();
+        // At the start of a line, or in bold within one: short memories are
+        // often a single line.
         let has = |part: &str| {
-            lines
-                .iter()
-                .any(|line| line.trim_start_matches(['-', '#']).starts_with(&squeezed(part)))
+            let starts =
+                |line: &String| line.trim_start_matches(['-', '#']).starts_with(&squeezed(part));
+            lower.contains(&part.to_lowercase()) || lines.iter().any(starts)
         };
         self.meaning().parts.iter().copied().filter(|part| !has(part)).collect()
     }
@@ -151,6 +154,8 @@ mod tests {
         assert_eq!(feedback.missing_parts("Do x."), [WHY, HOW_TO_APPLY]);
         assert_eq!(feedback.missing_parts("Do x.\n\n**Why:** y\n"), [HOW_TO_APPLY]);
         assert!(feedback.missing_parts("Do x.\n**Why**: y\n- How to apply: z").is_empty());
+        assert!(feedback.missing_parts("Do x. **Why:** y. **How to apply:** z.").is_empty());
+        assert_eq!(feedback.missing_parts("Nobody knows why: it is so."), [WHY, HOW_TO_APPLY]);
         assert!(MemoryType::User.missing_parts("x").is_empty());
     }
 

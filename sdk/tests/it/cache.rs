@@ -2,6 +2,7 @@
 
 use crate::place::{Place, say_ok};
 use futures_util::StreamExt as _;
+use mnemon::kernel::tokens::estimate_text;
 use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::time::Duration;
@@ -85,17 +86,14 @@ async fn t7_thresholds_mean_what_they_say() {
     let mut session = agent.start();
     for turn in 0..8_usize {
         let prompt = "please look at this text and keep it in mind. ".repeat(20 + 60 * (turn % 3));
+        let fold = session.fold();
+        let estimate = estimate_text(&prompt, &session.config().limits);
+        let predicted = (fold.count() + fold.calibration().apply(estimate)).0;
         say_ok(&mut session, &prompt).await;
         let truth = place.server.requests().last().unwrap().usage.unwrap().prompt().0;
         if turn >= 3 {
-            let before = session.fold().calibration().apply(mnemon::kernel::Tokens(1_000)).0;
-            assert!(before > 0);
-            let counted = session.fold().count().0;
-            let answer = counted - truth;
-            assert!(
-                answer < truth / 10,
-                "the count is the report and the answer: {counted} {truth}"
-            );
+            let error = predicted.abs_diff(truth) * 1_000 / truth;
+            assert!(error < 50, "turn {turn}: {predicted} for {truth}");
         }
     }
 }
