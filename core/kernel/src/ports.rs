@@ -6,6 +6,7 @@
 //! (no process, no half-written file).
 
 mod files;
+mod hooks;
 mod memories;
 mod model;
 mod person;
@@ -15,6 +16,7 @@ mod transcripts;
 mod web;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
+pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
     Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
 };
@@ -23,7 +25,7 @@ pub use model::{
 };
 pub use person::{Answer, Approver, PermissionAsk};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
-pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use shell::{Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
 

@@ -5,8 +5,10 @@
 mod analysis;
 mod background;
 mod foreground;
+mod hook;
+mod sandbox;
 
-use mnemon_kernel::ports::ShellCommand;
+use mnemon_kernel::ports::{Confinement, ShellCommand};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,7 @@ fn command(text: &str, cwd: &Path) -> ShellCommand {
         cwd: cwd.to_path_buf(),
         timeout: Some(Duration::from_secs(20)),
         output_bytes: 1 << 20,
+        confinement: Confinement::Free,
     }
 }
 
