@@ -199,6 +199,18 @@ impl Occasion<'_> {
         }
     }
 
+    /// The call that it is about, if it is about one.
+    #[must_use]
+    pub fn call(&self) -> Option<Call<'_>> {
+        match self {
+            Self::PreToolUse(call)
+            | Self::PostToolUse { call, .. }
+            | Self::PostToolUseFailure { call, .. }
+            | Self::PermissionDenied { call, .. } => Some(*call),
+            _ => None,
+        }
+    }
+
     /// What a matcher is held against; none where the event has no such thing.
     #[must_use]
     pub fn subject(&self) -> Option<&str> {

@@ -29,8 +29,6 @@ pub struct Handler {
     pub condition: Option<String>,
     /// Its time limit in seconds; none is the event's own.
     pub timeout_s: Option<u64>,
-    /// What a person is shown while it runs.
-    pub status: Option<String>,
     /// Whether its answer is waited for.
     pub waits: Waits,
     /// Who set it, as `doctor` names it.
@@ -236,7 +234,6 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
         act,
         condition: text("if").filter(|text| !text.trim().is_empty()).map(str::to_owned),
         timeout_s: value.get("timeout").and_then(Value::as_f64).and_then(seconds),
-        status: text("statusMessage").map(str::to_owned),
         waits: if flag("async") || flag("asyncRewake") { Waits::No } else { Waits::Yes },
         origin: origin.to_owned(),
     })

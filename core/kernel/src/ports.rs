@@ -25,7 +25,9 @@ pub use model::{
 };
 pub use person::{Answer, Approver, PermissionAsk};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
-pub use shell::{Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use shell::{
+    Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
+};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
 
