@@ -9,10 +9,12 @@ mod files;
 mod memories;
 mod model;
 mod person;
+mod post;
 mod search;
 mod shell;
 mod transcripts;
 mod web;
+mod worktrees;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use memories::{
@@ -22,10 +24,12 @@ pub use model::{
     Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
 };
 pub use person::{Answer, Approver, PermissionAsk};
+pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
 pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
+pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 
 use jiff::Timestamp;
 use std::future::Future;

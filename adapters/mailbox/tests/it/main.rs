@@ -1,0 +1,5 @@
+//! Letters between real processes.
+
+mod crash;
+mod full;
+mod post;

@@ -1,0 +1,4 @@
+//! The inbox under every interleaving, and the order of letters.
+
+mod interleaving;
+mod order;
