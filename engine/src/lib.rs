@@ -8,6 +8,7 @@
 mod acting;
 mod answer;
 mod ask;
+pub mod budget;
 pub mod compacting;
 pub mod config;
 pub mod context_view;
@@ -28,6 +29,7 @@ mod turn;
 mod watching;
 pub mod world;
 
+pub use budget::{Budget, Denied};
 pub use config::{Config, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use queue::Queue;

@@ -5,6 +5,7 @@
 //! session is the one that was running.
 
 use crate::ask::{SideAsker, SideBookings};
+use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::permit::{Permit, Places, RuleError};
@@ -14,7 +15,7 @@ use crate::toolbox::Toolbox;
 use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
-use mnemon_kernel::ports::TranscriptError;
+use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
@@ -77,6 +78,7 @@ pub struct Session {
     broken_rules: Vec<RuleError>,
     pub(crate) queue: Queue,
     pub(crate) side_bookings: SideBookings,
+    pub(crate) budget: Budget,
     /// Watches the prompt cache.
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
@@ -130,6 +132,7 @@ impl Session {
             broken_rules,
             queue: Queue::default(),
             side_bookings,
+            budget: Budget::new(config.budget, &world),
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
@@ -167,6 +170,12 @@ impl Session {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What it may still spend in the background.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// What it was started with.
@@ -284,6 +293,7 @@ impl Session {
     /// If the log cannot be written.
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
+        self.budget.spend(&booking).await;
         self.append(Entry::Decision(Decision::Booked(booking))).await?;
         Ok(())
     }
@@ -342,6 +352,7 @@ impl Session {
         self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
+            self.budget.count(&booking.source, Spent::of(booking));
         }
         self.fold.push(record);
     }
