@@ -5,9 +5,11 @@
 //! session is the one that was running.
 
 use crate::ask::{SideAsker, SideBookings};
+use crate::background::Background;
 use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
+use crate::fork::Thread;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -95,6 +97,12 @@ pub struct Session {
     pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
+    /// Whose conversation it is.
+    pub(crate) thread: Thread,
+    /// The books of the session that this one was forked from.
+    pub(crate) up: Option<SideBookings>,
+    /// What goes on beside the conversation.
+    pub(crate) background: Background,
 }
 
 impl Session {
@@ -141,6 +149,9 @@ impl Session {
             touched: Vec::new(),
             staged: Vec::new(),
             said: BTreeSet::new(),
+            thread: Thread::Main,
+            up: None,
+            background: Background::new(Arc::clone(&world.clock)),
             id,
             world,
             toolbox,
@@ -222,8 +233,15 @@ impl Session {
         &self.context
     }
 
+    /// What goes on beside the conversation.
+    #[must_use]
+    pub fn background(&self) -> &Background {
+        &self.background
+    }
+
     /// Sends what happens from here on to a watcher.
     pub fn watch(&mut self, events: Events) {
+        self.background.watch(events.clone());
         self.events = Some(events);
     }
 
@@ -293,7 +311,11 @@ impl Session {
     /// If the log cannot be written.
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
-        self.budget.spend(&booking).await;
+        // A fork's parent counts it when it takes it into its own books.
+        match self.parents_books() {
+            Some(books) => books.add(booking.clone()),
+            None => self.budget.spend(&booking).await,
+        }
         self.append(Entry::Decision(Decision::Booked(booking))).await?;
         Ok(())
     }
@@ -312,7 +334,7 @@ impl Session {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         }
-        if !begun || self.fold.messages().is_empty() {
+        if self.is_main() && (!begun || self.fold.messages().is_empty()) {
             self.attach_standing().await?;
         }
         Ok(())
@@ -352,7 +374,9 @@ impl Session {
         self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
-            self.budget.count(&booking.source, Spent::of(booking));
+            if self.is_main() {
+                self.budget.count(&booking.source, Spent::of(booking));
+            }
         }
         self.fold.push(record);
     }
