@@ -137,7 +137,7 @@ mod tests {
         let choose = |cache, prefix, newest| {
             way(&terms(cache), Tokens(prefix), small.as_ref(), Tokens(newest), &limits)
         };
-        assert_eq!(choose(CacheState::Warm, 3_000, 4_000), Way::OwnPrefix);
+        assert_eq!(choose(CacheState::Warm, 3_000, 40_000), Way::OwnPrefix);
         assert_eq!(choose(CacheState::Warm, 150_000, 1_000), Way::SmallModel);
         assert_eq!(choose(CacheState::Cold, 3_000, 1_000), Way::SmallModel);
         let unknown = way(&terms(CacheState::Warm), Tokens(10), None, Tokens(9_000), &limits);
