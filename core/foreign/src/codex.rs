@@ -105,7 +105,9 @@ impl Codex {
                 let content = blocks(item.get("content"), &mut unknown);
                 match text(item, "role") {
                     Some("assistant") => {
-                        content.into_iter().for_each(|block| self.answer(block, is_summary, sink))
+                        for block in content {
+                            self.answer(block, is_summary, sink);
+                        }
                     }
                     role => self.user(content, role == Some("user"), sink),
                 }
