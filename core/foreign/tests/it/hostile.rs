@@ -72,9 +72,7 @@ fn pc7_a_file_of_the_future_is_read_as_far_as_it_is_known() {
 #[test]
 fn pc7_names_of_what_is_unknown_are_bounded() {
     let mut file = FILES[1].to_owned();
-    for number in 0..10_000 {
-        file += &format!("{{\"type\":\"kind-{number}\"}}\n");
-    }
+    file.extend((0..10_000).map(|number| format!("{{\"type\":\"kind-{number}\"}}\n")));
     let (_, about) = read(file.as_bytes());
     assert!(about.tally.aside.len() <= 65, "{}", about.tally.aside.len());
     assert!(about.tally.aside["others"] > 9_900, "{:?}", about.tally.aside["others"]);

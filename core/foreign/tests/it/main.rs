@@ -1,5 +1,17 @@
 //! Files of every generation, and files that nobody should have written.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    missing_docs,
+    reason = "tests"
+)]
+
 mod claude;
 mod codex;
 mod hostile;
@@ -29,7 +41,7 @@ fn line(what: &What) -> String {
     let record = match what {
         What::Record(record) => record,
         What::Rewound { dropped } => {
-            let ids: Vec<&str> = dropped.iter().map(|id| id.as_str()).collect();
+            let ids: Vec<&str> = dropped.iter().map(mnemon_kernel::RecordId::as_str).collect();
             return format!("back {}", ids.join(","));
         }
     };
@@ -42,7 +54,8 @@ fn line(what: &What) -> String {
                 UserOrigin::Meta => "meta",
                 UserOrigin::CompactSummary => "summary",
             };
-            let text: Vec<String> = user.content.iter().map(|block| block.plain_text()).collect();
+            let text: Vec<String> =
+                user.content.iter().map(mnemon_kernel::Block::plain_text).collect();
             format!("{id} {origin} {}", text.join("|"))
         }
         Entry::Assistant(entry) => {
@@ -51,7 +64,8 @@ fn line(what: &What) -> String {
         }
         Entry::Attachment(own) => format!("{id} attached {}", own.kind),
         Entry::Boundary(own) => {
-            let kept: Vec<&str> = own.preserved.iter().map(|id| id.as_str()).collect();
+            let kept: Vec<&str> =
+                own.preserved.iter().map(mnemon_kernel::RecordId::as_str).collect();
             format!("{id} boundary keeps {}", kept.join(","))
         }
         Entry::Decision(own) => {

@@ -6,7 +6,6 @@ use mnemon_foreign::{Format, Told};
 use mnemon_kernel::{Entry, Usage};
 use std::collections::BTreeMap;
 
-#[expect(clippy::disallowed_methods, reason = "a test reads its data")]
 fn session(name: &str) -> Option<Vec<u8>> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/transcripts");
     let found = std::fs::read(format!("{beside}/{name}")).ok();
