@@ -71,7 +71,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Result<Arc<dyn Tool>, Refusal>, Error> {
         let Some(tool) = self.toolbox.get(&call.name).cloned() else {
-            let known: Vec<&str> = self.toolbox.names().collect();
+            let known: Vec<_> = self.toolbox.names().collect();
             return Ok(Err(Refusal::mistake(format!(
                 "there is no tool {:?}; the tools are {}",
                 call.name,
