@@ -108,6 +108,10 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
+        let mut world = world;
+        if !config.flags.is_on(Flag::PastSearch) {
+            world.past = None;
+        }
         let side_bookings = SideBookings::default();
         let asker = SideAsker {
             world: world.clone(),

@@ -14,7 +14,7 @@ use mnemon_disk::{DiskFiles, DiskTranscripts};
 use mnemon_engine::{Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
-use mnemon_search::TreeSearch;
+use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::layout::{Platform, local_settings};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
@@ -251,6 +251,8 @@ impl Builder {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
+        let longest = limits.transcript_line_bytes;
+        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
         let world = World {
             clock: Arc::clone(&self.clock),
             model: made.model,
@@ -260,6 +262,7 @@ impl Builder {
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            past: Some(Arc::new(past)),
             memories,
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;

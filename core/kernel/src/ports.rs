@@ -8,6 +8,7 @@
 mod files;
 mod memories;
 mod model;
+mod past;
 mod person;
 mod search;
 mod shell;
@@ -21,6 +22,7 @@ pub use memories::{
 pub use model::{
     Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
 };
+pub use past::{Past, PastFound, PastHit, PastQuery};
 pub use person::{Answer, Approver, PermissionAsk};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
 pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
