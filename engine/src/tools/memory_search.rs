@@ -29,11 +29,12 @@ enum Where {
 impl Tool for MemorySearch {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: NAME,
+            name: NAME.into(),
             description: "Looks for words in memory files, then in earlier conversations of this \
                 project. Give few and telling words: all of them have to be there; words in \
                 double quotes are one phrase. Each place comes with an excerpt, newest first. \
-                What was said before may not hold any more: check it.",
+                What was said before may not hold any more: check it."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {
