@@ -52,6 +52,7 @@ impl Bench {
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
             hooks: None,
+            past: None,
             memories: None,
             spending: None,
         };
