@@ -117,6 +117,7 @@ impl Session {
         let mut session = Self::new(self.id.clone(), world, config, self.toolbox.clone());
         session.thread = Thread::Fork { source: errand.source, start: errand.start };
         session.up = Some(self.side_bookings.clone());
+        session.budget = self.budget.clone();
         session.detector = self.detector.clone();
         session.fold = fold;
         session.permit = Permit::confined(&self.permit, errand.remit);

@@ -6,6 +6,7 @@
 
 use crate::ask::{SideAsker, SideBookings};
 use crate::background::Background;
+use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
@@ -16,7 +17,7 @@ use crate::toolbox::Toolbox;
 use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
-use mnemon_kernel::ports::TranscriptError;
+use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
@@ -79,6 +80,7 @@ pub struct Session {
     broken_rules: Vec<RuleError>,
     pub(crate) queue: Queue,
     pub(crate) side_bookings: SideBookings,
+    pub(crate) budget: Budget,
     /// Watches the prompt cache.
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
@@ -138,6 +140,7 @@ impl Session {
             broken_rules,
             queue: Queue::default(),
             side_bookings,
+            budget: Budget::new(config.budget, &world),
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
@@ -178,6 +181,12 @@ impl Session {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What it may still spend in the background.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// What it was started with.
@@ -302,8 +311,10 @@ impl Session {
     /// If the log cannot be written.
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
-        if let Some(books) = self.parents_books() {
-            books.add(booking.clone());
+        // A fork's parent counts it when it takes it into its own books.
+        match self.parents_books() {
+            Some(books) => books.add(booking.clone()),
+            None => self.budget.spend(&booking).await,
         }
         self.append(Entry::Decision(Decision::Booked(booking))).await?;
         Ok(())
@@ -363,6 +374,9 @@ impl Session {
         self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
+            if self.is_main() {
+                self.budget.count(&booking.source, Spent::of(booking));
+            }
         }
         self.fold.push(record);
     }

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+mod budget;
+
+pub use budget::Budget;
+
 /// The merged settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
@@ -126,6 +130,8 @@ pub struct Own {
     pub limits: Limits,
     /// The prompt cache.
     pub cache: Cache,
+    /// What work in the background may spend.
+    pub budget: Budget,
     /// Which provider, and where.
     pub provider: Provider,
     /// How memories are kept.

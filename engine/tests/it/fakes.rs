@@ -52,6 +52,7 @@ impl Bench {
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
             memories: None,
+            spending: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);
