@@ -13,7 +13,7 @@ use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
-use mnemon_search::TreeSearch;
+use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
 use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
@@ -249,6 +249,8 @@ impl Builder {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
+        let longest = limits.transcript_line_bytes;
+        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
         let world = World {
             clock: Arc::clone(&self.clock),
             model: made.model,
@@ -258,6 +260,7 @@ impl Builder {
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            past: Some(Arc::new(past)),
             memories,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
         };

@@ -154,6 +154,8 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     /// Show which memories a message would bring in, and why
     Recall(RecallArgs),
+    /// Look for words in memories and in what was said before
+    Search(SearchArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
@@ -251,6 +253,35 @@ pub(crate) struct ShowResultArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `mnemon search`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Words that all have to be there; words in double quotes are one phrase
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// Most places in memories, and most in sessions
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// In the sessions of every project
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only in one of the two
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Place>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where words are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Place {
+    /// In memories
+    Memories,
+    /// In what was said
+    Sessions,
 }
 
 /// `mnemon sessions`.
