@@ -4,7 +4,6 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::instructions;
 use crate::memory;
 use crate::provider;
 use crate::repo::Repo;
@@ -266,15 +265,8 @@ impl Builder {
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
-            config.instructions = Some(instructions::sources(&instructions::Ground {
-                home: home.root(),
-                user_home: self.user_home.as_deref(),
-                managed_settings: self.managed.as_deref(),
-                cwd: &cwd,
-                repo: repo.as_ref(),
-                excludes: &resolved.settings.claude_md_excludes,
-                trust: &trust,
-            }));
+            let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
+            config.instructions = Some(seen);
         }
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);

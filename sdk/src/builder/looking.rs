@@ -6,6 +6,7 @@ use crate::instructions;
 use crate::memory_dirs::{self, MemoryDirs};
 use crate::repo::Repo;
 use crate::repository::{Repository, Seen};
+use mnemon_engine::instructing::Sources;
 use mnemon_settings::layout::{Platform, local_settings};
 use mnemon_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
 use std::path::Path;
@@ -49,19 +50,31 @@ impl Builder {
         let home = self.resolve_home()?;
         let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
         let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
-        let sources = instructions::sources(&instructions::Ground {
-            home: home.root(),
-            user_home: self.user_home.as_deref(),
-            managed_settings: self.managed.as_deref(),
-            cwd: &cwd,
-            repo: repo.as_ref(),
-            excludes: &resolved.settings.claude_md_excludes,
-            trust: &trust,
-        });
+        let sources = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
         let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)?;
         let files = Arc::clone(&self.files);
         let clock = Arc::clone(&self.clock);
         Ok(Repository::new(Seen { home, trust, resolved, sources, memories, files, clock }))
+    }
+
+    /// Where instruction files are looked for.
+    pub(super) fn instruction_sources(
+        &self,
+        home: &Home,
+        resolved: &Resolved,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        trust: &Trust,
+    ) -> Sources {
+        instructions::sources(&instructions::Ground {
+            home: home.root(),
+            user_home: self.user_home.as_deref(),
+            managed_settings: self.managed.as_deref(),
+            cwd,
+            repo,
+            excludes: &resolved.settings.claude_md_excludes,
+            trust,
+        })
     }
 
     pub(super) fn resolve_home(&self) -> Result<Home, Error> {
