@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 mod files;
+mod instructions;
 mod settings;
 mod setups;
 
@@ -34,7 +35,8 @@ enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     severity: Severity,
-    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`, `hooks`.
+    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`, `hooks`,
+    /// `instructions`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.
@@ -66,6 +68,7 @@ pub(crate) async fn run(
             findings.extend(settings::look(&agent));
             findings.extend(files::look(&agent).await);
             findings.extend(setups::look(&agent).await);
+            findings.extend(instructions::look(ground).await);
             agent.shutdown().await;
         }
         Err(error) => {
