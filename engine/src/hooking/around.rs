@@ -139,7 +139,7 @@ impl Session {
             let reason = match row.reason {
                 Reason::Start => "session_start",
                 Reason::Nested => "nested_traversal",
-                Reason::PathMatch => "path_glob_match",
+                Reason::PathMatch { .. } => "path_glob_match",
                 Reason::Import { .. } => "include",
             };
             let occasion = Occasion::InstructionsLoaded { path: &row.path, kind, reason };
