@@ -259,6 +259,7 @@ impl Session {
         {
             extras.restored = mnemon_compact::files::attach(&files, &limits);
         }
+        extras.restored.extend(self.restored_skills());
         Ok(extras)
     }
 }

@@ -26,6 +26,7 @@ pub mod recalled;
 mod recalling;
 pub mod run;
 pub mod session;
+pub mod skilled;
 pub mod standing;
 mod toolbox;
 pub mod tools;

@@ -41,6 +41,8 @@ pub struct Permit {
     allow: Vec<Rule>,
     ask: Vec<Rule>,
     deny: Vec<Rule>,
+    /// Rules of skills in use, until the turn ends.
+    allow_now: Vec<Rule>,
     /// What a background agent may do; none for a person's session.
     remit: Option<Remit>,
 }
@@ -84,7 +86,7 @@ impl Permit {
         };
         let (allow, ask, deny) =
             (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
-        (Self { mode, places, allow, ask, deny, remit: None }, broken)
+        (Self { mode, places, allow, ask, deny, allow_now: Vec::new(), remit: None }, broken)
     }
 
     /// The permissions of a background agent: what the person denies stays
@@ -108,6 +110,17 @@ impl Permit {
     /// Allows what a rule covers until the session ends.
     pub fn allow_for_session(&mut self, rule: &str) {
         self.allow.extend(Rule::parse(rule, &self.places));
+    }
+
+    /// Allows what rules cover until the turn ends; broken ones are left out.
+    pub fn allow_for_turn(&mut self, rules: &[String]) {
+        let places = &self.places;
+        self.allow_now.extend(rules.iter().filter_map(|rule| Rule::parse(rule, places).ok()));
+    }
+
+    /// Takes back what was allowed for a turn.
+    pub fn end_turn(&mut self) {
+        self.allow_now.clear();
     }
 
     /// Whether a rule, given as text, speaks of a call.
@@ -136,7 +149,8 @@ impl Permit {
         if !bypass && self.ask.iter().any(|rule| rule.touches(tool, access)) {
             return ask;
         }
-        if bypass || self.allow.iter().any(|rule| rule.covers(tool, access)) {
+        if bypass || self.allow.iter().chain(&self.allow_now).any(|rule| rule.covers(tool, access))
+        {
             return self.unless_planning(access);
         }
         match (self.by_default(access), self.mode) {

@@ -15,7 +15,7 @@ use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::toolbox::Toolbox;
-use crate::tools::{Snipping, ToolContext};
+use crate::tools::ToolContext;
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
 use mnemon_kernel::ports::{Spent, TranscriptError};
@@ -131,10 +131,7 @@ impl Session {
             config.roots.clone(),
         );
         context.ask = Some(Arc::new(asker));
-        context.confinement = config.confinement.clone();
-        if !config.flags.is_on(Flag::Snip) {
-            context.snipping = Snipping::Off;
-        }
+        context.follow(&config);
         let context = Arc::new(context);
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),

@@ -8,6 +8,7 @@
 
 use crate::instructing::INSTRUCTIONS;
 use crate::session::{Error, Session};
+use crate::skilled::LISTING;
 use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Entry, Flag};
@@ -28,6 +29,9 @@ impl Session {
         }
         if !self.shows(MEMORY_INDEX) {
             self.attach_memory_index().await?;
+        }
+        if !self.shows(LISTING) {
+            self.attach_skill_listing().await?;
         }
         Ok(())
     }

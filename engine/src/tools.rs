@@ -17,6 +17,7 @@ mod near;
 mod patch;
 mod read;
 mod result_read;
+mod skill;
 mod snip;
 mod todo_write;
 mod web_fetch;
@@ -50,6 +51,12 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(snip::Snip),
         Arc::new(memory_search::MemorySearch),
     ]
+}
+
+/// The tool by which skills are taken up, for sessions that have some.
+#[must_use]
+pub fn skill_tool() -> Arc<dyn Tool> {
+    Arc::new(skill::Skill)
 }
 
 /// One thing that the model can do.

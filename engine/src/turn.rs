@@ -88,15 +88,24 @@ impl Session {
         self.ensure_beginning().await?;
         self.start_hooks(cancel).await?;
         let text = text_of(&prompt);
-        if let Err(why) = self.prompt_hooks(&text, cancel).await? {
+        let skill = self.called_skill(&text).filter(|_| self.is_main());
+        let asked = match &skill {
+            Some(skill) => self.expansion_hooks(skill, &text, cancel).await?,
+            None => self.prompt_hooks(&text, cancel).await?,
+        };
+        if let Err(why) = asked {
             return Ok(Err(why));
         }
+        self.permit.end_turn();
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
             self.recall_for(&text, cancel).await?;
         }
         let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
         self.append_user(prompt, origin).await?;
+        if let Some(skill) = skill {
+            self.take_up(&skill, cancel).await?;
+        }
         self.attach_hook_texts().await?;
         Ok(Ok(()))
     }
@@ -143,6 +152,7 @@ impl Session {
             return Ok(());
         }
         self.tell_finished_jobs().await?;
+        self.attach_requested_skills(cancel).await?;
         self.attach_touched().await?;
         self.join_recalled().await?;
         for text in self.queue.take() {

@@ -9,7 +9,7 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
-use mnemon_engine::{Tool, Toolbox, World};
+use mnemon_engine::{Tool, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -280,7 +280,9 @@ impl Builder {
             config.instructions = Some(seen);
         }
         config.secrets = made.key.into_iter().collect();
-        let toolbox = Toolbox::with_extra(self.tools);
+        let own = &config.limits.skills;
+        config.skills = self.shelf(&home, repo.as_ref(), &cwd, &trust, own);
+        let toolbox = self.toolbox(&config);
         let parts =
             Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
         Ok(Agent::new(parts))

@@ -35,6 +35,7 @@ mod provider;
 mod repo;
 mod repository;
 mod shell;
+mod skills;
 mod turn;
 
 pub use agent::Agent;
@@ -62,5 +63,6 @@ pub use mnemon_process::sandbox_available;
 pub use mnemon_recall as recall;
 pub use mnemon_rules as rules;
 pub use mnemon_settings as settings;
+pub use mnemon_skills as skilling;
 pub use mnemon_transcript as transcript;
 pub use tokio_util::sync::CancellationToken;

@@ -111,6 +111,10 @@ limits! {
         past: PastLimits = PastLimits::default(),
         /// Instruction files.
         rules: RulesLimits = RulesLimits::default(),
+        /// Skills and custom commands.
+        skills: SkillLimits = SkillLimits::default(),
+        /// Servers that bring tools.
+        mcp: McpLimits = McpLimits::default(),
         /// Programs that are run at events.
         hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
@@ -269,6 +273,46 @@ limits! {
         brace_patterns: usize = 1_000,
         /// Bytes of all patterns that the braces of one rule's `paths` expand to.
         brace_bytes: usize = 4 * 1024 * 1024,
+    }
+}
+
+limits! {
+    /// How much of skills is shown (Q5, L4.5).
+    SkillLimits {
+        /// Characters of the list that the model is shown.
+        listing_chars: usize = 8_000,
+        /// Characters of one description in it.
+        description_chars: usize = 1_536,
+        /// Largest file of a skill, in bytes.
+        file_bytes: u64 = 1024 * 1024,
+        /// Most skills of one directory.
+        per_directory: usize = 500,
+        /// Tokens of each skill that comes back after a compaction.
+        restore_each_tokens: u64 = 5_000,
+        /// Tokens of all skills that come back.
+        restore_tokens: u64 = 25_000,
+    }
+}
+
+limits! {
+    /// What servers that bring tools may take (CONTRACTS 5).
+    McpLimits {
+        /// Milliseconds that a server has to answer its first message.
+        start_ms: u64 = 30_000,
+        /// Milliseconds that the first message of a session waits for servers.
+        first_wait_ms: u64 = 5_000,
+        /// Milliseconds that a call may take where the server's entry names none.
+        call_ms: u64 = 600_000,
+        /// Characters of a description or of instructions that are shown.
+        text_chars: usize = 2_048,
+        /// Most tools of one server that are taken up.
+        tools: usize = 1_000,
+        /// Tools whose schemas are given at once.
+        found_tools: usize = 10,
+        /// Largest answer of a server, in bytes.
+        result_bytes: usize = 16 * 1024 * 1024,
+        /// How often in a row a server that died is started again.
+        restarts: u32 = 3,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Hooks around a conversation: its start and end, what the person says, when
 //! the model would stop, compactions, instruction files.
 
-use super::{CONTEXT, FEEDBACK};
+use super::FEEDBACK;
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
@@ -33,9 +33,7 @@ impl Session {
         let model = self.model().to_string();
         let start = Occasion::SessionStart { source, model: &model };
         let verdict = self.fire(&start, cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::SessionStart, context);
-        }
+        self.keep_contexts(HookEvent::SessionStart, verdict.contexts);
         self.attach_hook_texts().await
     }
 
@@ -55,9 +53,7 @@ impl Session {
             self.hooking.stop = None;
             return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}")));
         }
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::UserPromptSubmit, context);
-        }
+        self.keep_contexts(HookEvent::UserPromptSubmit, verdict.contexts);
         Ok(Ok(()))
     }
 
@@ -80,9 +76,7 @@ impl Session {
             return Ok(false);
         }
         let verdict = self.fire(&Occasion::Stop { again: times > 0, last }, cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::Stop, context);
-        }
+        self.keep_contexts(HookEvent::Stop, verdict.contexts);
         let stops = self.hooking.stop.take().is_some();
         let Some(reason) = verdict.blocked.filter(|_| !stops) else { return Ok(false) };
         let most = self.config.limits.hooks.stop_blocks;

@@ -1,6 +1,6 @@
 //! Hooks around the calls of tools.
 
-use super::{CONTEXT, FEEDBACK};
+use super::FEEDBACK;
 use crate::session::{Error, Session};
 use crate::tools::{ToolCall, ToolOutput};
 use mnemon_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission};
@@ -20,9 +20,7 @@ impl Session {
     ) -> Result<Said, Error> {
         let asked = call.clone();
         let verdict = self.fire(&Occasion::PreToolUse(told(&asked)), cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::PreToolUse, context);
-        }
+        self.keep_contexts(HookEvent::PreToolUse, verdict.contexts);
         if let Some(input) = verdict.input {
             call.input = input;
         }
@@ -51,9 +49,7 @@ impl Session {
         if let Some(reason) = verdict.blocked {
             self.keep_for_model(FEEDBACK, event, reason);
         }
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, event, context);
-        }
+        self.keep_contexts(event, verdict.contexts);
         if let Some(shown) = verdict.output {
             output.content = match shown {
                 Value::String(_) | Value::Array(_) => shown,

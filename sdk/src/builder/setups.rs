@@ -2,10 +2,17 @@
 
 use super::{Builder, Wanted};
 use crate::hooks;
+use crate::repo::Repo;
 use crate::shell;
+use crate::skills;
+use mnemon_engine::tools::skill_tool;
+use mnemon_engine::{Config, Toolbox};
 use mnemon_hooks::Registry;
+use mnemon_kernel::limits::SkillLimits;
 use mnemon_kernel::ports::{Confinement, Hooks};
-use mnemon_settings::Resolved;
+use mnemon_settings::trust::Trust;
+use mnemon_settings::{Home, Resolved};
+use mnemon_skills::Shelf;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +32,29 @@ impl Builder {
             Wanted::Yes => Arc::new(hooks::registry(resolved)),
             Wanted::No => Arc::default(),
         }
+    }
+
+    /// The skills that can be taken up.
+    pub(super) fn shelf(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        trust: &Trust,
+        limits: &SkillLimits,
+    ) -> Arc<Shelf> {
+        if self.setups == Wanted::No {
+            return Arc::default();
+        }
+        let root = repo.map_or(cwd, |repo| repo.root.as_path());
+        Arc::new(skills::shelf(&skills::Ground { home: home.root(), cwd, root, trust, limits }))
+    }
+
+    /// The tools: the standard ones, those that what is set up needs, and the
+    /// embedder's own.
+    pub(super) fn toolbox(&self, config: &Config) -> Toolbox {
+        let skill = config.skills.has_for_model().then(skill_tool);
+        Toolbox::with_extra(skill.into_iter().chain(self.tools.iter().cloned()).collect())
     }
 
     /// What the commands of the conversation are held to (S8).

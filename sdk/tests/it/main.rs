@@ -23,6 +23,7 @@ mod place;
 mod recall;
 mod resume;
 mod safety;
+mod skills;
 mod snip;
 mod surfaces;
 mod turns;

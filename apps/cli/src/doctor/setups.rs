@@ -15,6 +15,9 @@ const HOOKS: &str = "hooks";
 pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let mut findings = sandbox(agent);
     findings.extend(hooks(agent));
+    findings.extend(agent.config().skills.problems.iter().map(|problem| {
+        Finding::new(Severity::Warning, "skills", problem).fix("mend the file, or take it out")
+    }));
     findings.extend(failed_hooks(agent).await);
     findings
 }

@@ -10,6 +10,7 @@ use crate::present::{Look, Presenter, cut, names};
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
+use mnemon::skilling::Skill;
 use mnemon::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::io;
@@ -65,8 +66,8 @@ impl Printer {
             "provider": agent.provider().kind.as_str(),
             "tools": agent.toolbox().names().collect::<Vec<_>>(),
             "mcp_servers": [],
-            "slash_commands": [],
-            "skills": [],
+            "slash_commands": called(session, Skill::is_for_person),
+            "skills": called(session, Skill::is_for_model),
             "plugins": [],
             "permissionMode": config.permission_mode.as_str(),
             "apiKeySource": key_source,
@@ -158,6 +159,12 @@ impl Printer {
         }
         Presenter::json_line(&value)
     }
+}
+
+/// The names of the skills of which something holds.
+fn called(session: &Session, is: fn(&Skill) -> bool) -> Vec<String> {
+    let skills = session.config().skills.skills().iter();
+    skills.filter(|skill| is(skill)).map(|skill| skill.name.clone()).collect()
 }
 
 /// An event as a line of stream-json; none for what the format does not have.

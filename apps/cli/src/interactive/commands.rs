@@ -4,7 +4,7 @@
 use super::{Flow, Repl, choose, compact, context, messages, note_damage};
 use crate::cost;
 use crate::pick::Opened;
-use crate::present::Look;
+use crate::present::{Look, cut};
 use crate::setup;
 use anyhow::Result;
 use mnemon::kernel::ModelId;
@@ -116,6 +116,12 @@ const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        names: &["skills"],
+        takes: "",
+        about: "skills and custom commands; call one as /NAME [ARGUMENTS]",
+        run: |repl, _| Box::pin(async move { skills(repl) }),
+    },
+    Command {
         names: &["quit", "exit"],
         takes: "",
         about: "leave",
@@ -127,6 +133,10 @@ const COMMANDS: &[Command] = &[
 pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
+        let skills = std::sync::Arc::clone(&repl.session.config().skills);
+        if skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person) {
+            return repl.turn(&format!("/{text}")).await;
+        }
         let text = format!("there is no command /{name}; /help lists them");
         repl.presenter.note(Look::Yellow, &text);
         return Ok(Flow::GoOn);
@@ -145,6 +155,27 @@ fn help(repl: &Repl<'_>) -> Result<Flow> {
         .collect();
     repl.presenter.table(&rows)?;
     repl.presenter.line("a backslash at the end of a line goes on with the next")?;
+    Ok(Flow::GoOn)
+}
+
+fn skills(repl: &Repl<'_>) -> Result<Flow> {
+    let shelf = &repl.session.config().skills;
+    if shelf.skills().is_empty() {
+        let home = repl.agent.home().skills();
+        repl.presenter.line(&format!("there are none; put one in {}", home.display()))?;
+        return Ok(Flow::GoOn);
+    }
+    let rows: Vec<Vec<String>> = shelf
+        .skills()
+        .iter()
+        .map(|skill| {
+            let hint = skill.argument_hint.as_deref().unwrap_or_default();
+            let slash = if skill.is_for_person() { "/" } else { "" };
+            let usage = format!("{slash}{} {hint}", skill.name);
+            vec![usage.trim_end().to_owned(), cut(&skill.description, 80)]
+        })
+        .collect();
+    repl.presenter.table(&rows)?;
     Ok(Flow::GoOn)
 }
 
