@@ -242,6 +242,7 @@ impl Session {
         }
         self.lazy = None;
         self.attach_standing().await?;
+        self.attach_servers().await?;
         let report = applied.report;
         self.emit(|| Event::Compacted(Box::new(report.clone())));
         Ok(report)
@@ -260,6 +261,7 @@ impl Session {
             extras.restored = mnemon_compact::files::attach(&files, &limits);
         }
         extras.restored.extend(self.restored_skills());
+        extras.restored.extend(self.restored_schemas());
         Ok(extras)
     }
 }

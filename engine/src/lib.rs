@@ -25,6 +25,7 @@ mod queue;
 pub mod recalled;
 mod recalling;
 pub mod run;
+pub mod serving;
 pub mod session;
 pub mod skilled;
 pub mod standing;

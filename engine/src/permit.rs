@@ -5,6 +5,7 @@
 //! repository could use to start programs is never changed without asking.
 
 use crate::tools::Access;
+use mnemon_kernel::ports::Asks;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
 use std::path::{Path, PathBuf};
 
@@ -146,7 +147,8 @@ impl Permit {
         }
         let ask = self.question(tool, access);
         let bypass = self.mode == PermissionMode::BypassPermissions;
-        if !bypass && self.ask.iter().any(|rule| rule.touches(tool, access)) {
+        let always = matches!(access, Access::Server { asks: Asks::Always, .. });
+        if !bypass && (always || self.ask.iter().any(|rule| rule.touches(tool, access))) {
             return ask;
         }
         if bypass || self.allow.iter().chain(&self.allow_now).any(|rule| rule.covers(tool, access))
@@ -181,7 +183,7 @@ impl Permit {
                     && !self.is_guarded(path);
                 accepted || (self.mode != PermissionMode::Plan && self.is_memory(path))
             }
-            Access::Execute(_) | Access::Fetch { .. } => false,
+            Access::Execute(_) | Access::Fetch { .. } | Access::Server { .. } => false,
         };
         if free { Free::Yes } else { Free::No }
     }

@@ -85,7 +85,9 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<Result<(), String>, Error> {
+        self.meet_servers().await;
         self.ensure_beginning().await?;
+        self.attach_servers().await?;
         self.start_hooks(cancel).await?;
         let text = text_of(&prompt);
         let skill = self.called_skill(&text).filter(|_| self.is_main());
@@ -153,6 +155,7 @@ impl Session {
         }
         self.tell_finished_jobs().await?;
         self.attach_requested_skills(cancel).await?;
+        self.attach_servers().await?;
         self.attach_touched().await?;
         self.join_recalled().await?;
         for text in self.queue.take() {

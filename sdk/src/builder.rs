@@ -10,6 +10,7 @@ use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, World};
+use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -24,6 +25,8 @@ use std::sync::Arc;
 mod configure;
 mod looking;
 mod setups;
+
+use setups::Ground;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -249,43 +252,69 @@ impl Builder {
             None => provider::make(&choice, &limits).await?,
         };
         let limits = Arc::new(limits);
-        let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
-        let transcripts = self.transcripts.clone().unwrap_or_else(|| {
-            let own = DiskTranscripts::new(project.root().to_owned());
-            Arc::new(own.with_max_line(limits.transcript_line_bytes))
-        });
         let memories = match &self.memories {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
-        let longest = limits.transcript_line_bytes;
-        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
-        let world = World {
-            clock: Arc::clone(&self.clock),
-            model: made.model,
-            files: Arc::clone(&self.files),
-            shell: shell::make(&resolved),
-            search: Arc::new(TreeSearch) as Arc<dyn Search>,
-            web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
-            transcripts,
-            approver: Arc::clone(&self.approver),
-            hooks: self.hook_runner(&resolved),
-            past: Some(Arc::new(past)),
-            memories,
-            spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
-        };
+        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits);
+        world.memories = memories;
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
             let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
             config.instructions = Some(seen);
         }
         config.secrets = made.key.into_iter().collect();
-        let own = &config.limits.skills;
-        config.skills = self.shelf(&home, repo.as_ref(), &cwd, &trust, own);
-        let toolbox = self.toolbox(&config);
-        let parts =
-            Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
+        let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
+        let ground =
+            Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };
+        let (toolbox, servers) = self.equip(&mut world, &mut config, &ground);
+        let parts = Parts {
+            world,
+            config,
+            toolbox,
+            home,
+            repo,
+            trust,
+            servers,
+            resolved,
+            choice,
+            live,
+            poller,
+        };
         Ok(Agent::new(parts))
+    }
+
+    /// The outside world, but for memories and what people set up.
+    fn world(
+        &self,
+        home: &Home,
+        cwd: &Path,
+        resolved: &Resolved,
+        model: Arc<dyn Model>,
+        limits: &Limits,
+    ) -> World {
+        let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
+        let longest = limits.transcript_line_bytes;
+        let transcripts = self.transcripts.clone().unwrap_or_else(|| {
+            let own = DiskTranscripts::new(project.root().to_owned());
+            Arc::new(own.with_max_line(longest))
+        });
+        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
+        World {
+            clock: Arc::clone(&self.clock),
+            model,
+            files: Arc::clone(&self.files),
+            shell: shell::make(resolved),
+            search: Arc::new(TreeSearch) as Arc<dyn Search>,
+            web: Arc::new(WebReader::new(limits)) as Arc<dyn Web>,
+            transcripts,
+            approver: Arc::clone(&self.approver),
+            servers: None,
+            hooks: self.hook_runner(resolved),
+            past: Some(Arc::new(past)),
+            memories: None,
+            spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
+        }
     }
 
     async fn directories(

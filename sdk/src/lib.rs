@@ -34,6 +34,7 @@ mod memory_place;
 mod provider;
 mod repo;
 mod repository;
+mod servers;
 mod shell;
 mod skills;
 mod turn;
@@ -45,6 +46,7 @@ pub use clock::SystemClock;
 pub use error::Error;
 pub use repo::Repo;
 pub use repository::{Chain, Repository};
+pub use servers::NamedServers;
 pub use turn::Turn;
 
 pub use mnemon_engine as engine;

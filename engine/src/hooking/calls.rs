@@ -85,7 +85,7 @@ impl Session {
     /// Whether the rule of a handler's `if` speaks of the call.
     pub(super) fn is_meant(&self, handler: &Handler, occasion: &Occasion<'_>) -> bool {
         let (Some(rule), Some(call)) = (&handler.condition, occasion.call()) else { return true };
-        let Some(tool) = self.toolbox.get(call.tool) else { return false };
+        let Some(tool) = self.find_tool(call.tool) else { return false };
         self.permit.speaks_of(rule, call.tool, &tool.access(call.input, &self.context))
     }
 }

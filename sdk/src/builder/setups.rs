@@ -2,19 +2,26 @@
 
 use super::{Builder, Wanted};
 use crate::hooks;
-use crate::repo::Repo;
+use crate::servers::{self, NamedServers};
 use crate::shell;
 use crate::skills;
-use mnemon_engine::tools::skill_tool;
-use mnemon_engine::{Config, Toolbox};
+use mnemon_engine::tools::{server_tools, skill_tool};
+use mnemon_engine::{Config, Tool, Toolbox, World};
 use mnemon_hooks::Registry;
-use mnemon_kernel::limits::SkillLimits;
-use mnemon_kernel::ports::{Confinement, Hooks};
+use mnemon_kernel::ports::{Confinement, Hooks, Servers};
+use mnemon_settings::Resolved;
 use mnemon_settings::trust::Trust;
-use mnemon_settings::{Home, Resolved};
-use mnemon_skills::Shelf;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Where an agent is put together.
+pub(super) struct Ground<'a> {
+    pub(super) home: &'a Path,
+    pub(super) root: &'a Path,
+    pub(super) cwd: &'a Path,
+    pub(super) trust: &'a Trust,
+    pub(super) resolved: &'a Resolved,
+}
 
 impl Builder {
     /// Who runs the handlers of hooks; nobody where there are none.
@@ -34,27 +41,31 @@ impl Builder {
         }
     }
 
-    /// The skills that can be taken up.
-    pub(super) fn shelf(
+    /// Brings in skills and servers, and gives the tools: the standard ones,
+    /// those that what is set up needs, and the embedder's own.
+    pub(super) fn equip(
         &self,
-        home: &Home,
-        repo: Option<&Repo>,
-        cwd: &Path,
-        trust: &Trust,
-        limits: &SkillLimits,
-    ) -> Arc<Shelf> {
-        if self.setups == Wanted::No {
-            return Arc::default();
+        world: &mut World,
+        config: &mut Config,
+        ground: &Ground<'_>,
+    ) -> (Toolbox, NamedServers) {
+        let mut extra: Vec<Arc<dyn Tool>> = Vec::new();
+        let mut named = NamedServers::default();
+        if self.setups == Wanted::Yes {
+            let Ground { home, root, cwd, trust, resolved } = *ground;
+            let limits = &config.limits.skills;
+            let places = skills::Ground { home, cwd, root, trust, limits };
+            config.skills = Arc::new(skills::shelf(&places));
+            named = servers::named(resolved, root, trust, &self.variables);
+            let made = servers::make(&named, &config.roots, resolved, &config.limits.mcp);
+            world.servers = made.map(|servers| Arc::new(servers) as Arc<dyn Servers>);
         }
-        let root = repo.map_or(cwd, |repo| repo.root.as_path());
-        Arc::new(skills::shelf(&skills::Ground { home: home.root(), cwd, root, trust, limits }))
-    }
-
-    /// The tools: the standard ones, those that what is set up needs, and the
-    /// embedder's own.
-    pub(super) fn toolbox(&self, config: &Config) -> Toolbox {
-        let skill = config.skills.has_for_model().then(skill_tool);
-        Toolbox::with_extra(skill.into_iter().chain(self.tools.iter().cloned()).collect())
+        extra.extend(config.skills.has_for_model().then(skill_tool));
+        if world.servers.is_some() {
+            extra.extend(server_tools());
+        }
+        extra.extend(self.tools.iter().cloned());
+        (Toolbox::with_extra(extra), named)
     }
 
     /// What the commands of the conversation are held to (S8).
