@@ -23,6 +23,7 @@ mod place;
 mod recall;
 mod resume;
 mod safety;
+mod servers;
 mod skills;
 mod snip;
 mod surfaces;

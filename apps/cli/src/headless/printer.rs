@@ -7,6 +7,7 @@ use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
 use crate::present::{Look, Presenter, cut, names};
+use mnemon::kernel::ports::ServerState;
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
@@ -65,7 +66,7 @@ impl Printer {
             "model": crate::setup::model_name(agent, session),
             "provider": agent.provider().kind.as_str(),
             "tools": agent.toolbox().names().collect::<Vec<_>>(),
-            "mcp_servers": [],
+            "mcp_servers": servers(agent),
             "slash_commands": called(session, Skill::is_for_person),
             "skills": called(session, Skill::is_for_model),
             "plugins": [],
@@ -159,6 +160,20 @@ impl Printer {
         }
         Presenter::json_line(&value)
     }
+}
+
+/// The servers that bring tools; they start with the first message.
+fn servers(agent: &Agent) -> Vec<Value> {
+    let views = agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let shown = views.iter().map(|view| {
+        let status = match view.state {
+            ServerState::Idle | ServerState::Connecting => "pending",
+            ServerState::Up(_) => "connected",
+            ServerState::Down(_) => "failed",
+        };
+        json!({"name": view.name, "status": status, "source": view.origin})
+    });
+    shown.collect()
 }
 
 /// The names of the skills of which something holds.

@@ -8,6 +8,7 @@ use crate::present::{Look, cut};
 use crate::setup;
 use anyhow::Result;
 use mnemon::kernel::ModelId;
+use mnemon::kernel::ports::ServerState;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -116,6 +117,12 @@ const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        names: &["mcp"],
+        takes: "",
+        about: "servers that bring tools, and how they are",
+        run: |repl, _| Box::pin(async move { servers(repl) }),
+    },
+    Command {
         names: &["skills"],
         takes: "",
         about: "skills and custom commands; call one as /NAME [ARGUMENTS]",
@@ -155,6 +162,33 @@ fn help(repl: &Repl<'_>) -> Result<Flow> {
         .collect();
     repl.presenter.table(&rows)?;
     repl.presenter.line("a backslash at the end of a line goes on with the next")?;
+    Ok(Flow::GoOn)
+}
+
+fn servers(repl: &Repl<'_>) -> Result<Flow> {
+    let named = repl.agent.named_servers();
+    let views = repl.agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let mut rows: Vec<Vec<String>> = views
+        .iter()
+        .map(|view| {
+            let state = match &view.state {
+                ServerState::Idle => "starts with the first message".to_owned(),
+                ServerState::Connecting => "starting".to_owned(),
+                ServerState::Up(revision) => format!("{} tools, {revision}", view.tools.len()),
+                ServerState::Down(why) => format!("not there: {}", cut(why, 80)),
+            };
+            vec![view.name.clone(), state, view.origin.clone()]
+        })
+        .collect();
+    let off = |name: &String| vec![name.clone(), "off: `mnemon trust`".to_owned(), String::new()];
+    rows.extend(named.untrusted.iter().map(off));
+    let broken = named.broken.iter();
+    rows.extend(broken.map(|own| vec![own.name.clone(), own.reason.clone(), own.origin.clone()]));
+    if rows.is_empty() {
+        repl.presenter.line("there are none; name one under mcpServers in the settings")?;
+        return Ok(Flow::GoOn);
+    }
+    repl.presenter.table(&rows)?;
     Ok(Flow::GoOn)
 }
 
