@@ -7,7 +7,7 @@ use crate::path::TopicPath;
 use crate::store::{By, Note, Store, TopicHead};
 use mnemon_memfile::drift::{Reference, references};
 use mnemon_memfile::index::{INDEX_FILE, breach, reach};
-use mnemon_memfile::similar::{Fingerprint, NEAR};
+use mnemon_memfile::similar::near_pairs;
 use mnemon_memfile::{Memory, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -172,29 +172,8 @@ impl Store {
     }
 }
 
-/// Pairs that are nearly the same. Only those that share a part of their
-/// sketches are compared, so thousands of memories take no time.
 fn near_copies(texts: &BTreeMap<&str, String>) -> Vec<Issue> {
-    let prints: Vec<(&str, Fingerprint)> =
-        texts.iter().map(|(path, text)| (*path, Fingerprint::of(text))).collect();
-    let mut by_run: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let mut compared = BTreeSet::new();
-    let mut issues = Vec::new();
-    for (at, (path, print)) in prints.iter().enumerate() {
-        for run in print.sketch() {
-            let others = by_run.entry(run).or_default();
-            for other in others.iter().copied().take(MOST_ALIKE) {
-                let Some((other_path, other_print)) = prints.get(other) else { continue };
-                if compared.insert((other, at)) && print.likeness(other_print) >= NEAR {
-                    let named = |path: &str| TopicPath::found(path.to_owned());
-                    issues.push(Issue::NearCopy(named(other_path), named(path)));
-                }
-            }
-            others.push(at);
-        }
-    }
-    issues
+    let named = |path: &str| TopicPath::found(path.to_owned());
+    let pairs = near_pairs(texts.iter().map(|(path, text)| (*path, text.as_str())));
+    pairs.into_iter().map(|pair| Issue::NearCopy(named(pair.one), named(pair.other))).collect()
 }
-
-/// With how many others that share a run a memory is compared.
-const MOST_ALIKE: usize = 32;

@@ -5,6 +5,7 @@
 //! - [`Store`]: opening, listing, reading, saving, forgetting, moving.
 //! - [`journal`]: what an entry of the history is.
 //! - [`check`]: what is wrong with a store, and mending it.
+//! - [`dream`]: consolidating: the lock, a working copy, swapping it in (L6).
 //! - [`usage`]: which memories were of use.
 //! - [`port`]: memories as a session reads them.
 //!
@@ -17,6 +18,7 @@
 //! thread.
 
 pub mod check;
+pub mod dream;
 mod error;
 pub mod journal;
 pub mod location;
@@ -25,6 +27,7 @@ pub mod port;
 pub mod store;
 pub mod usage;
 
+pub use dream::DirDreams;
 pub use error::Error;
 pub use journal::{Action, Author, ContentId, Entry, EntryId};
 pub use path::TopicPath;

@@ -103,6 +103,8 @@ limits! {
         prune: PruneLimits = PruneLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 6: consolidation.
+        dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
         /// Instruction files.
@@ -205,6 +207,40 @@ limits! {
         collapse_commit_percent: u64 = 90,
         /// Percentage of the effective window over which requests are refused while collapsing.
         collapse_refuse_percent: u64 = 95,
+    }
+}
+
+limits! {
+    /// Layer 6: when memories are consolidated, and what a dream may do (L6).
+    DreamLimits {
+        /// Hours between two dreams.
+        hours: i64 = 24,
+        /// Minutes between two looks for sessions that were touched.
+        scan_minutes: i64 = 10,
+        /// Sessions that have to be touched since the last dream.
+        sessions: usize = 5,
+        /// Longest dream, in minutes.
+        minutes: u64 = 55,
+        /// Most model requests of one dream.
+        requests: u32 = 60,
+        /// A dream starts afresh where the session fills more than this percentage of the window.
+        fresh_percent: u64 = 50,
+        /// Most of the memories, as a percentage, that a dream may do away with.
+        delete_percent: u64 = 30,
+        /// Lines of the index that are mended after an agent's dream; with more faults it is thrown away.
+        mend_lines: usize = 10,
+        /// Largest memory that a dream may write, in bytes.
+        memory_bytes: usize = 65_536,
+        /// Bytes by which all memories together may grow in one dream.
+        growth_bytes: usize = 262_144,
+        /// Percentage of the words of a line that nobody said before, from which on it is laid before the person.
+        novel_percent: usize = 40,
+        /// Findings of each kind that are handed to a dream.
+        findings: usize = 40,
+        /// Bytes of a project that are looked through for names in code.
+        lookup_bytes: u64 = 256 * 1024 * 1024,
+        /// How often a result is merged again because the store changed meanwhile.
+        merge_tries: u32 = 8,
     }
 }
 

@@ -5,6 +5,7 @@
 //! what it was doing, and an implementation must leave nothing behind then
 //! (no process, no half-written file).
 
+mod dreams;
 mod files;
 mod memories;
 mod model;
@@ -14,6 +15,10 @@ mod shell;
 mod transcripts;
 mod web;
 
+pub use dreams::{
+    Begun, DreamError, Dreams, Ending, Gathered, Holder, LogsRead, Night, Proposal, Stored,
+    StoredFile, Swap, SwapEdit, Swapped, Writer,
+};
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use memories::{
     Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
@@ -22,7 +27,9 @@ pub use model::{
     Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
 };
 pub use person::{Answer, Approver, PermissionAsk};
-pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
+pub use search::{
+    GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
+};
 pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Stops before the step of this number.
 #[derive(Debug)]
-struct StopAt {
-    left: AtomicUsize,
+pub(crate) struct StopAt {
+    pub(crate) left: AtomicUsize,
 }
 
 impl Steps for StopAt {
