@@ -7,7 +7,7 @@ use crate::path::TopicPath;
 use crate::store::{By, Note, Store, TopicHead};
 use mnemon_memfile::drift::{Reference, references};
 use mnemon_memfile::index::{INDEX_FILE, breach, reach};
-use mnemon_memfile::similar::near_pairs;
+use mnemon_memfile::similar::{NEAR, pairs};
 use mnemon_memfile::{Memory, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -174,6 +174,6 @@ impl Store {
 
 fn near_copies(texts: &BTreeMap<&str, String>) -> Vec<Issue> {
     let named = |path: &str| TopicPath::found(path.to_owned());
-    let pairs = near_pairs(texts.iter().map(|(path, text)| (*path, text.as_str())));
+    let pairs = pairs(texts.iter().map(|(path, text)| (*path, text.as_str())), NEAR);
     pairs.into_iter().map(|pair| Issue::NearCopy(named(pair.one), named(pair.other))).collect()
 }

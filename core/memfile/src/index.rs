@@ -15,6 +15,7 @@ pub use split::{Moved, Split, split};
 
 use crate::frontmatter::newline_of;
 use crate::memory::Memory;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Most characters of a pointer's hook (L5.3: a line has about 150).
@@ -130,6 +131,14 @@ impl Index {
         self.lines
             .retain(|line| line.pointer.as_ref().is_none_or(|pointer| pointer.target != target));
         self.lines.len() != before
+    }
+
+    /// Leaves the first pointer to each file.
+    pub fn drop_repeats(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.lines.retain(|line| {
+            line.pointer.as_ref().is_none_or(|pointer| seen.insert(pointer.target.clone()))
+        });
     }
 
     /// Lets the pointers to one file lead to another.

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const COPY: f64 = 0.80;
 /// From here on two memories are worth a look by a person or a dream.
 pub const NEAR: f64 = 0.55;
+/// From here on two memories may be about one thing.
+pub const AKIN: f64 = 0.30;
 /// Words in a run.
 const RUN: usize = 3;
 /// Runs in a sketch. Of two memories that are [`NEAR`], fewer than one pair in
@@ -20,7 +22,7 @@ const SKETCH_RUNS: usize = 12;
 /// With how many others that share a run a memory is compared.
 const MOST_ALIKE: usize = 32;
 
-/// Two memories that are at least [`NEAR`].
+/// Two memories that are alike.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair<'a> {
     /// The path of the one.
@@ -31,9 +33,9 @@ pub struct Pair<'a> {
     pub likeness: f64,
 }
 
-/// Pairs of memories that are nearly the same. Only those that share a part of
-/// their sketches are compared, so thousands of memories take no time.
-pub fn near_pairs<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<Pair<'a>> {
+/// Pairs of memories that are at least so much alike. Only those that share a
+/// part of their sketches are compared, so thousands of memories take no time.
+pub fn pairs<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>, least: f64) -> Vec<Pair<'a>> {
     let prints: Vec<(&str, Fingerprint)> =
         texts.into_iter().map(|(path, text)| (path, Fingerprint::of(text))).collect();
     let mut by_run: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
@@ -48,7 +50,7 @@ pub fn near_pairs<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Ve
                     continue;
                 }
                 let likeness = print.likeness(earlier);
-                if likeness >= NEAR {
+                if likeness >= least {
                     pairs.push(Pair { one, other: path, likeness });
                 }
             }
