@@ -28,6 +28,7 @@ pub use todo_write::{Todo, TodoStatus};
 use mnemon_kernel::ToolUseId;
 use mnemon_kernel::ports::BoxFuture;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -66,9 +67,9 @@ pub trait Tool: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does and when to use it.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// The JSON schema of its arguments.
     pub input_schema: Value,
 }

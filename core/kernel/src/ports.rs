@@ -10,10 +10,13 @@ mod files;
 mod memories;
 mod model;
 mod person;
+mod post;
 mod search;
 mod shell;
+mod spending;
 mod transcripts;
 mod web;
+mod worktrees;
 
 pub use dreams::{
     Begun, DreamError, Dreams, Ending, Gathered, Holder, LogsRead, Night, Proposal, Stored,
@@ -24,15 +27,19 @@ pub use memories::{
     Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
 };
 pub use model::{
-    Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
+    Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
+    SOURCE_HEADER,
 };
 pub use person::{Answer, Approver, PermissionAsk};
+pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
 pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
 };
 pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use spending::{Spending, SpendingError, Spent};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
+pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 
 use jiff::Timestamp;
 use std::future::Future;

@@ -14,6 +14,7 @@ mod crash;
 mod dream_lock;
 mod dream_night;
 mod history;
+mod inbox;
 mod processes;
 mod scan;
 mod store;

@@ -1,6 +1,5 @@
 //! What somebody named and a project no longer has (L6.8).
 
-use super::*;
 use mnemon_kernel::ports::Names;
 use mnemon_search::missing;
 use std::collections::BTreeSet;
