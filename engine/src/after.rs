@@ -18,6 +18,7 @@ impl Session {
     ) -> Result<(), Error> {
         if self.is_main() && end.reason.is_success() {
             self.stage_spans(cancel).await?;
+            self.consider_dream().await;
         }
         self.book_side_queries().await
     }

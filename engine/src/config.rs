@@ -51,6 +51,12 @@ pub struct Config {
     pub instructions: Option<Sources>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
+    /// How memories are kept.
+    pub memory: settings::Memory,
+    /// Whether the end of a turn may start a dream.
+    pub auto_dream: AutoDream,
+    /// The root of the project: what paths in memories are seen from.
+    pub project: PathBuf,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
@@ -92,6 +98,15 @@ impl From<&settings::Provider> for Offers {
     }
 }
 
+/// Whether the end of a turn may start a dream (L6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoDream {
+    /// It may.
+    On,
+    /// Only a person starts one.
+    Off,
+}
+
 /// The beta under which the API clears by itself.
 const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
 
@@ -130,6 +145,9 @@ impl Config {
             },
             instructions: None,
             memory_guidelines: None,
+            memory: settings::Memory::default(),
+            auto_dream: AutoDream::Off,
+            project: cwd.clone(),
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,

@@ -103,6 +103,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// When sessions were last counted for a dream (L6.1).
+    pub(crate) counted_sessions: Option<Timestamp>,
 }
 
 impl Session {
@@ -152,6 +154,7 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            counted_sessions: None,
             id,
             world,
             toolbox,

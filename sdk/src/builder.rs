@@ -251,7 +251,12 @@ impl Builder {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
+        let dreams = match &self.memories {
+            Some(_) => None,
+            None => memories.as_deref().and_then(|found| memory::dreams(found, &self.clock)),
+        };
         let world = World {
+            dreams,
             clock: Arc::clone(&self.clock),
             model: made.model,
             files: Arc::clone(&self.files),

@@ -5,6 +5,9 @@ use crate::error::Error;
 use crate::journal::EntryId;
 use crate::path::TopicPath;
 use crate::store::{By, Note, Store, TopicHead};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use mnemon_kernel::ports::Names;
 use mnemon_memfile::drift::{Reference, references};
 use mnemon_memfile::index::{INDEX_FILE, breach, reach};
 use mnemon_memfile::similar::{NEAR, pairs};
@@ -64,34 +67,47 @@ impl fmt::Display for Issue {
                 write!(f, "{path} has {bytes} bytes; only its start is read")
             }
             Self::NearCopy(one, other) => write!(f, "{one} and {other} say nearly the same"),
-            Self::Drift(path, Reference::Path(gone) | Reference::Symbol(gone)) => {
-                write!(f, "{path} names {gone}, which is not there")
-            }
-            Self::Drift(path, Reference::Branch(gone)) => {
-                write!(f, "{path} names the branch {gone}, which is gone")
-            }
-            Self::Drift(path, Reference::Date(day)) => {
-                write!(f, "{path} names {day}, which has passed")
-            }
+            Self::Drift(path, gone) => write!(f, "{path} {gone}"),
             Self::Secret(path, finding) => write!(f, "{path} holds {finding}"),
         }
     }
 }
 
 impl Store {
-    /// Looks for everything that is wrong. `is_gone` says whether something
-    /// that a memory names is no longer there.
+    /// What memories name that could be looked for (L6.8).
     ///
     /// # Errors
     /// If the store cannot be listed.
-    pub fn check(&self, mut is_gone: impl FnMut(&Reference) -> bool) -> Result<Vec<Issue>, Error> {
+    pub fn names(&self) -> Result<Names, Error> {
+        let mut names = Names::default();
+        for topic in self.scan(usize::MAX)? {
+            let Ok(read) = self.read(&topic.path) else { continue };
+            for found in references(Memory::parse(&read.text).body) {
+                found.collect(&mut names);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Looks for everything that is wrong. `is_gone` says whether something
+    /// that a memory names is no longer there, given the day it was written.
+    ///
+    /// # Errors
+    /// If the store cannot be listed.
+    pub fn check(
+        &self,
+        mut is_gone: impl FnMut(&Reference, Date) -> bool,
+    ) -> Result<Vec<Issue>, Error> {
         let topics = self.scan(usize::MAX)?;
         let mut texts = BTreeMap::new();
         let mut issues = Vec::new();
         for topic in &topics {
             let Some(text) = self.check_topic(topic, &mut issues) else { continue };
-            let drifted =
-                references(Memory::parse(&text).body).into_iter().filter(|found| is_gone(found));
+            let written = topic.front.modified.unwrap_or(topic.modified);
+            let day = written.to_zoned(TimeZone::system()).date();
+            let drifted = references(Memory::parse(&text).body)
+                .into_iter()
+                .filter(|found| is_gone(found, day));
             issues.extend(drifted.map(|found| Issue::Drift(topic.path.clone(), found)));
             texts.insert(topic.path.as_str(), text);
         }

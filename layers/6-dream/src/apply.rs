@@ -10,20 +10,11 @@ use crate::novel::Vocabulary;
 use crate::report::{ABSORBED, Reasons, Told};
 use crate::{Rules, Texts, is_list, others, said, texts, topics};
 use mnemon_kernel::ports::{Stored, SwapEdit, Writer};
+use mnemon_kernel::settings::{self, Deed, Review};
 use mnemon_memfile::index::{INDEX_FILE, resolve};
 use mnemon_memfile::similar::Fingerprint;
 use mnemon_memfile::{Index, Pointer};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Whether changes are made at once, or wait for the person (L5.24).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Review {
-    /// At once; undo is at hand.
-    #[default]
-    Auto,
-    /// All of them wait.
-    Inbox,
-}
 
 /// A change that waits for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +53,12 @@ pub struct Ended<'a> {
 
 /// Merges what a dream left with the store as it is now.
 #[must_use]
-pub fn settle(ended: Ended<'_>, now: &Stored, review: Review, rules: Rules<'_>) -> Settled {
+pub fn settle(
+    ended: Ended<'_>,
+    now: &Stored,
+    review: settings::Memory,
+    rules: Rules<'_>,
+) -> Settled {
     let mut merge = Merge::new(ended, now, review, rules);
     merge.memories();
     merge.bring_back();
@@ -93,13 +89,13 @@ struct Merge<'a> {
     reasons: &'a Reasons,
     vocabulary: Vocabulary,
     remains: Vec<Fingerprint>,
-    review: Review,
+    review: settings::Memory,
     rules: Rules<'a>,
     done: Settled,
 }
 
 impl<'a> Merge<'a> {
-    fn new(ended: Ended<'a>, now: &Stored, review: Review, rules: Rules<'a>) -> Self {
+    fn new(ended: Ended<'a>, now: &Stored, review: settings::Memory, rules: Rules<'a>) -> Self {
         let (base, now) = (texts(ended.base), texts(now));
         Self {
             vocabulary: Vocabulary::of([&base, &ended.base.logs]),
@@ -140,14 +136,15 @@ impl<'a> Merge<'a> {
 
     /// Why a change waits for the person.
     fn objection(&self, path: &str, base: Option<&str>, wish: Option<&str>) -> Option<String> {
-        if self.review == Review::Inbox {
+        if self.review.review_of(Deed::Usual) == Review::Inbox {
             return Some("changes wait for your word (memory.review)".to_owned());
         }
         let Some(text) = wish else {
             let by_person =
                 self.stored.files.get(path).is_some_and(|file| file.writer == Writer::Person);
             let lost = said(base.unwrap_or_default()).share_in(&self.remains) < ABSORBED;
-            return (by_person && lost).then(|| "a person wrote it".to_owned());
+            let waits = self.review.review_of(Deed::DeletesPersons) == Review::Inbox;
+            return (by_person && lost && waits).then(|| "a person wrote it".to_owned());
         };
         let percent = self.rules.limits.novel_percent;
         let line = self.vocabulary.new_line(base.unwrap_or_default(), text, percent)?;
@@ -200,8 +197,7 @@ impl<'a> Merge<'a> {
     /// Index files: the dream's, unless somebody else changed one; then theirs,
     /// with what the dream added and removed.
     fn lists(&mut self) {
-        let mut paths: BTreeSet<&String> = BTreeSet::from_iter(self.base.keys());
-        paths.extend(self.result.keys());
+        let paths: BTreeSet<&String> = self.base.keys().chain(self.result.keys()).collect();
         let paths: Vec<String> = paths.into_iter().cloned().collect();
         for path in paths {
             let (base, result, now) =

@@ -19,6 +19,7 @@
 
 pub mod apply;
 pub mod check;
+pub mod drift;
 mod error;
 mod indexes;
 mod lines;
@@ -28,7 +29,7 @@ pub mod policy;
 pub mod report;
 pub mod tidy;
 
-pub use apply::{Review, Settled, settle};
+pub use apply::{Settled, settle};
 pub use error::Error;
 pub use plan::Material;
 pub use policy::Closed;

@@ -76,7 +76,7 @@ pub fn never_used(stored: &Stored) -> Vec<String> {
 }
 
 /// The day on which a memory was last written, where that is known.
-fn day_of(path: &str, text: &str, stored: &Stored) -> Option<Date> {
+pub(crate) fn day_of(path: &str, text: &str, stored: &Stored) -> Option<Date> {
     let front = Memory::parse(text).front;
     let modified = front.modified.map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
     let known = stored.files.get(path).and_then(|file| file.day);

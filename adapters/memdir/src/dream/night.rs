@@ -86,6 +86,8 @@ impl DirNight {
         let own = self.store.own()?;
         own.remove_tree(&copy_place())?;
         let copy = own.sub(&copy_place())?;
+        // The history is hidden from git, and so from searches; the copy is not.
+        own.put(&Path::new(COPIES).join(".gitignore"), b"!*\n")?;
         for (path, text) in files {
             copy.put(Path::new(path), text.as_bytes())?;
         }

@@ -4,7 +4,9 @@
 use super::lock::{self, LOCK_FILE, Taken};
 use super::night::{DirNight, logs_read};
 use crate::error::Error;
-use crate::store::{By, Options, Replacement, Store};
+use crate::path::TopicPath;
+use crate::store::inbox::{Handed, Wish};
+use crate::store::{By, Options, Place, Replacement, Store};
 use jiff::Timestamp;
 use mnemon_kernel::ports::{
     Begun, BoxFuture, Clock, DreamError, Dreams, Ending, Gathered, Holder, Night, Proposal, Stored,
@@ -117,10 +119,14 @@ impl Night for Held {
         })
     }
 
-    fn propose(&self, proposals: Vec<Proposal>) -> BoxFuture<'_, Result<(), DreamError>> {
+    fn propose(&self, proposal: Proposal) -> BoxFuture<'_, Result<bool, DreamError>> {
         self.run(move |night| {
-            let _ = (night, proposals);
-            Ok(())
+            let mut by = By::agent("dream", &proposal.why, proposal.at);
+            by.session = proposal.session;
+            let place = Place::At(TopicPath::new(&proposal.path)?);
+            let wish = Wish { place, text: proposal.text, line: None };
+            let handed = night.store().propose(&[wish], &by)?;
+            Ok(matches!(handed, Handed::New(_) | Handed::Waiting(_)))
         })
     }
 

@@ -26,8 +26,7 @@ const LOG_BYTES: u64 = 256 * 1024;
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
     last: Option<Timestamp>,
-    by_person: bool,
-    by_foreign: bool,
+    by_hand: bool,
 }
 
 impl Store {
@@ -89,20 +88,21 @@ fn past(entries: &[Entry]) -> BTreeMap<&str, Past> {
         for change in &entry.changes {
             let known = past.entry(&change.path).or_default();
             known.last = Some(entry.at);
-            known.by_person |= entry.author == Author::Person;
-            known.by_foreign |= entry.author == Author::Foreign;
+            known.by_hand |= is_by_hand(&entry.author);
         }
     }
     past
 }
 
-/// A person wrote it by hand, or said it. What came from outside of Mnemon and
-/// names no session was written in an editor.
+/// Whether a person had a hand in it: through Mnemon or in an editor.
+pub(super) fn is_by_hand(author: &Author) -> bool {
+    matches!(author, Author::Person | Author::Foreign)
+}
+
+/// A person wrote it, or said it. Where that cannot be told, yes.
 fn writer(text: &str, past: Past) -> Writer {
-    let front = Memory::parse(text).front;
-    let from_outside = past.by_foreign || past.last.is_none();
-    let by_hand = past.by_person || (from_outside && front.session.is_none());
-    if by_hand || front.basis == Some(Basis::Stated) { Writer::Person } else { Writer::Agent }
+    let stated = Memory::parse(text).front.basis == Some(Basis::Stated);
+    if stated || past.by_hand || past.last.is_none() { Writer::Person } else { Writer::Agent }
 }
 
 fn day(at: Timestamp) -> Date {

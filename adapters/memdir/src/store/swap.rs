@@ -4,7 +4,7 @@
 use super::commit::Edit;
 use super::{By, Store, notice};
 use crate::error::Error;
-use crate::journal::{Action, EntryId};
+use crate::journal::{Action, ContentId, EntryId};
 use crate::path::TopicPath;
 use mnemon_memfile::index::{INDEX_FILE, is_sub_index};
 use mnemon_memfile::secrets;
@@ -33,7 +33,7 @@ impl Store {
         let mut edits = Vec::new();
         for file in files {
             let before = self.state(&file.path)?;
-            if before.content.as_ref().map(|content| content.as_str()) != file.expect.as_deref() {
+            if before.content.as_ref().map(ContentId::as_str) != file.expect.as_deref() {
                 return Err(Error::Changed { path: file.path.clone() });
             }
             if before.content.is_none() && file.path != INDEX_FILE {

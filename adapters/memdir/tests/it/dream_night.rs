@@ -165,7 +165,7 @@ fn l6_7_a_swap_that_is_stopped_anywhere_is_old_or_new() {
         let now = files(dir.path());
         assert!(now == old || now == new, "stopped at {stop}: {now:#?}");
         *(if now == old { &mut seen_old } else { &mut seen_new }) += 1;
-        assert!(!store.check(|_| false).unwrap().iter().any(|issue| issue.is_mendable()));
+        assert!(!store.check(|_, _| false).unwrap().iter().any(|issue| issue.is_mendable()));
         if done.is_ok() {
             break;
         }
@@ -187,16 +187,15 @@ fn l6_7_it_is_known_who_wrote_what_and_of_what_use_it_was() {
     };
     store.save(&save, &By::person("said so", at(0))).unwrap();
     fs::write(dir.path().join("editor.md"), "typed in an editor").unwrap();
-    let from_session = "---\nname: x\nmetadata:\n  originSessionId: s1\n---\nby Claude Code\n";
-    fs::write(dir.path().join("claude.md"), from_session).unwrap();
     let stated = "---\nname: y\nmetadata:\n  originSessionId: s1\n  basis: stated\n---\nsaid\n";
-    fs::write(dir.path().join("stated.md"), stated).unwrap();
+    let place = Place::At(path("stated.md"));
+    let save = Save { place, text: stated, expect: Expect::Nothing, line: None };
+    store.save(&save, &by()).unwrap();
     store.count(&[(path("agent.md"), mnemon_memdir::usage::Use::Recalled)], at(1)).unwrap();
     store.notice(&By { author: mnemon_memdir::Author::Foreign, ..by() }).unwrap();
     let stored = store.stored(None).unwrap();
     let writer = |path: &str| stored.files[path].writer;
     assert_eq!(writer("agent.md"), Writer::Agent);
-    assert_eq!(writer("claude.md"), Writer::Agent);
     for path in ["hand.md", "editor.md", "stated.md"] {
         assert_eq!(writer(path), Writer::Person, "{path}");
     }

@@ -63,8 +63,9 @@ pub trait Night: Send + Sync {
     /// history.
     fn swap(&self, swap: Swap) -> BoxFuture<'_, Result<Swapped, DreamError>>;
 
-    /// Lays changes before the person instead of making them (L5.24).
-    fn propose(&self, proposals: Vec<Proposal>) -> BoxFuture<'_, Result<(), DreamError>>;
+    /// Lays a change before the person instead of making it (L5.24). False
+    /// where there is nothing to decide: they said no to the same before.
+    fn propose(&self, proposal: Proposal) -> BoxFuture<'_, Result<bool, DreamError>>;
 
     /// Ends the night and lets go of the lock.
     fn end(self: Box<Self>, ending: Ending) -> BoxFuture<'static, Result<(), DreamError>>;
@@ -180,6 +181,8 @@ pub struct Proposal {
     pub text: Option<String>,
     /// Why.
     pub why: String,
+    /// In which session.
+    pub session: Option<SessionId>,
     /// When it was thought of.
     pub at: Timestamp,
 }
