@@ -12,6 +12,7 @@ mod glob;
 mod grep;
 mod input;
 mod lines;
+mod memory_search;
 mod near;
 mod patch;
 mod read;
@@ -47,6 +48,7 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(todo_write::TodoWrite),
         Arc::new(result_read::ResultRead),
         Arc::new(snip::Snip),
+        Arc::new(memory_search::MemorySearch),
     ]
 }
 

@@ -32,6 +32,7 @@ pub mod memory_dirs;
 mod memory_place;
 mod provider;
 mod repo;
+mod repository;
 mod shell;
 mod turn;
 
@@ -41,6 +42,7 @@ pub use builder::Builder;
 pub use clock::SystemClock;
 pub use error::Error;
 pub use repo::Repo;
+pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
 pub use mnemon_engine as engine;

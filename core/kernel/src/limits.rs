@@ -109,6 +109,8 @@ limits! {
         dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
+        /// Searching what was said before.
+        past: PastLimits = PastLimits::default(),
         /// Instruction files.
         rules: RulesLimits = RulesLimits::default(),
         /// What counts as a cache break.
@@ -271,6 +273,18 @@ limits! {
         file_bytes: usize = 4_096,
         /// Bytes of all memories of a session.
         session_bytes: usize = 61_440,
+    }
+}
+
+limits! {
+    /// Searching what was said before (R10).
+    PastLimits {
+        /// Places that a search gives where none are asked for.
+        places: usize = 10,
+        /// Most places of one search by a model.
+        most_places: usize = 50,
+        /// Characters of each place.
+        excerpt_chars: usize = 300,
     }
 }
 

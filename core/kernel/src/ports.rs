@@ -9,6 +9,7 @@ mod dreams;
 mod files;
 mod memories;
 mod model;
+mod past;
 mod person;
 mod post;
 mod search;
@@ -30,6 +31,7 @@ pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
     SOURCE_HEADER,
 };
+pub use past::{Past, PastFound, PastHit, PastQuery};
 pub use person::{Answer, Approver, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
 pub use search::{
