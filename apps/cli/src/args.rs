@@ -147,6 +147,8 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Tidy memories: join copies, mend the index, drop what no longer holds
+    Dream(DreamArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
     /// Look at memories, and change them
@@ -240,6 +242,26 @@ pub(crate) struct TrustArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `mnemon dream`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DreamArgs {
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Dream even if it is not time yet
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// For programs: one JSON object at the end
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) output_format: OutputFormat,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
 }
 
 /// `mnemon show-result`.
