@@ -7,6 +7,7 @@
 
 mod dreams;
 mod files;
+mod hooks;
 mod memories;
 mod model;
 mod past;
@@ -24,6 +25,7 @@ pub use dreams::{
     StoredFile, Swap, SwapEdit, Swapped, Writer,
 };
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
+pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
     Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
 };
@@ -37,7 +39,9 @@ pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError
 pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
 };
-pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use shell::{
+    Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
+};
 pub use spending::{Spending, SpendingError, Spent};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
