@@ -121,23 +121,7 @@ impl Session {
             world.past = None;
         }
         let side_bookings = SideBookings::default();
-        let asker = SideAsker {
-            world: world.clone(),
-            config: Arc::clone(&config),
-            bookings: side_bookings.clone(),
-        };
-        let mut context = ToolContext::new(
-            world.clone(),
-            id.clone(),
-            Arc::clone(&config.limits),
-            config.roots.clone(),
-        );
-        context.ask = Some(Arc::new(asker));
-        context.confinement = config.confinement.clone();
-        if !config.flags.is_on(Flag::Snip) {
-            context.snipping = Snipping::Off;
-        }
-        let context = Arc::new(context);
+        let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
@@ -313,6 +297,27 @@ impl Session {
         }
         self.fold.push(record);
     }
+}
+
+/// What the tools of a session use.
+fn tool_context(
+    id: &SessionId,
+    world: &World,
+    config: &Arc<Config>,
+    bookings: &SideBookings,
+) -> ToolContext {
+    let limits = Arc::clone(&config.limits);
+    let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
+    context.ask = Some(Arc::new(SideAsker {
+        world: world.clone(),
+        config: Arc::clone(config),
+        bookings: bookings.clone(),
+    }));
+    context.confinement = config.confinement.clone();
+    if !config.flags.is_on(Flag::Snip) {
+        context.snipping = Snipping::Off;
+    }
+    context
 }
 
 /// Where the tools of a session may touch files.
