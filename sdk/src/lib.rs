@@ -32,6 +32,7 @@ pub mod memory_dirs;
 mod memory_place;
 mod provider;
 mod repo;
+mod retention;
 mod shell;
 mod turn;
 
@@ -43,6 +44,7 @@ pub use error::Error;
 pub use repo::Repo;
 pub use turn::Turn;
 
+pub use mnemon_disk::retention::Kept;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
     Access, Background, Budget, Config, Denied, EndReason, Event, Queue, Session, TaskStatus,

@@ -264,6 +264,29 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Write a session as a text to read, or as its lines
+    Export {
+        /// Its id, or words that only it has; the newest where nothing is said
+        id: Option<String>,
+        /// How it is written
+        #[arg(long, value_enum, default_value_t)]
+        format: ExportFormat,
+        /// A new file; standard output where nothing is said
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Remove sessions of every project that nobody touched for long; memories stay
+    Prune {
+        /// Only show which
+        #[arg(long)]
+        dry_run: bool,
+        /// Days without a touch; cleanupPeriodDays where nothing is said
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        days: Option<u64>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
     /// What happened in one session
     Show {
         /// Its id, or words that only it has; the newest where nothing is said
@@ -272,6 +295,16 @@ pub(crate) enum SessionsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// How a session is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A text to read, long results cut
+    #[default]
+    Markdown,
+    /// Every line as it is
+    Jsonl,
 }
 
 fn uuid(text: &str) -> Result<String, String> {
