@@ -10,7 +10,7 @@ use mnemon_kernel::ports::{Past, TranscriptError, Transcripts};
 use mnemon_kernel::{Flag, SessionId};
 use mnemon_search::TranscriptSearch;
 use mnemon_settings::provider::Choice;
-use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved};
+use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
 use mnemon_transcript::{Listed, Side};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub(crate) struct Parts {
     pub(crate) toolbox: Toolbox,
     pub(crate) home: Home,
     pub(crate) repo: Option<Repo>,
+    pub(crate) trust: Trust,
     pub(crate) resolved: Resolved,
     pub(crate) choice: Choice,
     pub(crate) live: LiveFlags,
@@ -171,6 +172,12 @@ impl Agent {
     #[must_use]
     pub fn repo(&self) -> Option<&Repo> {
         self.parts.repo.as_ref()
+    }
+
+    /// What the repository brings that could act, and whether it may (S7).
+    #[must_use]
+    pub fn trust(&self) -> &Trust {
+        &self.parts.trust
     }
 
     /// Settings with their origins.

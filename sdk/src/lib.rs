@@ -32,6 +32,7 @@ pub mod memory_dirs;
 mod memory_place;
 mod provider;
 mod repo;
+mod repository;
 mod retention;
 mod shell;
 mod turn;
@@ -42,6 +43,7 @@ pub use builder::Builder;
 pub use clock::SystemClock;
 pub use error::Error;
 pub use repo::Repo;
+pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
 pub use mnemon_disk::retention::Kept;

@@ -147,6 +147,8 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Show which instruction files are loaded, why, and at what cost
+    Instructions(InstructionsArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -159,6 +161,8 @@ pub(crate) enum Command {
     Sessions(SessionsCommand),
     /// Print a tool's result or a message by its id
     ShowResult(ShowResultArgs),
+    /// Let what this repository brings act: hooks, servers, permissions, imports
+    Trust(TrustArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -208,6 +212,34 @@ pub(crate) struct DoctorArgs {
     /// Settings.
     #[command(flatten)]
     pub(crate) choices: Choices,
+}
+
+/// `mnemon instructions`.
+#[derive(Debug, Args)]
+pub(crate) struct InstructionsArgs {
+    /// Also what loads when these files are read
+    pub(crate) files: Vec<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon trust`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct TrustArgs {
+    /// All repositories that were asked about
+    #[arg(long, conflicts_with_all = ["revoke", "dry_run"])]
+    pub(crate) list: bool,
+    /// Take it back
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) revoke: bool,
+    /// Only show what would act
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `mnemon show-result`.
