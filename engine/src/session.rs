@@ -5,8 +5,10 @@
 //! session is the one that was running.
 
 use crate::ask::{SideAsker, SideBookings};
+use crate::background::Background;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
+use crate::fork::Thread;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -93,6 +95,12 @@ pub struct Session {
     pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
+    /// Whose conversation it is.
+    pub(crate) thread: Thread,
+    /// The books of the session that this one was forked from.
+    pub(crate) up: Option<SideBookings>,
+    /// What goes on beside the conversation.
+    pub(crate) background: Background,
 }
 
 impl Session {
@@ -138,6 +146,9 @@ impl Session {
             touched: Vec::new(),
             staged: Vec::new(),
             said: BTreeSet::new(),
+            thread: Thread::Main,
+            up: None,
+            background: Background::new(Arc::clone(&world.clock)),
             id,
             world,
             toolbox,
@@ -213,8 +224,15 @@ impl Session {
         &self.context
     }
 
+    /// What goes on beside the conversation.
+    #[must_use]
+    pub fn background(&self) -> &Background {
+        &self.background
+    }
+
     /// Sends what happens from here on to a watcher.
     pub fn watch(&mut self, events: Events) {
+        self.background.watch(events.clone());
         self.events = Some(events);
     }
 
@@ -284,6 +302,9 @@ impl Session {
     /// If the log cannot be written.
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
+        if let Some(books) = self.parents_books() {
+            books.add(booking.clone());
+        }
         self.append(Entry::Decision(Decision::Booked(booking))).await?;
         Ok(())
     }
@@ -302,7 +323,7 @@ impl Session {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         }
-        if !begun || self.fold.messages().is_empty() {
+        if self.is_main() && (!begun || self.fold.messages().is_empty()) {
             self.attach_standing().await?;
         }
         Ok(())

@@ -45,8 +45,8 @@ pub use turn::Turn;
 
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
-    Access, Config, EndReason, Event, Queue, Session, Tool, ToolCall, ToolContext, ToolOutput,
-    ToolSpec, Toolbox, TurnEnd, World,
+    Access, Background, Config, EndReason, Event, Queue, Session, TaskStatus, TaskView, Tool,
+    ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
 };
 pub use mnemon_kernel as kernel;
 pub use mnemon_kernel::{Block, SessionId};

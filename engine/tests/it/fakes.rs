@@ -312,6 +312,10 @@ pub(crate) fn output(text: &str, exit: Exit, cwd: Option<&str>) -> ShellOutput {
 }
 
 impl Shell for ScriptedShell {
+    fn only_reads(&self, command: &str) -> Result<(), String> {
+        if command.starts_with("ls") { Ok(()) } else { Err("it is not ls".into()) }
+    }
+
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {
         self.commands.lock().unwrap().push(command);
         let next = self.script.lock().unwrap().pop_front();

@@ -14,6 +14,7 @@ mod clearing;
 mod collapse;
 mod examples;
 mod faults;
+mod forks;
 mod instructions;
 mod memory;
 mod place;
