@@ -174,6 +174,11 @@ impl Session {
         window: &Window,
         cancel: &CancellationToken,
     ) -> Result<Result<Report, String>, Error> {
+        if compaction.trigger == Trigger::Auto
+            && let Some(report) = self.compact_from_notes(window, cancel).await?
+        {
+            return Ok(Ok(report));
+        }
         let limits = Arc::clone(&self.config.limits);
         let plan = match Plan::new(&self.fold, compaction.scope, compaction.trigger, &limits) {
             Ok(plan) => plan,
@@ -223,7 +228,7 @@ impl Session {
     /// Writes the boundary and what follows it. Sections of the system prompt
     /// are composed anew, and what stands at the head of a conversation is read
     /// again: the cache is broken here anyway (PC3).
-    async fn put_in_place(&mut self, applied: Applied) -> Result<Report, Error> {
+    pub(crate) async fn put_in_place(&mut self, applied: Applied) -> Result<Report, Error> {
         self.append_all(applied.entries).await?;
         let model = self.model().clone();
         let fresh = self.compose_prelude_for(&model)?;
@@ -237,7 +242,7 @@ impl Session {
         Ok(report)
     }
 
-    async fn restored(
+    pub(crate) async fn restored(
         &mut self,
         past: &mnemon_compact::Past,
         cancel: &CancellationToken,

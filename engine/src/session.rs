@@ -9,6 +9,7 @@ use crate::background::Background;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
+use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -101,6 +102,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// The running notes.
+    pub(crate) noting: Noting,
 }
 
 impl Session {
@@ -149,6 +152,7 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            noting: Noting::default(),
             id,
             world,
             toolbox,
@@ -275,6 +279,10 @@ impl Session {
                 let summary = self.world.clock.fresh_uuid();
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
+                let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
+                if let Some(segment) = segment.and_then(Value::as_object_mut) {
+                    segment.insert(key.into(), summary.clone().into());
+                }
                 next = Some(summary);
                 boundary.last_before = self.last.clone();
             }
@@ -337,7 +345,7 @@ impl Session {
         let config = &self.config;
         let surroundings = system::Surroundings {
             model: model.to_string(),
-            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            date: self.world.clock.today().to_string(),
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };

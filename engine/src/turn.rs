@@ -32,6 +32,7 @@ impl Session {
         self.ensure_beginning().await?;
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
+            self.tell_date().await?;
             self.recall_for(&text_of(&prompt), cancel).await?;
         }
         let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
@@ -114,7 +115,11 @@ impl Session {
             return Ok(());
         }
         if !self.is_main() {
-            run.tools_done();
+            if self.is_errand_done() {
+                run.completed();
+            } else {
+                run.tools_done();
+            }
             return Ok(());
         }
         self.tell_finished_jobs().await?;
@@ -126,6 +131,8 @@ impl Session {
             }
             self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
         }
+        self.tell_date().await?;
+        self.after_response().await?;
         run.tools_done();
         Ok(())
     }

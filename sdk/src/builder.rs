@@ -273,6 +273,7 @@ impl Builder {
                 excludes: &resolved.settings.claude_md_excludes,
             }));
         }
+        config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))

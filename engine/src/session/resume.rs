@@ -65,6 +65,7 @@ impl Session {
         conversation.records = forked.records;
         conversation.ledger = Ledger::default();
         let resumed = session.restore(conversation, torn_bytes);
+        session.copy_notes(from).await;
         session.mend().await?;
         session.adopt_choices().await?;
         Ok((session, resumed))

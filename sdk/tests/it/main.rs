@@ -17,6 +17,8 @@ mod faults;
 mod forks;
 mod instructions;
 mod memory;
+mod notes;
+mod notes_compaction;
 mod place;
 mod recall;
 mod resume;
