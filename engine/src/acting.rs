@@ -64,7 +64,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Arc<dyn Tool>, Refusal> {
         let Some(tool) = self.toolbox.get(&call.name).cloned() else {
-            let known: Vec<&str> = self.toolbox.names().collect();
+            let known: Vec<_> = self.toolbox.names().collect();
             return Err(Refusal::mistake(format!(
                 "there is no tool {:?}; the tools are {}",
                 call.name,

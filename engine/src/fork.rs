@@ -133,6 +133,7 @@ impl Session {
         let Errand { source, start, until, .. } = errand;
         session.thread = Thread::Fork { source, start, until };
         session.up = Some(self.side_bookings.clone());
+        session.budget = self.budget.clone();
         session.detector = self.detector.clone();
         session.fold = fold;
         session.permit = Permit::confined(&self.permit, errand.remit);

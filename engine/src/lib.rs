@@ -10,6 +10,7 @@ mod after;
 mod answer;
 mod ask;
 pub mod background;
+pub mod budget;
 pub mod compacting;
 pub mod config;
 pub mod context_view;
@@ -34,6 +35,7 @@ mod watching;
 pub mod world;
 
 pub use background::{Background, TaskHandle, TaskStatus, TaskView};
+pub use budget::{Budget, Denied};
 pub use config::{Config, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use fork::{Errand, Fork, Report, Start, Until};

@@ -6,6 +6,7 @@
 
 use crate::ask::{SideAsker, SideBookings};
 use crate::background::Background;
+use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
@@ -17,11 +18,11 @@ use crate::toolbox::Toolbox;
 use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
-use mnemon_kernel::ports::TranscriptError;
+use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
-    Timestamp, Window,
+    Timestamp,
 };
 use mnemon_prefix::breaks::Detector;
 use mnemon_prefix::{Fold, system};
@@ -33,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
+mod looking;
 mod resume;
 
 pub use resume::Resumed;
@@ -80,6 +82,7 @@ pub struct Session {
     broken_rules: Vec<RuleError>,
     pub(crate) queue: Queue,
     pub(crate) side_bookings: SideBookings,
+    pub(crate) budget: Budget,
     /// Watches the prompt cache.
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
@@ -111,6 +114,10 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
+        let mut world = world;
+        if !config.flags.is_on(Flag::PastSearch) {
+            world.past = None;
+        }
         let side_bookings = SideBookings::default();
         let asker = SideAsker {
             world: world.clone(),
@@ -141,6 +148,7 @@ impl Session {
             broken_rules,
             queue: Queue::default(),
             side_bookings,
+            budget: Budget::new(config.budget, &world),
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
@@ -164,80 +172,6 @@ impl Session {
             ledger: Ledger::default(),
             events: None,
         }
-    }
-
-    /// Its id.
-    #[must_use]
-    pub fn id(&self) -> &SessionId {
-        &self.id
-    }
-
-    /// The conversation as the model sees it.
-    #[must_use]
-    pub fn fold(&self) -> &Fold {
-        &self.fold
-    }
-
-    /// What it used so far.
-    #[must_use]
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// What it was started with.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// The model that answers.
-    #[must_use]
-    pub fn model(&self) -> &ModelId {
-        self.fold.prelude().map_or(&self.config.model, |prelude| &prelude.params.model)
-    }
-
-    /// Its window and thresholds.
-    #[must_use]
-    pub fn window(&self) -> Window {
-        let model = self.model();
-        let spec = self.config.table.spec(model);
-        let config = &self.config;
-        Window::resolve(model, spec, &config.betas, &config.window, &config.limits)
-    }
-
-    /// Permission rules that could not be read.
-    #[must_use]
-    pub fn broken_rules(&self) -> &[RuleError] {
-        &self.broken_rules
-    }
-
-    /// What tools may do.
-    pub fn permit_mut(&mut self) -> &mut Permit {
-        &mut self.permit
-    }
-
-    /// Where messages go that are typed while a turn runs.
-    #[must_use]
-    pub fn queue(&self) -> Queue {
-        self.queue.clone()
-    }
-
-    /// What tools use and remember.
-    #[must_use]
-    pub fn context(&self) -> &ToolContext {
-        &self.context
-    }
-
-    /// What goes on beside the conversation.
-    #[must_use]
-    pub fn background(&self) -> &Background {
-        &self.background
-    }
-
-    /// Sends what happens from here on to a watcher.
-    pub fn watch(&mut self, events: Events) {
-        self.background.watch(events.clone());
-        self.events = Some(events);
     }
 
     /// Changes the model for the rest of the conversation: a declared break.
@@ -310,8 +244,10 @@ impl Session {
     /// If the log cannot be written.
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
-        if let Some(books) = self.parents_books() {
-            books.add(booking.clone());
+        // A fork's parent counts it when it takes it into its own books.
+        match self.parents_books() {
+            Some(books) => books.add(booking.clone()),
+            None => self.budget.spend(&booking).await,
         }
         self.append(Entry::Decision(Decision::Booked(booking))).await?;
         Ok(())
@@ -371,6 +307,9 @@ impl Session {
         self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
+            if self.is_main() {
+                self.budget.count(&booking.source, Spent::of(booking));
+            }
         }
         self.fold.push(record);
     }

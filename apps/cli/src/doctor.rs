@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 mod files;
+mod instructions;
 mod settings;
 
 /// What a finding about the platform is about.
@@ -33,7 +34,7 @@ enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     severity: Severity,
-    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`.
+    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`, `instructions`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.
@@ -64,6 +65,7 @@ pub(crate) async fn run(
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
             findings.extend(files::look(&agent).await);
+            findings.extend(instructions::look(ground).await);
             agent.shutdown().await;
         }
         Err(error) => {

@@ -26,6 +26,7 @@ mod context;
 mod lines;
 mod messages;
 mod show;
+mod trusting;
 
 use ask::{Asker, Question};
 use lines::Lines;
@@ -53,8 +54,10 @@ struct Repl<'a> {
 /// Talks until the person leaves.
 pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let (asker, questions) = Asker::new();
+    let mut lines = Lines::start();
+    trusting::ask(ground, talk, presenter, &mut lines).await?;
     let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
-    let ended = converse(&agent, talk, *presenter, questions).await;
+    let ended = converse(&agent, talk, *presenter, lines, questions).await;
     agent.shutdown().await;
     ended
 }
@@ -63,9 +66,9 @@ async fn converse(
     agent: &Agent,
     talk: &Talk,
     presenter: Presenter,
+    mut lines: Lines,
     questions: UnboundedReceiver<Question>,
 ) -> Result<ExitCode> {
-    let mut lines = Lines::start();
     let mut signals = Signals::take()?;
     let target = match pick::target(agent, &talk.which).await? {
         Target::Ask => match choose(agent, &presenter, &mut lines, &mut signals, "").await? {

@@ -51,7 +51,9 @@ impl Bench {
             web: web.clone(),
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
+            past: None,
             memories: None,
+            spending: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);

@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod budget;
 mod cache;
 mod clearing;
 mod collapse;

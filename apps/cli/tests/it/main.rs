@@ -11,10 +11,13 @@
 
 mod desk;
 mod headless;
+mod inbox;
+mod instructions;
 mod interactive;
 mod looking;
 mod memory;
 mod recall;
 mod robust;
 mod sessions;
+mod trust;
 mod window;
