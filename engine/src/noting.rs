@@ -135,7 +135,14 @@ impl Session {
             && self.world.model.kind() == ModelKind::Language
             && policy::is_kept(flags)
             && due(&self.fold, self.noted_or_tried(), limits) == Due::Yes;
-        if wanted && let Err(error) = self.start_update().await {
+        if !wanted {
+            return Ok(());
+        }
+        if let Err(denied) = self.budget.allows(&QuerySource::SessionMemory).await {
+            tracing::info!(%denied, "the notes wait");
+            return Ok(());
+        }
+        if let Err(error) = self.start_update().await {
             self.say_once("notes", || format!("{error}; going on without notes"));
         }
         Ok(())
