@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
+    clippy::string_slice,
     missing_docs,
     reason = "tests"
 )]
