@@ -182,6 +182,11 @@ impl Run {
         self.phase = Phase::Over(EndReason::Completed);
     }
 
+    /// The model would stop, and is kept at work: why is in the log.
+    pub fn again(&mut self) {
+        self.phase = Phase::Climb(self.rules.rungs);
+    }
+
     /// The person stopped the turn.
     pub fn cancelled(&mut self) {
         self.phase = Phase::Over(EndReason::Cancelled);

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
+use crate::hooking::Hooking;
 use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
@@ -99,6 +100,8 @@ pub struct Session {
     pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
+    /// What hooks left for later.
+    pub(crate) hooking: Hooking,
     /// Whose conversation it is.
     pub(crate) thread: Thread,
     /// The books of the session that this one was forked from.
@@ -119,22 +122,7 @@ impl Session {
             world.past = None;
         }
         let side_bookings = SideBookings::default();
-        let asker = SideAsker {
-            world: world.clone(),
-            config: Arc::clone(&config),
-            bookings: side_bookings.clone(),
-        };
-        let mut context = ToolContext::new(
-            world.clone(),
-            id.clone(),
-            Arc::clone(&config.limits),
-            config.roots.clone(),
-        );
-        context.ask = Some(Arc::new(asker));
-        if !config.flags.is_on(Flag::Snip) {
-            context.snipping = Snipping::Off;
-        }
-        let context = Arc::new(context);
+        let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
@@ -157,6 +145,7 @@ impl Session {
             touched: Vec::new(),
             staged: Vec::new(),
             said: BTreeSet::new(),
+            hooking: Hooking::new(),
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
@@ -313,6 +302,24 @@ impl Session {
         }
         self.fold.push(record);
     }
+}
+
+/// What the tools of a session use.
+fn tool_context(
+    id: &SessionId,
+    world: &World,
+    config: &Arc<Config>,
+    bookings: &SideBookings,
+) -> ToolContext {
+    let (limits, roots) = (Arc::clone(&config.limits), config.roots.clone());
+    let mut context = ToolContext::new(world.clone(), id.clone(), limits, roots);
+    let (world, config, bookings) = (world.clone(), Arc::clone(config), bookings.clone());
+    context.confinement = config.confinement.clone();
+    if !config.flags.is_on(Flag::Snip) {
+        context.snipping = Snipping::Off;
+    }
+    context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
+    context
 }
 
 /// Where the tools of a session may touch files.

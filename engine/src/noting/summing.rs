@@ -1,7 +1,7 @@
 //! Compaction from the notes: they are the summary, and no model is asked
 //! (L3.6, L3.7).
 
-use crate::compacting::{Report, Scope, Trigger};
+use crate::compacting::{Scope, Trigger};
 use crate::session::{Error, Session};
 use mnemon_compact::apply::{Setting, settle};
 use mnemon_compact::{Applied, Plan, Summary, Way};
@@ -16,13 +16,13 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const KEPT_SEGMENT: &str = "preservedSegment";
 
 impl Session {
-    /// Puts the notes in the place of the conversation. None where they cannot
-    /// stand for it; layer 4 runs then.
-    pub(crate) async fn compact_from_notes(
+    /// A compaction in which the notes stand for the conversation. None where
+    /// they cannot; layer 4 runs then.
+    pub(crate) async fn compacted_from_notes(
         &mut self,
         window: &Window,
         cancel: &CancellationToken,
-    ) -> Result<Option<Report>, Error> {
+    ) -> Result<Option<Applied>, Error> {
         let flags = &self.config.flags;
         if !policy::is_kept(flags) || !flags.is_on(Flag::SessionMemoryCompact) {
             return Ok(None);
@@ -31,7 +31,7 @@ impl Session {
         let waited = cancel.run_until_cancelled(self.wait_for_notes(at_most)).await;
         waited.transpose()?;
         match self.plan_from_notes(window, cancel).await? {
-            Ok(applied) => Ok(Some(self.put_in_place(applied).await?)),
+            Ok(applied) => Ok(Some(applied)),
             Err(reason) => {
                 tracing::info!(reason, "the notes are no summary this time");
                 Ok(None)

@@ -114,7 +114,10 @@ impl Fold {
             }
             Decision::CompactionFailed { .. } => self.compaction_failures += 1,
             Decision::Noted { through, .. } => self.noted = Some(through),
-            Decision::Booked(_) | Decision::BreakSeen(_) | Decision::ServerCleared { .. } => {}
+            Decision::Booked(_)
+            | Decision::BreakSeen(_)
+            | Decision::HookFailed { .. }
+            | Decision::ServerCleared { .. } => {}
         }
     }
 

@@ -255,6 +255,9 @@ fn decision_text(decision: &Decision) -> String {
         Decision::Noted { through, tokens } => {
             format!("The notes, of {tokens} tokens, cover all up to {through}")
         }
+        Decision::HookFailed { event, handler, reason } => {
+            format!("The {event} hook {handler:?} failed: {reason}")
+        }
         Decision::BreakSeen(seen) => {
             format!("The prompt cache broke ({}): {} tokens were not read", seen.part, seen.tokens)
         }
