@@ -61,6 +61,8 @@ pub struct Config {
     pub auto_dream: AutoDream,
     /// The root of the project: what paths in memories are seen from.
     pub project: PathBuf,
+    /// Where a person's own template and prompt for notes are (L3.5).
+    pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
@@ -155,6 +157,7 @@ impl Config {
             memory: settings::Memory::default(),
             auto_dream: AutoDream::Off,
             project: cwd.clone(),
+            notes_dir: None,
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,
@@ -166,6 +169,11 @@ impl Config {
             git_branch: None,
             entrypoint: "sdk-rs".into(),
         }
+    }
+
+    /// A text without the keys that must never be written down (S5).
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(text))
     }
 
     /// The parameters of requests to this model.

@@ -11,6 +11,7 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -109,6 +110,8 @@ pub struct Session {
     pub(crate) background: Background,
     /// When sessions were last counted for a dream (L6.1).
     pub(crate) counted_sessions: Option<Timestamp>,
+    /// The running notes.
+    pub(crate) noting: Noting,
 }
 
 impl Session {
@@ -149,6 +152,7 @@ impl Session {
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
             counted_sessions: None,
+            noting: Noting::default(),
             id,
             world,
             toolbox,
@@ -201,6 +205,10 @@ impl Session {
                 let summary = self.world.clock.fresh_uuid();
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
+                let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
+                if let Some(segment) = segment.and_then(Value::as_object_mut) {
+                    segment.insert(key.into(), summary.clone().into());
+                }
                 next = Some(summary);
                 boundary.last_before = self.last.clone();
             }
@@ -265,7 +273,7 @@ impl Session {
         let config = &self.config;
         let surroundings = system::Surroundings {
             model: model.to_string(),
-            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            date: self.world.clock.today().to_string(),
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
@@ -306,17 +314,14 @@ fn tool_context(
     config: &Arc<Config>,
     bookings: &SideBookings,
 ) -> ToolContext {
-    let limits = Arc::clone(&config.limits);
-    let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
-    context.ask = Some(Arc::new(SideAsker {
-        world: world.clone(),
-        config: Arc::clone(config),
-        bookings: bookings.clone(),
-    }));
+    let (limits, roots) = (Arc::clone(&config.limits), config.roots.clone());
+    let mut context = ToolContext::new(world.clone(), id.clone(), limits, roots);
+    let (world, config, bookings) = (world.clone(), Arc::clone(config), bookings.clone());
     context.confinement = config.confinement.clone();
     if !config.flags.is_on(Flag::Snip) {
         context.snipping = Snipping::Off;
     }
+    context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
     context
 }
 
