@@ -312,7 +312,7 @@ fn topic(head: &MemoryHead) -> Topic {
 /// same name.
 fn listed_as(head: &MemoryHead) -> String {
     match head.scope {
-        MemoryScope::Global => format!("global:{}", head.file),
         MemoryScope::Project => head.file.clone(),
+        scope => format!("{}:{}", scope.as_str(), head.file),
     }
 }

@@ -68,6 +68,7 @@ impl Session {
         Some(MemorySurroundings {
             dir: dir(MemoryScope::Project)?,
             global_dir: dir(MemoryScope::Global),
+            team_dir: dir(MemoryScope::Team),
             transcripts: self.searchable_past().map(|dir| dir.display().to_string()),
             guidelines: self.config.memory_guidelines.clone(),
         })
@@ -90,6 +91,7 @@ fn index_attachment(indexes: &[MemoryIndex]) -> Attachment {
         let whose = match index.scope {
             MemoryScope::Global => "what holds in every project",
             MemoryScope::Project => "what holds in this project",
+            MemoryScope::Team => "what everybody on this project shares",
         };
         let (path, content) = (index.path.display(), index.text.trim_end());
         let _ = write!(text, "\n{path} ({whose}):\n\n{content}\n");

@@ -19,5 +19,6 @@ mod memory;
 mod recall;
 mod robust;
 mod sessions;
+mod team;
 mod trust;
 mod window;
