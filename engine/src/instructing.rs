@@ -113,6 +113,7 @@ impl Session {
         let Some(sources) = self.config.instructions.clone() else { return Ok(()) };
         let start = self.load_start(&sources).await;
         self.tell_left_out(&start.rows);
+        self.told_instructions(&start.rows).await?;
         self.lazy = Some(lazy(&sources, &start));
         self.attach_texts(INSTRUCTIONS, &start).await
     }
@@ -137,6 +138,7 @@ impl Session {
         lazy.absorb(&more);
         self.lazy = Some(lazy);
         self.tell_left_out(&more.rows);
+        self.told_instructions(&more.rows).await?;
         self.attach_texts(NESTED, &more).await
     }
 

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
+use crate::hooking::Hooking;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -98,6 +99,8 @@ pub struct Session {
     pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
+    /// What hooks left for later.
+    pub(crate) hooking: Hooking,
     /// Whose conversation it is.
     pub(crate) thread: Thread,
     /// The books of the session that this one was forked from.
@@ -128,6 +131,7 @@ impl Session {
             config.roots.clone(),
         );
         context.ask = Some(Arc::new(asker));
+        context.confinement = config.confinement.clone();
         if !config.flags.is_on(Flag::Snip) {
             context.snipping = Snipping::Off;
         }
@@ -154,6 +158,7 @@ impl Session {
             touched: Vec::new(),
             staged: Vec::new(),
             said: BTreeSet::new(),
+            hooking: Hooking::new(),
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),

@@ -196,5 +196,8 @@ impl Agent {
     pub async fn shutdown(self) {
         drop(self.parts.poller);
         self.parts.world.shell.shutdown().await;
+        if let Some(hooks) = &self.parts.world.hooks {
+            hooks.shutdown().await;
+        }
     }
 }

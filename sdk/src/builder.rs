@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 mod configure;
 mod looking;
+mod setups;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -47,6 +48,7 @@ pub struct Builder {
     transcripts: Option<Arc<dyn Transcripts>>,
     memories: Option<Arc<dyn Memories>>,
     instructions: Wanted,
+    setups: Wanted,
 }
 
 /// Whether something is brought in.
@@ -79,6 +81,7 @@ impl Builder {
             transcripts: None,
             memories: None,
             instructions: Wanted::Yes,
+            setups: Wanted::Yes,
         }
     }
 
@@ -207,6 +210,13 @@ impl Builder {
         self
     }
 
+    /// Leaves out what people set up around an agent: hooks, skills, servers.
+    #[must_use]
+    pub fn without_setups(mut self) -> Self {
+        self.setups = Wanted::No;
+        self
+    }
+
     /// Memories of your own, in place of the directories that settings name.
     #[must_use]
     pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
@@ -259,6 +269,7 @@ impl Builder {
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            hooks: self.hook_runner(&resolved),
             past: Some(Arc::new(past)),
             memories,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),

@@ -83,7 +83,7 @@ async fn converse(
     let mut repl = Repl { agent, presenter, lines, signals, questions, session, after: Flow::GoOn };
     repl.greet()?;
     let ended = repl.run(talk.prompt.clone()).await;
-    repl.finish().await?;
+    repl.finish("prompt_input_exit").await?;
     ended
 }
 
@@ -186,7 +186,8 @@ impl Repl<'_> {
 
     /// Lets what runs in the background come to its end before the session is
     /// left; a signal ends the wait.
-    async fn finish(&mut self) -> Result<()> {
+    async fn finish(&mut self, reason: &str) -> Result<()> {
+        self.session.end_hooks(reason).await?;
         let running = |task: &TaskView| task.status == TaskStatus::Running;
         if self.session.background().list().iter().any(running) {
             self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;

@@ -62,7 +62,7 @@ pub(crate) async fn for_talk(
             "/autoDreamEnabled",
             false,
         );
-        builder = builder.without_instructions();
+        builder = builder.without_instructions().without_setups();
     }
     let agent = builder.build().await?;
     refuse_broken_denials(&agent)?;

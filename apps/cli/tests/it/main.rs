@@ -11,6 +11,7 @@
 
 mod desk;
 mod headless;
+mod hooks;
 mod inbox;
 mod instructions;
 mod interactive;
