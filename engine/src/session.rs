@@ -11,6 +11,7 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::memory_switch::MemorySwitch;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -89,6 +90,8 @@ pub struct Session {
     pub(crate) last_fork: Option<Timestamp>,
     /// The data of attachments in the log, by their records.
     pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// Whether it uses memory.
+    pub(crate) memory_switch: MemorySwitch,
     /// The search for memories that runs beside the conversation.
     pub(crate) prefetch: Option<Prefetch>,
     /// Instruction files that may still load.
@@ -135,7 +138,6 @@ impl Session {
         if !config.flags.is_on(Flag::Snip) {
             context.snipping = Snipping::Off;
         }
-        let context = Arc::new(context);
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
@@ -153,6 +155,7 @@ impl Session {
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
+            memory_switch: MemorySwitch::On,
             prefetch: None,
             lazy: None,
             touched: Vec::new(),
@@ -165,7 +168,7 @@ impl Session {
             id,
             world,
             toolbox,
-            context,
+            context: Arc::new(context),
             fold: Fold::new(Arc::clone(&config.limits)),
             config,
             envelope,
@@ -296,6 +299,7 @@ impl Session {
             && !attachment.data.is_null()
         {
             self.attached.insert(record.id.clone(), attachment.data.clone());
+            self.follow_switch(&attachment.kind, &attachment.data);
         }
     }
 

@@ -7,6 +7,7 @@
 //! again when a compaction has taken them out of the conversation.
 
 use crate::instructing::INSTRUCTIONS;
+use crate::memory_switch::MemorySwitch;
 use crate::session::{Error, Session};
 use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
@@ -26,9 +27,10 @@ impl Session {
         if !self.shows(INSTRUCTIONS) {
             self.attach_instructions().await?;
         }
-        if !self.shows(MEMORY_INDEX) {
+        if !self.shows(MEMORY_INDEX) && self.memory_switch == MemorySwitch::On {
             self.attach_memory_index().await?;
         }
+        self.attach_switch().await?;
         Ok(())
     }
 

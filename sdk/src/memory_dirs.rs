@@ -146,6 +146,16 @@ impl MemoryDirs {
         if self.is_there(scope) { self.open(scope).map(Some) } else { Ok(None) }
     }
 
+    /// How many proposals wait in the inboxes, by their files alone.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let all = [Scope::Project, Scope::Global, Scope::Team].into_iter();
+        let inboxes = all.filter(|scope| self.is_there(*scope)).map(|scope| self.dir(scope));
+        let files = inboxes.flat_map(|dir| std::fs::read_dir(dir.join("inbox")).into_iter());
+        let files = files.flatten().flatten().map(|entry| entry.path());
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).count()
+    }
+
     /// Whether there is a directory of a scope. A folder of the project's own
     /// memories may be called as a team's is; it is none before it has an index.
     pub(crate) fn is_there(&self, scope: Scope) -> bool {

@@ -17,6 +17,7 @@ mod instructions;
 mod interactive;
 mod looking;
 mod memory;
+mod private;
 mod recall;
 mod robust;
 mod sessions;
