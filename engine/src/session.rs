@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
 use crate::memory_switch::MemorySwitch;
+use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -110,6 +111,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// The running notes.
+    pub(crate) noting: Noting,
 }
 
 impl Session {
@@ -138,6 +141,7 @@ impl Session {
         if !config.flags.is_on(Flag::Snip) {
             context.snipping = Snipping::Off;
         }
+        let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
@@ -165,10 +169,11 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            noting: Noting::default(),
             id,
             world,
             toolbox,
-            context: Arc::new(context),
+            context,
             fold: Fold::new(Arc::clone(&config.limits)),
             config,
             envelope,
@@ -217,6 +222,10 @@ impl Session {
                 let summary = self.world.clock.fresh_uuid();
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
+                let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
+                if let Some(segment) = segment.and_then(Value::as_object_mut) {
+                    segment.insert(key.into(), summary.clone().into());
+                }
                 next = Some(summary);
                 boundary.last_before = self.last.clone();
             }
@@ -281,7 +290,7 @@ impl Session {
         let config = &self.config;
         let surroundings = system::Surroundings {
             model: model.to_string(),
-            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            date: self.world.clock.today().to_string(),
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
@@ -314,6 +323,24 @@ impl Session {
         }
         self.fold.push(record);
     }
+}
+
+/// What the tools of a session use.
+fn tool_context(
+    id: &SessionId,
+    world: &World,
+    config: &Arc<Config>,
+    bookings: &SideBookings,
+) -> ToolContext {
+    let (limits, roots) = (Arc::clone(&config.limits), config.roots.clone());
+    let mut context = ToolContext::new(world.clone(), id.clone(), limits, roots);
+    let (world, config, bookings) = (world.clone(), Arc::clone(config), bookings.clone());
+    context.confinement = config.confinement.clone();
+    if !config.flags.is_on(Flag::Snip) {
+        context.snipping = Snipping::Off;
+    }
+    context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
+    context
 }
 
 /// Where the tools of a session may touch files.
