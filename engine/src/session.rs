@@ -125,22 +125,6 @@ impl Session {
             world.past = None;
         }
         let side_bookings = SideBookings::default();
-        let asker = SideAsker {
-            world: world.clone(),
-            config: Arc::clone(&config),
-            bookings: side_bookings.clone(),
-        };
-        let mut context = ToolContext::new(
-            world.clone(),
-            id.clone(),
-            Arc::clone(&config.limits),
-            config.roots.clone(),
-        );
-        context.ask = Some(Arc::new(asker));
-        context.confinement = config.confinement.clone();
-        if !config.flags.is_on(Flag::Snip) {
-            context.snipping = Snipping::Off;
-        }
         let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
