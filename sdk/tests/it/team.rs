@@ -58,7 +58,7 @@ async fn l5_21_a_teams_memory_is_recalled_and_the_small_model_knows_it_apart() {
         if body.contains("selected_memories") {
             let listed = body.contains("team:deploy.md");
             let picked = if listed { "\"team:deploy.md\"" } else { "" };
-            return Reply::text(&format!("{{\"selected_memories\": [{picked}]}}"));
+            return Reply::text(format!("{{\"selected_memories\": [{picked}]}}"));
         }
         Reply::text("ok")
     });
