@@ -15,6 +15,7 @@ pub use mnemon_dream::report::Report as DreamReport;
 use crate::config::AutoDream;
 use crate::event::Event;
 use crate::fork::{Errand, Fork, Start};
+use crate::memory_switch::MemorySwitch;
 use crate::permit::{Remit, Room};
 use crate::session::Session;
 use mnemon_dream::policy;
@@ -122,6 +123,7 @@ impl Session {
         let Some(dreams) = self.world.dreams.clone() else { return };
         if self.config.auto_dream == AutoDream::Off
             || !self.config.flags.is_on(Flag::Dream)
+            || self.memory_switch() == MemorySwitch::Off
             || self.background.is_running(&QuerySource::Dream)
         {
             return;
