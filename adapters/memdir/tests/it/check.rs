@@ -66,7 +66,7 @@ fn l6_8_other_faults_are_named() {
     let store = open(d);
     store.fix(&by()).unwrap();
     let gone = Reference::Path("src/db/pool.rs".into());
-    let issues = store.check(|found| *found == gone).unwrap();
+    let issues = store.check(|found, _| *found == gone).unwrap();
     let has = |wanted: &dyn Fn(&Issue) -> bool| assert!(issues.iter().any(wanted), "{issues:#?}");
     has(&|issue| *issue == Issue::NearCopy(path("a.md"), path("b.md")));
     has(&|issue| *issue == Issue::Drift(path("a.md"), gone.clone()));
