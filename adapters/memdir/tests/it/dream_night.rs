@@ -165,7 +165,13 @@ fn l6_7_a_swap_that_is_stopped_anywhere_is_old_or_new() {
         let now = files(dir.path());
         assert!(now == old || now == new, "stopped at {stop}: {now:#?}");
         *(if now == old { &mut seen_old } else { &mut seen_new }) += 1;
-        assert!(!store.check(|_, _| false).unwrap().iter().any(|issue| issue.is_mendable()));
+        assert!(
+            !store
+                .check(|_, _| false)
+                .unwrap()
+                .iter()
+                .any(mnemon_memdir::check::Issue::is_mendable)
+        );
         if done.is_ok() {
             break;
         }

@@ -5,6 +5,8 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::format_push_string,
+    clippy::format_collect,
     reason = "tests"
 )]
 
