@@ -15,6 +15,7 @@ use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
 use mnemon::{Agent, EndReason, Session, TaskStatus, TaskView, Turn, TurnEnd};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -25,6 +26,7 @@ mod compact;
 mod context;
 mod lines;
 mod messages;
+mod notes;
 mod show;
 mod trusting;
 
@@ -42,6 +44,7 @@ enum Flow {
 /// A conversation with a person.
 struct Repl<'a> {
     agent: &'a Agent,
+    variables: &'a BTreeMap<String, String>,
     presenter: Presenter,
     lines: Lines,
     signals: Signals,
@@ -57,12 +60,13 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
     let mut lines = Lines::start();
     trusting::ask(ground, talk, presenter, &mut lines).await?;
     let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
-    let ended = converse(&agent, talk, *presenter, lines, questions).await;
+    let ended = converse(ground, &agent, talk, *presenter, lines, questions).await;
     agent.shutdown().await;
     ended
 }
 
 async fn converse(
+    ground: &Ground,
     agent: &Agent,
     talk: &Talk,
     presenter: Presenter,
@@ -80,7 +84,8 @@ async fn converse(
     let opened = pick::open(agent, &talk.which, target).await?;
     note_damage(agent, &presenter, &opened);
     let session = opened.session;
-    let mut repl = Repl { agent, presenter, lines, signals, questions, session, after: Flow::GoOn };
+    let (variables, after) = (&ground.variables, Flow::GoOn);
+    let mut repl = Repl { agent, variables, presenter, lines, signals, questions, session, after };
     repl.greet()?;
     let ended = repl.run(talk.prompt.clone()).await;
     repl.finish("prompt_input_exit").await?;
