@@ -11,6 +11,7 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::memory_switch::MemorySwitch;
 use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
@@ -90,6 +91,8 @@ pub struct Session {
     pub(crate) last_fork: Option<Timestamp>,
     /// The data of attachments in the log, by their records.
     pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// Whether it uses memory.
+    pub(crate) memory_switch: MemorySwitch,
     /// The search for memories that runs beside the conversation.
     pub(crate) prefetch: Option<Prefetch>,
     /// Instruction files that may still load.
@@ -140,6 +143,7 @@ impl Session {
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
+            memory_switch: MemorySwitch::On,
             prefetch: None,
             lazy: None,
             touched: Vec::new(),
@@ -288,6 +292,7 @@ impl Session {
             && !attachment.data.is_null()
         {
             self.attached.insert(record.id.clone(), attachment.data.clone());
+            self.follow_switch(&attachment.kind, &attachment.data);
         }
     }
 

@@ -15,7 +15,6 @@ use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
 use mnemon::{Agent, EndReason, Session, TaskStatus, TaskView, Turn, TurnEnd};
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -25,6 +24,7 @@ mod commands;
 mod compact;
 mod context;
 mod lines;
+mod memory;
 mod messages;
 mod notes;
 mod show;
@@ -43,8 +43,8 @@ enum Flow {
 
 /// A conversation with a person.
 struct Repl<'a> {
+    ground: &'a Ground,
     agent: &'a Agent,
-    variables: &'a BTreeMap<String, String>,
     presenter: Presenter,
     lines: Lines,
     signals: Signals,
@@ -84,9 +84,14 @@ async fn converse(
     let opened = pick::open(agent, &talk.which, target).await?;
     note_damage(agent, &presenter, &opened);
     let session = opened.session;
-    let (variables, after) = (&ground.variables, Flow::GoOn);
-    let mut repl = Repl { agent, variables, presenter, lines, signals, questions, session, after };
+    let after = Flow::GoOn;
+    let mut repl = Repl { ground, agent, presenter, lines, signals, questions, session, after };
     repl.greet()?;
+    if talk.which.private {
+        repl.presenter.line("private: nothing is recalled, saved or kept")?;
+    } else {
+        memory::tell_waiting(&repl);
+    }
     let ended = repl.run(talk.prompt.clone()).await;
     repl.finish("prompt_input_exit").await?;
     ended

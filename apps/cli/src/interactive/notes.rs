@@ -41,7 +41,7 @@ async fn edit(repl: &Repl<'_>) -> Result<()> {
         repl.presenter.note(Look::Yellow, "there are no notes yet; /notes update makes them");
         return Ok(());
     };
-    let edited = editor::edit(&file.text, repl.variables)?;
+    let edited = editor::edit(&file.text, &repl.ground.variables)?;
     if edited.text == file.text {
         return Ok(repl.presenter.line("nothing was changed")?);
     }
