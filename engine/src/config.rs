@@ -58,6 +58,14 @@ pub struct Config {
     pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
+    /// How memories are kept.
+    pub memory: settings::Memory,
+    /// Whether the end of a turn may start a dream.
+    pub auto_dream: AutoDream,
+    /// The root of the project: what paths in memories are seen from.
+    pub project: PathBuf,
+    /// Where a person's own template and prompt for notes are (L3.5).
+    pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
@@ -101,6 +109,15 @@ impl From<&settings::Provider> for Offers {
     }
 }
 
+/// Whether the end of a turn may start a dream (L6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoDream {
+    /// It may.
+    On,
+    /// Only a person starts one.
+    Off,
+}
+
 /// The beta under which the API clears by itself.
 const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
 
@@ -141,6 +158,10 @@ impl Config {
             skills: Arc::default(),
             hooks: Arc::default(),
             memory_guidelines: None,
+            memory: settings::Memory::default(),
+            auto_dream: AutoDream::Off,
+            project: cwd.clone(),
+            notes_dir: None,
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,
@@ -152,6 +173,11 @@ impl Config {
             git_branch: None,
             entrypoint: "sdk-rs".into(),
         }
+    }
+
+    /// A text without the keys that must never be written down (S5).
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(text))
     }
 
     /// The parameters of requests to this model.

@@ -100,7 +100,7 @@ impl Session {
                 Part::Command(command) => body.push_str(&self.run_inline(&command, cancel).await),
             }
         }
-        let body = self.redact(&body);
+        let body = self.config.redact(&body);
         self.append(Entry::Attachment(shown(skill, &request.args, &body, self.most_chars())))
             .await?;
         Ok(())

@@ -11,7 +11,9 @@ use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, World};
 use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
+use mnemon_kernel::ports::{
+    Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
+};
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
@@ -257,12 +259,14 @@ impl Builder {
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
         let mut world = self.world(&home, &cwd, &resolved, made.model, &limits);
+        world.dreams = memories.as_deref().and_then(|found| self.dreams(found));
         world.memories = memories;
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
             let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
             config.instructions = Some(seen);
         }
+        config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
         let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
         let ground =
@@ -313,8 +317,14 @@ impl Builder {
             hooks: self.hook_runner(resolved),
             past: Some(Arc::new(past)),
             memories: None,
+            dreams: None,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
         }
+    }
+
+    /// Consolidation is for the directories that are ours to know.
+    fn dreams(&self, memories: &dyn Memories) -> Option<Arc<dyn Dreams>> {
+        self.memories.is_none().then(|| memory::dreams(memories, &self.clock)).flatten()
     }
 
     async fn directories(

@@ -10,7 +10,10 @@ use crate::root::Root;
 use jiff::Timestamp;
 use mnemon_kernel::ids::SessionId;
 use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{BoxFuture, FileError, Glimpse, Loaded, TranscriptError, Transcripts};
+use mnemon_kernel::ports::{
+    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, Loaded, TranscriptError,
+    Transcripts,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 const GLIMPSE_BYTES: u64 = 64 << 10;
 /// Longer names are refused; with the ending, file systems take 255.
 const MAX_NAME_BYTES: usize = 200;
-const EXTENSION: &str = "jsonl";
+pub(crate) const EXTENSION: &str = "jsonl";
 
 /// The transcripts in one project's directory.
 #[derive(Debug)]
@@ -124,6 +127,18 @@ impl Transcripts for DiskTranscripts {
         })
     }
 
+    fn touched(&self) -> BoxFuture<'_, Result<Vec<(SessionId, Timestamp)>, TranscriptError>> {
+        let dir = self.dir.clone();
+        Box::pin(async move {
+            let path = dir.clone();
+            let done = tokio::task::spawn_blocking(move || touched(&dir)).await;
+            done.unwrap_or_else(|failed| {
+                let message = failed.to_string();
+                Err(TranscriptError::Read { path, message })
+            })
+        })
+    }
+
     fn keep<'a>(
         &'a self,
         session: &'a SessionId,
@@ -140,6 +155,47 @@ impl Transcripts for DiskTranscripts {
         })
     }
 
+    fn beside<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<Option<FileRead>, FileError>> {
+        Box::pin(async move {
+            let read =
+                Root::open(&self.session_dir(session)).and_then(|root| root.read(place, max_bytes));
+            match read {
+                Ok(bytes) => Ok(Some(FileRead { version: version(&bytes), bytes: bytes.into() })),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    fn replace<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        Box::pin(async move {
+            let dir = self.session_dir(session);
+            let root = Root::create(&dir)?;
+            match expect {
+                Expect::Absent => root.create_new(place, bytes)?,
+                Expect::Anything => root.write(place, bytes)?,
+                Expect::Version(expected) => {
+                    if version(&root.read(place, self.max_line)?) != expected {
+                        return Err(FileError::Changed { path: dir.join(place) });
+                    }
+                    root.write(place, bytes)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn session_dir(&self, session: &SessionId) -> PathBuf {
         self.dir.join(file_name(session))
     }
@@ -149,7 +205,11 @@ impl Transcripts for DiskTranscripts {
     }
 }
 
-fn is_plain(name: &str) -> bool {
+fn version(bytes: &[u8]) -> FileVersion {
+    FileVersion(blake3::hash(bytes).to_hex().to_string())
+}
+
+pub(crate) fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(plain)
 }
@@ -173,22 +233,38 @@ fn file_name(session: &SessionId) -> String {
     if name.is_empty() { "_".into() } else { name }
 }
 
-fn glimpse(dir: &Path) -> Result<Vec<Glimpse>, TranscriptError> {
-    let failed = |source: std::io::Error| TranscriptError::Read {
-        path: dir.to_path_buf(),
-        message: source.to_string(),
-    };
+fn failed(dir: &Path, source: &std::io::Error) -> TranscriptError {
+    TranscriptError::Read { path: dir.to_path_buf(), message: source.to_string() }
+}
+
+/// Every transcript of a directory; none where there is no directory.
+fn each<T>(
+    dir: &Path,
+    look: impl Fn(&std::fs::DirEntry, SessionId) -> Option<T>,
+) -> Result<Vec<T>, TranscriptError> {
     let items = match std::fs::read_dir(dir) {
         Ok(items) => items,
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(failed(source)),
+        Err(source) => return Err(failed(dir, &source)),
     };
     let mut found = Vec::new();
     for item in items {
-        let path = item.map_err(failed)?.path();
+        let item = item.map_err(|source| failed(dir, &source))?;
         // One that cannot be read must not hide the others.
-        found.extend(session_of(&path).and_then(|session| one_glimpse(&path, session)));
+        found.extend(session_of(&item.path()).and_then(|session| look(&item, session)));
     }
+    Ok(found)
+}
+
+fn touched(dir: &Path) -> Result<Vec<(SessionId, Timestamp)>, TranscriptError> {
+    each(dir, |item, session| {
+        let modified = item.metadata().ok()?.modified().ok()?;
+        Some((session, Timestamp::try_from(modified).ok()?))
+    })
+}
+
+fn glimpse(dir: &Path) -> Result<Vec<Glimpse>, TranscriptError> {
+    let mut found = each(dir, |item, session| one_glimpse(&item.path(), session))?;
     found.sort_by(|a, b| (b.modified, &a.session).cmp(&(a.modified, &b.session)));
     Ok(found)
 }

@@ -5,6 +5,7 @@ mod args;
 mod config;
 mod cost;
 mod doctor;
+mod dream;
 mod fail;
 mod headless;
 mod instructions;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     log::start(ground, Verbosity::of(cli.talk.choices.verbose));
+    log::hold(cli.talk.which.private);
     // One thread is enough for one conversation, and starts fastest; what
     // blocks goes to threads of its own.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -77,6 +79,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Dream(args) => return dream::run(ground, args, presenter).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,

@@ -3,7 +3,7 @@
 //! looking for them.
 
 mod check;
-mod editor;
+pub(crate) mod editor;
 mod find;
 mod history;
 mod inbox;
@@ -52,6 +52,16 @@ impl<'a> Bench<'a> {
             found.extend(self.existing(tier)?.map(|store| (tier, store)));
         }
         Ok(found)
+    }
+
+    /// The store of a tier, made as needed.
+    fn open(&self, tier: Tier) -> Result<Store> {
+        if !self.memories.is_used(tier.scope()) {
+            let note =
+                "team memory is off: sessions do not read it; the flag team_memory turns it on";
+            self.presenter.note(Look::Yellow, note);
+        }
+        Ok(self.memories.open(tier.scope())?)
     }
 
     fn existing(&self, tier: Tier) -> Result<Option<Store>> {

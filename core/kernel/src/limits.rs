@@ -22,6 +22,10 @@ macro_rules! limits {
     };
 }
 
+mod memory;
+
+pub use memory::{DreamLimits, PastLimits, RecallLimits};
+
 limits! {
     /// The limits in force.
     Limits {
@@ -103,8 +107,12 @@ limits! {
         offload: OffloadLimits = OffloadLimits::default(),
         /// Layer 2: stale tool results.
         prune: PruneLimits = PruneLimits::default(),
+        /// Layer 3: running notes.
+        notes: NotesLimits = NotesLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 6: consolidation.
+        dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
         /// Searching what was said before.
@@ -171,6 +179,36 @@ limits! {
 }
 
 limits! {
+    /// Layer 3: when notes are kept, and what they may hold (L3).
+    NotesLimits {
+        /// Tokens of the conversation at which notes are first made.
+        first_tokens: u64 = 10_000,
+        /// Tokens by which it has to grow before they are brought up to date.
+        growth_tokens: u64 = 5_000,
+        /// Tool calls since the last update that make one due in mid-turn.
+        tool_calls: u64 = 3,
+        /// Tokens of one section.
+        section_tokens: u64 = 2_000,
+        /// Tokens of the file.
+        file_tokens: u64 = 12_000,
+        /// Largest file, template or prompt that is read, in bytes.
+        file_bytes: u64 = 1024 * 1024,
+        /// Most model requests of one update.
+        requests: u32 = 3,
+        /// Longest an update may take, in seconds.
+        update_s: u64 = 120,
+        /// Longest a compaction waits for an update that is running, in seconds.
+        wait_s: u64 = 15,
+        /// Tokens of the newest messages that stay beside the notes at least.
+        keep_tokens: u64 = 10_000,
+        /// Messages with text that stay beside the notes at least.
+        keep_messages: u64 = 5,
+        /// Tokens of messages that stay beside the notes at most.
+        keep_most_tokens: u64 = 40_000,
+    }
+}
+
+limits! {
     /// Layer 4: what a summary keeps and restores (L4).
     CompactLimits {
         /// Failures in a row after which no more automatic tries are made.
@@ -217,44 +255,6 @@ limits! {
         collapse_commit_percent: u64 = 90,
         /// Percentage of the effective window over which requests are refused while collapsing.
         collapse_refuse_percent: u64 = 95,
-    }
-}
-
-limits! {
-    /// Which memories are brought in, and how much of them (R2 to R5).
-    RecallLimits {
-        /// Files that are looked at for the manifest.
-        scan_files: usize = 10_000,
-        /// Files that the manifest lists.
-        manifest_files: usize = 200,
-        /// Lines at the start of a file in which its frontmatter is looked for.
-        head_lines: usize = 30,
-        /// Memories brought in for one message.
-        selected: usize = 5,
-        /// Tokens of the answer of the model that selects.
-        answer_tokens: u64 = 256,
-        /// Milliseconds after which that model is late, and the local ranker serves.
-        wait_ms: u64 = 10_000,
-        /// Messages back to which tools count as in use.
-        tool_messages: usize = 10,
-        /// Lines of one memory that are shown.
-        file_lines: usize = 200,
-        /// Bytes of one memory that are shown.
-        file_bytes: usize = 4_096,
-        /// Bytes of all memories of a session.
-        session_bytes: usize = 61_440,
-    }
-}
-
-limits! {
-    /// Searching what was said before (R10).
-    PastLimits {
-        /// Places that a search gives where none are asked for.
-        places: usize = 10,
-        /// Most places of one search by a model.
-        most_places: usize = 50,
-        /// Characters of each place.
-        excerpt_chars: usize = 300,
     }
 }
 

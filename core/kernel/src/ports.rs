@@ -5,6 +5,7 @@
 //! what it was doing, and an implementation must leave nothing behind then
 //! (no process, no half-written file).
 
+mod dreams;
 mod files;
 mod hooks;
 mod memories;
@@ -20,6 +21,10 @@ mod transcripts;
 mod web;
 mod worktrees;
 
+pub use dreams::{
+    Begun, DreamError, Dreams, Ending, Gathered, Holder, LogsRead, Night, Proposal, Stored,
+    StoredFile, Swap, SwapEdit, Swapped, Writer,
+};
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
@@ -32,7 +37,9 @@ pub use model::{
 pub use past::{Past, PastFound, PastHit, PastQuery};
 pub use person::{Answer, Approver, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
-pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
+pub use search::{
+    GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
+};
 pub use servers::{
     Asks, Load, Reads, ServerError, ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
@@ -45,6 +52,8 @@ pub use web::{Page, Web, WebError};
 pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -55,6 +64,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// The day that it is for the person. Where nothing is known of their time
+    /// zone, that of UTC.
+    fn today(&self) -> Date {
+        self.now().to_zoned(TimeZone::UTC).date()
+    }
 
     /// A UUID that was never given before.
     fn fresh_uuid(&self) -> String;

@@ -35,9 +35,10 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
         findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("mend its entry"));
     }
     if !named.untrusted.is_empty() {
-        let names = named.untrusted.join(", ");
-        let message =
-            format!("servers of this repository are off, because nobody trusts it: {names}");
+        let message = format!(
+            "servers of this repository are off, because nobody trusts it: {}",
+            named.untrusted.join(", ")
+        );
         findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("mnemon trust"));
     }
     let Some(servers) = &agent.world().servers else { return findings };

@@ -1,8 +1,9 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, compact, context, messages, note_damage};
+use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes};
 use crate::cost;
+use crate::log;
 use crate::pick::Opened;
 use crate::present::{Look, cut};
 use crate::setup;
@@ -55,6 +56,12 @@ const COMMANDS: &[Command] = &[
         run: |repl, text| Box::pin(compact::run(repl, text)),
     },
     Command {
+        names: &["notes"],
+        takes: "[path | edit | update]",
+        about: "the running notes on this session",
+        run: |repl, text| Box::pin(notes::run(repl, text)),
+    },
+    Command {
         names: &["messages"],
         takes: "",
         about: "what the model sees, with numbers",
@@ -91,6 +98,12 @@ const COMMANDS: &[Command] = &[
         run: |repl, name| Box::pin(messages::expand(repl, name)),
     },
     Command {
+        names: &["dream"],
+        takes: "[--dry-run] [--force]",
+        about: "tidy memories: join copies, mend the index, drop what no longer holds",
+        run: |repl, text| Box::pin(dream(repl, text)),
+    },
+    Command {
         names: &["model"],
         takes: "[NAME]",
         about: "which model answers, or another from here on",
@@ -103,6 +116,18 @@ const COMMANDS: &[Command] = &[
         run: |repl, words| Box::pin(resume(repl, words)),
     },
     Command {
+        names: &["memory"],
+        takes: "[off | on | list | show | forget | undo | log | inbox …]",
+        about: "look at memories and change them, or do without for now",
+        run: |repl, text| Box::pin(memory::run(repl, text)),
+    },
+    Command {
+        names: &["private"],
+        takes: "",
+        about: "start a session that nothing is left of",
+        run: |repl, _| Box::pin(memory::private(repl)),
+    },
+    Command {
         names: &["clear", "new"],
         takes: "",
         about: "start a new session",
@@ -111,6 +136,7 @@ const COMMANDS: &[Command] = &[
                 repl.finish("clear").await?;
                 repl.session = repl.agent.start();
                 repl.session.began_by("clear");
+                log::hold(false);
                 repl.presenter.line(&format!("new session {}", repl.session.id()))?;
                 Ok(Flow::GoOn)
             })
@@ -210,6 +236,18 @@ fn skills(repl: &Repl<'_>) -> Result<Flow> {
         })
         .collect();
     repl.presenter.table(&rows)?;
+    Ok(Flow::GoOn)
+}
+
+async fn dream(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
+    let Some(wish) = crate::dream::wish(text) else {
+        repl.presenter.note(Look::Yellow, "write /dream, /dream --dry-run or /dream --force");
+        return Ok(Flow::GoOn);
+    };
+    let Repl { session, signals, presenter, .. } = repl;
+    let watch = crate::dream::Watch::lines(*presenter);
+    let end = crate::dream::watched(session, wish, signals, watch).await?;
+    crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }
 
