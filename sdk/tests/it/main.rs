@@ -14,6 +14,7 @@ mod cache;
 mod clearing;
 mod collapse;
 mod dates;
+mod dreams;
 mod examples;
 mod faults;
 mod forks;
