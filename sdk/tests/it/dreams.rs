@@ -168,7 +168,7 @@ async fn l6_1_at_the_end_of_a_turn_gates_are_looked_at() {
     session.finish().await.unwrap();
     assert_eq!(asked(), 0, "four sessions are too few");
     Bed::sessions(&agent, 5);
-    bed.place.clock.advance(std::time::Duration::from_secs(60));
+    bed.place.clock.advance(std::time::Duration::from_mins(1));
     say_ok(&mut session, "hello again").await;
     session.finish().await.unwrap();
     assert_eq!(asked(), 0, "sessions were counted not long ago");
