@@ -7,6 +7,7 @@
 
 mod acting;
 mod after;
+pub mod agents;
 mod answer;
 mod ask;
 pub mod background;
@@ -20,6 +21,7 @@ pub mod in_view;
 pub mod instructing;
 pub mod ladder;
 pub mod permit;
+mod planning;
 mod queue;
 pub mod recalled;
 mod recalling;
@@ -32,9 +34,10 @@ mod turn;
 mod watching;
 pub mod world;
 
+pub use agents::{Agents, KindDirs};
 pub use background::{Background, TaskHandle, TaskStatus, TaskView};
 pub use budget::{Budget, Denied};
-pub use config::{Config, ModelChoice, Offers};
+pub use config::{AgentSetup, Config, Delegation, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use fork::{Errand, Fork, Report, Start};
 pub use permit::{Remit, Room};

@@ -4,23 +4,24 @@
 //! into the fold only then, so that whatever ends the process, a resumed
 //! session is the one that was running.
 
-use crate::ask::{SideAsker, SideBookings};
+use crate::agents::{Crew, Peek};
+use crate::ask::SideBookings;
 use crate::background::Background;
 use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
-use crate::permit::{Permit, Places, RuleError};
+use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::toolbox::Toolbox;
-use crate::tools::{Snipping, ToolContext};
+use crate::tools::ToolContext;
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
 use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
+    Class, Classify, Decision, Entry, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
     Timestamp, Window,
 };
 use mnemon_prefix::breaks::Detector;
@@ -33,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
+mod parts;
 mod resume;
 
 pub use resume::Resumed;
@@ -72,8 +74,8 @@ pub struct Session {
     pub(crate) toolbox: Toolbox,
     pub(crate) context: Arc<ToolContext>,
     pub(crate) fold: Fold,
-    envelope: Envelope,
-    last: Option<RecordId>,
+    pub(crate) envelope: Envelope,
+    pub(crate) last: Option<RecordId>,
     ledger: Ledger,
     events: Option<Events>,
     pub(crate) permit: Permit,
@@ -103,6 +105,10 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// Who it is among agents.
+    pub(crate) crew: Crew,
+    /// Where it shows its conversation to whoever watches it.
+    pub(crate) peek: Option<Peek>,
 }
 
 impl Session {
@@ -111,28 +117,16 @@ impl Session {
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
         let side_bookings = SideBookings::default();
-        let asker = SideAsker {
-            world: world.clone(),
-            config: Arc::clone(&config),
-            bookings: side_bookings.clone(),
-        };
-        let mut context = ToolContext::new(
-            world.clone(),
-            id.clone(),
-            Arc::clone(&config.limits),
-            config.roots.clone(),
-        );
-        context.ask = Some(Arc::new(asker));
-        if !config.flags.is_on(Flag::Snip) {
-            context.snipping = Snipping::Off;
-        }
+        let background = Background::new(Arc::clone(&world.clock));
+        let crew = parts::crew(&id, &world, &config, &background, &side_bookings);
+        let context = parts::context(&id, &world, &config, &crew, &side_bookings);
         let context = Arc::new(context);
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
             ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
-        let places = places(&id, &world, &config);
+        let places = parts::places(&id, &world, &config);
         let (permit, broken_rules) =
             Permit::new(config.permission_mode, &config.permissions, places);
         Self {
@@ -151,7 +145,9 @@ impl Session {
             said: BTreeSet::new(),
             thread: Thread::Main,
             up: None,
-            background: Background::new(Arc::clone(&world.clock)),
+            background,
+            crew,
+            peek: None,
             id,
             world,
             toolbox,
@@ -334,7 +330,7 @@ impl Session {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         }
-        if self.is_main() && (!begun || self.fold.messages().is_empty()) {
+        if self.keeps_itself() && (!begun || self.fold.messages().is_empty()) {
             self.attach_standing().await?;
         }
         Ok(())
@@ -379,20 +375,5 @@ impl Session {
             }
         }
         self.fold.push(record);
-    }
-}
-
-/// Where the tools of a session may touch files.
-fn places(id: &SessionId, world: &World, config: &Config) -> Places {
-    let memories = world.memories.iter().flat_map(|memories| memories.places());
-    let mut readable = vec![world.transcripts.session_dir(id)];
-    if world.memories.is_some() && config.flags.is_on(Flag::PastSearch) {
-        readable.extend(world.transcripts.path(id).parent().map(PathBuf::from));
-    }
-    Places {
-        roots: config.roots.clone(),
-        readable,
-        writable: memories.map(|place| place.dir.clone()).collect(),
-        home: config.user_home.clone(),
     }
 }

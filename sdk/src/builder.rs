@@ -11,8 +11,10 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
-use mnemon_engine::{Tool, Toolbox, World};
-use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
+use mnemon_engine::{Delegation, Tool, Toolbox, World};
+use mnemon_kernel::ports::{
+    AgentName, Approver, Clock, Files, Memories, Model, Search, Transcripts, Web,
+};
 use mnemon_kernel::settings::Surface;
 use mnemon_search::TreeSearch;
 use mnemon_settings::layout::{Platform, local_settings};
@@ -22,10 +24,12 @@ use mnemon_settings::{
     Extra, Home, Inputs, Layer, LiveFlags, Resolved, Source, Tracked, load, spawn_poller,
 };
 use mnemon_web::WebReader;
+use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+mod agents;
 mod configure;
 
 /// What an agent is made from. Everything but the working directory has a
@@ -51,6 +55,8 @@ pub struct Builder {
     transcripts: Option<Arc<dyn Transcripts>>,
     memories: Option<Arc<dyn Memories>>,
     instructions: Wanted,
+    team: Option<(AgentName, AgentName)>,
+    delegation: Delegation,
 }
 
 /// Whether something is brought in.
@@ -83,6 +89,8 @@ impl Builder {
             transcripts: None,
             memories: None,
             instructions: Wanted::Yes,
+            team: None,
+            delegation: Delegation::AsNeeded,
         }
     }
 
@@ -262,6 +270,8 @@ impl Builder {
             approver: Arc::clone(&self.approver),
             memories,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
+            post: Some(self.post(&home, &limits)?),
+            worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
@@ -275,7 +285,8 @@ impl Builder {
             }));
         }
         config.secrets = made.key.into_iter().collect();
-        let toolbox = Toolbox::with_extra(self.tools);
+        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
+        let toolbox = Toolbox::with_extra([vec![agents], self.tools].concat());
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
     }
 

@@ -53,6 +53,8 @@ impl Bench {
             approver: Arc::new(Nobody),
             memories: None,
             spending: None,
+            post: None,
+            worktrees: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);

@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod agents;
 mod budget;
 mod cache;
 mod clearing;

@@ -5,6 +5,7 @@ use crate::error::{Class, Classify};
 use crate::ids::SessionId;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The transcripts of one project.
 pub trait Transcripts: Send + Sync {
@@ -35,6 +36,13 @@ pub trait Transcripts: Send + Sync {
         place: &'a Path,
         bytes: &'a [u8],
     ) -> BoxFuture<'a, Result<PathBuf, FileError>>;
+
+    /// Where the logs of a session's agents are kept, each under the name
+    /// `agent-<id>`; none where they lie beside the session's own.
+    fn subagents(&self, session: &SessionId) -> Option<Arc<dyn Transcripts>> {
+        let _ = session;
+        None
+    }
 
     /// The directory of a session's other files (spills, jobs, notes).
     fn session_dir(&self, session: &SessionId) -> PathBuf;
