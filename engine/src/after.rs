@@ -31,6 +31,7 @@ impl Session {
     pub async fn finish(&mut self) -> Result<(), Error> {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
+        self.join_ended().await?;
         self.book_side_queries().await
     }
 }

@@ -14,6 +14,7 @@ mod glob;
 mod grep;
 mod input;
 mod lines;
+mod memory_search;
 mod near;
 mod patch;
 mod read;
@@ -52,6 +53,7 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(todo_write::TodoWrite),
         Arc::new(result_read::ResultRead),
         Arc::new(snip::Snip),
+        Arc::new(memory_search::MemorySearch),
         Arc::new(send_message::SendMessage),
         Arc::new(exit_plan_mode::ExitPlanMode),
     ]

@@ -107,8 +107,12 @@ limits! {
         compact: CompactLimits = CompactLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
+        /// Searching what was said before.
+        past: PastLimits = PastLimits::default(),
         /// Instruction files.
         rules: RulesLimits = RulesLimits::default(),
+        /// Programs that are run at events.
+        hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
         /// Layer 7: agents and their letters.
@@ -239,6 +243,18 @@ limits! {
 }
 
 limits! {
+    /// Searching what was said before (R10).
+    PastLimits {
+        /// Places that a search gives where none are asked for.
+        places: usize = 10,
+        /// Most places of one search by a model.
+        most_places: usize = 50,
+        /// Characters of each place.
+        excerpt_chars: usize = 300,
+    }
+}
+
+limits! {
     /// What instruction files may be and pull in (I2 to I4).
     RulesLimits {
         /// How deep imports go.
@@ -253,6 +269,24 @@ limits! {
         brace_patterns: usize = 1_000,
         /// Bytes of all patterns that the braces of one rule's `paths` expand to.
         brace_bytes: usize = 4 * 1024 * 1024,
+    }
+}
+
+limits! {
+    /// How long hooks may take, and how much they may say (Q7).
+    HookLimits {
+        /// Seconds that a handler may take where it names no time.
+        timeout_s: u64 = 600,
+        /// Seconds that one may take before a person's message goes on.
+        prompt_timeout_s: u64 = 30,
+        /// Milliseconds that all handlers together have when a session ends.
+        session_end_ms: u64 = 1_500,
+        /// Characters of one text of a handler; what is longer goes to a file.
+        output_chars: usize = 10_000,
+        /// Bytes of a handler's output that are read.
+        output_bytes: u64 = 1024 * 1024,
+        /// How often in a row the model is kept at work by a hook when it would stop.
+        stop_blocks: u32 = 8,
     }
 }
 

@@ -8,7 +8,9 @@ use crate::permit::Permit;
 use crate::queue::Queue;
 use crate::session::Session;
 use crate::world::World;
-use mnemon_kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk, Worktree};
+use mnemon_kernel::ports::{
+    Answer, Approver, BoxFuture, Confinement, Memories, PermissionAsk, Worktree,
+};
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Block, Flag, ModelId, QuerySource, SessionId, ToolUseId};
 use mnemon_mail::definition::FORK;
@@ -151,8 +153,9 @@ impl Agents {
         let config = config_of(&seat.config, None);
         let placeholders = plan::placeholders(&fold.open_calls());
         let mut session = Session::new(session_id(&plan.id), world, config, parent.toolbox.clone());
-        session.become_agent(&seat.session, &plan.id, crew, source(plan), Start::Parent);
+        session.become_agent(&seat.session, plan, crew, Start::Parent);
         session.take_over(fold, parent);
+        session.confine(plan.running);
         session.up = Some(seat.books.clone());
         let prompt = vec![Block::text(plan::directive(&plan.order.prompt))];
         Ok(Ready { session, prompt, placeholders })
@@ -194,7 +197,8 @@ impl Agents {
         let toolbox = parent.toolbox.filtered(|tool| kind.has_tool(tool));
         let mut session =
             Session::new(session_id(&plan.id), self.world(plan, None), config, toolbox);
-        session.become_agent(&seat.session, &plan.id, crew, source(plan), Start::Fresh);
+        session.become_agent(&seat.session, plan, crew, Start::Fresh);
+        session.confine(plan.running);
         if let Some(permit) = permit {
             session.permit = permit;
         }
@@ -223,11 +227,7 @@ impl Agents {
         Some((dir, section))
     }
 
-    fn world(
-        &self,
-        plan: &Plan<'_>,
-        memories: Option<Arc<dyn mnemon_kernel::ports::Memories>>,
-    ) -> World {
+    fn world(&self, plan: &Plan<'_>, memories: Option<Arc<dyn Memories>>) -> World {
         let seat = self.seat();
         let transcripts = &seat.world.transcripts;
         let own = transcripts.subagents(&seat.session).unwrap_or_else(|| Arc::clone(transcripts));
@@ -357,17 +357,10 @@ fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
 impl Session {
     /// Makes a new session an agent's: its log names its parent, and letters
     /// reach it.
-    fn become_agent(
-        &mut self,
-        parent: &SessionId,
-        id: &str,
-        crew: Crew,
-        source: QuerySource,
-        start: Start,
-    ) {
-        self.thread = Thread::Agent { source, start };
+    fn become_agent(&mut self, parent: &SessionId, plan: &Plan<'_>, crew: Crew, start: Start) {
+        self.thread = Thread::Agent { source: source(plan), start };
         self.envelope.session = parent.clone();
-        self.envelope.side = mnemon_transcript::Side::Agent(Some(id.to_owned()));
+        self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
         if let Some(context) = Arc::get_mut(&mut self.context) {
             context.crew = Some(crew.clone());
         }
@@ -384,5 +377,20 @@ impl Session {
         let mut context = parent.context.cloned_for(self.world.clone());
         context.crew = Some(self.crew.clone());
         self.context = Arc::new(context);
+    }
+
+    /// Commands of an agent that nobody watches write where it works and
+    /// nowhere else, and reach no network (S8).
+    fn confine(&mut self, running: Running) {
+        let confinement = match running {
+            Running::Foreground => self.config.confinement.clone(),
+            Running::Background => {
+                let rooms = self.config.roots.iter().chain(&self.config.writable);
+                Confinement::Sandbox { writable: rooms.cloned().collect() }
+            }
+        };
+        if let Some(context) = Arc::get_mut(&mut self.context) {
+            context.confinement = confinement;
+        }
     }
 }

@@ -28,14 +28,8 @@ impl Session {
         let mut letters = match &self.crew.me {
             Me::Agent { inbox, .. } => locked(inbox).take(),
             Me::Main => {
-                let (letters, ended) = {
-                    let mut state = self.crew.agents.state();
-                    (state.main.take(), std::mem::take(&mut state.ended))
-                };
-                for attachment in ended {
-                    self.append(Entry::Attachment(attachment)).await?;
-                }
-                letters
+                self.join_ended().await?;
+                self.crew.agents.state().main.take()
             }
         };
         let fetched = self.fetch_mail().await;
@@ -49,6 +43,16 @@ impl Session {
         {
             // They are in the log, and are known there when they come again.
             tracing::warn!(%error, "letters could not be taken out of the mailbox");
+        }
+        Ok(())
+    }
+
+    /// Brings in how background agents ended, so that the log has it whatever
+    /// comes next.
+    pub(crate) async fn join_ended(&mut self) -> Result<(), Error> {
+        let ended = std::mem::take(&mut self.crew.agents.state().ended);
+        for attachment in ended {
+            self.append(Entry::Attachment(attachment)).await?;
         }
         Ok(())
     }

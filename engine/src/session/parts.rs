@@ -43,6 +43,7 @@ pub(super) fn context(
     let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
     context.ask = Some(Arc::new(asker));
     context.crew = Some(crew.clone());
+    context.confinement = config.confinement.clone();
     if !config.flags.is_on(Flag::Snip) {
         context.snipping = Snipping::Off;
     }

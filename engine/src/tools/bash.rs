@@ -96,6 +96,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         cwd: context.cwd(),
         timeout: (!arguments.background).then_some(arguments.timeout),
         output_bytes: context.limits.shell_output_bytes,
+        confinement: context.confinement.clone(),
     };
     if arguments.background {
         return start(context, command).await;

@@ -4,7 +4,7 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use mnemon_kernel::ports::{Answer, FileVersion, JobInfo, JobState};
+use mnemon_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
 use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::{Limits, SessionId};
 use serde_json::{Map, Value};
@@ -38,6 +38,8 @@ pub struct ToolContext {
     pub snipping: Snipping,
     /// Who the session is among its agents; none where it has none.
     pub crew: Option<Crew>,
+    /// What commands are held to by the operating system (S8).
+    pub confinement: Confinement,
     state: Mutex<ToolState>,
 }
 
@@ -85,6 +87,7 @@ impl ToolContext {
             ask: None,
             snipping: Snipping::On,
             crew: None,
+            confinement: Confinement::Free,
             state: Mutex::new(state),
         }
     }
@@ -109,6 +112,8 @@ impl ToolContext {
             ask: self.ask.clone(),
             snipping: Snipping::Off,
             crew: None,
+            // Commands of background agents only read (S3), and are held to it.
+            confinement: Confinement::Sandbox { writable: Vec::new() },
             state: Mutex::new(state),
         }
     }

@@ -41,6 +41,7 @@ fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
         "TodoWrite",
         "ResultRead",
         "Snip",
+        "MemorySearch",
     ];
     assert_eq!(names, order);
     for spec in specs {

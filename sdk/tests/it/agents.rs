@@ -235,16 +235,12 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
     let mut session = agent.start();
     say_ok(&mut session, "start it and tell it").await;
     place.server.release("step");
-    session.news().await;
-    let mut told = String::new();
-    for _ in 0..3 {
-        if session.agents().running().is_empty() {
-            break;
-        }
-        Turn::go_on(&mut session).end().await.unwrap();
+    while !session.agents().running().is_empty() {
         session.news().await;
+        Turn::go_on(&mut session).end().await.unwrap();
     }
     Turn::go_on(&mut session).end().await.unwrap();
+    let mut told = String::new();
     for request in of(&place.server.requests(), "main") {
         told.push_str(&request.last_user_text());
     }
@@ -441,13 +437,13 @@ async fn l7_4_an_agent_over_its_budget_is_stopped_and_says_so() {
         .always(When::source("agent:general"), Reply::tool("Glob", json!({"pattern": "*"})))
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let builder = place.builder_with(&[("MNEMON_LIMIT_AGENTS_BUDGET_TOKENS", "9000")]);
+    let builder = place.builder_with(&[("MNEMON_LIMIT_AGENTS_BUDGET_TOKENS", "2000")]);
     let agent = builder.build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "go").await;
     let main = of(&place.server.requests(), "main");
     let told = main[1].last_tool_results().unwrap();
-    assert!(told.contains("its budget of 9000 tokens is used up"), "{told}");
+    assert!(told.contains("its budget of 2000 tokens is used up"), "{told}");
 }
 
 #[tokio::test]
