@@ -30,6 +30,13 @@ impl Session {
         self.permit.set_mode(PermissionMode::Plan);
     }
 
+    /// Leaves plan mode by the person's word.
+    pub fn stop_planning(&mut self) {
+        self.permit.set_mode(PermissionMode::Default);
+        self.permit.set_plan_file(None);
+        self.context.end_plan();
+    }
+
     /// Tells the model of plan mode where it does not know.
     pub(crate) async fn attach_plan_mode(&mut self) -> Result<(), Error> {
         if self.permit.mode() != PermissionMode::Plan || self.context.plan_file().is_some() {

@@ -235,6 +235,11 @@ impl ToolContext {
         self.state().plan = Some(file);
     }
 
+    /// Plan mode has ended without a plan.
+    pub(crate) fn end_plan(&self) {
+        self.state().plan = None;
+    }
+
     /// The person agreed to the plan, once or for all edits.
     pub(super) fn leave_plan(&self, answer: &Answer) {
         self.state().left_plan = Some(match answer {

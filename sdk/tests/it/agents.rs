@@ -248,7 +248,7 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
     assert!(told.contains("understood") && told.contains("no authority of the person"));
 
     let sub = of(&place.server.requests(), "agent:general");
-    let text = sub[1].last_user_text();
+    let text = sub[1].body["messages"].as_array().unwrap().last().unwrap().to_string();
     let (first, second) = (text.find("first").unwrap(), text.find("second").unwrap());
     assert!(first < second, "in order");
     assert!(text.contains("A message from the agent main (a word)"), "{text}");

@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
+    clippy::print_stdout,
     missing_docs,
     reason = "tests"
 )]
@@ -14,11 +15,13 @@ mod budget;
 mod cache;
 mod clearing;
 mod collapse;
+mod crew;
 mod examples;
 mod faults;
 mod forks;
 mod hooks;
 mod instructions;
+mod many;
 mod memory;
 mod place;
 mod recall;
