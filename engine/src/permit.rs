@@ -168,6 +168,7 @@ impl Permit {
             let reason = "plan mode only reads; finish the plan first".to_owned();
             return match access {
                 Access::Execute(_) => Verdict::AllowIfItOnlyReads,
+                Access::Edit(path) if self.plan_file.as_ref() == Some(path) => Verdict::Allow,
                 _ => Verdict::Deny { reason },
             };
         }
@@ -185,10 +186,7 @@ impl Permit {
                 let accepted = self.mode == PermissionMode::AcceptEdits
                     && self.in_roots(path)
                     && !self.is_guarded(path);
-                let planning = self.mode == PermissionMode::Plan;
-                accepted
-                    || (!planning && self.is_memory(path))
-                    || (planning && self.plan_file.as_deref() == Some(path))
+                accepted || (self.mode != PermissionMode::Plan && self.is_memory(path))
             }
             Access::Execute(_) | Access::Fetch { .. } => false,
         };

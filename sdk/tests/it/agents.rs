@@ -72,11 +72,12 @@ async fn l7_1_l7_2_four_forks_of_one_message_share_all_but_their_directive() {
     let mut tasks = Vec::new();
     for request in &forks {
         let text = body(request);
-        assert_eq!(text[..mark], first[..mark], "one directive differs, nothing else");
-        tasks.push(text[mark..].split("part ").nth(1).unwrap()[..1].to_owned());
+        let (shared, own) = text.split_at(mark);
+        assert_eq!(shared, first.split_at(mark).0, "one directive differs, nothing else");
+        tasks.extend(own.split("part ").nth(1).unwrap().chars().next());
     }
     tasks.sort();
-    assert_eq!(tasks, ["1", "2", "3", "4"]);
+    assert_eq!(tasks, ['1', '2', '3', '4']);
     // One user message: a placeholder for every call, and the directive last.
     let blocks = forks[0].body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     let blocks = blocks.as_array().unwrap();

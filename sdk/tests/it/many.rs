@@ -42,7 +42,7 @@ async fn all_end(count: usize) {
     let mut session = agent.start();
     assert_eq!(say(&mut session, "go").await.reason, EndReason::Completed);
     while !session.agents().running().is_empty() {
-        tokio::time::timeout(Duration::from_secs(60), session.news()).await.expect("no deadlock");
+        tokio::time::timeout(Duration::from_mins(1), session.news()).await.expect("no deadlock");
         Turn::go_on(&mut session).end().await.unwrap();
     }
     Turn::go_on(&mut session).end().await.unwrap();
@@ -150,7 +150,7 @@ async fn one_run(seed: u64) {
         session.finish().await.unwrap();
         assert!(session.agents().running().is_empty());
     };
-    tokio::time::timeout(Duration::from_secs(60), run).await.expect("no deadlock");
+    tokio::time::timeout(Duration::from_mins(1), run).await.expect("no deadlock");
     agent.shutdown().await;
 }
 
