@@ -12,6 +12,8 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::memory_switch::MemorySwitch;
+use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -91,6 +93,8 @@ pub struct Session {
     pub(crate) last_fork: Option<Timestamp>,
     /// The data of attachments in the log, by their records.
     pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// Whether it uses memory.
+    pub(crate) memory_switch: MemorySwitch,
     /// The search for memories that runs beside the conversation.
     pub(crate) prefetch: Option<Prefetch>,
     /// Instruction files that may still load.
@@ -113,6 +117,8 @@ pub struct Session {
     pub(crate) crew: Crew,
     /// Where it shows its conversation to whoever watches it.
     pub(crate) peek: Option<Peek>,
+    /// The running notes.
+    pub(crate) noting: Noting,
 }
 
 impl Session {
@@ -146,6 +152,7 @@ impl Session {
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
+            memory_switch: MemorySwitch::On,
             prefetch: None,
             lazy: None,
             touched: Vec::new(),
@@ -157,6 +164,7 @@ impl Session {
             background,
             crew,
             peek: None,
+            noting: Noting::default(),
             id,
             world,
             toolbox,
@@ -209,6 +217,10 @@ impl Session {
                 let summary = self.world.clock.fresh_uuid();
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
+                let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
+                if let Some(segment) = segment.and_then(Value::as_object_mut) {
+                    segment.insert(key.into(), summary.clone().into());
+                }
                 next = Some(summary);
                 boundary.last_before = self.last.clone();
             }
@@ -273,7 +285,7 @@ impl Session {
         let config = &self.config;
         let surroundings = system::Surroundings {
             model: model.to_string(),
-            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            date: self.world.clock.today().to_string(),
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
@@ -291,6 +303,7 @@ impl Session {
             && !attachment.data.is_null()
         {
             self.attached.insert(record.id.clone(), attachment.data.clone());
+            self.follow_switch(&attachment.kind, &attachment.data);
         }
     }
 

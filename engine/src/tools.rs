@@ -29,6 +29,7 @@ pub use agent::AgentTool;
 pub(crate) use agent::{NAME as AGENT, asks_for_fork};
 pub(crate) use context::SEEN_FIELD;
 pub use context::{Snipping, ToolContext};
+pub(crate) use memory_search::NAME as MEMORY_SEARCH;
 pub use todo_write::{Todo, TodoStatus};
 
 use mnemon_kernel::ToolUseId;

@@ -131,6 +131,7 @@ impl Session {
         }
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
+            self.tell_date().await?;
             self.recall_for(&text, cancel).await?;
         }
         let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
@@ -179,14 +180,24 @@ impl Session {
             run.cancelled();
             return Ok(());
         }
-        if self.keeps_itself() {
-            self.leave_plan_mode().await?;
-            self.tell_finished_jobs().await?;
-            self.attach_touched().await?;
-            self.join_recalled().await?;
-            self.join_mail().await?;
-            self.take_queued(cancel).await?;
-            self.attach_hook_texts().await?;
+        if !self.keeps_itself() {
+            if self.is_errand_done() {
+                run.completed();
+            } else {
+                run.tools_done();
+            }
+            return Ok(());
+        }
+        self.leave_plan_mode().await?;
+        self.tell_finished_jobs().await?;
+        self.attach_touched().await?;
+        self.join_recalled().await?;
+        self.join_mail().await?;
+        self.take_queued(cancel).await?;
+        self.attach_hook_texts().await?;
+        if self.is_main() {
+            self.tell_date().await?;
+            self.after_response().await?;
         }
         match self.stopped_by_hook() {
             Some(why) => run.blocked(why),

@@ -289,6 +289,7 @@ impl Builder {
             let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
             config.instructions = Some(seen);
         }
+        config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
         let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
         let toolbox = Toolbox::with_extra([vec![agents], self.tools].concat());

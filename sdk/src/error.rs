@@ -32,6 +32,9 @@ pub enum Error {
     /// The team.
     #[error(transparent)]
     Post(#[from] mnemon_kernel::ports::PostError),
+    /// The disk.
+    #[error(transparent)]
+    Disk(#[from] mnemon_disk::Error),
     /// The list of sessions.
     #[error(transparent)]
     Transcript(#[from] mnemon_kernel::ports::TranscriptError),
@@ -47,6 +50,7 @@ impl Classify for Error {
             Self::Session(error) => error.class(),
             Self::Memory(error) => error.class(),
             Self::Post(error) => error.class(),
+            Self::Disk(error) => error.class(),
             Self::Transcript(error) => error.class(),
         }
     }

@@ -34,6 +34,7 @@ mod memory_place;
 mod provider;
 mod repo;
 mod repository;
+mod retention;
 mod shell;
 mod turn;
 
@@ -46,10 +47,12 @@ pub use repo::Repo;
 pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
+pub use mnemon_disk::retention::Kept;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
-    Access, Background, Budget, Config, Denied, EndReason, Event, Queue, Session, TaskStatus,
-    TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
+    Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Queue, Session,
+    TaskStatus, TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd,
+    World,
 };
 pub use mnemon_foreign as foreign;
 pub use mnemon_hooks as hooking;

@@ -51,6 +51,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     log::start(ground, Verbosity::of(cli.talk.choices.verbose));
+    log::hold(cli.talk.which.private);
     // One thread is enough for one conversation, and starts fastest; what
     // blocks goes to threads of its own.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -59,7 +60,7 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
         .context("the runtime could not be started")?;
     let ended = runtime.block_on(async {
         match &cli.command {
-            Some(command) => look(command, ground, presenter).await,
+            Some(command) => Box::pin(look(command, ground, presenter)).await,
             None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
             None => {
                 refuse_late_command(&cli.talk)?;
@@ -76,7 +77,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
     match command {
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
-        Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
