@@ -117,6 +117,8 @@ pub struct Session {
     pub(crate) crew: Crew,
     /// Where it shows its conversation to whoever watches it.
     pub(crate) peek: Option<Peek>,
+    /// When sessions were last counted for a dream (L6.1).
+    pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
     pub(crate) noting: Noting,
 }
@@ -164,6 +166,7 @@ impl Session {
             background,
             crew,
             peek: None,
+            counted_sessions: None,
             noting: Noting::default(),
             id,
             world,

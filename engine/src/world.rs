@@ -1,7 +1,7 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Files, Hooks, Memories, Model, Past, Post, Search, Shell, Spending,
+    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Search, Shell, Spending,
     Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
@@ -38,4 +38,6 @@ pub struct World {
     pub post: Option<Arc<dyn Post>>,
     /// Checkouts for agents; none where there can be none.
     pub worktrees: Option<Arc<dyn Worktrees>>,
+    /// Consolidating those memories; none where there are none.
+    pub dreams: Option<Arc<dyn Dreams>>,
 }

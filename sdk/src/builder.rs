@@ -11,7 +11,7 @@ use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::ports::{
-    AgentName, Approver, Clock, Files, Memories, Model, Search, Transcripts, Web,
+    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
 };
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -258,10 +258,7 @@ impl Builder {
         };
         let limits = Arc::new(limits);
         let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
-        let transcripts = self.transcripts.clone().unwrap_or_else(|| {
-            let own = DiskTranscripts::new(project.root().to_owned());
-            Arc::new(own.with_max_line(limits.transcript_line_bytes))
-        });
+        let transcripts = self.logs(project.root(), limits.transcript_line_bytes);
         let memories = match &self.memories {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
@@ -269,6 +266,7 @@ impl Builder {
         let longest = limits.transcript_line_bytes;
         let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
         let world = World {
+            dreams: memories.as_deref().and_then(|found| self.dreams(found)),
             clock: Arc::clone(&self.clock),
             model: made.model,
             files: Arc::clone(&self.files),
@@ -296,6 +294,18 @@ impl Builder {
         let parts =
             Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
         Ok(Agent::new(parts))
+    }
+
+    /// Where conversations are kept.
+    fn logs(&self, dir: &Path, longest: u64) -> Arc<dyn Transcripts> {
+        self.transcripts.clone().unwrap_or_else(|| {
+            Arc::new(DiskTranscripts::new(dir.to_owned()).with_max_line(longest))
+        })
+    }
+
+    /// Consolidation is for the directories that are ours to know.
+    fn dreams(&self, memories: &dyn Memories) -> Option<Arc<dyn Dreams>> {
+        self.memories.is_none().then(|| memory::dreams(memories, &self.clock)).flatten()
     }
 
     async fn directories(

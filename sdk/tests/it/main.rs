@@ -16,6 +16,7 @@ mod cache;
 mod clearing;
 mod collapse;
 mod crew;
+mod dates;
 mod examples;
 mod faults;
 mod forks;
