@@ -76,7 +76,7 @@ async fn l7_1_l7_2_four_forks_of_one_message_share_all_but_their_directive() {
         assert_eq!(shared, first.split_at(mark).0, "one directive differs, nothing else");
         tasks.extend(own.split("part ").nth(1).unwrap().chars().next());
     }
-    tasks.sort();
+    tasks.sort_unstable();
     assert_eq!(tasks, ['1', '2', '3', '4']);
     // One user message: a placeholder for every call, and the directive last.
     let blocks = forks[0].body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
