@@ -8,6 +8,7 @@
 //! - [`check`]: what is wrong with a store, and mending it.
 //! - [`usage`]: which memories were of use.
 //! - [`port`]: memories as a session reads them.
+//! - [`catalogue`], [`shelf`]: all memories at once, for recall.
 //!
 //! A change is one transaction: the file, its line in the index and its entry
 //! in the history come together or not at all, whatever happens in between,
@@ -17,12 +18,14 @@
 //! Everything here blocks, but for the port: callers in async code move it to a
 //! thread.
 
+pub mod catalogue;
 pub mod check;
 mod error;
 pub mod journal;
 pub mod location;
 mod path;
 pub mod port;
+pub mod shelf;
 pub mod store;
 pub mod usage;
 
