@@ -294,6 +294,18 @@ mod tests {
     }
 
     #[test]
+    fn r9_many_files_are_read_by_many_threads_in_the_same_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..1_000 {
+            write(dir.path(), &format!("{number:04}.md"), "text");
+        }
+        let mut catalogue = Catalogue::empty(dir.path());
+        assert_eq!(catalogue.refresh().unwrap(), 1_000);
+        assert_eq!(catalogue.cards().len(), 1_000);
+        assert!(catalogue.cards().is_sorted_by(|a, b| a.path < b.path));
+    }
+
+    #[test]
     fn s6_a_damaged_file_of_cards_is_made_anew() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(OWN_DIR)).unwrap();
