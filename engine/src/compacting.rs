@@ -258,6 +258,9 @@ impl Session {
         self.lazy = None;
         self.attach_standing().await?;
         self.attach_servers().await?;
+        if self.is_main() {
+            self.attach_agents_again().await?;
+        }
         let report = applied.report;
         self.emit(|| Event::Compacted(Box::new(report.clone())));
         Ok(report)
@@ -277,6 +280,7 @@ impl Session {
         }
         extras.restored.extend(self.restored_skills());
         extras.restored.extend(self.restored_schemas());
+        extras.restored.splice(0..0, self.plan_again().await);
         Ok(extras)
     }
 }

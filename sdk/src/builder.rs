@@ -9,10 +9,10 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
-use mnemon_engine::{Tool, World};
+use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{
-    Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
+    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
 };
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -20,10 +20,12 @@ use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
 use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
 use mnemon_web::WebReader;
+use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+mod agents;
 mod configure;
 mod looking;
 mod setups;
@@ -53,6 +55,8 @@ pub struct Builder {
     transcripts: Option<Arc<dyn Transcripts>>,
     memories: Option<Arc<dyn Memories>>,
     instructions: Wanted,
+    team: Option<(AgentName, AgentName)>,
+    delegation: Delegation,
     setups: Wanted,
 }
 
@@ -86,6 +90,8 @@ impl Builder {
             transcripts: None,
             memories: None,
             instructions: Wanted::Yes,
+            team: None,
+            delegation: Delegation::AsNeeded,
             setups: Wanted::Yes,
         }
     }
@@ -258,7 +264,7 @@ impl Builder {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
-        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits);
+        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits)?;
         world.dreams = memories.as_deref().and_then(|found| self.dreams(found));
         world.memories = memories;
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
@@ -268,10 +274,12 @@ impl Builder {
         }
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
+        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
         let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
         let ground =
             Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };
-        let (toolbox, servers) = self.equip(&mut world, &mut config, &ground);
+        let (setups, servers) = self.set_up(&mut world, &mut config, &ground);
+        let toolbox = Toolbox::with_extra([vec![agents], setups, self.tools].concat());
         let parts = Parts {
             world,
             config,
@@ -296,15 +304,12 @@ impl Builder {
         resolved: &Resolved,
         model: Arc<dyn Model>,
         limits: &Limits,
-    ) -> World {
+    ) -> Result<World, Error> {
         let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
         let longest = limits.transcript_line_bytes;
-        let transcripts = self.transcripts.clone().unwrap_or_else(|| {
-            let own = DiskTranscripts::new(project.root().to_owned());
-            Arc::new(own.with_max_line(longest))
-        });
+        let transcripts = self.logs(project.root(), longest);
         let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
-        World {
+        Ok(World {
             clock: Arc::clone(&self.clock),
             model,
             files: Arc::clone(&self.files),
@@ -319,7 +324,16 @@ impl Builder {
             memories: None,
             dreams: None,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
-        }
+            post: Some(self.post(home, limits)?),
+            worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
+        })
+    }
+
+    /// Where conversations are kept.
+    fn logs(&self, dir: &Path, longest: u64) -> Arc<dyn Transcripts> {
+        self.transcripts.clone().unwrap_or_else(|| {
+            Arc::new(DiskTranscripts::new(dir.to_owned()).with_max_line(longest))
+        })
     }
 
     /// Consolidation is for the directories that are ours to know.

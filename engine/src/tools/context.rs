@@ -4,7 +4,8 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use mnemon_kernel::ports::{Confinement, FileVersion, JobInfo, JobState};
+use mnemon_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
+use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::{Flag, Limits, SessionId};
 use mnemon_skills::Shelf;
 use serde_json::{Map, Value};
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Asker, Todo};
+use crate::agents::Crew;
 use crate::compacting::SnipRequest;
 use crate::config::Config;
 use crate::skilled::SkillRequest;
@@ -39,6 +41,8 @@ pub struct ToolContext {
     pub snipping: Snipping,
     /// Skills that can be taken up.
     pub skills: Arc<Shelf>,
+    /// Who the session is among its agents; none where it has none.
+    pub crew: Option<Crew>,
     /// What commands are held to by the operating system (S8).
     pub confinement: Confinement,
     state: Mutex<ToolState>,
@@ -68,6 +72,10 @@ struct ToolState {
     snips: Vec<SnipRequest>,
     /// Skills that the model wants to take up.
     skills: Vec<SkillRequest>,
+    /// The plan file, while in plan mode.
+    plan: Option<PathBuf>,
+    /// The mode that follows plan mode, once the person agreed.
+    left_plan: Option<PermissionMode>,
 }
 
 impl ToolContext {
@@ -86,6 +94,7 @@ impl ToolContext {
             ask: None,
             snipping: Snipping::On,
             skills: Arc::default(),
+            crew: None,
             confinement: Confinement::Free,
             state: Mutex::new(state),
         }
@@ -111,6 +120,7 @@ impl ToolContext {
             ask: self.ask.clone(),
             snipping: Snipping::Off,
             skills: Arc::clone(&self.skills),
+            crew: None,
             // Commands of background agents only read (S3), and are held to it.
             confinement: Confinement::Sandbox { writable: Vec::new() },
             state: Mutex::new(state),
@@ -241,6 +251,39 @@ impl ToolContext {
     #[must_use]
     pub fn take_snips(&self) -> Vec<SnipRequest> {
         std::mem::take(&mut self.state().snips)
+    }
+
+    /// The plan file, while in plan mode.
+    #[must_use]
+    pub fn plan_file(&self) -> Option<PathBuf> {
+        self.state().plan.clone()
+    }
+
+    /// Plan mode has begun.
+    pub(crate) fn start_plan(&self, file: PathBuf) {
+        self.state().plan = Some(file);
+    }
+
+    /// Plan mode has ended without a plan.
+    pub(crate) fn end_plan(&self) {
+        self.state().plan = None;
+    }
+
+    /// The person agreed to the plan, once or for all edits.
+    pub(super) fn leave_plan(&self, answer: &Answer) {
+        self.state().left_plan = Some(match answer {
+            Answer::AllowAlways => PermissionMode::AcceptEdits,
+            _ => PermissionMode::Default,
+        });
+    }
+
+    /// The mode to go on with, where the plan was agreed to since this was
+    /// last asked.
+    pub(crate) fn left_plan(&self) -> Option<PermissionMode> {
+        let mut state = self.state();
+        let mode = state.left_plan.take()?;
+        state.plan = None;
+        Some(mode)
     }
 
     fn state(&self) -> MutexGuard<'_, ToolState> {

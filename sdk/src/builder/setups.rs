@@ -6,7 +6,7 @@ use crate::servers::{self, NamedServers};
 use crate::shell;
 use crate::skills;
 use mnemon_engine::tools::{server_tools, skill_tool};
-use mnemon_engine::{Config, Tool, Toolbox, World};
+use mnemon_engine::{Config, Tool, World};
 use mnemon_hooks::Registry;
 use mnemon_kernel::ports::{Confinement, Hooks, Servers};
 use mnemon_settings::Resolved;
@@ -41,14 +41,13 @@ impl Builder {
         }
     }
 
-    /// Brings in skills and servers, and gives the tools: the standard ones,
-    /// those that what is set up needs, and the embedder's own.
-    pub(super) fn equip(
+    /// Brings in skills and servers, and gives the tools that they need.
+    pub(super) fn set_up(
         &self,
         world: &mut World,
         config: &mut Config,
         ground: &Ground<'_>,
-    ) -> (Toolbox, NamedServers) {
+    ) -> (Vec<Arc<dyn Tool>>, NamedServers) {
         let mut extra: Vec<Arc<dyn Tool>> = Vec::new();
         let mut named = NamedServers::default();
         if self.setups == Wanted::Yes {
@@ -64,8 +63,7 @@ impl Builder {
         if world.servers.is_some() {
             extra.extend(server_tools());
         }
-        extra.extend(self.tools.iter().cloned());
-        (Toolbox::with_extra(extra), named)
+        (extra, named)
     }
 
     /// What the commands of the conversation are held to (S8).

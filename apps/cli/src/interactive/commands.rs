@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes};
+use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes, tasks};
 use crate::cost;
 use crate::log;
 use crate::pick::Opened;
@@ -98,6 +98,18 @@ const COMMANDS: &[Command] = &[
         run: |repl, name| Box::pin(messages::expand(repl, name)),
     },
     Command {
+        names: &["tasks", "agents"],
+        takes: "[ID | say ID TEXT | stop ID]",
+        about: "what runs in the background: list, watch, write to, stop",
+        run: |repl, text| Box::pin(tasks::run(repl, text)),
+    },
+    Command {
+        names: &["plan"],
+        takes: "[off]",
+        about: "only read and plan, until you agree to the plan",
+        run: |repl, text| Box::pin(async move { tasks::plan(repl, text) }),
+    },
+    Command {
         names: &["dream"],
         takes: "[--dry-run] [--force]",
         about: "tidy memories: join copies, mend the index, drop what no longer holds",
@@ -168,7 +180,8 @@ pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
         let skills = std::sync::Arc::clone(&repl.session.config().skills);
         if skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person) {
-            return repl.turn(&format!("/{text}")).await;
+            let prompt = format!("/{text}");
+            return repl.turn(Some(&prompt)).await.map(|(flow, _)| flow);
         }
         let text = format!("there is no command /{name}; /help lists them");
         repl.presenter.note(Look::Yellow, &text);
@@ -247,6 +260,7 @@ async fn dream(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
     let Repl { session, signals, presenter, .. } = repl;
     let watch = crate::dream::Watch::lines(*presenter);
     let end = crate::dream::watched(session, wish, signals, watch).await?;
+    session.book_side_queries().await?;
     crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }
