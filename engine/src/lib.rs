@@ -23,6 +23,7 @@ pub mod permit;
 mod queue;
 pub mod recalled;
 mod recalling;
+pub mod replay;
 pub mod run;
 pub mod session;
 pub mod standing;

@@ -111,6 +111,8 @@ limits! {
         rules: RulesLimits = RulesLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
+        /// Replaying sessions under other policies.
+        replay: ReplayLimits = ReplayLimits::default(),
     }
 }
 
@@ -261,6 +263,28 @@ limits! {
         slack_tokens: u64 = 2_000,
         /// Percentage of the expected tokens that may be missing.
         slack_percent: u64 = 5,
+    }
+}
+
+limits! {
+    /// How a session is replayed (PC7).
+    ReplayLimits {
+        /// Requests of a conversation on which the count is calibrated; the rest is compared with it.
+        calibrate_requests: usize = 3,
+        /// Tokens of system prompt and tools where nothing tells them.
+        prelude_tokens: u64 = 15_000,
+        /// Percentage by which estimates are corrected where nothing tells it.
+        factor_percent: u64 = 120,
+        /// Tokens for which that percentage counts as evidence.
+        factor_tokens: u64 = 2_000,
+        /// Tokens of a summary that a model would write; its draft takes as many again.
+        summary_tokens: u64 = 2_000,
+        /// Input tokens over which the API clears results by its own default.
+        api_trigger_tokens: u64 = 100_000,
+        /// Newest results that the API keeps by its own default.
+        api_keep_results: u64 = 3,
+        /// Moments of a session that are explained.
+        moments: usize = 10,
     }
 }
 

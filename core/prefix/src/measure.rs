@@ -89,8 +89,8 @@ pub struct Weighed {
 pub struct Measure<'a> {
     /// Blocks at the start that are as they were at the last look.
     pub kept: usize,
-    /// The blocks behind them.
-    pub added: &'a [Weighed],
+    /// All blocks.
+    pub blocks: &'a [Weighed],
     /// Positions of blocks with a breakpoint, in order.
     pub marks: Vec<usize>,
     /// Its tokens by what they are.
@@ -163,8 +163,7 @@ impl Fold {
         let marks = marks.into_iter().filter_map(|message| measured.mark(message)).collect();
         self.rendered.measured = measured;
         let measured = &self.rendered.measured;
-        let added = measured.blocks.get(kept..).unwrap_or_default();
-        Measure { kept, added, marks, shares: measured.shares }
+        Measure { kept, blocks: &measured.blocks, marks, shares: measured.shares }
     }
 }
 

@@ -11,4 +11,5 @@
 
 mod bounded;
 mod fakes;
+mod replaying;
 mod tools;
