@@ -159,6 +159,8 @@ limits! {
         expected_rounds: u64 = 10,
         /// A clearing has to save this percentage of what it costs.
         gain_percent: u64 = 110,
+        /// Percentage of cleared results that the model is taken to ask for again.
+        ask_again_percent: u64 = 10,
     }
 }
 
@@ -274,7 +276,7 @@ limits! {
         /// Tokens of system prompt and tools where nothing tells them.
         prelude_tokens: u64 = 15_000,
         /// Percentage by which estimates are corrected where nothing tells it.
-        factor_percent: u64 = 120,
+        factor_percent: u64 = 100,
         /// Tokens for which that percentage counts as evidence.
         factor_tokens: u64 = 2_000,
         /// Tokens of a summary that a model would write; its draft takes as many again.

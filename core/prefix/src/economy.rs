@@ -56,8 +56,8 @@
 //! # Not in the sum
 //!
 //! That a shorter conversation is compacted later; that a prompt may fall
-//! under a model's border for long prompts; the cost of a model that asks
-//! again for what was cleared. The last is what `gain_percent` is for.
+//! under a model's border for long prompts. Nor that a model may ask again for
+//! what was cleared: layer 2 weighs that beside the sum, result by result.
 
 use crate::fold::Fold;
 use crate::message::{Message, Origin};
@@ -140,6 +140,12 @@ impl Terms {
             CacheState::Warm => priced(prefix, self.read_price()),
             CacheState::Cold => priced(prefix, self.write_price()),
         })
+    }
+
+    /// What it costs to write so many tokens to the cache once; 0 without a price.
+    #[must_use]
+    pub fn write(&self, tokens: Tokens) -> Usd {
+        priced(tokens, self.write_price())
     }
 
     fn read_price(&self) -> f64 {

@@ -4,8 +4,9 @@
 //! is off by a factor. Both are learnt from the first requests of each
 //! conversation that say what they used; everything after is predicted.
 
+use super::count;
 use mnemon_kernel::limits::ReplayLimits;
-use mnemon_kernel::tokens::{estimate_block, estimate_text};
+use mnemon_kernel::tokens::estimate_text;
 use mnemon_kernel::{AssistantEntry, Block, Entry, Limits, Record, Tokens, Usage};
 use mnemon_prefix::measure::Weight;
 use serde_json::{Map, Value};
@@ -22,7 +23,7 @@ pub(super) struct Sampler {
 impl Sampler {
     /// Takes note of something said.
     pub(super) fn said(&mut self, record: &Record, limits: &Limits) {
-        self.estimated += blocks(record).map(|block| estimate_block(block, limits).0).sum::<u64>();
+        self.estimated += estimate_of(record, limits);
     }
 
     /// Takes note of a request and its answer.
@@ -31,9 +32,9 @@ impl Sampler {
         if usage.prompt().0 > 0 {
             self.seen.push((self.estimated, usage.prompt().0));
         }
-        // What the model wrote is known in tokens; the factor is for the rest.
         let estimate: u64 = response.iter().map(|record| estimate_of(record, limits)).sum();
-        self.estimated += estimate;
+        // What the model wrote is known in tokens, where it is known at all.
+        self.estimated += if is_whole(usage.output, estimate) { usage.output } else { estimate };
     }
 
     /// How many requests said what they used.
@@ -72,7 +73,7 @@ pub(super) struct Scale {
 impl Scale {
     /// Weighs what was said.
     pub(super) fn weigh(self, record: &Record, limits: &Limits) -> Vec<Weight> {
-        let weigh = |block| Weight::of(block, self.apply(estimate_block(block, limits)));
+        let weigh = |block| Weight::of(block, self.apply(Tokens(count::block(block, limits))));
         match &record.entry {
             Entry::Attachment(own) => {
                 let block = Block::text(own.rendered.as_str());
@@ -89,7 +90,7 @@ impl Scale {
         let estimates: Vec<u64> = response.iter().map(|own| estimate_of(own, limits)).collect();
         let total: u64 = estimates.iter().sum();
         let said = usage_of(response).output;
-        let is_known = total > 0 && said >= self.apply(Tokens(total)).0 / 3;
+        let is_known = total > 0 && is_whole(said, total);
         let weigh = |(record, estimate): (&Record, u64)| {
             let tokens = if is_known {
                 Tokens(said.saturating_mul(estimate) / total)
@@ -115,8 +116,16 @@ pub(super) fn usage_of(response: &[Record]) -> Usage {
     entry.unwrap_or_default()
 }
 
+/// Whether a count of output can be that of the whole response.
+fn is_whole(said: u64, estimate: u64) -> bool {
+    said >= estimate / 3
+}
+
 fn estimate_of(record: &Record, limits: &Limits) -> u64 {
-    blocks(record).map(|block| estimate_block(block, limits).0).sum()
+    match &record.entry {
+        Entry::Attachment(own) => count::text(&own.rendered),
+        _ => blocks(record).map(|block| count::block(block, limits)).sum(),
+    }
 }
 
 /// The blocks of a record.
