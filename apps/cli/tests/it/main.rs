@@ -11,11 +11,14 @@
 
 mod desk;
 mod headless;
+mod hooks;
 mod inbox;
+mod instructions;
 mod interactive;
 mod looking;
 mod memory;
 mod recall;
 mod robust;
 mod sessions;
+mod trust;
 mod window;
