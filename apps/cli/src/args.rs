@@ -2,6 +2,7 @@
 //! the commands' business.
 
 pub(crate) mod memory;
+pub(crate) mod replay;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::{MemoryCommand, RecallArgs};
@@ -156,6 +157,8 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     /// Look for words in memories and in what was said before
     Search(SearchArgs),
+    /// Show what sessions cost, and what they would have cost under other policies
+    Replay(replay::ReplayArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),

@@ -115,13 +115,10 @@ limits! {
         hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
-<<<<<<< HEAD
         /// Replaying sessions under other policies.
         replay: ReplayLimits = ReplayLimits::default(),
-=======
         /// Layer 7: agents and their letters.
         agents: AgentLimits = AgentLimits::default(),
->>>>>>> main
     }
 }
 
@@ -168,6 +165,8 @@ limits! {
         expected_rounds: u64 = 10,
         /// A clearing has to save this percentage of what it costs.
         gain_percent: u64 = 110,
+        /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
+        loss_percent: u64 = 1,
         /// Percentage of cleared results that the model is taken to ask for again.
         ask_again_percent: u64 = 10,
     }
@@ -308,7 +307,6 @@ limits! {
 }
 
 limits! {
-<<<<<<< HEAD
     /// How a session is replayed (PC7).
     ReplayLimits {
         /// Requests of a conversation on which the count is calibrated; the rest is compared with it.
@@ -327,7 +325,10 @@ limits! {
         api_keep_results: u64 = 3,
         /// Moments of a session that are explained.
         moments: usize = 10,
-=======
+    }
+}
+
+limits! {
     /// Layer 7: what agents may spend, and how letters travel (L7).
     AgentLimits {
         /// Most model requests of one agent, where its definition names none.
@@ -366,7 +367,6 @@ limits! {
         memory_bytes: usize = 25_000,
         /// Tokens of a plan that come back after a compaction.
         plan_tokens: u64 = 10_000,
->>>>>>> main
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) struct Lane {
     conversations: BTreeMap<Thread, Conversation>,
     pub(super) totals: Totals,
     rounds: Vec<Round>,
+    window: u64,
     pub(super) watch: Watch,
 }
 
@@ -50,6 +51,7 @@ impl Lane {
             conversations: BTreeMap::new(),
             totals: Totals::default(),
             rounds: Vec::new(),
+            window: 0,
             watch,
         }
     }
@@ -91,13 +93,13 @@ impl Lane {
     }
 
     pub(super) fn finish(self) -> LaneReport {
-        let Self { policy, totals, rounds, mut watch, conversations, .. } = self;
+        let Self { policy, totals, rounds, window, mut watch, conversations, .. } = self;
         for mut own in conversations.into_values() {
             for id in own.stays.keys().cloned().collect::<Vec<_>>() {
                 watch.goes(&mut own.stays, &id, own.requests);
             }
         }
-        LaneReport { policy, totals, moments: watch.finish(), rounds }
+        LaneReport { policy, totals, window, moments: watch.finish(), rounds }
     }
 
     fn take(&mut self, thread: Thread) -> Conversation {
@@ -180,6 +182,7 @@ impl Lane {
         totals.largest = totals.largest.max(prompt);
         let window = spec.window.unwrap_or(self.common.limits.default_window_tokens);
         totals.over_window += u64::from(prompt > window);
+        self.window = window;
         match before {
             Before::Expiry => totals.breaks.expired += 1,
             Before::Nothing | Before::Start => {}

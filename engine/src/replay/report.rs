@@ -153,6 +153,8 @@ pub struct LaneReport {
     pub policy: Policy,
     /// Its sums.
     pub totals: Totals,
+    /// The window of the model of its last request.
+    pub window: u64,
     /// Every request, in the order in which it was priced.
     pub rounds: Vec<Round>,
     /// What was dearest, and what would have avoided it.

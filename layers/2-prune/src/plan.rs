@@ -19,8 +19,8 @@ use crate::apply::{clear, edit, marker, write_marker};
 use crate::policy::{Situation, Thread, is_clearable};
 use mnemon_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
 use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Decision, Role, Timestamp, Tokens};
-use mnemon_prefix::economy::{Terms, pays};
+use mnemon_kernel::{Decision, Role, Timestamp, Tokens, Usd};
+use mnemon_prefix::economy::{Terms, pays, spent};
 use mnemon_prefix::message::{CACHE_EDITS, Origin};
 use mnemon_prefix::{Fold, Message, ResultView, Showing};
 use std::collections::BTreeSet;
@@ -47,10 +47,11 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
     if !situation.clears() {
         return None;
     }
-    let layout = Layout::new(fold, situation.now, &terms);
+    let mut layout = Layout::new(fold, situation.now, &terms);
     let mut stale = stale(&clearable, &edited, &layout, situation);
     // Most requests end here: nothing would pay even if nothing were asked again.
     best_cut(&stale, &layout, fold, &terms, situation)?;
+    layout.most_to_lose = most_to_lose(fold, &terms, situation);
     if situation.trigger(fold) == ClearTrigger::Economy {
         let again = Again::new(&clearable, &stale, fold, &terms, situation);
         again.weigh(&mut stale);
@@ -169,6 +170,7 @@ fn best_cut(
             (brings, sum.cleared_tokens) > (*most, other.cleared_tokens)
         };
         if pays(&sum, situation.limits.prune.gain_percent)
+            && layout.most_to_lose.is_none_or(|most| sum.costs <= most)
             && (again == 0.0 || brings > 0.0)
             && best.as_ref().is_none_or(is_better)
         {
@@ -178,8 +180,18 @@ fn best_cut(
     best.map(|(first, _, sum)| (first, sum))
 }
 
+/// What a clearing may cost at most: a session that ends right after it is
+/// not to be noticeably dearer for it.
+#[expect(clippy::cast_precision_loss, reason = "a percentage is far below 2^52")]
+fn most_to_lose(fold: &Fold, terms: &Terms, situation: &Situation<'_>) -> Option<Usd> {
+    let percent = situation.limits.prune.loss_percent as f64;
+    spent(fold, terms).map(|spent| Usd(spent.0 * percent / 100.0))
+}
+
 /// Where tokens stand in the prefix, and what the server has of it.
 struct Layout {
+    /// What a clearing may cost at most, once that is known.
+    most_to_lose: Option<Usd>,
     cache: CacheState,
     /// Messages before the last answer.
     answered: usize,
@@ -195,6 +207,7 @@ impl Layout {
     fn new(fold: &Fold, now: Timestamp, terms: &Terms) -> Self {
         let count = fold.messages().len();
         let mut layout = Self {
+            most_to_lose: None,
             cache: terms.cache,
             answered: answered_messages(fold),
             ends: Vec::with_capacity(count),
