@@ -131,17 +131,7 @@ fn draw_panel(
         );
     }
     draw_areas(out, columns, (top, bottom, tokens));
-    if (1..tokens).contains(&lane.window) {
-        let at = as_number(bottom) - as_number(bottom - top) * share(lane.window, tokens);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{at:.0}\" y2=\"{at:.0}\" stroke=\"#c0392b\" stroke-dasharray=\"4 3\"/>\
-             <text x=\"{}\" y=\"{:.0}\" text-anchor=\"end\" fill=\"#c0392b\">window</text>",
-            WIDTH - RIGHT,
-            WIDTH - RIGHT,
-            at - 3.0
-        );
-    }
+    draw_window(out, lane.window, (top, bottom, tokens));
     let money = bottom + MONEY - 4;
     let _ = writeln!(out, "<text x=\"{}\" y=\"{money}\" text-anchor=\"end\">USD</text>", LEFT - 6);
     let step = step(columns);
@@ -165,6 +155,21 @@ fn draw_panel(
                 bottom + 4
             );
         }
+    }
+}
+
+/// The window, where requests came near it.
+fn draw_window(out: &mut String, window: u64, (top, bottom, tokens): (usize, usize, u64)) {
+    if (1..tokens).contains(&window) {
+        let at = as_number(bottom) - as_number(bottom - top) * share(window, tokens);
+        let _ = writeln!(
+            out,
+            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{at:.0}\" y2=\"{at:.0}\" stroke=\"#c0392b\" stroke-dasharray=\"4 3\"/>\
+             <text x=\"{}\" y=\"{:.0}\" text-anchor=\"end\" fill=\"#c0392b\">window</text>",
+            WIDTH - RIGHT,
+            WIDTH - RIGHT,
+            at - 3.0
+        );
     }
 }
 
