@@ -29,7 +29,7 @@ pub enum Error {
     /// The memory directory.
     #[error(transparent)]
     Memory(#[from] mnemon_memdir::Error),
-    /// A file.
+    /// The disk.
     #[error(transparent)]
     Disk(#[from] mnemon_disk::Error),
     /// The list of sessions.
