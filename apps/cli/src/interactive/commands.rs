@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage};
+use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes};
 use crate::cost;
 use crate::log;
 use crate::pick::Opened;
@@ -53,6 +53,12 @@ const COMMANDS: &[Command] = &[
         takes: "[--preview] [from N | up-to N] [GUIDANCE]",
         about: "put a summary in the place of the conversation, or of a part",
         run: |repl, text| Box::pin(compact::run(repl, text)),
+    },
+    Command {
+        names: &["notes"],
+        takes: "[path | edit | update]",
+        about: "the running notes on this session",
+        run: |repl, text| Box::pin(notes::run(repl, text)),
     },
     Command {
         names: &["messages"],
