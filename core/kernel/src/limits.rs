@@ -22,6 +22,10 @@ macro_rules! limits {
     };
 }
 
+mod replay;
+
+pub use replay::ReplayLimits;
+
 limits! {
     /// The limits in force.
     Limits {
@@ -335,28 +339,6 @@ limits! {
         slack_tokens: u64 = 2_000,
         /// Percentage of the expected tokens that may be missing.
         slack_percent: u64 = 5,
-    }
-}
-
-limits! {
-    /// How a session is replayed (PC7).
-    ReplayLimits {
-        /// Requests of a conversation on which the count is calibrated; the rest is compared with it.
-        calibrate_requests: usize = 3,
-        /// Tokens of system prompt and tools where nothing tells them.
-        prelude_tokens: u64 = 15_000,
-        /// Percentage by which estimates are corrected where nothing tells it.
-        factor_percent: u64 = 100,
-        /// Tokens for which that percentage counts as evidence.
-        factor_tokens: u64 = 2_000,
-        /// Tokens of a summary that a model would write; its draft takes as many again.
-        summary_tokens: u64 = 2_000,
-        /// Input tokens over which the API clears results by its own default.
-        api_trigger_tokens: u64 = 100_000,
-        /// Newest results that the API keeps by its own default.
-        api_keep_results: u64 = 3,
-        /// Moments of a session that are explained.
-        moments: usize = 10,
     }
 }
 
