@@ -24,6 +24,7 @@ impl Session {
         if self.is_main() && end.reason.is_success() {
             self.stage_spans(cancel).await?;
             self.after_response().await?;
+            self.consider_dream().await;
         }
         self.book_side_queries().await
     }

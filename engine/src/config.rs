@@ -55,6 +55,12 @@ pub struct Config {
     pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
+    /// How memories are kept.
+    pub memory: settings::Memory,
+    /// Whether the end of a turn may start a dream.
+    pub auto_dream: AutoDream,
+    /// The root of the project: what paths in memories are seen from.
+    pub project: PathBuf,
     /// Where a person's own template and prompt for notes are (L3.5).
     pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
@@ -100,6 +106,15 @@ impl From<&settings::Provider> for Offers {
     }
 }
 
+/// Whether the end of a turn may start a dream (L6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoDream {
+    /// It may.
+    On,
+    /// Only a person starts one.
+    Off,
+}
+
 /// The beta under which the API clears by itself.
 const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
 
@@ -139,6 +154,9 @@ impl Config {
             instructions: None,
             hooks: Arc::default(),
             memory_guidelines: None,
+            memory: settings::Memory::default(),
+            auto_dream: AutoDream::Off,
+            project: cwd.clone(),
             notes_dir: None,
             roots: vec![cwd],
             user_home: None,

@@ -14,7 +14,8 @@ use crate::permit::{Permit, Remit};
 use crate::session::{Error, Events, Session};
 use crate::world::World;
 use mnemon_kernel::ports::{
-    BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
+    BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Search, Shell, TranscriptError,
+    Transcripts,
 };
 use mnemon_kernel::{Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
 use mnemon_prefix::{Fold, ResultView};
@@ -96,6 +97,17 @@ pub struct Fork {
     directive: String,
 }
 
+/// Where an agent works, in place of where its parent does.
+#[derive(Clone)]
+pub struct Ground {
+    /// Files.
+    pub files: Arc<dyn Files>,
+    /// Glob and grep.
+    pub search: Arc<dyn Search>,
+    /// The shell.
+    pub shell: Arc<dyn Shell>,
+}
+
 /// What became of an errand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
@@ -142,9 +154,10 @@ impl Session {
     }
 
     /// A conversation that has not begun, with the parent's system prompt and
-    /// tools as they were rendered.
+    /// tools as they were rendered, or would be.
     fn prelude_alone(&self) -> Option<Fold> {
-        let prelude = Box::new(self.fold.prelude()?.clone());
+        let composed = || self.compose_prelude_for(&self.config.model).ok();
+        let prelude = Box::new(self.fold.prelude().cloned().or_else(composed)?);
         let mut fold = Fold::new(Arc::clone(&self.config.limits));
         let (id, at) = ("prelude".into(), Timestamp::UNIX_EPOCH);
         fold.push(Record {
@@ -185,6 +198,17 @@ impl Session {
 }
 
 impl Fork {
+    /// Says what it is told and where it works, for an errand of which that is
+    /// known only later.
+    #[must_use]
+    pub fn sent(self, directive: String, ground: Ground) -> Self {
+        let Self { mut session, .. } = self;
+        let Ground { files, search, shell } = ground;
+        session.world = World { files, shell, search, ..session.world };
+        session.context = Arc::new(session.context.cloned_for(session.world.clone()));
+        Self { session, directive }
+    }
+
     /// Sends what happens to a watcher.
     pub fn watch(&mut self, events: Events) {
         self.session.watch(events);

@@ -111,6 +111,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// When sessions were last counted for a dream (L6.1).
+    pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
     pub(crate) noting: Noting,
 }
@@ -153,6 +155,7 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            counted_sessions: None,
             noting: Noting::default(),
             id,
             world,

@@ -14,11 +14,15 @@ mod notice;
 mod read;
 mod save;
 mod steps;
+mod stored;
+mod swap;
 
 pub use history::{Blame, FileDiff, Keep, OnConflict, Pruned};
 pub use read::{Note, Text, TopicHead};
 pub use save::{Expect, Place, Save, Saved};
 pub use steps::{AllSteps, Step, Steps};
+pub(crate) use stored::LOGS;
+pub use swap::Replacement;
 
 use crate::error::Error;
 use crate::journal::{Author, Blobs, EntryId, Journal};
@@ -199,9 +203,13 @@ impl Store {
         Ok(())
     }
 
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
+    }
+
     /// Files that are appended to are opened by their path; a link there could
     /// lead anywhere.
-    fn must_be_plain(&self, name: &Path) -> Result<(), Error> {
+    pub(crate) fn must_be_plain(&self, name: &Path) -> Result<(), Error> {
         let own = self.own()?;
         match own.stat(name)? {
             Some(there) if there.kind != EntryKind::File => {
@@ -215,6 +223,7 @@ impl Store {
     fn settle(&self, at: Timestamp) -> Result<Opening, Error> {
         let mut held = self.begin()?;
         let noticed = self.notice_all(&mut held, &notice::foreign(at))?;
+        crate::dream::lock::recover(self)?;
         Ok(Opening { mended: held.mended, noticed, read_only: None })
     }
 

@@ -22,8 +22,10 @@ macro_rules! limits {
     };
 }
 
+mod memory;
 mod replay;
 
+pub use memory::{DreamLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
 
 limits! {
@@ -111,6 +113,8 @@ limits! {
         notes: NotesLimits = NotesLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 6: consolidation.
+        dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
         /// Searching what was said before.
@@ -255,44 +259,6 @@ limits! {
         collapse_commit_percent: u64 = 90,
         /// Percentage of the effective window over which requests are refused while collapsing.
         collapse_refuse_percent: u64 = 95,
-    }
-}
-
-limits! {
-    /// Which memories are brought in, and how much of them (R2 to R5).
-    RecallLimits {
-        /// Files that are looked at for the manifest.
-        scan_files: usize = 10_000,
-        /// Files that the manifest lists.
-        manifest_files: usize = 200,
-        /// Lines at the start of a file in which its frontmatter is looked for.
-        head_lines: usize = 30,
-        /// Memories brought in for one message.
-        selected: usize = 5,
-        /// Tokens of the answer of the model that selects.
-        answer_tokens: u64 = 256,
-        /// Milliseconds after which that model is late, and the local ranker serves.
-        wait_ms: u64 = 10_000,
-        /// Messages back to which tools count as in use.
-        tool_messages: usize = 10,
-        /// Lines of one memory that are shown.
-        file_lines: usize = 200,
-        /// Bytes of one memory that are shown.
-        file_bytes: usize = 4_096,
-        /// Bytes of all memories of a session.
-        session_bytes: usize = 61_440,
-    }
-}
-
-limits! {
-    /// Searching what was said before (R10).
-    PastLimits {
-        /// Places that a search gives where none are asked for.
-        places: usize = 10,
-        /// Most places of one search by a model.
-        most_places: usize = 50,
-        /// Characters of each place.
-        excerpt_chars: usize = 300,
     }
 }
 

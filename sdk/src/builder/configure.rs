@@ -4,8 +4,8 @@ use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
-use mnemon_engine::{Config, Offers};
-use mnemon_kernel::settings::PermissionMode;
+use mnemon_engine::{AutoDream, Config, Offers};
+use mnemon_kernel::settings::{PermissionMode, Surface};
 use mnemon_kernel::{Limits, ModelTable};
 use mnemon_prefix::system::Surroundings;
 use mnemon_settings::Resolved;
@@ -65,6 +65,9 @@ impl Builder {
             hooks: self.hook_registry(resolved),
             confinement: self.confinement(resolved, &roots),
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
+            memory: own.memory,
+            auto_dream: self.auto_dream(settings.auto_dream_enabled),
+            project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
             roots,
             user_home: self.user_home.clone(),
             permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
@@ -74,5 +77,14 @@ impl Builder {
             entrypoint: self.entrypoint.clone(),
             ..Config::new(cwd.to_owned())
         })
+    }
+
+    /// Whether turns may start dreams. A run that ends with its answer would
+    /// have to wait for one, so there it has to be wanted.
+    fn auto_dream(&self, enabled: Option<bool>) -> AutoDream {
+        match (enabled, self.surface) {
+            (Some(true), _) | (None, Surface::Interactive) => AutoDream::On,
+            (Some(false), _) | (None, Surface::Headless) => AutoDream::Off,
+        }
     }
 }

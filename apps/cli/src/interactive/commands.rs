@@ -97,6 +97,12 @@ const COMMANDS: &[Command] = &[
         run: |repl, name| Box::pin(messages::expand(repl, name)),
     },
     Command {
+        names: &["dream"],
+        takes: "[--dry-run] [--force]",
+        about: "tidy memories: join copies, mend the index, drop what no longer holds",
+        run: |repl, text| Box::pin(dream(repl, text)),
+    },
+    Command {
         names: &["model"],
         takes: "[NAME]",
         about: "which model answers, or another from here on",
@@ -165,6 +171,18 @@ fn help(repl: &Repl<'_>) -> Result<Flow> {
         .collect();
     repl.presenter.table(&rows)?;
     repl.presenter.line("a backslash at the end of a line goes on with the next")?;
+    Ok(Flow::GoOn)
+}
+
+async fn dream(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
+    let Some(wish) = crate::dream::wish(text) else {
+        repl.presenter.note(Look::Yellow, "write /dream, /dream --dry-run or /dream --force");
+        return Ok(Flow::GoOn);
+    };
+    let Repl { session, signals, presenter, .. } = repl;
+    let watch = crate::dream::Watch::lines(*presenter);
+    let end = crate::dream::watched(session, wish, signals, watch).await?;
+    crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }
 
