@@ -6,8 +6,8 @@ pub(crate) mod memory;
 pub(crate) mod replay;
 
 pub(crate) use look::{
-    ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
-    SessionsCommand, ShowResultArgs, TrustArgs,
+    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place,
+    SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

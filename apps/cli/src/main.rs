@@ -79,7 +79,9 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
     match command {
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
-        Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Doctor(args) => {
+            return Box::pin(doctor::run(ground, args, presenter)).await;
+        }
         Command::Dream(args) => return dream::run(ground, args, presenter).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
