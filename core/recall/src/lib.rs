@@ -18,8 +18,10 @@ mod scan;
 pub mod side_query;
 mod text;
 mod tuning;
+mod words;
 
 pub use fusion::fuse;
 pub use manifest::{Manifest, Topic};
 pub use rank::{Document, Hit, Ranking, rank};
 pub use tuning::Tuning;
+pub use words::{Counter, Words, rank_known};
