@@ -149,7 +149,7 @@ fn pc7_policies_see_the_same_session() {
     let again = replay(&made_up::session(3), Options::default());
     assert_eq!(outcome, again, "a replay is a function of the log");
     for lane in &outcome.lanes {
-        let sum: u64 = lane.rounds.iter().map(|round| round.prompt()).sum();
+        let sum: u64 = lane.rounds.iter().map(mnemon_engine::replay::Round::prompt).sum();
         assert!(sum <= lane.totals.usage.prompt().0, "{}", lane.policy);
         assert_eq!(lane.rounds[0].before, Before::Start);
     }
