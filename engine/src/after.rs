@@ -38,6 +38,7 @@ impl Session {
     pub async fn finish(&mut self) -> Result<(), Error> {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
+        self.join_ended().await?;
         self.take_notes().await?;
         self.book_side_queries().await
     }

@@ -1,6 +1,7 @@
 //! The command line (C1, C2), as it was typed. What it means is `setup`'s and
 //! the commands' business.
 
+pub(crate) mod crew;
 mod look;
 pub(crate) mod memory;
 pub(crate) mod replay;
@@ -11,6 +12,7 @@ pub(crate) use look::{
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use crew::CrewArgs;
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
 
@@ -52,6 +54,9 @@ pub(crate) struct Talk {
     /// Most requests of one turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
+    /// Others.
+    #[command(flatten)]
+    pub(crate) crew: CrewArgs,
     /// No memory, no instruction files, no hooks
     #[arg(long)]
     pub(crate) bare: bool,
