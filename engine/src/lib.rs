@@ -30,6 +30,7 @@ mod planning;
 mod queue;
 pub mod recalled;
 mod recalling;
+pub mod replay;
 pub mod run;
 pub mod serving;
 pub mod session;
