@@ -18,7 +18,10 @@ impl Session {
     ) -> Result<(), Error> {
         if self.is_main() && end.reason.is_success() {
             self.stage_spans(cancel).await?;
+            self.count_uses().await;
+            self.extract().await?;
         }
+        self.note_reviews().await?;
         self.book_side_queries().await
     }
 
@@ -31,6 +34,7 @@ impl Session {
     pub async fn finish(&mut self) -> Result<(), Error> {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
+        self.note_reviews().await?;
         self.book_side_queries().await
     }
 }

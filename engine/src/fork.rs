@@ -17,7 +17,7 @@ use mnemon_kernel::ports::{
     BoxFuture, FileError, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
 };
 use mnemon_kernel::{Block, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
-use mnemon_prefix::Fold;
+use mnemon_prefix::{Fold, Message};
 use mnemon_rules::Touch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,7 +114,9 @@ impl Session {
             ..self.world.clone()
         };
         let config = Config { max_turns: Some(errand.max_requests), ..(*self.config).clone() };
-        let mut session = Self::new(self.id.clone(), world, config, self.toolbox.clone());
+        let mut session = Self::new(self.id.clone(), world.clone(), config, self.toolbox.clone());
+        // It sees the files that it was given, not the main agent's.
+        session.world = world;
         session.thread = Thread::Fork { source: errand.source, start: errand.start };
         session.up = Some(self.side_bookings.clone());
         session.budget = self.budget.clone();
@@ -160,6 +162,17 @@ impl Session {
 }
 
 impl Fork {
+    /// The conversation that it starts from.
+    pub(crate) fn messages(&self) -> &[Message] {
+        self.session.fold.messages()
+    }
+
+    /// The same agent, told something else.
+    #[must_use]
+    pub(crate) fn directed(self, directive: String) -> Self {
+        Self { directive, ..self }
+    }
+
     /// Sends what happens to a watcher.
     pub fn watch(&mut self, events: Events) {
         self.session.watch(events);

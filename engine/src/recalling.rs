@@ -10,6 +10,7 @@ use crate::ask::{SideBookings, collect, side_request};
 use crate::budget::{Budget, Denied};
 use crate::config::Config;
 use crate::event::Event;
+use crate::remembering::Surfaced;
 use crate::session::{Error, Session};
 use crate::world::World;
 use mnemon_kernel::limits::RecallLimits;
@@ -108,6 +109,7 @@ impl Session {
             let attachment = inject::attachment(&path, shown, pick.modified, now);
             if budget::fits_session(self.injected(), attachment.rendered.len(), &limits) {
                 self.append(Entry::Attachment(attachment)).await?;
+                self.remembering.surfaced.push(Surfaced::new(pick.path.clone(), &pick.text));
                 paths.push(pick.path);
             }
         }
@@ -296,7 +298,7 @@ impl Errand {
     }
 }
 
-fn topic(head: &MemoryHead) -> Topic {
+pub(crate) fn topic(head: &MemoryHead) -> Topic {
     Topic {
         file: listed_as(head),
         name: head.name.clone(),
@@ -304,13 +306,13 @@ fn topic(head: &MemoryHead) -> Topic {
         modified: head.modified,
         description: head.description.clone(),
         body: head.body.clone(),
-        used: 0,
+        used: head.used,
     }
 }
 
 /// The name of a memory in the manifest. Two places may have a file of the
 /// same name.
-fn listed_as(head: &MemoryHead) -> String {
+pub(crate) fn listed_as(head: &MemoryHead) -> String {
     match head.scope {
         MemoryScope::Global => format!("global:{}", head.file),
         MemoryScope::Project => head.file.clone(),

@@ -10,9 +10,10 @@ use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
-use crate::permit::{Permit, Places, RuleError};
+use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
+use crate::remembering::Remembering;
 use crate::toolbox::Toolbox;
 use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
@@ -33,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
+mod places;
 mod resume;
 
 pub use resume::Resumed;
@@ -103,6 +105,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// What it knows of its memories.
+    pub(crate) remembering: Remembering,
 }
 
 impl Session {
@@ -110,6 +114,7 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
+        let (world, remembering) = Remembering::around(world, &id);
         let side_bookings = SideBookings::default();
         let asker = SideAsker {
             world: world.clone(),
@@ -132,7 +137,7 @@ impl Session {
             entrypoint: config.entrypoint.clone(),
             ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
-        let places = places(&id, &world, &config);
+        let places = places::of(&id, &world, &config);
         let (permit, broken_rules) =
             Permit::new(config.permission_mode, &config.permissions, places);
         Self {
@@ -152,6 +157,7 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            remembering,
             id,
             world,
             toolbox,
@@ -379,20 +385,5 @@ impl Session {
             }
         }
         self.fold.push(record);
-    }
-}
-
-/// Where the tools of a session may touch files.
-fn places(id: &SessionId, world: &World, config: &Config) -> Places {
-    let memories = world.memories.iter().flat_map(|memories| memories.places());
-    let mut readable = vec![world.transcripts.session_dir(id)];
-    if world.memories.is_some() && config.flags.is_on(Flag::PastSearch) {
-        readable.extend(world.transcripts.path(id).parent().map(PathBuf::from));
-    }
-    Places {
-        roots: config.roots.clone(),
-        readable,
-        writable: memories.map(|place| place.dir.clone()).collect(),
-        home: config.user_home.clone(),
     }
 }

@@ -267,6 +267,10 @@ limits! {
         file_bytes: usize = 4_096,
         /// Bytes of all memories of a session.
         session_bytes: usize = 61_440,
+        /// Percentage of a memory's own words in an answer from which on it was of use.
+        used_percent: usize = 25,
+        /// Own words of a memory that are enough for that in any case.
+        used_words: usize = 4,
     }
 }
 

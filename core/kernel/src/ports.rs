@@ -17,7 +17,8 @@ mod web;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use memories::{
-    Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
+    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryIndex,
+    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,

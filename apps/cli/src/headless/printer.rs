@@ -6,7 +6,8 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::present::{Look, Presenter, cut, names};
+use crate::present::{Look, Presenter, cut, names, remembered};
+use mnemon::engine::event::Kept;
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
@@ -120,7 +121,18 @@ impl Printer {
         Ok(())
     }
 
+    /// What happens after the turn. Programs have their result by then.
+    pub(super) fn afterwards(&self, event: &Event) {
+        if self.format == OutputFormat::Text {
+            self.notice(event);
+        }
+    }
+
     fn notice(&self, event: &Event) {
+        // What is written for the person's later sessions is always told (L5.15).
+        if let Event::Remembered { paths, how } = event {
+            self.presenter.note(Look::Dim, &format!("note: {}", remembered(paths, *how)));
+        }
         if self.verbosity == Verbosity::Normal {
             return;
         }
@@ -184,6 +196,14 @@ fn streamed(event: &Event) -> Option<Value> {
             let memories: Vec<Value> =
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
             system("memory_recall", json!({"mode": "select", "memories": memories}))
+        }
+        Event::Remembered { paths, how } => {
+            let how = match how {
+                Kept::Saved => "saved",
+                Kept::ByRule => "by_rule",
+                Kept::Proposed => "proposed",
+            };
+            system("mnemon_remembered", json!({"how": how, "paths": paths}))
         }
         Event::Task(task) => system("mnemon_task", task_fields(task)),
         Event::Text(_)

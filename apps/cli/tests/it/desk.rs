@@ -51,6 +51,8 @@ impl Desk {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("MNEMON_LIMIT_RETRY_BASE_MS", "1")
             .env("MNEMON_LIMIT_RETRY_MAX_MS", "2")
+            // What is kept after a turn would take part in every script.
+            .env("MNEMON_FLAG_EXTRACT", "0")
             .current_dir(self.files.project())
             .args(args)
             .stdin(Stdio::null());
