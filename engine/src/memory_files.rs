@@ -11,13 +11,13 @@ use jiff::tz::TimeZone;
 use mnemon_extract::{Provenance, stamped};
 use mnemon_kernel::ports::{
     BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,
-    Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryWrite,
+    Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryLine, MemoryWrite,
 };
 use mnemon_kernel::settings::Review;
 use mnemon_kernel::{QuerySource, RecordId, SessionId};
 use mnemon_memfile::secrets;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The folder of a memory directory that holds no topics but days (L5.22).
 const LOGS: &str = "logs";
@@ -38,25 +38,37 @@ pub(crate) enum Writer {
 }
 
 /// The main agent.
+#[derive(Clone)]
 pub(crate) struct Main {
     pub(crate) session: SessionId,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The message that it works on.
-    pub(crate) prompt: Prompt,
+    pub(crate) at_work: AtWork,
 }
 
-/// The newest message of the person. Clones are the same one.
+/// What the main agent works on, and which memories it wrote. Clones are the
+/// same one.
 #[derive(Clone, Default)]
-pub(crate) struct Prompt(Arc<Mutex<Option<RecordId>>>);
+pub(crate) struct AtWork(Arc<Mutex<Work>>);
 
-impl Prompt {
-    /// Another message came.
-    pub(crate) fn set(&self, record: RecordId) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+#[derive(Default)]
+struct Work {
+    prompt: Option<RecordId>,
+    written: Vec<PathBuf>,
+}
+
+impl AtWork {
+    /// Another message of the person came.
+    pub(crate) fn on(&self, prompt: RecordId) {
+        self.work().prompt = Some(prompt);
     }
 
-    fn get(&self) -> Option<RecordId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The memories that were written since this was last asked.
+    pub(crate) fn take_written(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.work().written)
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,7 +98,13 @@ impl MemoryFiles {
         };
         let before = self.before(path, expect).await?;
         let written = match &self.writer {
-            Writer::Main(main) => self.memories.write(main.write(path, text, before)).await,
+            Writer::Main(main) => {
+                let written = self.memories.write(main.write(path, text, before)).await;
+                if written.is_ok() {
+                    main.at_work.work().written.push(path.to_owned());
+                }
+                written
+            }
             Writer::Reviewer(keeper) => keeper.write(&*self.memories, path, text, before).await,
         };
         written.map_err(|error| match error {
@@ -136,15 +154,21 @@ impl Main {
         let at = self.clock.now();
         let today = at.to_zoned(TimeZone::UTC).date();
         let from = Provenance { session: self.session.clone(), today, at };
-        let messages: Vec<RecordId> = self.prompt.get().into_iter().collect();
-        let by = MemoryAuthor {
+        let by = self.author();
+        let text = stamped(text, &by.messages, &from);
+        // The index is a step of its own, by the agent.
+        let (review, line) = (Review::Auto, MemoryLine::Left);
+        MemoryWrite { path: path.to_owned(), text, before, by, review, line }
+    }
+
+    /// The main agent, as the history names it.
+    pub(crate) fn author(&self) -> MemoryAuthor {
+        MemoryAuthor {
             source: QuerySource::Main,
             reason: String::new(),
             session: self.session.clone(),
-            messages: messages.clone(),
-        };
-        let text = stamped(text, &messages, &from);
-        MemoryWrite { path: path.to_owned(), text, before, by, review: Review::Auto }
+            messages: self.at_work.work().prompt.iter().cloned().collect(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! (L5.29).
 
 use crate::extracting::Extraction;
-use crate::memory_files::{Main, MemoryFiles, Prompt, Writer};
+use crate::memory_files::{AtWork, Main, MemoryFiles, Writer};
 use crate::session::Session;
 use crate::world::World;
 use mnemon_kernel::ports::{Files, MemoryUse};
@@ -22,8 +22,8 @@ pub(crate) struct Remembering {
     pub(crate) extraction: Extraction,
     /// Files as they are, without the care for memories.
     pub(crate) plain_files: Arc<dyn Files>,
-    /// The newest message of the person.
-    pub(crate) prompt: Prompt,
+    /// Who writes memories in front of the person.
+    pub(crate) main: Main,
     /// Memories that were brought in and not used yet.
     pub(crate) surfaced: Vec<Surfaced>,
 }
@@ -53,21 +53,32 @@ impl Remembering {
         let own = Self {
             extraction: Extraction::default(),
             plain_files: Arc::clone(&world.files),
-            prompt: Prompt::default(),
+            main: Main {
+                session: session.clone(),
+                clock: Arc::clone(&world.clock),
+                at_work: AtWork::default(),
+            },
             surfaced: Vec::new(),
         };
         let Some(memories) = world.memories.clone() else { return (world, own) };
-        let writer = Writer::Main(Main {
-            session: session.clone(),
-            clock: Arc::clone(&world.clock),
-            prompt: own.prompt.clone(),
-        });
+        let writer = Writer::Main(own.main.clone());
         let files = Arc::new(MemoryFiles::new(Arc::clone(&world.files), memories, writer));
         (World { files, ..world }, own)
     }
 }
 
 impl Session {
+    /// Sees to it that what the main agent wrote is in the index (L5.28).
+    pub(crate) async fn index_written(&self) {
+        let written = self.remembering.main.at_work.take_written();
+        let Some(memories) = self.world.memories.as_ref().filter(|_| !written.is_empty()) else {
+            return;
+        };
+        if let Err(error) = memories.point_to(written, self.remembering.main.author()).await {
+            tracing::info!(%error, "a memory is not in the index");
+        }
+    }
+
     /// Counts memories that were shown, and those of which the answers have
     /// words that nobody else had said.
     pub(crate) async fn count_uses(&mut self) {

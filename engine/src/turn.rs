@@ -176,7 +176,7 @@ impl Session {
         let entry = UserEntry { content, origin, tool_use_result: None };
         let record = self.append(Entry::User(entry)).await?;
         if origin == UserOrigin::Human {
-            self.remembering.prompt.set(record);
+            self.remembering.main.at_work.on(record);
         }
         Ok(())
     }

@@ -10,8 +10,8 @@ use crate::path::TopicPath;
 use crate::store::{Options, Scope, Store, TopicHead};
 use crate::usage::Count;
 use mnemon_kernel::ports::{
-    Bodies, BoxFuture, Clock, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace,
-    MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
+    Bodies, BoxFuture, Clock, Memories, MemoryAuthor, MemoryError, MemoryHead, MemoryIndex,
+    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 use mnemon_memfile::index::{Caps, INDEX_FILE};
 use mnemon_memfile::{Frontmatter, Memory};
@@ -207,6 +207,15 @@ impl Memories for DirMemories {
     fn write(&self, write: MemoryWrite) -> BoxFuture<'_, Result<MemoryWritten, MemoryError>> {
         let tiers = self.tiers.clone();
         self.blocking(move || write::write(&tiers, &write))
+    }
+
+    fn point_to(
+        &self,
+        paths: Vec<PathBuf>,
+        by: MemoryAuthor,
+    ) -> BoxFuture<'_, Result<(), MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::point_to(&tiers, &paths, &by))
     }
 
     fn count(&self, uses: Vec<(PathBuf, MemoryUse)>) -> BoxFuture<'_, Result<(), MemoryError>> {

@@ -17,7 +17,7 @@ mod web;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use memories::{
-    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryIndex,
+    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryIndex, MemoryLine,
     MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 pub use model::{

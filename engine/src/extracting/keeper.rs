@@ -5,7 +5,7 @@ use crate::recalling::listed_as;
 use mnemon_extract::{Grounds, Known, Proposal, Provenance, Review, Verdict, finished, gate};
 use mnemon_kernel::limits::{ExtractLimits, Limits};
 use mnemon_kernel::ports::{
-    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryWrite,
+    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryLine, MemoryWrite,
     MemoryWritten,
 };
 use mnemon_kernel::{QuerySource, settings};
@@ -139,7 +139,8 @@ impl Keeper {
             session: from.session.clone(),
             messages: grounds.messages,
         };
-        MemoryWrite { path, text, before, by, review: self.mode }
+        let line = MemoryLine::Written;
+        MemoryWrite { path, text, before, by, review: self.mode, line }
     }
 
     fn limit(&self) -> &ExtractLimits {

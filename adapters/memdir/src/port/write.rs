@@ -9,7 +9,7 @@ use crate::store::{By, Expect, Place, Save, Store};
 use crate::usage::Use;
 use jiff::Timestamp;
 use mnemon_kernel::ports::{
-    MemoryAuthor, MemoryBefore, MemoryError, MemoryUse, MemoryWrite, MemoryWritten,
+    MemoryAuthor, MemoryBefore, MemoryError, MemoryLine, MemoryUse, MemoryWrite, MemoryWritten,
 };
 use mnemon_kernel::settings::Review;
 use mnemon_kernel::{Class, Classify};
@@ -27,6 +27,9 @@ impl Tier {
         let failed = |error: Error| self.refused(&write.path, &error);
         match write.review {
             _ if file == INDEX_FILE => write_index(&store, write, &by).map_err(failed),
+            Review::Auto if write.line == MemoryLine::Left => {
+                write_topic(&store, file, write, &by).map_err(failed)
+            }
             Review::Auto => save(&store, file, write, &by).map_err(failed),
             Review::Inbox => match propose(&store, file, write, &by).map_err(failed)? {
                 Handed::New(_) | Handed::Waiting(_) => Ok(MemoryWritten::Proposed),
@@ -67,6 +70,29 @@ pub(super) fn write(
         return Err(MemoryError::Refused { path: write.path.clone(), reason });
     };
     tier.write(&file, write)
+}
+
+/// Gives lines to memories of the tiers that they are in.
+pub(super) fn point_to(
+    tiers: &[Arc<Tier>],
+    paths: &[PathBuf],
+    author: &MemoryAuthor,
+) -> Result<(), MemoryError> {
+    for tier in tiers {
+        let own: Vec<TopicPath> = paths
+            .iter()
+            .filter_map(|path| {
+                let (found, file) = tier_of(tiers, path)?;
+                Arc::ptr_eq(&found, tier).then(|| TopicPath::new(&file).ok())?
+            })
+            .collect();
+        if !own.is_empty() {
+            let by = by(author, tier.clock.now());
+            let done = tier.store()?.point_to(&own, &by);
+            done.map_err(|error| tier.unreadable(&error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Counts in the tiers that paths are in; a path that is in none is nobody's.
@@ -137,6 +163,17 @@ fn save(store: &Store, file: &str, write: &MemoryWrite, by: &By) -> Result<Memor
         (_, Action::Add) => MemoryWritten::Added,
         _ => MemoryWritten::Updated,
     })
+}
+
+fn write_topic(
+    store: &Store,
+    file: &str,
+    write: &MemoryWrite,
+    by: &By,
+) -> Result<MemoryWritten, Error> {
+    let path = TopicPath::new(file)?;
+    let entry = store.write_topic(&path, &write.text, &expect(&write.before), by)?;
+    Ok(if entry.is_some() { MemoryWritten::Updated } else { MemoryWritten::Unchanged })
 }
 
 fn propose(store: &Store, file: &str, write: &MemoryWrite, by: &By) -> Result<Handed, Error> {

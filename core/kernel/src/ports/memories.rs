@@ -42,6 +42,17 @@ pub trait Memories: Send + Sync {
         })
     }
 
+    /// Gives their lines in the index to memories that have none, by their
+    /// absolute paths (L5.28).
+    fn point_to(
+        &self,
+        paths: Vec<PathBuf>,
+        by: MemoryAuthor,
+    ) -> BoxFuture<'_, Result<(), MemoryError>> {
+        let _ = (paths, by);
+        Box::pin(async { Ok(()) })
+    }
+
     /// Counts what became of memories, by their absolute paths (L5.29).
     fn count(&self, uses: Vec<(PathBuf, MemoryUse)>) -> BoxFuture<'_, Result<(), MemoryError>> {
         let _ = uses;
@@ -62,6 +73,17 @@ pub struct MemoryWrite {
     pub by: MemoryAuthor,
     /// Whether a person is asked first (L5.24).
     pub review: Review,
+    /// Whether its line in the index is written with it.
+    pub line: MemoryLine,
+}
+
+/// Who writes the line in the index for a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryLine {
+    /// The store, with the memory.
+    Written,
+    /// The agent, in a step of its own; [`Memories::point_to`] sees to it.
+    Left,
 }
 
 /// What a memory has to hold before it is written.
