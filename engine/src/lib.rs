@@ -17,6 +17,7 @@ pub mod context_view;
 pub mod event;
 mod extracting;
 pub mod fork;
+pub mod hooking;
 pub mod in_view;
 pub mod instructing;
 pub mod ladder;

@@ -26,12 +26,14 @@ mod approve;
 mod builder;
 mod clock;
 mod error;
+mod hooks;
 mod instructions;
 mod memory;
 pub mod memory_dirs;
 mod memory_place;
 mod provider;
 mod repo;
+mod repository;
 mod shell;
 mod turn;
 
@@ -41,6 +43,7 @@ pub use builder::Builder;
 pub use clock::SystemClock;
 pub use error::Error;
 pub use repo::Repo;
+pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
 pub use mnemon_engine as engine;
@@ -49,11 +52,13 @@ pub use mnemon_engine::{
     TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
 };
 pub use mnemon_foreign as foreign;
+pub use mnemon_hooks as hooking;
 pub use mnemon_kernel as kernel;
 pub use mnemon_kernel::{Block, SessionId};
 pub use mnemon_memdir as memdir;
 pub use mnemon_memfile as memfile;
 pub use mnemon_prefix as prefix;
+pub use mnemon_process::sandbox_available;
 pub use mnemon_recall as recall;
 pub use mnemon_rules as rules;
 pub use mnemon_settings as settings;

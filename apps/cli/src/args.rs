@@ -147,16 +147,22 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Show which instruction files are loaded, why, and at what cost
+    Instructions(InstructionsArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
     /// Show which memories a message would bring in, and why
     Recall(RecallArgs),
+    /// Look for words in memories and in what was said before
+    Search(SearchArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Print a tool's result or a message by its id
     ShowResult(ShowResultArgs),
+    /// Let what this repository brings act: hooks, servers, permissions, imports
+    Trust(TrustArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -208,6 +214,34 @@ pub(crate) struct DoctorArgs {
     pub(crate) choices: Choices,
 }
 
+/// `mnemon instructions`.
+#[derive(Debug, Args)]
+pub(crate) struct InstructionsArgs {
+    /// Also what loads when these files are read
+    pub(crate) files: Vec<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon trust`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct TrustArgs {
+    /// All repositories that were asked about
+    #[arg(long, conflicts_with_all = ["revoke", "dry_run"])]
+    pub(crate) list: bool,
+    /// Take it back
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) revoke: bool,
+    /// Only show what would act
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `mnemon show-result`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowResultArgs {
@@ -219,6 +253,35 @@ pub(crate) struct ShowResultArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `mnemon search`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Words that all have to be there; words in double quotes are one phrase
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// Most places in memories, and most in sessions
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// In the sessions of every project
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only in one of the two
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Place>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where words are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Place {
+    /// In memories
+    Memories,
+    /// In what was said
+    Sessions,
 }
 
 /// `mnemon sessions`.

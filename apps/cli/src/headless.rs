@@ -67,6 +67,7 @@ async fn answer(
 /// Lets background work come to its end; a signal ends the wait.
 async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
     let mut signals = Signals::take()?;
+    session.end_hooks("other").await?;
     let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
     let done = tokio::select! {

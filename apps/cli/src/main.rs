@@ -7,16 +7,19 @@ mod cost;
 mod doctor;
 mod fail;
 mod headless;
+mod instructions;
 mod interactive;
 mod log;
 mod memory;
 mod pick;
 mod present;
 mod recall;
+mod search;
 mod sessions;
 mod setup;
 mod show_result;
 mod signals;
+mod trust;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command, Talk};
@@ -74,10 +77,13 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
+        Command::Search(args) => search::run(ground, args, presenter).await?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
+        Command::Trust(args) => trust::run(ground, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mnemon", &mut script);

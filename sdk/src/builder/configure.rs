@@ -64,6 +64,8 @@ impl Builder {
             extraction: self.extraction(resolved),
             offers: Offers::from(&own.provider),
             surroundings,
+            hooks: self.hook_registry(resolved),
+            confinement: self.confinement(resolved, &roots),
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
             roots,
             user_home: self.user_home.clone(),

@@ -17,6 +17,7 @@ mod examples;
 mod extract;
 mod faults;
 mod forks;
+mod hooks;
 mod instructions;
 mod memory;
 mod place;

@@ -129,11 +129,10 @@ impl Printer {
     }
 
     fn notice(&self, event: &Event) {
-        // What is written for the person's later sessions is always told (L5.15).
-        if let Event::Remembered { paths, how } = event {
-            self.presenter.note(Look::Dim, &format!("note: {}", remembered(paths, *how)));
-        }
-        if self.verbosity == Verbosity::Normal {
+        // What a person should know is said in any case, and what is written for
+        // their later sessions (L5.15).
+        let is_said = matches!(event, Event::Notice(_) | Event::Remembered { .. });
+        if self.verbosity == Verbosity::Normal && !is_said {
             return;
         }
         let (look, text) = match event {
@@ -154,6 +153,9 @@ impl Printer {
                 (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
             Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
+            Event::Remembered { paths, how } => {
+                (Look::Dim, format!("note: {}", remembered(paths, *how)))
+            }
             Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
             _ => return,
         };

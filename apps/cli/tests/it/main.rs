@@ -12,11 +12,14 @@
 mod desk;
 mod extract;
 mod headless;
+mod hooks;
 mod inbox;
+mod instructions;
 mod interactive;
 mod looking;
 mod memory;
 mod recall;
 mod robust;
 mod sessions;
+mod trust;
 mod window;

@@ -85,6 +85,15 @@ pub enum Decision {
     },
     /// The cache broke where nothing had announced it (PC6).
     BreakSeen(BreakSeen),
+    /// A handler of a hook failed and had no say (Q7).
+    HookFailed {
+        /// The event.
+        event: String,
+        /// Its command or address.
+        handler: String,
+        /// Why.
+        reason: String,
+    },
     /// The newest part of the conversation was reviewed for memories (L5.10).
     Extracted(Extracted),
 }

@@ -110,6 +110,7 @@ impl Fold {
             Decision::Booked(_)
             | Decision::BreakSeen(_)
             | Decision::Extracted(_)
+            | Decision::HookFailed { .. }
             | Decision::ServerCleared { .. } => {}
         }
     }

@@ -186,6 +186,7 @@ fn carried(
             | Decision::CompactionFailed { .. }
             | Decision::BreakSeen(_)
             | Decision::Extracted(_)
+            | Decision::HookFailed { .. }
             | Decision::Booked(_) => false,
         };
         if holds {
