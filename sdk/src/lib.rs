@@ -34,6 +34,7 @@ mod memory_place;
 mod provider;
 mod repo;
 mod repository;
+mod retention;
 mod shell;
 mod turn;
 
@@ -46,6 +47,7 @@ pub use repo::Repo;
 pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
+pub use mnemon_disk::retention::Kept;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
     Access, Background, Budget, Config, Denied, EndReason, Event, Queue, Session, TaskStatus,

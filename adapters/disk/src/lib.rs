@@ -4,6 +4,7 @@
 //! - [`atomic`]: a file written whole or not at all, at any path.
 //! - [`Lock`]: one holder at a time, among processes.
 //! - [`jsonl`]: lines that survive a crash, read without loading the file.
+//! - [`retention`]: sessions that nobody has touched for long.
 //! - [`DiskFiles`], [`DiskTranscripts`] and [`DiskSpending`]: the ports of the kernel.
 //!
 //! What is ours (transcripts, memories, spills, locks) is made with 0600 in
@@ -17,6 +18,7 @@ mod error;
 mod files;
 pub mod jsonl;
 mod lock;
+pub mod retention;
 mod root;
 mod spending;
 mod transcripts;

@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 const GLIMPSE_BYTES: u64 = 64 << 10;
 /// Longer names are refused; with the ending, file systems take 255.
 const MAX_NAME_BYTES: usize = 200;
-const EXTENSION: &str = "jsonl";
+pub(crate) const EXTENSION: &str = "jsonl";
 
 /// The transcripts in one project's directory.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Transcripts for DiskTranscripts {
     }
 }
 
-fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(plain)
 }
