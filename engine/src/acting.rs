@@ -213,16 +213,11 @@ impl Session {
 
     /// No key is written down (S5), and no envelope is closed from inside (S4).
     fn made_safe(&self, content: Value) -> Value {
-        map_texts(content, &|text| neutralise(&self.redact(text)))
+        map_texts(content, &|text| neutralise(&self.config.redact(text)))
     }
 
     fn made_safe_structured(&self, value: Value) -> Value {
-        map_texts(value, &|text| self.redact(text))
-    }
-
-    pub(crate) fn redact(&self, text: &str) -> String {
-        let secrets = self.config.secrets.iter();
-        secrets.fold(text.to_owned(), |text, secret| secret.scrub(text))
+        map_texts(value, &|text| self.config.redact(text))
     }
 }
 

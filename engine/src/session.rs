@@ -11,6 +11,7 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -111,6 +112,8 @@ pub struct Session {
     pub(crate) background: Background,
     /// What it knows of its memories.
     pub(crate) remembering: Remembering,
+    /// The running notes.
+    pub(crate) noting: Noting,
 }
 
 impl Session {
@@ -123,7 +126,7 @@ impl Session {
             world.past = None;
         }
         let side_bookings = SideBookings::default();
-        let context = tool_context(&id, &world, &config, &side_bookings);
+        let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
@@ -151,6 +154,7 @@ impl Session {
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
             remembering,
+            noting: Noting::default(),
             id,
             world,
             toolbox,
@@ -203,6 +207,10 @@ impl Session {
                 let summary = self.world.clock.fresh_uuid();
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
+                let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
+                if let Some(segment) = segment.and_then(Value::as_object_mut) {
+                    segment.insert(key.into(), summary.clone().into());
+                }
                 next = Some(summary);
                 boundary.last_before = self.last.clone();
             }
@@ -267,7 +275,7 @@ impl Session {
         let config = &self.config;
         let surroundings = system::Surroundings {
             model: model.to_string(),
-            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            date: self.world.clock.today().to_string(),
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
@@ -301,24 +309,20 @@ impl Session {
     }
 }
 
-/// What the tools of a session use and remember.
+/// What the tools of a session use.
 fn tool_context(
     id: &SessionId,
     world: &World,
     config: &Arc<Config>,
     bookings: &SideBookings,
-) -> Arc<ToolContext> {
-    let (world, config) = (world.clone(), Arc::clone(config));
-    let mut context = ToolContext::new(
-        world.clone(),
-        id.clone(),
-        Arc::clone(&config.limits),
-        config.roots.clone(),
-    );
+) -> ToolContext {
+    let (limits, roots) = (Arc::clone(&config.limits), config.roots.clone());
+    let mut context = ToolContext::new(world.clone(), id.clone(), limits, roots);
+    let (world, config, bookings) = (world.clone(), Arc::clone(config), bookings.clone());
     context.confinement = config.confinement.clone();
     if !config.flags.is_on(Flag::Snip) {
         context.snipping = Snipping::Off;
     }
-    context.ask = Some(Arc::new(SideAsker { world, config, bookings: bookings.clone() }));
-    Arc::new(context)
+    context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
+    context
 }

@@ -12,7 +12,7 @@ use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Entry, Flag};
 use mnemon_prefix::message::{Message, Origin};
-use mnemon_prefix::system::MemorySurroundings;
+use mnemon_prefix::system::{Keeping, MemorySurroundings};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -70,6 +70,11 @@ impl Session {
             global_dir: dir(MemoryScope::Global),
             transcripts: self.searchable_past().map(|dir| dir.display().to_string()),
             guidelines: self.config.memory_guidelines.clone(),
+            keeping: if self.config.flags.is_on(Flag::DailyLogs) {
+                Keeping::DailyLogs
+            } else {
+                Keeping::Topics
+            },
         })
     }
 

@@ -10,7 +10,10 @@ use crate::root::Root;
 use jiff::Timestamp;
 use mnemon_kernel::ids::SessionId;
 use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{BoxFuture, FileError, Glimpse, Loaded, TranscriptError, Transcripts};
+use mnemon_kernel::ports::{
+    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, Loaded, TranscriptError,
+    Transcripts,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -140,6 +143,47 @@ impl Transcripts for DiskTranscripts {
         })
     }
 
+    fn beside<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<Option<FileRead>, FileError>> {
+        Box::pin(async move {
+            let read =
+                Root::open(&self.session_dir(session)).and_then(|root| root.read(place, max_bytes));
+            match read {
+                Ok(bytes) => Ok(Some(FileRead { version: version(&bytes), bytes: bytes.into() })),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    fn replace<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        Box::pin(async move {
+            let dir = self.session_dir(session);
+            let root = Root::create(&dir)?;
+            match expect {
+                Expect::Absent => root.create_new(place, bytes)?,
+                Expect::Anything => root.write(place, bytes)?,
+                Expect::Version(expected) => {
+                    if version(&root.read(place, self.max_line)?) != expected {
+                        return Err(FileError::Changed { path: dir.join(place) });
+                    }
+                    root.write(place, bytes)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn session_dir(&self, session: &SessionId) -> PathBuf {
         self.dir.join(file_name(session))
     }
@@ -147,6 +191,10 @@ impl Transcripts for DiskTranscripts {
     fn path(&self, session: &SessionId) -> PathBuf {
         self.dir.join(format!("{}.{EXTENSION}", file_name(session)))
     }
+}
+
+fn version(bytes: &[u8]) -> FileVersion {
+    FileVersion(blake3::hash(bytes).to_hex().to_string())
 }
 
 pub(crate) fn is_plain(name: &str) -> bool {

@@ -117,6 +117,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
             vec![from, to]
         }
         Decision::Voided { decision: id }
+        | Decision::Noted { through: id, .. }
         | Decision::Pinned { record: id }
         | Decision::Unpinned { record: id }
         | Decision::Extracted(Extracted { through: id, .. }) => vec![id],

@@ -5,6 +5,7 @@ use crate::place::{Place, say_ok};
 use futures_util::StreamExt;
 use mnemon::engine::compacting::Compaction;
 use mnemon::engine::event::Kept;
+use mnemon::kernel::RecordId;
 use mnemon::kernel::ports::{Bodies, MemoryScope};
 use mnemon::memdir::Store;
 use mnemon::memfile::frontmatter::Basis;
@@ -42,8 +43,11 @@ pub(crate) fn dir_in(request: &Received) -> Option<PathBuf> {
     Some(dir.into())
 }
 
+/// A file's name, and what it is to hold.
+pub(crate) type NamedFile = (&'static str, fn() -> String);
+
 /// A server whose reviews write these files, all in one round.
-pub(crate) fn keeping(files: &'static [(&'static str, fn() -> String)]) -> Place {
+pub(crate) fn keeping(files: &'static [NamedFile]) -> Place {
     reviewing(move |request| match dir_in(request) {
         Some(dir) => files.iter().fold(Reply::default(), |reply, (name, text)| {
             reply.and_tool("Write", json!({"file_path": dir.join(name), "content": text()}))
@@ -85,7 +89,8 @@ fn topics(dir: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut names: Vec<String> =
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.ends_with(".md") && name != "MEMORY.md");
+    names.retain(|name| Path::new(name).extension().is_some_and(|e| e == "md"));
+    names.retain(|name| name != "MEMORY.md");
     names.sort();
     names
 }
@@ -134,7 +139,7 @@ async fn l5_9_l5_15_l5_16_l5_17_a_turn_is_reviewed_and_what_is_worth_it_is_kept(
     assert_eq!(memory.front.kind, Some(MemoryType::Feedback));
     assert!(memory.front.date.is_some() && memory.front.modified.is_some());
     let prompt = place.transcript().into_iter().find(|line| line["type"] == "user").unwrap();
-    let named: Vec<&str> = memory.front.messages.iter().map(|id| id.as_str()).collect();
+    let named: Vec<&str> = memory.front.messages.iter().map(RecordId::as_str).collect();
     assert!(named.contains(&prompt["uuid"].as_str().unwrap()), "{named:?}");
 
     assert!(read(&dir, "MEMORY.md").contains("- [A title](real_db.md) — integration tests use"));
@@ -464,7 +469,6 @@ fn from_page() -> String {
 fn with_page() -> Place {
     let server = TestServer::with_handler(Rules::default(), |request| {
         match (request.source(), request.last_tool_results(), dir_in(request)) {
-            ("agent:web_fetch", ..) => Reply::text(PAGE),
             ("extract", _, Some(dir)) => Reply::tool(
                 "Write",
                 json!({"file_path": dir.join("host.md"), "content": from_page()}),

@@ -20,6 +20,8 @@ mod forks;
 mod hooks;
 mod instructions;
 mod memory;
+mod notes;
+mod notes_compaction;
 mod place;
 mod recall;
 mod resume;
