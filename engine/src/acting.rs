@@ -79,7 +79,9 @@ impl Session {
             ))));
         };
         let access = self.resolved(tool.access(&call.input, &self.context)).await;
-        let verdict = match (self.permit.decide(&call.name, &access), said) {
+        let decided = self.without_memory(&call.name);
+        let decided = decided.unwrap_or_else(|| self.permit.decide(&call.name, &access));
+        let verdict = match (decided, said) {
             // Hooks narrow, and answer questions; what a rule denies stays denied.
             (_, Some((Permission::Deny, reason))) => Verdict::Deny { reason },
             (Verdict::Allow, Some((Permission::Ask, _))) => {

@@ -14,6 +14,7 @@ use crate::event::{Event, Kept as How};
 use crate::fork::{Errand, Fork};
 use crate::instructing::{INSTRUCTIONS, NESTED};
 use crate::memory_files::{MemoryFiles, Writer};
+use crate::memory_switch::MemorySwitch;
 use crate::permit::{Remit, Room};
 use crate::recalling::topic;
 use crate::session::{Error, Session};
@@ -99,6 +100,11 @@ impl Session {
     /// Looks at a turn that ended well, on the main thread.
     pub(crate) async fn extract(&mut self) -> Result<(), Error> {
         let Some(scene) = self.scene() else { return Ok(()) };
+        if self.memory_switch == MemorySwitch::Off {
+            // What is said now is not looked at later either.
+            scene.passed(&self.to_review(&scene));
+            return Ok(());
+        }
         let turns = {
             let mut state = self.remembering.extraction.state();
             state.turns += 1;
@@ -154,8 +160,10 @@ impl Session {
 
     /// Sends an agent, now or after the one that runs (L5.12).
     fn send_reviewer(&mut self, scene: Scene) {
-        let rooms = scene.memories.places().iter().map(|place| Room::Markdown(place.dir.clone()));
-        let remit = Remit::writing_in(rooms.collect());
+        // What others read as well is left to the main agent, in front of the person.
+        let own = scene.memories.places().iter().filter(|place| place.scope != MemoryScope::Team);
+        let rooms = own.map(|place| Room::Markdown(place.dir.clone())).collect();
+        let remit = Remit::writing_in(rooms);
         let keeper = Arc::new(Keeper::new(
             Arc::clone(&self.config.limits),
             self.config.memory.review_of(Deed::Usual),
@@ -269,7 +277,8 @@ impl Scene {
         let heads =
             self.memories.scan(recall.scan_files, Bodies::Left).await.map_err(|e| failed(&e))?;
         let said: Vec<&str> = found.said.iter().map(|said| said.text.as_str()).collect();
-        let topics: Vec<Topic> = heads.iter().map(topic).collect();
+        let own = heads.iter().filter(|head| head.scope != MemoryScope::Team);
+        let topics: Vec<Topic> = own.map(topic).collect();
         let manifest = Manifest::new(topics, &said.join("\n"), &BTreeSet::new(), recall);
         let dir = |scope| {
             let mut places = self.memories.places().iter();

@@ -11,6 +11,7 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::memory_switch::MemorySwitch;
 use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
@@ -92,6 +93,8 @@ pub struct Session {
     pub(crate) last_fork: Option<Timestamp>,
     /// The data of attachments in the log, by their records.
     pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// Whether it uses memory.
+    pub(crate) memory_switch: MemorySwitch,
     /// The search for memories that runs beside the conversation.
     pub(crate) prefetch: Option<Prefetch>,
     /// Instruction files that may still load.
@@ -144,6 +147,7 @@ impl Session {
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
+            memory_switch: MemorySwitch::On,
             prefetch: None,
             lazy: None,
             touched: Vec::new(),
@@ -293,6 +297,7 @@ impl Session {
             && !attachment.data.is_null()
         {
             self.attached.insert(record.id.clone(), attachment.data.clone());
+            self.follow_switch(&attachment.kind, &attachment.data);
         }
     }
 

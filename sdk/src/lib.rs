@@ -50,8 +50,9 @@ pub use turn::Turn;
 pub use mnemon_disk::retention::Kept;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
-    Access, Background, Budget, Config, Denied, EndReason, Event, Queue, Session, TaskStatus,
-    TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
+    Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Queue, Session,
+    TaskStatus, TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd,
+    World,
 };
 pub use mnemon_foreign as foreign;
 pub use mnemon_hooks as hooking;

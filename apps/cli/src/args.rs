@@ -68,6 +68,9 @@ pub(crate) struct Which {
     /// Go on in a copy, and leave the session as it is
     #[arg(long)]
     pub(crate) fork_session: bool,
+    /// Keep nothing: no memory, no transcript, nothing left when it ends
+    #[arg(long, conflicts_with_all = ["resume", "go_on", "fork_session"])]
+    pub(crate) private: bool,
     /// The id of the new session
     #[arg(long, value_name = "UUID", value_parser = uuid)]
     pub(crate) session_id: Option<String>,

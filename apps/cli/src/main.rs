@@ -51,6 +51,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     log::start(ground, Verbosity::of(cli.talk.choices.verbose));
+    log::hold(cli.talk.which.private);
     // One thread is enough for one conversation, and starts fastest; what
     // blocks goes to threads of its own.
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -54,6 +54,8 @@ pub struct MemorySurroundings {
     pub dir: String,
     /// The directory of what holds in every project.
     pub global_dir: Option<String>,
+    /// The directory that everybody on the project shares, if there is one (L5.21).
+    pub team_dir: Option<String>,
     /// Where past conversations can be searched, if they may be.
     pub transcripts: Option<String>,
     /// More guidelines, by the environment.
@@ -143,6 +145,7 @@ fn fill_memory(values: &MemorySurroundings) -> Result<String, Error> {
     let values = context! {
         dir => values.dir.clone(),
         global_dir => values.global_dir.clone(),
+        team_dir => values.team_dir.clone(),
         transcripts => values.transcripts.clone(),
         guidelines => values.guidelines.clone(),
         daily_logs => values.keeping == Keeping::DailyLogs,
@@ -212,12 +215,25 @@ mod tests {
         let blocks = with_memory(MemorySurroundings {
             dir: "/home/ada/.mnemon/projects/engine/memory".into(),
             global_dir: Some("/home/ada/.mnemon/memory".into()),
+            team_dir: None,
             transcripts: Some("/home/ada/.mnemon/projects/engine".into()),
             guidelines: Some("Write memories in French.".into()),
             keeping: Keeping::Topics,
         });
         let section = blocks[2].text.split("\n\n# Environment").next().unwrap();
         insta::assert_snapshot!(section);
+    }
+
+    #[test]
+    fn l5_21_with_a_team_every_type_has_a_scope() {
+        let alone = MemorySurroundings { dir: "/m".into(), ..MemorySurroundings::default() };
+        let team = MemorySurroundings { team_dir: Some("/m/team".into()), ..alone.clone() };
+        let text = |memory| with_memory(memory)[2].text.clone();
+        let (with, without) = (text(team), text(alone));
+        let scopes: Vec<&str> = with.lines().filter(|line| line.starts_with("- Scope:")).collect();
+        insta::assert_snapshot!(scopes.join("\n"));
+        assert!(with.contains("`/m/team`") && with.contains("Nothing sensitive"));
+        assert!(!without.contains("Scope") && !without.contains("team"));
     }
 
     #[test]

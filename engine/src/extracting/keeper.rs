@@ -5,8 +5,8 @@ use crate::recalling::listed_as;
 use mnemon_extract::{Grounds, Known, Proposal, Provenance, Review, Verdict, finished, gate};
 use mnemon_kernel::limits::{ExtractLimits, Limits};
 use mnemon_kernel::ports::{
-    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryLine, MemoryWrite,
-    MemoryWritten,
+    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryLine, MemoryScope,
+    MemoryWrite, MemoryWritten,
 };
 use mnemon_kernel::{QuerySource, settings};
 use mnemon_memfile::frontmatter::Basis;
@@ -116,6 +116,9 @@ impl Keeper {
             }
             Verdict::Update { of, grounds } => {
                 let target = heads.iter().find(|head| listed_as(head) == of);
+                if target.is_some_and(|head| head.scope == MemoryScope::Team) {
+                    return Err(refused(format!("{of} says it already, for the whole team")));
+                }
                 let target = target.map_or_else(|| path.to_owned(), |head| head.path.clone());
                 let before = MemoryBefore::Anything;
                 let write = self.approved(target.clone(), text, before, grounds, &from);

@@ -3,6 +3,7 @@
 use crate::memory::dir_of;
 use crate::place::{Place, say_ok};
 use futures_util::StreamExt;
+use mnemon::engine::MemorySwitch;
 use mnemon::engine::compacting::Compaction;
 use mnemon::engine::event::Kept;
 use mnemon::kernel::RecordId;
@@ -582,4 +583,43 @@ async fn l5_29_a_recalled_memory_that_was_used_is_counted() {
     let used = |file: &str| heads.iter().find(|head| head.file == file).unwrap().used;
     assert_eq!((used("deploy.md"), used("tea.md")), (1, 0));
     assert!(!read(&dir, "deploy.md").contains("used"), "the file is left alone");
+}
+
+#[tokio::test]
+async fn l5_31_what_is_said_while_memory_is_off_is_not_looked_at_later() {
+    let place = reviewing(|_| Reply::text("nothing"));
+    let (_, mut session) = start(builder(&place)).await;
+    session.switch_memory(MemorySwitch::Off).await.unwrap();
+    say_ok(&mut session, "a secret matter").await;
+    session.finish().await.unwrap();
+    assert!(reviews(&place).is_empty());
+    session.switch_memory(MemorySwitch::On).await.unwrap();
+    say_ok(&mut session, "an open matter").await;
+    session.finish().await.unwrap();
+    let told = reviews(&place).pop().unwrap().last_user_text();
+    assert!(told.contains("starts with \"an open matter\""), "{told}");
+}
+
+#[tokio::test]
+async fn l5_28_an_index_that_would_not_be_read_whole_is_refused() {
+    let place = Place::new(
+        TestServer::with_handler(Rules::default(), |request| {
+            let dir = request.system_text();
+            let dir = dir.split_once("Markdown files in `").unwrap().1.split_once('`').unwrap().0;
+            match request.last_tool_results() {
+                None => Reply::tool(
+                    "Write",
+                    json!({"file_path": format!("{dir}/MEMORY.md"),
+                        "content": "- [A title](a.md) — a hook\n".repeat(300)}),
+                ),
+                Some(_) => Reply::text("ok"),
+            }
+        })
+        .unwrap(),
+    );
+    let (agent, mut session) = start(place.builder()).await;
+    say_ok(&mut session, "tidy up your memory").await;
+    let answer = place.server.requests()[1].last_tool_results().unwrap();
+    assert!(answer.contains("nothing was written") && answer.contains("200"), "{answer}");
+    assert!(!dir_of(&agent, MemoryScope::Project).join("MEMORY.md").exists());
 }

@@ -28,5 +28,6 @@ mod resume;
 mod safety;
 mod snip;
 mod surfaces;
+mod team;
 mod turns;
 mod window;
