@@ -5,7 +5,7 @@ mod look;
 pub(crate) mod memory;
 
 pub(crate) use look::{
-    ConfigArgs, CostArgs, DoctorArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
+    ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
     SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
@@ -156,6 +156,8 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Tidy memories: join copies, mend the index, drop what no longer holds
+    Dream(DreamArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
     /// Look at memories, and change them

@@ -5,6 +5,7 @@ mod args;
 mod config;
 mod cost;
 mod doctor;
+mod dream;
 mod fail;
 mod headless;
 mod instructions;
@@ -78,6 +79,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Dream(args) => return dream::run(ground, args, presenter).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
