@@ -61,7 +61,7 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
         .context("the runtime could not be started")?;
     let ended = runtime.block_on(async {
         match &cli.command {
-            Some(command) => look(command, ground, presenter).await,
+            Some(command) => Box::pin(look(command, ground, presenter)).await,
             None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
             None => {
                 refuse_late_command(&cli.talk)?;
@@ -78,7 +78,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
     match command {
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
-        Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
         Command::Dream(args) => return dream::run(ground, args, presenter).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
