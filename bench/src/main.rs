@@ -1,4 +1,4 @@
-//! `cargo run --release -p mnemon-bench -- [all|start|memory|projection|layers|marathon] [--write]`
+//! `cargo run --release -p mnemon-bench -- [all|start|memory|recall|projection|layers|marathon] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
@@ -11,6 +11,7 @@ mod memory;
 mod page;
 mod process;
 mod projection;
+mod recall;
 mod start;
 mod table;
 
@@ -22,9 +23,10 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 5] = [
+const ALL: [(&str, Measure); 6] = [
     ("start", start::measure),
     ("memory", memory::measure),
+    ("recall", recall::measure),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
     ("marathon", marathon::measure),
@@ -36,6 +38,7 @@ fn main() -> Result<()> {
     match words.as_slice() {
         // What this program starts itself as.
         ["connect", address] => return start::connect(address),
+        ["recall-once", home, project] => return recall::look(home, project),
         ["drive", url, home, project] => return drive::run(url, home, project),
         _ => {}
     }
