@@ -62,10 +62,10 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     let ended = runtime.block_on(async {
         match &cli.command {
             Some(command) => Box::pin(look(command, ground, presenter)).await,
-            None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
+            None if cli.talk.print => Box::pin(headless::run(ground, &cli.talk, presenter)).await,
             None => {
                 refuse_late_command(&cli.talk)?;
-                interactive::run(ground, &cli.talk, presenter).await
+                Box::pin(interactive::run(ground, &cli.talk, presenter)).await
             }
         }
     });

@@ -24,7 +24,7 @@ macro_rules! limits {
 
 mod memory;
 
-pub use memory::{DreamLimits, PastLimits, RecallLimits};
+pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 
 limits! {
     /// The limits in force.
@@ -111,6 +111,8 @@ limits! {
         notes: NotesLimits = NotesLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 5: memories after a turn.
+        extract: ExtractLimits = ExtractLimits::default(),
         /// Layer 6: consolidation.
         dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
