@@ -21,6 +21,7 @@ mod looking;
 mod memory;
 mod private;
 mod recall;
+mod replay;
 mod robust;
 mod sessions;
 mod team;
