@@ -35,8 +35,11 @@ impl SideBookings {
 }
 
 impl Session {
-    /// Books what was asked beside the conversation.
-    pub(crate) async fn book_side_queries(&mut self) -> Result<(), crate::session::Error> {
+    /// Books what was asked beside the conversation so far.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn book_side_queries(&mut self) -> Result<(), crate::session::Error> {
         for booking in self.side_bookings.take() {
             self.book(booking).await?;
         }

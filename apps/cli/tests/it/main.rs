@@ -10,6 +10,7 @@
 )]
 
 mod desk;
+mod dream;
 mod headless;
 mod hooks;
 mod inbox;
