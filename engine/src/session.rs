@@ -17,6 +17,7 @@ use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
+use crate::remembering::Remembering;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
@@ -117,6 +118,8 @@ pub struct Session {
     pub(crate) crew: Crew,
     /// Where it shows its conversation to whoever watches it.
     pub(crate) peek: Option<Peek>,
+    /// What it knows of its memories.
+    pub(crate) remembering: Remembering,
     /// When sessions were last counted for a dream (L6.1).
     pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
@@ -128,7 +131,7 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
-        let mut world = world;
+        let (mut world, remembering) = Remembering::around(world, &id);
         if !config.flags.is_on(Flag::PastSearch) {
             world.past = None;
         }
@@ -166,6 +169,7 @@ impl Session {
             background,
             crew,
             peek: None,
+            remembering,
             counted_sessions: None,
             noting: Noting::default(),
             id,

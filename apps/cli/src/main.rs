@@ -15,6 +15,7 @@ mod memory;
 mod pick;
 mod present;
 mod recall;
+mod replay;
 mod search;
 mod sessions;
 mod setup;
@@ -62,10 +63,10 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     let ended = runtime.block_on(async {
         match &cli.command {
             Some(command) => Box::pin(look(command, ground, presenter)).await,
-            None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
+            None if cli.talk.print => Box::pin(headless::run(ground, &cli.talk, presenter)).await,
             None => {
                 refuse_late_command(&cli.talk)?;
-                interactive::run(ground, &cli.talk, presenter).await
+                Box::pin(interactive::run(ground, &cli.talk, presenter)).await
             }
         }
     });
@@ -84,6 +85,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Search(args) => search::run(ground, args, presenter).await?,
+        Command::Replay(args) => replay::run(ground, args, presenter).await?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
         Command::Trust(args) => trust::run(ground, args, presenter).await?,

@@ -19,6 +19,7 @@ mod crew;
 mod dates;
 mod dreams;
 mod examples;
+mod extract;
 mod faults;
 mod forks;
 mod hooks;
