@@ -71,6 +71,7 @@ impl Agent {
         let world = World {
             transcripts,
             memories: None,
+            dreams: None,
             past: None,
             spending: None,
             ..self.parts.world.clone()
