@@ -29,7 +29,7 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        if let Err(why) = self.open_turn(prompt, cancel).await? {
+        if let Err(why) = Box::pin(self.open_turn(prompt, cancel)).await? {
             return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
         }
         self.drive(cancel).await
