@@ -18,6 +18,7 @@ mod examples;
 mod faults;
 mod forks;
 mod hooks;
+mod hostile;
 mod instructions;
 mod memory;
 mod notes;
