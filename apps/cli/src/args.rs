@@ -1,15 +1,18 @@
 //! The command line (C1, C2), as it was typed. What it means is `setup`'s and
 //! the commands' business.
 
+pub(crate) mod crew;
 mod look;
 pub(crate) mod memory;
+pub(crate) mod replay;
 
 pub(crate) use look::{
-    ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
-    SessionsCommand, ShowResultArgs, TrustArgs,
+    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place,
+    SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use crew::CrewArgs;
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
 
@@ -51,6 +54,9 @@ pub(crate) struct Talk {
     /// Most requests of one turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
+    /// Others.
+    #[command(flatten)]
+    pub(crate) crew: CrewArgs,
     /// No memory, no instruction files, no hooks
     #[arg(long)]
     pub(crate) bare: bool,
@@ -167,6 +173,8 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     /// Look for words in memories and in what was said before
     Search(SearchArgs),
+    /// Show what sessions cost, and what they would have cost under other policies
+    Replay(replay::ReplayArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),

@@ -6,7 +6,7 @@ use crate::fail::Usage;
 use crate::trust;
 use anyhow::{Context, Result};
 use mnemon::engine::permit::{Places, Rule};
-use mnemon::kernel::ports::Approver;
+use mnemon::kernel::ports::{AgentName, Approver};
 use mnemon::kernel::settings::{ProviderKind, Surface};
 use mnemon::settings::{Extra, Refused};
 use mnemon::{Agent, Builder, Session};
@@ -53,6 +53,16 @@ pub(crate) async fn for_talk(
     if let Some(text) = &talk.append_system_prompt {
         builder = builder.append_system_prompt(text);
     }
+    if let (Some(team), Some(name)) = (&talk.crew.team, &talk.crew.agent_name) {
+        let parse = |flag: &str, text: &str| {
+            let hint = format!("choose another name for {flag}");
+            AgentName::parse(text).map_err(|error| Usage::new(error.to_string(), hint))
+        };
+        builder = builder.team(parse("--team", team)?, parse("--agent-name", name)?);
+    }
+    if talk.crew.coordinator {
+        builder = builder.coordinator();
+    }
     if let Some(turns) = talk.max_turns {
         builder = builder.max_turns(turns);
     }
@@ -64,7 +74,8 @@ pub(crate) async fn for_talk(
         );
         builder = builder.without_instructions().without_setups();
     }
-    let agent = builder.build().await?;
+    // What an agent is made of is large; futures that wait for it need not be.
+    let agent = Box::pin(builder.build()).await?;
     refuse_broken_denials(&agent)?;
     agent.tidy_in_background();
     Ok(agent)
@@ -72,7 +83,7 @@ pub(crate) async fn for_talk(
 
 /// An agent that only looks at what is there.
 pub(crate) async fn for_looking(ground: &Ground, choices: &Choices) -> Result<Agent> {
-    Ok(builder(ground, choices)?.build().await?)
+    Ok(Box::pin(builder(ground, choices)?.build()).await?)
 }
 
 /// The start of an agent, by the flags that settings can say too.

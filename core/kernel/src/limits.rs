@@ -23,8 +23,10 @@ macro_rules! limits {
 }
 
 mod memory;
+mod replay;
 
-pub use memory::{DreamLimits, PastLimits, RecallLimits};
+pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
+pub use replay::ReplayLimits;
 
 limits! {
     /// The limits in force.
@@ -111,6 +113,8 @@ limits! {
         notes: NotesLimits = NotesLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 5: memories after a turn.
+        extract: ExtractLimits = ExtractLimits::default(),
         /// Layer 6: consolidation.
         dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
@@ -123,6 +127,8 @@ limits! {
         hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
+        /// Replaying sessions under other policies.
+        replay: ReplayLimits = ReplayLimits::default(),
         /// Layer 7: agents and their letters.
         agents: AgentLimits = AgentLimits::default(),
     }
@@ -171,6 +177,10 @@ limits! {
         expected_rounds: u64 = 10,
         /// A clearing has to save this percentage of what it costs.
         gain_percent: u64 = 110,
+        /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
+        loss_percent: u64 = 1,
+        /// Percentage of cleared results that the model is taken to ask for again.
+        ask_again_percent: u64 = 10,
     }
 }
 

@@ -5,21 +5,27 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
+    clippy::print_stdout,
     missing_docs,
     reason = "tests"
 )]
 
+mod agents;
 mod budget;
 mod cache;
 mod clearing;
 mod collapse;
+mod crew;
 mod dates;
+mod dreams;
 mod examples;
+mod extract;
 mod faults;
 mod forks;
 mod hooks;
 mod hostile;
 mod instructions;
+mod many;
 mod memory;
 mod notes;
 mod notes_compaction;

@@ -1,7 +1,7 @@
 //! A turn on the terminal, as it happens.
 
-use super::compact;
-use crate::present::{Look, Presenter, cut, names, size};
+use super::{compact, tasks};
+use crate::present::{Look, Presenter, cut, names, remembered, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
@@ -75,8 +75,15 @@ impl Show {
             Event::Recalled { paths } => {
                 self.line(Look::Dim, &format!("--- recalled {} ---", names(paths)))
             }
+            Event::Remembered { paths, how } => {
+                self.line(Look::Dim, &format!("--- {} ---", remembered(paths, *how)))
+            }
             Event::Notice(text) => self.line(Look::Yellow, text),
-            Event::Thinking(_) | Event::Task(_) | Event::Booked(_) => Ok(()),
+            Event::Task(task) => match tasks::told(task) {
+                Some(text) => self.line(Look::Dim, &text),
+                None => Ok(()),
+            },
+            Event::Thinking(_) | Event::Booked(_) => Ok(()),
         }
     }
 

@@ -10,6 +10,8 @@
 )]
 
 mod desk;
+mod dream;
+mod extract;
 mod headless;
 mod hooks;
 mod inbox;
@@ -19,6 +21,7 @@ mod looking;
 mod memory;
 mod private;
 mod recall;
+mod replay;
 mod robust;
 mod sessions;
 mod team;
