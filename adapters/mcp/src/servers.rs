@@ -6,14 +6,14 @@ use crate::entry::Entry;
 use crate::process::Surroundings;
 use mnemon_kernel::limits::McpLimits;
 use mnemon_kernel::ports::{
-    BoxFuture, ServerError, ServerResult, ServerState, ServerView, Servers,
+    BoxFuture, ServerError, ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
@@ -44,6 +44,9 @@ struct Slot {
     gate: Mutex<()>,
     /// How often in a row it was started.
     starts: AtomicU32,
+    /// Its tools as they were last seen: one that died is started again when
+    /// one of them is called.
+    seen: std::sync::Mutex<Arc<[ServerTool]>>,
 }
 
 #[derive(Clone)]
@@ -71,6 +74,7 @@ impl McpServers {
             phase: watch::Sender::new(Phase::Idle),
             gate: Mutex::new(()),
             starts: AtomicU32::new(0),
+            seen: std::sync::Mutex::default(),
         });
         let inner = Inner {
             slots: slots.collect(),
@@ -180,10 +184,15 @@ impl Slot {
     fn view(&self) -> ServerView {
         let (name, origin) = (self.entry.name.clone(), self.entry.origin.clone());
         let phase = self.phase.borrow().clone();
-        let (instructions, tools) = match &phase {
-            Phase::Up(live) => (live.instructions.clone(), live.tools()),
-            _ => (None, Arc::default()),
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let instructions = match &phase {
+            Phase::Up(live) => {
+                *seen = live.tools();
+                live.instructions.clone()
+            }
+            _ => None,
         };
+        let tools = Arc::clone(&seen);
         let state = match phase {
             Phase::Idle => ServerState::Idle,
             Phase::Connecting => ServerState::Connecting,
