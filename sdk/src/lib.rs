@@ -30,6 +30,7 @@ mod instructions;
 mod memory;
 pub mod memory_dirs;
 mod memory_place;
+pub mod memory_tool;
 mod provider;
 mod repo;
 mod shell;

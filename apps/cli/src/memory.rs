@@ -7,6 +7,7 @@ mod editor;
 mod find;
 mod history;
 mod look;
+mod tool;
 mod write;
 
 use crate::args::Choices;
@@ -83,6 +84,7 @@ pub(crate) fn run(
         MemoryCommand::Blame(named) => bench.blame(named)?,
         MemoryCommand::Check { fix, json } => return bench.check(*fix, *json),
         MemoryCommand::Move { name, to, json } => bench.relocate(name, *to, *json)?,
+        MemoryCommand::Tool { scope } => return bench.tool(*scope),
         MemoryCommand::Path { scope, json } => bench.path(*scope, *json)?,
     }
     Ok(ExitCode::SUCCESS)

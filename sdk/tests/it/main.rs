@@ -16,6 +16,7 @@ mod examples;
 mod faults;
 mod instructions;
 mod memory;
+mod memory_tool;
 mod place;
 mod recall;
 mod resume;

@@ -62,6 +62,12 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Answer calls of the memory tool (`memory_20250818`): JSON in, JSON out
+    Tool {
+        /// Which memories
+        #[arg(long, value_enum, default_value_t)]
+        scope: Tier,
+    },
     /// Where memories are
     Path {
         /// Which
