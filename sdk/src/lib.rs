@@ -44,6 +44,7 @@ pub use error::Error;
 pub use repo::Repo;
 pub use turn::Turn;
 
+pub use mnemon_disk as disk;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
     Access, Config, EndReason, Event, Queue, Session, Tool, ToolCall, ToolContext, ToolOutput,

@@ -224,7 +224,7 @@ impl Tool<'_> {
         let topics = match Target::parse(path)? {
             Target::Top => return Err("Cannot delete the /memories directory itself".to_owned()),
             Target::Index => return Err(index_stays("deleted")),
-            target => self.meant(&target)?,
+            target @ Target::Topic(_) => self.meant(&target)?,
         };
         if topics.is_empty() {
             return Err(format!("Error: The path {path} does not exist"));
@@ -242,7 +242,7 @@ impl Tool<'_> {
         let topics = match &from {
             Target::Top => return Err("Cannot rename the /memories directory itself".to_owned()),
             Target::Index => return Err(index_stays("renamed")),
-            target => self.meant(target)?,
+            target @ Target::Topic(_) => self.meant(target)?,
         };
         let Target::Topic(new) = &to else { return Err(taken()) };
         if !self.meant(&to)?.is_empty() {

@@ -3,6 +3,7 @@
 
 pub(crate) mod memory;
 
+use crate::install::Host;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
@@ -147,6 +148,8 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Put Mnemon's memory into another agent: hooks and an MCP server
+    Install(InstallArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -157,6 +160,8 @@ pub(crate) enum Command {
     Sessions(SessionsCommand),
     /// Print a tool's result or a message by its id
     ShowResult(ShowResultArgs),
+    /// Take out of another agent what `install` put there
+    Uninstall(UninstallArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -206,6 +211,37 @@ pub(crate) struct DoctorArgs {
     /// Settings.
     #[command(flatten)]
     pub(crate) choices: Choices,
+}
+
+/// `mnemon install`.
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// Which agent
+    #[arg(value_enum)]
+    pub(crate) host: Host,
+    /// Only show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Use Claude Code's own memory directories, so that both see the same
+    #[arg(long)]
+    pub(crate) share: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon uninstall`.
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Which agent
+    #[arg(value_enum)]
+    pub(crate) host: Host,
+    /// Only show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `mnemon show-result`.

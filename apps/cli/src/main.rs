@@ -7,6 +7,7 @@ mod cost;
 mod doctor;
 mod fail;
 mod headless;
+mod install;
 mod interactive;
 mod log;
 mod memory;
@@ -74,6 +75,8 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Install(args) => install::install(ground, args, presenter)?,
+        Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,

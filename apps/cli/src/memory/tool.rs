@@ -12,6 +12,7 @@ use crate::present::Presenter;
 use anyhow::Result;
 use mnemon::memdir::{By, Store};
 use mnemon::memory_tool::{self, Answer, Command};
+use serde::Deserialize;
 use serde_json::{Deserializer, Value, json};
 use std::process::ExitCode;
 
@@ -40,9 +41,23 @@ fn usage(message: &str) -> anyhow::Error {
     Usage::new(message, hint).into()
 }
 
-fn answer(store: &Store, mut call: Value) -> Value {
-    let is_block = call.get("type").is_some_and(|kind| kind == "tool_use");
-    let input = if is_block { call["input"].take() } else { call.take() };
+fn answer(store: &Store, call: Value) -> Value {
+    if let Ok(Block { id, input }) = serde_json::from_value::<Block>(call.clone()) {
+        let (text, failed) = result(store, input);
+        return json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed});
+    }
+    let (text, failed) = result(store, call);
+    json!({"content": text, "is_error": failed})
+}
+
+/// A `tool_use` block.
+#[derive(Deserialize)]
+struct Block {
+    id: Value,
+    input: Value,
+}
+
+fn result(store: &Store, input: Value) -> (String, bool) {
     let answer = match serde_json::from_value::<Command>(input) {
         Ok(command) => {
             let by = By::agent(SOURCE, "", jiff::Timestamp::now());
@@ -50,13 +65,5 @@ fn answer(store: &Store, mut call: Value) -> Value {
         }
         Err(error) => Answer::Failed(format!("Error: {error}")),
     };
-    let failed = matches!(answer, Answer::Failed(_));
-    let text = answer.text();
-    if is_block {
-        let id = &call["id"];
-        let block =
-            json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed});
-        return block;
-    }
-    json!({"content": text, "is_error": failed})
+    (answer.text().to_owned(), matches!(answer, Answer::Failed(_)))
 }
