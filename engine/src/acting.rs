@@ -85,7 +85,10 @@ impl Session {
     ) -> Result<(), Refusal> {
         match self.permit.decide(&call.name, access) {
             Verdict::Allow => Ok(()),
-            Verdict::Deny { reason } => Err(Refusal::denied(&reason)),
+            Verdict::Deny { reason } => Err(self.refused(call, &reason)),
+            Verdict::AllowIfItOnlyReads => {
+                self.only_reads(call, access).map_err(|reason| self.refused(call, &reason))
+            }
             Verdict::Ask { rule } => {
                 let summary = summary(&call.name, access);
                 let (name, input) = (call.name.clone(), call.input.clone());
@@ -103,6 +106,25 @@ impl Session {
                     Answer::Deny { reason } => Err(Refusal::denied(&reason)),
                 }
             }
+        }
+    }
+
+    /// A refusal that nobody is there to see is at least in the log (L5.14).
+    fn refused(&self, call: &ToolCall, reason: &str) -> Refusal {
+        if !self.is_main() {
+            tracing::info!(source = %self.source(), tool = call.name, reason, "refused");
+        }
+        Refusal::denied(reason)
+    }
+
+    /// A command of an agent that nobody watches only reads, and runs to its end.
+    fn only_reads(&self, call: &ToolCall, access: &Access) -> Result<(), String> {
+        if call.input.get("run_in_background") == Some(&Value::Bool(true)) {
+            return Err("nothing runs on in the background of this task".into());
+        }
+        match access {
+            Access::Execute(command) => self.world.shell.only_reads(command),
+            _ => Ok(()),
         }
     }
 

@@ -11,10 +11,9 @@ use futures_util::StreamExt;
 use mnemon_kernel::ports::{ModelError, ModelEvent, ModelStream, Reply};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, QuerySource, RequestId,
-    ToolUseId, Usage,
+    AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, RequestId, ToolUseId,
+    Usage,
 };
-use mnemon_prefix::breaks::Base;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
@@ -65,8 +64,9 @@ impl Session {
         if let (true, Some(previous)) = (self.asks_why(), self.fold.last_message()) {
             request = request.asking_why(previous);
         }
-        self.note_request(&QuerySource::Main, Base::Own, &request);
-        let call = request.into_call(QuerySource::Main);
+        let source = self.source();
+        self.note_request(&source, self.base(), &request);
+        let call = request.into_call(source);
         let model = std::sync::Arc::clone(&self.world.model);
         let opened = tokio::select! {
             opened = model.call(call) => opened,
@@ -103,7 +103,7 @@ impl Session {
                     return Ok(Answered::Failed(error));
                 }
                 Some(Ok(ModelEvent::Finished { stop_reason, usage })) => {
-                    return self.finish(draft, stop_reason, usage).await;
+                    return self.take_whole(draft, stop_reason, usage).await;
                 }
                 Some(Ok(event)) => self.receive_event(&mut draft, event).await?,
             }
@@ -162,7 +162,7 @@ impl Session {
         Ok(())
     }
 
-    async fn finish(
+    async fn take_whole(
         &mut self,
         mut draft: Draft,
         stop_reason: String,
@@ -183,14 +183,14 @@ impl Session {
             usage,
             context_edits: draft.context_edits,
         };
-        self.note_answer(&QuerySource::Main, &reply, draft.cache_miss).await?;
+        self.note_answer(&self.source(), &reply, draft.cache_miss).await?;
         self.note_edits(&reply).await?;
         Ok(Answered::Whole(reply))
     }
 
     async fn book_main(&mut self, model: &ModelId, usage: Usage) -> Result<(), Error> {
         let table = &self.config.table;
-        let booking = Booking::new(QuerySource::Main, model.clone(), usage, table);
+        let booking = Booking::new(self.source(), model.clone(), usage, table);
         self.book(booking).await
     }
 

@@ -41,6 +41,8 @@ pub struct Config {
     pub effort: Option<String>,
     /// Beta names.
     pub betas: Vec<String>,
+    /// What work in the background may spend.
+    pub budget: settings::Budget,
     /// What the provider offers beyond what every one does.
     pub offers: Offers,
     /// What the system prompt says of the surroundings.
@@ -119,6 +121,7 @@ impl Config {
             thinking: None,
             effort: None,
             betas: Vec::new(),
+            budget: settings::Budget::default(),
             offers: Offers::default(),
             surroundings: Surroundings {
                 cwd: cwd.display().to_string(),

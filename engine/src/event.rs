@@ -1,5 +1,6 @@
 //! What a surface is told while a turn runs.
 
+use crate::background::TaskView;
 use mnemon_compact::preview::Report;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{ModelId, Record, ToolUseId, Usage};
@@ -67,6 +68,8 @@ pub enum Event {
         /// Where they are.
         paths: Vec<PathBuf>,
     },
+    /// Something changed about a task in the background.
+    Task(Box<TaskView>),
     /// A request was paid for.
     Booked(Booking),
     /// Something that a person should know.

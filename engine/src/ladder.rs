@@ -31,6 +31,10 @@ impl Rung {
     /// The order in which they are climbed.
     pub const ORDER: &'static [Self] =
         &[Self::Offload, Self::Snip, Self::Prune, Self::Collapse, Self::Compact, Self::Window];
+
+    /// Those of a background agent: nothing that asks a model or changes what
+    /// its parent has cached (L4.9).
+    pub const OF_FORKS: &'static [Self] = &[Self::Offload, Self::Window];
 }
 
 /// What a rung came to.

@@ -6,12 +6,16 @@
 //! reaches the outside world through the ports of `mnemon-kernel` alone.
 
 mod acting;
+mod after;
 mod answer;
 mod ask;
+pub mod background;
+pub mod budget;
 pub mod compacting;
 pub mod config;
 pub mod context_view;
 pub mod event;
+pub mod fork;
 pub mod in_view;
 pub mod instructing;
 pub mod ladder;
@@ -28,8 +32,12 @@ mod turn;
 mod watching;
 pub mod world;
 
+pub use background::{Background, TaskHandle, TaskStatus, TaskView};
+pub use budget::{Budget, Denied};
 pub use config::{Config, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
+pub use fork::{Errand, Fork, Report, Start};
+pub use permit::{Remit, Room};
 pub use queue::Queue;
 pub use run::{Run, Step};
 pub use session::{Error, Resumed, Session};

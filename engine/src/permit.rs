@@ -6,10 +6,12 @@
 
 use crate::tools::Access;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+mod remit;
 mod rule;
 
+pub use remit::{Remit, Room};
 pub use rule::{Rule, RuleError};
 
 /// What is decided about a call.
@@ -22,6 +24,8 @@ pub enum Verdict {
         /// The rule.
         rule: String,
     },
+    /// It may run where its command only reads; the shell knows (S3).
+    AllowIfItOnlyReads,
     /// It may not.
     Deny {
         /// Why, for the model and the person.
@@ -37,6 +41,8 @@ pub struct Permit {
     allow: Vec<Rule>,
     ask: Vec<Rule>,
     deny: Vec<Rule>,
+    /// What a background agent may do; none for a person's session.
+    remit: Option<Remit>,
 }
 
 /// Where files may be touched.
@@ -78,7 +84,14 @@ impl Permit {
         };
         let (allow, ask, deny) =
             (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
-        (Self { mode, places, allow, ask, deny }, broken)
+        (Self { mode, places, allow, ask, deny, remit: None }, broken)
+    }
+
+    /// The permissions of a background agent: what the person denies stays
+    /// denied, and nobody is asked.
+    #[must_use]
+    pub fn confined(parent: &Self, remit: Remit) -> Self {
+        Self { remit: Some(remit), ..parent.clone() }
     }
 
     /// The mode in force.
@@ -102,6 +115,9 @@ impl Permit {
     pub fn decide(&self, tool: &str, access: &Access) -> Verdict {
         if let Some(rule) = self.deny.iter().find(|rule| rule.touches(tool, access)) {
             return Verdict::Deny { reason: format!("the rule {rule} denies it") };
+        }
+        if let Some(remit) = &self.remit {
+            return remit.decide(tool, access);
         }
         let ask = Verdict::Ask { rule: Rule::covering(tool, access, &self.places) };
         let bypass = self.mode == PermissionMode::BypassPermissions;
@@ -148,18 +164,8 @@ impl Permit {
         self.places.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// Whether a path is a memory: a Markdown file that nothing hides. The
-    /// history of a memory directory is in a hidden folder, which tools leave alone.
     fn is_memory(&self, path: &Path) -> bool {
-        let is_markdown = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
-        let mut inside = self.places.writable.iter().filter_map(|dir| path.strip_prefix(dir).ok());
-        is_markdown
-            && inside.any(|inside| {
-                inside.components().all(|part| match part {
-                    Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
-                    _ => false,
-                })
-            })
+        self.places.writable.iter().any(|dir| remit::is_open_markdown(path, dir))
     }
 
     fn is_guarded(&self, path: &Path) -> bool {

@@ -7,6 +7,7 @@
 //! messages that are still shown, so a compaction resets both (R7).
 
 use crate::ask::{SideBookings, collect, side_request};
+use crate::budget::{Budget, Denied};
 use crate::config::Config;
 use crate::event::Event;
 use crate::session::{Error, Session};
@@ -128,6 +129,7 @@ impl Session {
             world: self.world.clone(),
             config: Arc::clone(&self.config),
             bookings: self.side_bookings.clone(),
+            budget: self.budget.clone(),
             message: message.to_owned(),
             known: self.known_memories(),
             tools: self.tools_in_use(),
@@ -174,6 +176,7 @@ struct Errand {
     world: World,
     config: Arc<Config>,
     bookings: SideBookings,
+    budget: Budget,
     message: String,
     known: BTreeSet<PathBuf>,
     tools: Vec<String>,
@@ -184,6 +187,8 @@ struct Errand {
 enum PickError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Budget(#[from] Denied),
     #[error(transparent)]
     Model(#[from] mnemon_kernel::ports::ModelError),
     #[error(transparent)]
@@ -223,6 +228,7 @@ impl Errand {
         if manifest.topics().is_empty() {
             return Ok(Vec::new());
         }
+        self.budget.allows(&QuerySource::Recall).await?;
         let answer = self.ask(&manifest).await?;
         let files = side_query::read_answer(&answer, &manifest, self.limits())?;
         let named = |file: &String| heads.iter().find(|head| listed_as(head) == *file);

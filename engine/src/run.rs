@@ -5,10 +5,12 @@
 //! clock, and an embedder can perform the steps in a loop of its own.
 //!
 //! ```
-//! use mnemon_engine::run::{Run, Rules, Step};
 //! use mnemon_engine::event::EndReason;
+//! use mnemon_engine::ladder::Rung;
+//! use mnemon_engine::run::{Run, Rules, Step};
 //!
-//! let mut run = Run::new(Rules { max_requests: 10, has_fallback: false });
+//! let mut run =
+//!     Run::new(Rules { max_requests: 10, has_fallback: false, rungs: Rung::ORDER });
 //! loop {
 //!     match run.next() {
 //!         Step::RunLayer(_) => run.layer_done(),
@@ -57,6 +59,8 @@ pub struct Rules {
     pub max_requests: u32,
     /// Whether there is a model to fall back to.
     pub has_fallback: bool,
+    /// What is climbed before each request.
+    pub rungs: &'static [Rung],
 }
 
 /// A turn on its way.
@@ -86,7 +90,7 @@ impl Run {
     /// The start of a turn: the person's message is in the log.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
-        Self { rules, phase: Phase::Climb(Rung::ORDER), requests: 0, rooms_made: 0 }
+        Self { rules, phase: Phase::Climb(rules.rungs), requests: 0, rooms_made: 0 }
     }
 
     /// How many requests were answered.
@@ -129,7 +133,7 @@ impl Run {
     pub fn layer_done(&mut self) {
         self.phase = match self.phase {
             Phase::Climb(rungs) => Phase::Climb(rungs.split_first().map_or(&[], |(_, rest)| rest)),
-            _ => Phase::Climb(Rung::ORDER),
+            _ => Phase::Climb(self.rules.rungs),
         };
     }
 
@@ -143,7 +147,7 @@ impl Run {
         self.requests += 1;
         self.phase = match stop_reason {
             _ if !calls.is_empty() => Phase::Act(calls),
-            "pause_turn" => Phase::Climb(Rung::ORDER),
+            "pause_turn" => Phase::Climb(self.rules.rungs),
             "max_tokens" | "model_context_window_exceeded" => Phase::Over(EndReason::OutputLimit),
             "refusal" => Phase::Over(EndReason::Refused),
             _ => Phase::Over(EndReason::Completed),
@@ -170,7 +174,7 @@ impl Run {
 
     /// Every call has its result in the log.
     pub fn tools_done(&mut self) {
-        self.phase = Phase::Climb(Rung::ORDER);
+        self.phase = Phase::Climb(self.rules.rungs);
     }
 
     /// The person stopped the turn.
@@ -184,7 +188,7 @@ mod tests {
     use super::*;
 
     fn run(max_requests: u32, has_fallback: bool) -> Run {
-        let mut run = Run::new(Rules { max_requests, has_fallback });
+        let mut run = Run::new(Rules { max_requests, has_fallback, rungs: Rung::ORDER });
         climb(&mut run);
         run
     }
@@ -201,7 +205,7 @@ mod tests {
 
     #[test]
     fn q1_the_ladder_is_climbed_before_every_request() {
-        let mut run = Run::new(Rules { max_requests: 9, has_fallback: false });
+        let mut run = Run::new(Rules { max_requests: 9, has_fallback: false, rungs: Rung::ORDER });
         for _ in 0..3 {
             for rung in Rung::ORDER {
                 assert_eq!(run.next(), Step::RunLayer(*rung));

@@ -5,8 +5,11 @@
 //! session is the one that was running.
 
 use crate::ask::{SideAsker, SideBookings};
+use crate::background::Background;
+use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
+use crate::fork::Thread;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -14,7 +17,7 @@ use crate::toolbox::Toolbox;
 use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
-use mnemon_kernel::ports::TranscriptError;
+use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
@@ -77,6 +80,7 @@ pub struct Session {
     broken_rules: Vec<RuleError>,
     pub(crate) queue: Queue,
     pub(crate) side_bookings: SideBookings,
+    pub(crate) budget: Budget,
     /// Watches the prompt cache.
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
@@ -93,6 +97,12 @@ pub struct Session {
     pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
+    /// Whose conversation it is.
+    pub(crate) thread: Thread,
+    /// The books of the session that this one was forked from.
+    pub(crate) up: Option<SideBookings>,
+    /// What goes on beside the conversation.
+    pub(crate) background: Background,
 }
 
 impl Session {
@@ -130,6 +140,7 @@ impl Session {
             broken_rules,
             queue: Queue::default(),
             side_bookings,
+            budget: Budget::new(config.budget, &world),
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
@@ -138,6 +149,9 @@ impl Session {
             touched: Vec::new(),
             staged: Vec::new(),
             said: BTreeSet::new(),
+            thread: Thread::Main,
+            up: None,
+            background: Background::new(Arc::clone(&world.clock)),
             id,
             world,
             toolbox,
@@ -167,6 +181,12 @@ impl Session {
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What it may still spend in the background.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// What it was started with.
@@ -213,8 +233,15 @@ impl Session {
         &self.context
     }
 
+    /// What goes on beside the conversation.
+    #[must_use]
+    pub fn background(&self) -> &Background {
+        &self.background
+    }
+
     /// Sends what happens from here on to a watcher.
     pub fn watch(&mut self, events: Events) {
+        self.background.watch(events.clone());
         self.events = Some(events);
     }
 
@@ -284,6 +311,11 @@ impl Session {
     /// If the log cannot be written.
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
+        // A fork's parent counts it when it takes it into its own books.
+        match self.parents_books() {
+            Some(books) => books.add(booking.clone()),
+            None => self.budget.spend(&booking).await,
+        }
         self.append(Entry::Decision(Decision::Booked(booking))).await?;
         Ok(())
     }
@@ -302,7 +334,7 @@ impl Session {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         }
-        if !begun || self.fold.messages().is_empty() {
+        if self.is_main() && (!begun || self.fold.messages().is_empty()) {
             self.attach_standing().await?;
         }
         Ok(())
@@ -342,6 +374,9 @@ impl Session {
         self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
+            if self.is_main() {
+                self.budget.count(&booking.source, Spent::of(booking));
+            }
         }
         self.fold.push(record);
     }

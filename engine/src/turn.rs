@@ -2,7 +2,7 @@
 
 use crate::answer::{Answered, calls_of, text_of};
 use crate::event::{Denial, Event, TurnEnd};
-use crate::ladder::Climbed;
+use crate::ladder::{Climbed, Rung};
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
 use mnemon_kernel::record::reminder;
@@ -31,12 +31,16 @@ impl Session {
     ) -> Result<TurnEnd, Error> {
         self.ensure_beginning().await?;
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
-        self.recall_for(&text_of(&prompt), cancel).await?;
-        self.append_user(prompt, UserOrigin::Human).await?;
+        if self.is_main() {
+            self.recall_for(&text_of(&prompt), cancel).await?;
+        }
+        let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
+        self.append_user(prompt, origin).await?;
         let limit = self.config.limits.turn_requests;
         let mut run = Run::new(Rules {
             max_requests: self.config.max_turns.map_or(limit, |turns| turns.min(limit)),
             has_fallback: self.fallback_model().is_some(),
+            rungs: if self.is_main() { Rung::ORDER } else { Rung::OF_FORKS },
         });
         let mut end = TurnEnd::default();
         loop {
@@ -56,19 +60,16 @@ impl Session {
                     run.layer_done();
                 }
                 Step::MakeRoom { try_number, maximum } => {
-                    if self.make_room(maximum, try_number, cancel).await? {
+                    if self.is_main() && self.make_room(maximum, try_number, cancel).await? {
                         run.layer_done();
                     } else {
                         run.blocked(NO_ROOM.to_owned());
                     }
                 }
                 Step::Done(reason) => {
-                    if reason.is_success() {
-                        self.stage_spans(cancel).await?;
-                    }
-                    self.book_side_queries().await?;
                     end.reason = reason;
                     end.requests = run.requests();
+                    self.after_turn(&end, cancel).await?;
                     return Ok(end);
                 }
             }
@@ -110,6 +111,10 @@ impl Session {
         if cancel.is_cancelled() {
             self.close_interrupted().await?;
             run.cancelled();
+            return Ok(());
+        }
+        if !self.is_main() {
+            run.tools_done();
             return Ok(());
         }
         self.tell_finished_jobs().await?;

@@ -2,6 +2,7 @@
 //! the part that changed and what it cost (PC6).
 
 use crate::event::Event;
+use crate::fork::{Start, Thread};
 use crate::session::{Error, Session};
 use mnemon_kernel::ports::Reply;
 use mnemon_kernel::record::Dialect;
@@ -24,6 +25,15 @@ impl Session {
             at: self.world.clock.now(),
             declared,
         });
+    }
+
+    /// Whose request the next one continues.
+    pub(crate) fn base(&self) -> Base {
+        let asked_before = self.ledger().total().requests > 0;
+        match &self.thread {
+            Thread::Fork { start: Start::Parent, .. } if !asked_before => Base::Main,
+            _ => Base::Own,
+        }
     }
 
     /// Whether the server is asked why it did not read its cache.

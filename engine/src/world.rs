@@ -1,7 +1,7 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Files, Memories, Model, Search, Shell, Transcripts, Web,
+    Approver, Clock, Files, Memories, Model, Search, Shell, Spending, Transcripts, Web,
 };
 use std::sync::Arc;
 
@@ -26,4 +26,7 @@ pub struct World {
     pub approver: Arc<dyn Approver>,
     /// Memories of earlier conversations; none where memory is off (L5.7).
     pub memories: Option<Arc<dyn Memories>>,
+    /// What the background spent on a day, over all processes; none counts
+    /// by the session alone.
+    pub spending: Option<Arc<dyn Spending>>,
 }

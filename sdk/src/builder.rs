@@ -10,7 +10,7 @@ use crate::memory_dirs::{self, MemoryDirs};
 use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
-use mnemon_disk::{DiskFiles, DiskTranscripts};
+use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
@@ -261,6 +261,7 @@ impl Builder {
             transcripts,
             approver: Arc::clone(&self.approver),
             memories,
+            spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! Parts that are useful alone are re-exported: [`prefix`] (the fold and the
-//! cache simulator), [`transcript`], [`kernel`], [`engine`],
-//! [`memdir`], [`memfile`], [`recall`].
+//! cache simulator), [`transcript`], [`foreign`] (transcripts of other agents),
+//! [`kernel`], [`engine`], [`memdir`], [`memfile`], [`recall`].
 
 mod agent;
 mod approve;
@@ -47,9 +47,10 @@ pub use turn::Turn;
 pub use mnemon_disk as disk;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
-    Access, Config, EndReason, Event, Queue, Session, Tool, ToolCall, ToolContext, ToolOutput,
-    ToolSpec, Toolbox, TurnEnd, World,
+    Access, Background, Budget, Config, Denied, EndReason, Event, Queue, Session, TaskStatus,
+    TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
 };
+pub use mnemon_foreign as foreign;
 pub use mnemon_kernel as kernel;
 pub use mnemon_kernel::{Block, SessionId};
 pub use mnemon_memdir as memdir;

@@ -4,7 +4,7 @@
 //! - [`atomic`]: a file written whole or not at all, at any path.
 //! - [`Lock`]: one holder at a time, among processes.
 //! - [`jsonl`]: lines that survive a crash, read without loading the file.
-//! - [`DiskFiles`] and [`DiskTranscripts`]: the ports of the kernel.
+//! - [`DiskFiles`], [`DiskTranscripts`] and [`DiskSpending`]: the ports of the kernel.
 //!
 //! What is ours (transcripts, memories, spills, locks) is made with 0600 in
 //! directories with 0700; a person's own files keep their permissions.
@@ -18,10 +18,12 @@ mod files;
 pub mod jsonl;
 mod lock;
 mod root;
+mod spending;
 mod transcripts;
 
 pub use error::Error;
 pub use files::DiskFiles;
 pub use lock::Lock;
 pub use root::{Entry, EntryKind, Root};
+pub use spending::DiskSpending;
 pub use transcripts::DiskTranscripts;

@@ -1,6 +1,7 @@
 //! Why something about a memory directory did not work.
 
 use crate::journal::EntryId;
+use crate::store::inbox::ProposalId;
 use mnemon_kernel::error::{Class, Classify};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -116,6 +117,20 @@ pub enum Error {
         path: String,
         /// The entry.
         id: EntryId,
+    },
+    /// No such proposal waits.
+    #[error("no proposal {id} waits in the inbox; it may have been decided already")]
+    NoProposal {
+        /// Which.
+        id: ProposalId,
+    },
+    /// What a proposal would change was changed since it was made.
+    #[error("{path} was changed since proposal {id} was made; the proposal is kept")]
+    Stale {
+        /// The memory.
+        path: String,
+        /// The proposal.
+        id: ProposalId,
     },
     /// A content is no longer in the history.
     #[error("the history did not keep what {path} held; it was too large, or was pruned")]

@@ -4,6 +4,7 @@
 //! - [`location`]: where the directory is.
 //! - [`Store`]: opening, listing, reading, saving, forgetting, moving.
 //! - [`journal`]: what an entry of the history is.
+//! - [`store::inbox`]: changes that wait for a person's word.
 //! - [`check`]: what is wrong with a store, and mending it.
 //! - [`usage`]: which memories were of use.
 //! - [`port`]: memories as a session reads them.

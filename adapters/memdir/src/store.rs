@@ -8,6 +8,7 @@
 mod change;
 mod commit;
 mod history;
+pub mod inbox;
 mod indexes;
 mod notice;
 mod read;

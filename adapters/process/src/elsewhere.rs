@@ -22,6 +22,10 @@ fn unsupported<T>(cwd: PathBuf) -> Result<T, ShellError> {
 }
 
 impl Shell for BashShell {
+    fn only_reads(&self, _command: &str) -> Result<(), String> {
+        Err("shell commands are not supported on this platform yet".to_owned())
+    }
+
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {
         Box::pin(async move { unsupported(command.cwd) })
     }

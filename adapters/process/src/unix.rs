@@ -1,6 +1,7 @@
 //! The shell on Unix.
 
 use crate::ShellConfig;
+use crate::analysis::{Audience, Verdict, is_read_only};
 use jobs::Jobs;
 use mnemon_kernel::ports::{BoxFuture, JobInfo, Shell, ShellCommand, ShellError, ShellOutput};
 use std::path::PathBuf;
@@ -42,6 +43,13 @@ impl BashShell {
 }
 
 impl Shell for BashShell {
+    fn only_reads(&self, command: &str) -> Result<(), String> {
+        match is_read_only(command, Audience::BackgroundAgent) {
+            Verdict::ReadOnly => Ok(()),
+            Verdict::Refused { reason } => Err(reason),
+        }
+    }
+
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {
         Box::pin(async move {
             self.must_be_open(&command)?;

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Error};
 use crate::http::{Dialogue, Transport, source_header, stream};
-use mnemon_kernel::ports::{BoxFuture, Model, ModelCall, ModelError, ModelStream};
+use mnemon_kernel::ports::{BoxFuture, Headroom, Model, ModelCall, ModelError, ModelStream};
 use mnemon_kernel::record::Dialect;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -41,6 +41,10 @@ impl Model for OpenAiProvider {
 
     fn dialect(&self) -> Dialect {
         Dialect::OpenAi
+    }
+
+    fn headroom(&self) -> Option<Headroom> {
+        self.transport.headroom()
     }
 }
 

@@ -58,8 +58,18 @@ async fn answer(
             let outcome = Outcome::new(&session, end);
             tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
             printer.end(&outcome)?;
+            finish(&mut session).await?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(fail::FAILED) })
         }
+    }
+}
+
+/// Lets background work come to its end; a signal ends the wait.
+async fn finish(session: &mut Session) -> Result<()> {
+    let mut signals = Signals::take()?;
+    tokio::select! {
+        done = session.finish() => Ok(done?),
+        _ = signals.next() => Ok(()),
     }
 }
 

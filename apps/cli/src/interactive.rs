@@ -14,7 +14,7 @@ use anyhow::Result;
 use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, EndReason, Session, Turn, TurnEnd};
+use mnemon::{Agent, EndReason, Session, TaskStatus, TaskView, Turn, TurnEnd};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -79,7 +79,9 @@ async fn converse(
     let session = opened.session;
     let mut repl = Repl { agent, presenter, lines, signals, questions, session, after: Flow::GoOn };
     repl.greet()?;
-    repl.run(talk.prompt.clone()).await
+    let ended = repl.run(talk.prompt.clone()).await;
+    repl.finish().await?;
+    ended
 }
 
 fn note_damage(agent: &Agent, presenter: &Presenter, opened: &Opened) {
@@ -176,6 +178,19 @@ impl Repl<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Lets what runs in the background come to its end before the session is
+    /// left; a signal ends the wait.
+    async fn finish(&mut self) -> Result<()> {
+        let running = |task: &TaskView| task.status == TaskStatus::Running;
+        if self.session.background().list().iter().any(running) {
+            self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;
+        }
+        tokio::select! {
+            done = self.session.finish() => Ok(done?),
+            _ = self.signals.next() => Ok(()),
         }
     }
 

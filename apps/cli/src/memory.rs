@@ -6,12 +6,13 @@ mod check;
 mod editor;
 mod find;
 mod history;
+mod inbox;
 mod look;
 mod tool;
 mod write;
 
 use crate::args::Choices;
-use crate::args::memory::{MemoryCommand, Tier};
+use crate::args::memory::{InboxCommand, MemoryCommand, Tier};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
@@ -83,6 +84,10 @@ pub(crate) fn run(
         MemoryCommand::Undo(args) => bench.undo(args)?,
         MemoryCommand::Blame(named) => bench.blame(named)?,
         MemoryCommand::Check { fix, json } => return bench.check(*fix, *json),
+        MemoryCommand::Inbox { command, json } => {
+            let list = InboxCommand::List { scope: None, json: *json };
+            return bench.inbox(command.as_ref().unwrap_or(&list));
+        }
         MemoryCommand::Move { name, to, json } => bench.relocate(name, *to, *json)?,
         MemoryCommand::Tool { scope } => return bench.tool(*scope),
         MemoryCommand::Path { scope, json } => bench.path(*scope, *json)?,

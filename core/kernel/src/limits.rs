@@ -63,6 +63,8 @@ limits! {
         sse_event_bytes: u64 = 16 * 1024 * 1024,
         /// Most model requests of one turn.
         turn_requests: u32 = 500,
+        /// Longest wait for background work when a session ends, in seconds.
+        drain_s: u64 = 60,
         /// Most read-only tools at once.
         parallel_tools: usize = 10,
         /// Longest a shell command runs where it names no time, in milliseconds.

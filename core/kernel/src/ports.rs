@@ -11,6 +11,7 @@ mod model;
 mod person;
 mod search;
 mod shell;
+mod spending;
 mod transcripts;
 mod web;
 
@@ -19,11 +20,13 @@ pub use memories::{
     Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
 };
 pub use model::{
-    Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply, SOURCE_HEADER,
+    Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
+    SOURCE_HEADER,
 };
 pub use person::{Answer, Approver, PermissionAsk};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
 pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use spending::{Spending, SpendingError, Spent};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
 

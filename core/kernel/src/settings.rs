@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+mod budget;
+
+pub use budget::Budget;
+
 /// The merged settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
@@ -126,8 +130,12 @@ pub struct Own {
     pub limits: Limits,
     /// The prompt cache.
     pub cache: Cache,
+    /// What work in the background may spend.
+    pub budget: Budget,
     /// Which provider, and where.
     pub provider: Provider,
+    /// How memories are kept.
+    pub memory: Memory,
     /// The model of side queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_model: Option<String>,
@@ -151,6 +159,47 @@ pub struct Own {
     /// Compact at this percentage of the effective window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_compact_percent: Option<u64>,
+}
+
+/// How memories are kept (L5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Memory {
+    /// What becomes of changes that background agents make: `auto` makes them,
+    /// with undo at hand, `inbox` lets them wait for a person's word. Unset, only
+    /// deletions of what a person wrote wait. A repository's is not taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
+}
+
+impl Memory {
+    /// What becomes of a change that a background agent makes (L5.24).
+    #[must_use]
+    pub fn review_of(&self, deed: Deed) -> Review {
+        self.review.unwrap_or(match deed {
+            Deed::Usual => Review::Auto,
+            Deed::DeletesPersons => Review::Inbox,
+        })
+    }
+}
+
+/// What becomes of changes that background agents make to memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Review {
+    /// They are made; they can be taken back.
+    Auto,
+    /// They wait for a person's word.
+    Inbox,
+}
+
+/// What a background agent wants to do to a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Add one, change one, or delete what an agent wrote.
+    Usual,
+    /// Delete what a person wrote.
+    DeletesPersons,
 }
 
 /// The prompt cache (PC5).
@@ -296,6 +345,15 @@ mod tests {
         assert_eq!(TtlSetting::Auto.resolve(Surface::Interactive), Some(CacheTtl::OneHour));
         assert_eq!(TtlSetting::Auto.resolve(Surface::Headless), Some(CacheTtl::FiveMinutes));
         assert_eq!(TtlSetting::Off.resolve(Surface::Interactive), None);
+    }
+
+    #[test]
+    fn l5_24_what_is_reviewed_follows_the_setting() {
+        let memory = |review| Memory { review };
+        assert_eq!(memory(None).review_of(Deed::Usual), Review::Auto);
+        assert_eq!(memory(None).review_of(Deed::DeletesPersons), Review::Inbox);
+        assert_eq!(memory(Some(Review::Auto)).review_of(Deed::DeletesPersons), Review::Auto);
+        assert_eq!(memory(Some(Review::Inbox)).review_of(Deed::Usual), Review::Inbox);
     }
 
     #[test]

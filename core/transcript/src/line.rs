@@ -15,7 +15,7 @@ pub use encode::encode;
 
 use crate::envelope::{ForkedFrom, Side};
 use mnemon_kernel::{Class, Classify, Record, RecordId, SessionId};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Key of a boundary's metadata that names the record which the preserved
 /// ones follow: the summary. A prefix that was kept follows the boundary
@@ -30,6 +30,19 @@ const ORIGIN: &str = "mnemonOrigin";
 const DATA: &str = "mnemonData";
 /// The model that lines name which no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
+
+/// One line as JSON, with the same repairs as [`decode`]: for lines of other
+/// forms than this crate's.
+///
+/// # Errors
+///
+/// When it is no JSON object.
+pub fn object(line: &[u8]) -> Result<Map<String, Value>, LineError> {
+    match repair::parse(line)?.0 {
+        Value::Object(fields) => Ok(fields),
+        _ => Err(LineError::NotAnObject),
+    }
+}
 
 /// What a line is.
 #[derive(Clone, Debug, PartialEq)]

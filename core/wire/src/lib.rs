@@ -17,8 +17,10 @@ pub mod retry;
 pub mod sse;
 
 mod count;
+mod headroom;
 mod input;
 
 pub use errors::classify;
+pub use headroom::headroom;
 pub use input::INVALID_JSON;
 pub use reply::reply_events;

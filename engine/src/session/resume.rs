@@ -80,6 +80,7 @@ impl Session {
 
     fn restore(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
         self.ledger.merge(&conversation.ledger);
+        self.budget.restore(&conversation.ledger);
         for record in &conversation.records {
             self.remember_reads(record);
             self.keep_data(record);

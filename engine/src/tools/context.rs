@@ -80,6 +80,29 @@ impl ToolContext {
         }
     }
 
+    /// The same for a background agent: what was read and noted so far is
+    /// cloned, and what it does to it stays its own (L7.1).
+    #[must_use]
+    pub(crate) fn cloned_for(&self, world: World) -> Self {
+        let state = self.state();
+        let state = ToolState {
+            cwd: state.cwd.clone(),
+            reads: state.reads.clone(),
+            todos: state.todos.clone(),
+            ..ToolState::default()
+        };
+        Self {
+            world,
+            session: self.session.clone(),
+            limits: Arc::clone(&self.limits),
+            session_dir: self.session_dir.clone(),
+            roots: self.roots.clone(),
+            ask: self.ask.clone(),
+            snipping: Snipping::Off,
+            state: Mutex::new(state),
+        }
+    }
+
     /// The working directory of the shell.
     #[must_use]
     pub fn cwd(&self) -> PathBuf {

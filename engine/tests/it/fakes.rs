@@ -52,6 +52,7 @@ impl Bench {
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
             memories: None,
+            spending: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);
@@ -312,6 +313,10 @@ pub(crate) fn output(text: &str, exit: Exit, cwd: Option<&str>) -> ShellOutput {
 }
 
 impl Shell for ScriptedShell {
+    fn only_reads(&self, command: &str) -> Result<(), String> {
+        if command.starts_with("ls") { Ok(()) } else { Err("it is not ls".into()) }
+    }
+
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {
         self.commands.lock().unwrap().push(command);
         let next = self.script.lock().unwrap().pop_front();

@@ -59,6 +59,7 @@ impl Builder {
             thinking: own.thinking,
             effort: own.effort.clone(),
             betas: choice.betas.clone(),
+            budget: own.budget,
             offers: Offers::from(&own.provider),
             surroundings,
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),

@@ -9,11 +9,13 @@
     reason = "tests"
 )]
 
+mod budget;
 mod cache;
 mod clearing;
 mod collapse;
 mod examples;
 mod faults;
+mod forks;
 mod instructions;
 mod memory;
 mod memory_tool;

@@ -88,7 +88,7 @@ impl Store {
         Ok(entries)
     }
 
-    fn entry(&self, id: EntryId) -> Result<Entry, Error> {
+    pub(super) fn entry(&self, id: EntryId) -> Result<Entry, Error> {
         let found = self.journal().entries()?.into_iter().find(|entry| entry.id == id);
         found.ok_or(Error::NoEntry { id })
     }
@@ -197,7 +197,7 @@ impl Store {
     }
 
     /// Whether a change is one of an index or a sub-index.
-    fn is_list(&self, change: &Change) -> bool {
+    pub(super) fn is_list(&self, change: &Change) -> bool {
         let text = |content: &ContentId| self.blobs().ok()?.get(content).ok().flatten();
         let is_sub = |content: &ContentId| {
             text(content).is_some_and(|b| is_sub_index(&String::from_utf8_lossy(&b)))
@@ -258,7 +258,9 @@ impl Store {
         if kept.len() < all.len() {
             own.write(Path::new("journal.jsonl"), &Journal::text_of(&kept)?)?;
         }
-        let contents = self.blobs()?.retain(&wanted(&kept, &held.known))?;
+        let mut wanted = wanted(&kept, &held.known);
+        wanted.extend(self.proposed_against()?);
+        let contents = self.blobs()?.retain(&wanted)?;
         Ok(Pruned { entries: all.len() - kept.len(), contents })
     }
 }

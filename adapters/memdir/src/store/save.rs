@@ -1,7 +1,7 @@
 //! Saving a memory: the file, its line in the index and its entry in the
 //! history, as one change.
 
-use super::commit::{Edit, State};
+use super::commit::{Edit, Held, State};
 use super::indexes::{Indexes, Novelty};
 use super::{By, Scope, Store};
 use crate::error::Error;
@@ -72,7 +72,7 @@ impl Store {
         let mut held = self.begin()?;
         let path = match &save.place {
             Place::At(path) => path.clone(),
-            Place::Named(title) => self.free_path(title)?,
+            Place::Named(title) => self.free_path(title, |_| false)?,
         };
         self.notice_some(&mut held, &[path.as_str(), INDEX_FILE], by)?;
         let before = self.state(path.as_str())?;
@@ -83,21 +83,16 @@ impl Store {
             }
             _ => {}
         }
-        let novelty = if before.content.is_none() { Novelty::New } else { Novelty::Known };
-        let mut indexes = Indexes::load(self)?;
-        let pointer = wanted_pointer(save, &path, &before, &mut indexes)?;
-        indexes.set(&pointer, novelty)?;
-        let moved_to = indexes.fit()?;
-        self.notice_some(&mut held, &indexes.changed(), by)?;
-        let mut edits = vec![Edit::write(path.as_str(), before, save.text.as_bytes().to_vec())];
-        edits.extend(indexes.edits());
-        let action = if novelty == Novelty::New { Action::Add } else { Action::Update };
+        let action = if before.content.is_none() { Action::Add } else { Action::Update };
+        let mut written = Written::start(self)?;
+        written.put(&path, save, before)?;
+        let (edits, moved_to) = written.finish(&mut held, Vec::new(), by)?;
         let entry = self.commit(&mut held, action.into(), edits, by)?;
         Ok(Saved { path, entry, action, moved_to })
     }
 
     /// What must not be written, whoever asks.
-    fn screen(&self, save: &Save<'_>) -> Result<(), Error> {
+    pub(super) fn screen(&self, save: &Save<'_>) -> Result<(), Error> {
         let path = match &save.place {
             Place::At(path) => path.to_string(),
             Place::Named(title) => title.clone(),
@@ -119,13 +114,18 @@ impl Store {
         Ok(())
     }
 
-    /// A path of that name that is free. Called with the lock held, so it
-    /// stays free.
-    fn free_path(&self, title: &str) -> Result<TopicPath, Error> {
+    /// A path of that name that is free, and not promised to another. Called
+    /// with the lock held, so it stays free.
+    pub(super) fn free_path(
+        &self,
+        title: &str,
+        is_promised: impl Fn(&str) -> bool,
+    ) -> Result<TopicPath, Error> {
         let mut failed = None;
         let slug = free_slug(&slugify(title), |slug| {
-            match self.root.stat(Path::new(&format!("{slug}.md"))) {
-                Ok(there) => there.is_some() || slug == "memory",
+            let name = format!("{slug}.md");
+            match self.root.stat(Path::new(&name)) {
+                Ok(there) => there.is_some() || slug == "memory" || is_promised(&name),
                 Err(error) => {
                     failed = Some(error);
                     false
@@ -136,6 +136,49 @@ impl Store {
             Some(error) => Err(error.into()),
             None => TopicPath::new(&format!("{slug}.md")),
         }
+    }
+}
+
+/// Memories that are to be written, and the lines of the index that follow them.
+#[derive(Debug)]
+pub(super) struct Written<'a> {
+    store: &'a Store,
+    pub(super) indexes: Indexes<'a>,
+    edits: Vec<Edit>,
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn start(store: &'a Store) -> Result<Self, Error> {
+        Ok(Self { store, indexes: Indexes::load(store)?, edits: Vec::new() })
+    }
+
+    /// A memory that is to hold a text, where there is this now.
+    pub(super) fn put(
+        &mut self,
+        path: &TopicPath,
+        save: &Save<'_>,
+        now: State,
+    ) -> Result<(), Error> {
+        let novelty = if now.content.is_none() { Novelty::New } else { Novelty::Known };
+        let pointer = wanted_pointer(save, path, &now, &mut self.indexes)?;
+        self.indexes.set(&pointer, novelty)?;
+        self.edits.push(Edit::write(path.as_str(), now, save.text.as_bytes().to_vec()));
+        Ok(())
+    }
+
+    /// The edits in their order: memories, what points to them, what goes. And
+    /// the sub-indexes that lines had to move to.
+    pub(super) fn finish(
+        mut self,
+        held: &mut Held,
+        removed: Vec<Edit>,
+        by: &By,
+    ) -> Result<(Vec<Edit>, Vec<String>), Error> {
+        let moved_to = self.indexes.fit()?;
+        self.store.notice_some(held, &self.indexes.changed(), by)?;
+        self.edits.extend(self.indexes.edits());
+        self.edits.extend(removed);
+        Ok((self.edits, moved_to))
     }
 }
 

@@ -12,6 +12,7 @@
 mod check;
 mod crash;
 mod history;
+mod inbox;
 mod processes;
 mod scan;
 mod store;

@@ -1,12 +1,12 @@
 //! The client, made once for a provider.
 
 use crate::config::{Config, Error};
-use mnemon_kernel::Limits;
-use mnemon_kernel::Secret;
-use mnemon_kernel::ports::ModelError;
+use mnemon_kernel::ports::{Headroom, ModelError};
+use mnemon_kernel::{Limits, Secret};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
 use std::error::Error as _;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// How requests get to one address.
@@ -16,6 +16,7 @@ pub(crate) struct Transport {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) limits: Limits,
+    headroom: Mutex<Option<Headroom>>,
     key_hint: String,
     secrets: Vec<Secret>,
 }
@@ -46,9 +47,22 @@ impl Transport {
             url,
             headers: config.headers_over(ours)?,
             limits: config.limits.clone(),
+            headroom: Mutex::new(None),
             key_hint: config.key_hint.clone(),
             secrets: config.key.iter().cloned().chain(secrets).collect(),
         })
+    }
+
+    /// What the server last said is left of its rate limit.
+    pub(crate) fn headroom(&self) -> Option<Headroom> {
+        *self.headroom.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what an answer says of it; one that says nothing changes nothing.
+    pub(crate) fn note_headroom(&self, told: Option<Headroom>) {
+        if told.is_some() {
+            *self.headroom.lock().unwrap_or_else(PoisonError::into_inner) = told;
+        }
     }
 
     /// The longest that a server may be silent.

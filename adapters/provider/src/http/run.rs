@@ -11,6 +11,7 @@ use futures_util::stream;
 use mnemon_kernel::ports::{ModelError, ModelEvent, ModelStream};
 use mnemon_kernel::{RequestId, Timestamp};
 use mnemon_wire::errors::{classify, is_spent};
+use mnemon_wire::headroom;
 use mnemon_wire::retry::{Failure, Retry, RetryInput, ServerWish, decide};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
@@ -131,6 +132,8 @@ impl Run {
             Ok(Err(error)) => return Err(Failed::transport(transport.unreachable(error))),
             Err(_) => return Err(Failed::transport(transport.silent())),
         };
+        let header = |name: &str| text(response.headers(), name);
+        transport.note_headroom(headroom(header, Timestamp::now()));
         let request_id = ["request-id", "x-request-id"]
             .iter()
             .find_map(|name| text(response.headers(), name))

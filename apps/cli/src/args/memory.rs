@@ -51,6 +51,16 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Changes that wait for your word
+    #[command(args_conflicts_with_subcommands = true)]
+    Inbox {
+        /// What to do; without, they are listed
+        #[command(subcommand)]
+        command: Option<InboxCommand>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
     /// Move a memory between this project's and those for everywhere
     Move {
         /// A file name, or its beginning
@@ -77,6 +87,71 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `mnemon memory inbox`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum InboxCommand {
+    /// What waits, oldest first
+    List {
+        /// Only these
+        #[arg(long, value_enum)]
+        scope: Option<Tier>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// What one would change
+    Show {
+        /// Its number
+        id: u64,
+        /// Which inbox
+        #[arg(long, value_enum)]
+        scope: Option<Tier>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make the change; it can be taken back
+    Accept {
+        /// Which
+        #[command(flatten)]
+        chosen: Chosen,
+        /// Also where a memory was changed since
+        #[arg(long)]
+        force: bool,
+    },
+    /// Take it out of the inbox; the same is not proposed again
+    Reject(Chosen),
+    /// Change what it says in $EDITOR
+    Edit {
+        /// Its number
+        id: u64,
+        /// Which of its files, where it writes several
+        file: Option<String>,
+        /// Which inbox
+        #[arg(long, value_enum)]
+        scope: Option<Tier>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Proposals by their numbers.
+#[derive(Debug, Args)]
+pub(crate) struct Chosen {
+    /// Their numbers
+    pub(crate) ids: Vec<u64>,
+    /// All that wait
+    #[arg(long, conflicts_with = "ids")]
+    pub(crate) all: bool,
+    /// Which inbox
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A memory by its name.

@@ -10,7 +10,7 @@ use crate::present::{Look, Presenter, cut, names};
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
-use mnemon::{Agent, EndReason, Event, Session, SessionId};
+use mnemon::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::io;
 
@@ -185,6 +185,7 @@ fn streamed(event: &Event) -> Option<Value> {
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
             system("memory_recall", json!({"mode": "select", "memories": memories}))
         }
+        Event::Task(task) => system("mnemon_task", task_fields(task)),
         Event::Text(_)
         | Event::Thinking(_)
         | Event::ToolStarted { .. }
@@ -194,6 +195,19 @@ fn streamed(event: &Event) -> Option<Value> {
         | Event::Compacted(_)
         | Event::Booked(_) => None,
     }
+}
+
+fn task_fields(task: &TaskView) -> Value {
+    let (status, reason) = match &task.status {
+        TaskStatus::Running => ("running", None),
+        TaskStatus::Completed => ("completed", None),
+        TaskStatus::Failed { reason } => ("failed", Some(reason)),
+        TaskStatus::Killed => ("killed", None),
+    };
+    json!({
+        "task_id": task.id, "name": task.name, "source": task.source, "status": status,
+        "reason": reason, "phase": task.phase, "line": task.lines.back(),
+    })
 }
 
 fn recorded(record: &Record) -> Option<Value> {

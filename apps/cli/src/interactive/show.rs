@@ -76,7 +76,7 @@ impl Show {
                 self.line(Look::Dim, &format!("--- recalled {} ---", names(paths)))
             }
             Event::Notice(text) => self.line(Look::Yellow, text),
-            Event::Thinking(_) | Event::Booked(_) => Ok(()),
+            Event::Thinking(_) | Event::Task(_) | Event::Booked(_) => Ok(()),
         }
     }
 

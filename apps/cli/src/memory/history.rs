@@ -72,7 +72,7 @@ impl Bench<'_> {
         self.show_diffs(&diffs)
     }
 
-    fn show_diffs(&self, diffs: &[FileDiff]) -> Result<()> {
+    pub(super) fn show_diffs(&self, diffs: &[FileDiff]) -> Result<()> {
         for line in diffs
             .iter()
             .flat_map(|diff| diff.unified().lines().map(str::to_owned).collect::<Vec<_>>())
@@ -242,7 +242,7 @@ fn cells(entry: &Entry) -> Vec<String> {
     ]
 }
 
-fn author(author: &Author) -> String {
+pub(super) fn author(author: &Author) -> String {
     match author {
         Author::Person => "person".to_owned(),
         Author::Agent { source } => format!("agent {source}"),
@@ -282,7 +282,7 @@ fn entry_json(store: &Store, entry: &Entry, with_diff: bool) -> Result<Value> {
     Ok(value)
 }
 
-fn diff_json(diff: &FileDiff) -> Value {
+pub(super) fn diff_json(diff: &FileDiff) -> Value {
     json!({
         "path": diff.path,
         "before": diff.before,

@@ -11,6 +11,7 @@
 
 mod desk;
 mod headless;
+mod inbox;
 mod interactive;
 mod looking;
 mod memory;

@@ -8,6 +8,7 @@ use crate::record::{CacheTtl, Dialect};
 use crate::usage::{QuerySource, Usage};
 use bytes::Bytes;
 use futures_core::Stream;
+use jiff::Timestamp;
 use serde_json::Value;
 use std::pin::Pin;
 use std::time::Duration;
@@ -25,6 +26,20 @@ pub trait Model: Send + Sync {
     fn kind(&self) -> ModelKind {
         ModelKind::Language
     }
+
+    /// What the server last said is left of its rate limit, if it did.
+    fn headroom(&self) -> Option<Headroom> {
+        None
+    }
+}
+
+/// What is left of a provider's rate limit, by the one that is nearest its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Headroom {
+    /// The percentage that is left.
+    pub percent: u64,
+    /// When it is whole again, where the server said so.
+    pub resets: Option<Timestamp>,
 }
 
 /// What is behind a [`Model`].

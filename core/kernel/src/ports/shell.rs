@@ -19,6 +19,13 @@ pub trait Shell: Send + Sync {
         output: PathBuf,
     ) -> BoxFuture<'_, Result<JobInfo, ShellError>>;
 
+    /// Whether a command only reads, so that it may run for an agent that
+    /// nobody watches (S3). An error says what stands in the way.
+    ///
+    /// # Errors
+    /// If it changes something, or nobody can tell.
+    fn only_reads(&self, command: &str) -> Result<(), String>;
+
     /// Every background command, in the order in which they were started.
     fn jobs(&self) -> Vec<JobInfo>;
 

@@ -1,0 +1,203 @@
+//! The reader: finds out what kind of file it is, and hands lines on.
+
+use crate::claude::Claude;
+use crate::codex::Codex;
+use crate::pi::Pi;
+use crate::tally::Tally;
+use mnemon_kernel::{Record, RecordId, SessionId};
+use mnemon_transcript::LineError;
+use mnemon_transcript::line::object;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Whose transcript it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Ours.
+    Mnemon,
+    /// Claude Code's.
+    ClaudeCode,
+    /// A Codex rollout.
+    Codex,
+    /// A pi session.
+    Pi,
+}
+
+impl Format {
+    /// Its name for people.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mnemon => "mnemon",
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Pi => "pi",
+        }
+    }
+}
+
+/// One conversation of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thread(pub u32);
+
+impl Thread {
+    /// The conversation with the person; all others are sidechains, in the
+    /// order in which they began.
+    pub const MAIN: Self = Self(0);
+}
+
+/// Something that a transcript tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// In which conversation.
+    pub thread: Thread,
+    /// What.
+    pub what: What,
+}
+
+/// What happened in a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// The next record of its log.
+    Record(Box<Record>),
+    /// It went on from an earlier place: these records are no longer part of it.
+    Rewound {
+        /// Which, in order.
+        dropped: Vec<RecordId>,
+    },
+}
+
+/// Takes what is told.
+pub type Sink<'a> = &'a mut dyn FnMut(Told);
+
+/// What is known of a file once it is read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Whose it is; none where no line said so.
+    pub format: Option<Format>,
+    /// The session.
+    pub session: Option<SessionId>,
+    /// The directory that it was started in.
+    pub cwd: Option<String>,
+    /// The version of the program that wrote it last.
+    pub version: Option<String>,
+    /// What became of its lines.
+    pub tally: Tally,
+}
+
+/// Reads one file.
+#[derive(Debug, Default)]
+pub struct Reader {
+    about: About,
+    /// Lines so far, blank ones included.
+    line: u64,
+    form: Option<Form>,
+}
+
+#[derive(Debug)]
+enum Form {
+    Claude(Box<Claude>),
+    Codex(Box<Codex>),
+    Pi(Box<Pi>),
+}
+
+impl Reader {
+    /// A reader that knows nothing of the file yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in one line, with or without its line end.
+    pub fn push(&mut self, line: &[u8], sink: Sink<'_>) {
+        self.line += 1;
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return;
+        }
+        self.about.tally.lines += 1;
+        if self.form.is_none() {
+            match object(line) {
+                Ok(fields) => self.form = form_of(&fields),
+                Err(error) => return self.refuse(&error),
+            }
+        }
+        let (number, about) = (self.line, &mut self.about);
+        match &mut self.form {
+            Some(Form::Claude(claude)) => claude.push(line, number, about, sink),
+            Some(Form::Codex(codex)) => match object(line) {
+                Ok(fields) => codex.push(&fields, number, about, sink),
+                Err(error) => self.refuse(&error),
+            },
+            Some(Form::Pi(pi)) => match object(line) {
+                Ok(fields) => pi.push(&fields, number, about, sink),
+                Err(error) => self.refuse(&error),
+            },
+            None => about.tally.skip("of no known transcript", number),
+        }
+    }
+
+    /// Takes note of a line that was too long to be read.
+    pub fn push_too_long(&mut self) {
+        self.line += 1;
+        self.about.tally.lines += 1;
+        self.about.tally.skip("too long", self.line);
+    }
+
+    /// Tells what is still open, and what is known of the file.
+    pub fn finish(mut self, sink: Sink<'_>) -> About {
+        match &mut self.form {
+            Some(Form::Claude(claude)) => claude.finish(sink),
+            Some(Form::Codex(codex)) => codex.finish(sink),
+            Some(Form::Pi(_)) | None => {}
+        }
+        self.about
+    }
+
+    fn refuse(&mut self, error: &LineError) {
+        self.about.tally.skip(name(error), self.line);
+    }
+}
+
+/// The name of what is wrong with a line.
+pub(crate) fn name(error: &LineError) -> &'static str {
+    match error {
+        LineError::Json(_) => "not JSON",
+        LineError::NotAnObject => "not an object",
+        LineError::NoUuid => "a message without an id",
+    }
+}
+
+/// Types of lines that stand beside a conversation of ours or Claude Code's.
+const BESIDE: [&str; 8] = [
+    "summary",
+    "custom-title",
+    "ai-title",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "file-history-snapshot",
+    "queue-operation",
+];
+
+/// Whose file has such a line; none where it could be anyone's.
+fn form_of(fields: &Map<String, Value>) -> Option<Form> {
+    let has = |key: &str| fields.contains_key(key);
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or("");
+    if has("payload") || has("record_type") || (kind.is_empty() && has("instructions")) {
+        return Some(Form::Codex(Box::default()));
+    }
+    if has("uuid") || has("sessionId") || BESIDE.contains(&kind) {
+        return Some(Form::Claude(Box::default()));
+    }
+    match kind {
+        "session" => Some(Form::Pi(Box::default())),
+        "message" if has("message") => Some(Form::Pi(Box::default())),
+        // Rollouts of the first generation have bare items.
+        "message" | "function_call" | "function_call_output" | "reasoning" => {
+            Some(Form::Codex(Box::default()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,35 @@
+//! What work in the background may spend (L5.27).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What recall, extraction, notes, dreams and summaries of agents may spend
+/// beside the conversation. Over it they do without a model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Budget {
+    /// Most tokens a day, all sessions together. What was read from the prompt
+    /// cache does not count here, only in dollars.
+    pub daily_tokens: u64,
+    /// Most dollars a day, all sessions together.
+    pub daily_usd: f64,
+    /// Most tokens of one session, counted the same way.
+    pub session_tokens: u64,
+    /// Most dollars of one session.
+    pub session_usd: f64,
+    /// Nothing is asked in the background while less than this percentage of
+    /// the provider's rate limit is left.
+    pub rate_limit_percent: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            daily_tokens: 10_000_000,
+            daily_usd: 10.0,
+            session_tokens: 3_000_000,
+            session_usd: 3.0,
+            rate_limit_percent: 10,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Background agents on the conversation of their parent (L7.1, PC3, PC4).
+//!
+//! A fork is a session of its own without a person: it starts from a clone of
+//! the parent's fold, so that its requests begin with the parent's exact bytes,
+//! and goes on from there with a directive. What it changes is its own: nothing
+//! that it says or reads is part of the parent's log, but for what it cost. It
+//! has the parent's tools, in the same order; what it may not do is refused when
+//! it is called ([`Remit`]).
+
+use crate::ask::SideBookings;
+use crate::config::Config;
+use crate::event::{EndReason, TurnEnd};
+use crate::permit::{Permit, Remit};
+use crate::session::{Error, Events, Session};
+use crate::world::World;
+use mnemon_kernel::ports::{
+    BoxFuture, FileError, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
+};
+use mnemon_kernel::{Block, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
+use mnemon_prefix::Fold;
+use mnemon_rules::Touch;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Whose conversation a session is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Thread {
+    /// A person's.
+    Main,
+    /// A background agent's.
+    Fork {
+        /// Who asks.
+        source: QuerySource,
+        /// What it started from.
+        start: Start,
+    },
+}
+
+/// What a fork starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The whole conversation of its parent, which the server has cached.
+    Parent,
+    /// System prompt and tools alone.
+    Fresh,
+}
+
+/// What a background agent is sent to do.
+#[derive(Clone)]
+pub struct Errand {
+    /// Who asks, for the books.
+    pub source: QuerySource,
+    /// What it is told, after the conversation.
+    pub directive: String,
+    /// What it starts from.
+    pub start: Start,
+    /// What it may do.
+    pub remit: Remit,
+    /// Most requests.
+    pub max_requests: u32,
+    /// The files that it sees, where they are not the parent's: ones that keep
+    /// its writes inside of where they belong (S1).
+    pub files: Option<Arc<dyn Files>>,
+    /// The shell that it uses, where it is not the parent's.
+    pub shell: Option<Arc<dyn Shell>>,
+}
+
+impl Errand {
+    /// An errand on the parent's conversation and files.
+    #[must_use]
+    pub fn new(source: QuerySource, directive: String, remit: Remit, max_requests: u32) -> Self {
+        let start = Start::Parent;
+        Self { source, directive, start, remit, max_requests, files: None, shell: None }
+    }
+}
+
+/// A background agent that is ready to go.
+pub struct Fork {
+    session: Session,
+    directive: String,
+}
+
+/// What became of an errand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// How it ended, with what it used and what was refused.
+    pub end: TurnEnd,
+    /// Files that it was allowed to write, each once; whether it did is for
+    /// those to say who own them.
+    pub written: Vec<PathBuf>,
+}
+
+impl Session {
+    /// Makes an agent for an errand. None before the conversation has begun,
+    /// while calls are without their results, and in a fork: forks do not fork
+    /// (L4.9, L7.3).
+    pub fn fork_off(&mut self, errand: Errand) -> Option<Fork> {
+        if self.thread != Thread::Main || !self.fold.open_calls().is_empty() {
+            return None;
+        }
+        let fold = match errand.start {
+            Start::Parent => {
+                self.last_fork = Some(self.world.clock.now());
+                self.fold.prelude()?;
+                self.fold.clone()
+            }
+            Start::Fresh => self.prelude_alone()?,
+        };
+        let world = World {
+            files: errand.files.unwrap_or_else(|| Arc::clone(&self.world.files)),
+            shell: errand.shell.unwrap_or_else(|| Arc::clone(&self.world.shell)),
+            transcripts: Arc::new(Unkept(Arc::clone(&self.world.transcripts))),
+            ..self.world.clone()
+        };
+        let config = Config { max_turns: Some(errand.max_requests), ..(*self.config).clone() };
+        let mut session = Self::new(self.id.clone(), world, config, self.toolbox.clone());
+        session.thread = Thread::Fork { source: errand.source, start: errand.start };
+        session.up = Some(self.side_bookings.clone());
+        session.budget = self.budget.clone();
+        session.detector = self.detector.clone();
+        session.fold = fold;
+        session.permit = Permit::confined(&self.permit, errand.remit);
+        session.context = Arc::new(self.context.cloned_for(session.world.clone()));
+        Some(Fork { session, directive: errand.directive })
+    }
+
+    /// A conversation that has not begun, with the parent's system prompt and
+    /// tools as they were rendered.
+    fn prelude_alone(&self) -> Option<Fold> {
+        let prelude = Box::new(self.fold.prelude()?.clone());
+        let mut fold = Fold::new(Arc::clone(&self.config.limits));
+        let (id, at) = ("prelude".into(), Timestamp::UNIX_EPOCH);
+        fold.push(Record {
+            id,
+            parent: None,
+            at,
+            entry: Entry::Decision(Decision::Prelude(prelude)),
+        });
+        Some(fold)
+    }
+
+    /// Who asks.
+    pub(crate) fn source(&self) -> QuerySource {
+        match &self.thread {
+            Thread::Main => QuerySource::Main,
+            Thread::Fork { source, .. } => source.clone(),
+        }
+    }
+
+    /// Whether a person is at the other end.
+    pub(crate) fn is_main(&self) -> bool {
+        self.thread == Thread::Main
+    }
+
+    /// Where the bookings of this session go besides its own log.
+    pub(crate) fn parents_books(&self) -> Option<&SideBookings> {
+        self.up.as_ref()
+    }
+}
+
+impl Fork {
+    /// Sends what happens to a watcher.
+    pub fn watch(&mut self, events: Events) {
+        self.session.watch(events);
+    }
+
+    /// Goes on the errand. Whatever goes wrong is in the report: a background
+    /// agent never ends a turn of its parent (Q2).
+    ///
+    /// Boxed: a turn starts forks, and a fork is a turn.
+    #[must_use]
+    pub fn run(self, cancel: CancellationToken) -> BoxFuture<'static, Report> {
+        Box::pin(self.run_to_the_end(cancel))
+    }
+
+    async fn run_to_the_end(self, cancel: CancellationToken) -> Report {
+        let Self { mut session, directive } = self;
+        let end = match session.turn(vec![Block::text(directive)], &cancel).await {
+            Ok(end) => end,
+            Err(error) => failed(&error),
+        };
+        let source = session.source();
+        tracing::info!(
+            %source,
+            requests = end.requests,
+            prompt = end.usage.prompt().0,
+            cache_read = end.usage.cache_read,
+            output = end.usage.output,
+            reason = ?end.reason,
+            "a background agent ended"
+        );
+        let mut written: Vec<PathBuf> = Vec::new();
+        for (path, touch) in std::mem::take(&mut session.touched) {
+            if touch == Touch::Write && !written.contains(&path) {
+                written.push(path);
+            }
+        }
+        Report { end, written }
+    }
+}
+
+fn failed(error: &Error) -> TurnEnd {
+    TurnEnd { reason: EndReason::Failed(error.to_string()), ..TurnEnd::default() }
+}
+
+/// A log that is not kept: a fork lives as long as its errand. Files beside
+/// the log (spilled results) are kept as the parent's are.
+struct Unkept(Arc<dyn Transcripts>);
+
+impl Transcripts for Unkept {
+    fn append<'a>(
+        &'a self,
+        _: &'a SessionId,
+        _: &'a [u8],
+    ) -> BoxFuture<'a, Result<(), TranscriptError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn load<'a>(
+        &'a self,
+        session: &'a SessionId,
+        _: &'a mut (dyn FnMut(&[u8]) + Send),
+    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
+        let (session, path) = (session.clone(), self.path(session));
+        Box::pin(async move { Err(TranscriptError::NotFound { session, path }) })
+    }
+
+    fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>> {
+        self.0.glimpse()
+    }
+
+    fn keep<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+    ) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        self.0.keep(session, place, bytes)
+    }
+
+    fn session_dir(&self, session: &SessionId) -> PathBuf {
+        self.0.session_dir(session)
+    }
+
+    fn path(&self, session: &SessionId) -> PathBuf {
+        self.0.path(session)
+    }
+}

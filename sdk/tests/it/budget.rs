@@ -1,0 +1,114 @@
+//! What the background may spend, in whole conversations (L5.27).
+
+use crate::memory::{dir_of, write};
+use crate::place::{Place, say_ok};
+use mnemon::kernel::ports::MemoryScope;
+use mnemon::kernel::{Flag, QuerySource};
+use mnemon::{Builder, Denied, Session};
+use mnemon_testkit::{Reply, Scenario, TestServer, When};
+use std::collections::BTreeMap;
+
+const DEPLOY: &str = "---\nname: Deploys\ndescription: on which weekday we deploy the shop\n\
+                      type: project\n---\nWe deploy the shop on Fridays.\n";
+const QUESTION: &str = "on which weekday do we deploy the shop?";
+
+fn place(main: Reply) -> Place {
+    let picked = Reply::text(r#"{"selected_memories": []}"#);
+    let scenario = Scenario::new().always(When::source("recall"), picked).otherwise(main);
+    Place::new(TestServer::start(scenario).unwrap())
+}
+
+async fn start(builder: Builder) -> Session {
+    let agent = builder.build().await.unwrap();
+    write(&dir_of(&agent, MemoryScope::Project), "deploy.md", DEPLOY);
+    agent.start()
+}
+
+/// Talks until what was asked beside the conversation is booked.
+async fn talk_until_booked(session: &mut Session) {
+    for _ in 0..200 {
+        say_ok(session, QUESTION).await;
+        if session.ledger().lines().any(|(source, _, _)| source == "recall") {
+            return;
+        }
+    }
+    panic!("recall was never booked");
+}
+
+#[tokio::test]
+async fn l5_27_over_the_session_s_budget_the_local_ranker_serves() {
+    let place = place(Reply::text("ok"));
+    let builder = place.builder().set("t", "/mnemon/budget/session_tokens", 1);
+    let mut session = start(builder).await;
+    talk_until_booked(&mut session).await;
+    let denied = session.budget().allows(&QuerySource::Extract).await.unwrap_err();
+    assert!(matches!(&denied, Denied::Session(what) if what.contains("of 1 tokens")), "{denied}");
+    assert!(session.budget().allows(&QuerySource::Main).await.is_ok());
+    assert!(session.budget().allows(&QuerySource::Compact).await.is_ok());
+    let asked = place.server.requests_of("recall").len();
+    say_ok(&mut session, QUESTION).await;
+    say_ok(&mut session, QUESTION).await;
+    assert_eq!(place.server.requests_of("recall").len(), asked);
+}
+
+#[tokio::test]
+async fn l5_27_a_day_s_budget_is_shared_by_all_processes_of_a_home() {
+    let place = place(Reply::text("ok"));
+    let mut first = start(place.builder()).await;
+    talk_until_booked(&mut first).await;
+    let strict = || place.builder().set("t", "/mnemon/budget/daily_usd", 0.000_000_1);
+    let other = start(strict()).await;
+    let denied = other.budget().allows(&QuerySource::Dream).await.unwrap_err();
+    assert!(matches!(denied, Denied::Day(_)), "{denied}");
+    place.server.advance(std::time::Duration::from_hours(24));
+    assert!(other.budget().allows(&QuerySource::Dream).await.is_ok(), "a new day");
+}
+
+#[tokio::test]
+async fn l5_27_a_resumed_session_knows_what_it_spent() {
+    let place = place(Reply::text("ok"));
+    let builder = || place.builder().set("t", "/mnemon/budget/session_tokens", 1);
+    let mut session = start(builder()).await;
+    talk_until_booked(&mut session).await;
+    let agent = builder().build().await.unwrap();
+    let (resumed, _) = agent.resume(session.id().clone()).await.unwrap();
+    assert!(resumed.budget().allows(&QuerySource::Recall).await.is_err());
+}
+
+#[tokio::test]
+async fn l5_27_a_rate_limit_that_is_nearly_used_up_is_left_to_the_conversation() {
+    let header = |field: &str, value: &str| {
+        (format!("anthropic-ratelimit-requests-{field}"), value.to_owned())
+    };
+    let headers = BTreeMap::from([header("limit", "1000"), header("remaining", "20")]);
+    let place = place(Reply { headers, ..Reply::text("ok") });
+    let off = format!("MNEMON_FLAG_{}", Flag::Recall.name().to_uppercase());
+    let mut session = start(place.builder_with(&[(off.as_str(), "0")])).await;
+    assert!(session.budget().allows(&QuerySource::Recall).await.is_ok());
+    say_ok(&mut session, QUESTION).await;
+    let denied = session.budget().allows(&QuerySource::Recall).await.unwrap_err();
+    assert_eq!(denied, Denied::RateLimit(2));
+    assert!(session.budget().allows(&QuerySource::Main).await.is_ok());
+}
+
+#[tokio::test]
+async fn l5_27_a_rate_limit_counts_until_it_is_whole_again() {
+    let header = |field: &str, value: &str| {
+        (format!("anthropic-ratelimit-requests-{field}"), value.to_owned())
+    };
+    let place = Place::new(TestServer::start(Scenario::new()).unwrap());
+    let soon = mnemon::kernel::ports::Clock::now(&place.clock) + std::time::Duration::from_mins(1);
+    let headers = BTreeMap::from([
+        header("limit", "1000"),
+        header("remaining", "0"),
+        header("reset", &soon.to_string()),
+    ]);
+    let reply = Reply { headers, ..Reply::text("ok") };
+    let place =
+        Place { server: TestServer::start(Scenario::new().otherwise(reply)).unwrap(), ..place };
+    let mut session = start(place.builder_with(&[("MNEMON_FLAG_RECALL", "0")])).await;
+    say_ok(&mut session, "hello there").await;
+    assert!(session.budget().allows(&QuerySource::Recall).await.is_err());
+    place.clock.advance(std::time::Duration::from_mins(2));
+    assert!(session.budget().allows(&QuerySource::Recall).await.is_ok());
+}
