@@ -26,6 +26,7 @@ mod approve;
 mod builder;
 mod clock;
 mod error;
+pub mod hook;
 mod instructions;
 mod memory;
 pub mod memory_dirs;

@@ -48,6 +48,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("/permissions/additionalDirectories", WIDENS),
     ("/mnemon/provider", REDIRECTS),
     ("/mnemon/flag_source", REDIRECTS),
+    ("/mnemon/memory_home", "a repository may not move the memory directory"),
     ("/mnemon/memory", "a repository may not say how memories are kept"),
     ("/mnemon/models", FIGURES),
     ("/mnemon/prices", FIGURES),

@@ -148,6 +148,8 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Answer a hook of another agent: JSON in, JSON out
+    Hook(HookArgs),
     /// Put Mnemon's memory into another agent: hooks and an MCP server
     Install(InstallArgs),
     /// Look at memories, and change them
@@ -211,6 +213,17 @@ pub(crate) struct DoctorArgs {
     /// Settings.
     #[command(flatten)]
     pub(crate) choices: Choices,
+}
+
+/// `mnemon hook`. Read without the help of clap, which would end the program
+/// with a code that hosts take for a veto.
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// The event, such as `UserPromptSubmit`; the one that the input names where nothing is said
+    pub(crate) event: Option<String>,
+    /// Mnemon's home, where it is not the usual one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
 }
 
 /// `mnemon install`.

@@ -7,6 +7,7 @@ mod cost;
 mod doctor;
 mod fail;
 mod headless;
+mod hook;
 mod install;
 mod interactive;
 mod log;
@@ -29,6 +30,9 @@ use setup::Ground;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = hook::answered() {
+        return code;
+    }
     let cli = Cli::parse();
     let ground = Ground::of_process();
     let presenter = Presenter::new(&ground.variables);
@@ -75,6 +79,8 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        // It was answered before anything was parsed.
+        Command::Hook(_) => {}
         Command::Install(args) => install::install(ground, args, presenter)?,
         Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
