@@ -32,6 +32,7 @@ mod memory;
 pub mod memory_dirs;
 mod memory_place;
 pub mod memory_tool;
+pub mod past;
 mod provider;
 mod repo;
 mod shell;

@@ -113,6 +113,8 @@ limits! {
         breaks: BreakLimits = BreakLimits::default(),
         /// Hooks of other agents.
         hook: HookLimits = HookLimits::default(),
+        /// Past conversations.
+        past: PastLimits = PastLimits::default(),
     }
 }
 
@@ -263,6 +265,22 @@ limits! {
         slack_tokens: u64 = 2_000,
         /// Percentage of the expected tokens that may be missing.
         slack_percent: u64 = 5,
+    }
+}
+
+limits! {
+    /// How far back conversations are searched (R10).
+    PastLimits {
+        /// Transcripts that are looked into, the newest.
+        files: usize = 500,
+        /// Longest line that is read, in bytes.
+        line_bytes: u64 = 16 * 1024 * 1024,
+        /// Characters of an excerpt.
+        excerpt_chars: usize = 300,
+        /// Largest result that is read in full, in bytes.
+        result_bytes: u64 = 16 * 1024 * 1024,
+        /// Characters of a message or a result that are given at once.
+        page_chars: usize = 20_000,
     }
 }
 
