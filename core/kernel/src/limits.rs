@@ -105,6 +105,8 @@ limits! {
         prune: PruneLimits = PruneLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 5: memories after a turn.
+        extract: ExtractLimits = ExtractLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
         /// Instruction files.
@@ -211,6 +213,38 @@ limits! {
         collapse_commit_percent: u64 = 90,
         /// Percentage of the effective window over which requests are refused while collapsing.
         collapse_refuse_percent: u64 = 95,
+    }
+}
+
+limits! {
+    /// Layer 5: what is reviewed after a turn, and what earns its place (L5).
+    ExtractLimits {
+        /// A review takes place every so many turns.
+        every_turns: u64 = 1,
+        /// Most requests of one review.
+        rounds: u32 = 5,
+        /// Longest a review may take, in seconds.
+        deadline_s: u64 = 600,
+        /// Largest memory that is written without a person, in bytes: what recall shows of one.
+        file_bytes: usize = 4_096,
+        /// Percentage of a memory's words that somebody has to have said.
+        evidence_percent: u64 = 25,
+        /// Percentage of a memory's words that the person has to have said for it to count as stated.
+        stated_percent: u64 = 50,
+        /// Percentage of a memory's words that only strangers said, from which on it rests on them.
+        stranger_percent: u64 = 34,
+        /// Percentage of a memory that instruction files may say already.
+        instruction_percent: u64 = 60,
+        /// Percentage of a memory's words that may be paths.
+        path_percent: u64 = 15,
+        /// Most lines of code in a memory.
+        code_lines: usize = 5,
+        /// Messages that a memory names as its source.
+        source_messages: usize = 5,
+        /// Longest sentence that is kept by rule, in characters.
+        rule_chars: usize = 400,
+        /// Most memories that rules keep after one turn.
+        rule_memories: usize = 5,
     }
 }
 

@@ -43,6 +43,15 @@ impl Fingerprint {
         self.runs.iter().copied().take(SKETCH_RUNS)
     }
 
+    /// How much of this one is in the other: 0 nothing, 1 all of it.
+    #[must_use]
+    pub fn share_in(&self, other: &Self) -> f64 {
+        let shared = self.runs.intersection(&other.runs).count();
+        #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
+        let share = shared as f64 / self.runs.len().max(1) as f64;
+        share
+    }
+
     /// How alike two memories are: 0 nothing, 1 the same.
     #[must_use]
     pub fn likeness(&self, other: &Self) -> f64 {

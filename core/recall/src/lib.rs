@@ -22,4 +22,5 @@ mod tuning;
 pub use fusion::fuse;
 pub use manifest::{Manifest, Topic};
 pub use rank::{Document, Hit, Ranking, rank};
+pub use text::stems;
 pub use tuning::Tuning;
