@@ -37,6 +37,7 @@ pub use budget::{Budget, Denied};
 pub use config::{Config, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use fork::{Errand, Fork, Report, Start};
+pub use mnemon_extract as extract;
 pub use permit::{Remit, Room};
 pub use queue::Queue;
 pub use run::{Run, Step};

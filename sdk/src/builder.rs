@@ -4,17 +4,13 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::hook::Beside;
 use crate::instructions;
 use crate::memory;
-use crate::memory_dirs::{self, MemoryDirs};
-use crate::memory_place::Named;
 use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, Toolbox, World};
-use mnemon_kernel::env::CLAUDE_CONFIG_DIR as CLAUDE_DIR;
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
 use mnemon_search::TreeSearch;
@@ -30,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 mod configure;
+mod locate;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -280,62 +277,6 @@ impl Builder {
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
-    }
-
-    /// The memory directories of the working directory. Needs settings, but no
-    /// provider and no key.
-    ///
-    /// # Errors
-    /// If the directory cannot be used, settings are broken, or they put the
-    /// memories where they may not be.
-    pub fn memory_dirs(&self) -> Result<MemoryDirs, Error> {
-        let cwd = real_directory(&self.cwd)?;
-        let repo = Repo::around(&cwd);
-        let home = self.resolve_home()?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
-        MemoryDirs::locate(&memory_dirs::Ground {
-            user_home: self.user_home.as_deref(),
-            home: &home,
-            resolved: &resolved,
-            repo: repo.as_ref(),
-            cwd: &cwd,
-        })
-    }
-
-    /// Mnemon beside another agent that works in the working directory; none
-    /// where memories are switched off (X1). Needs settings, but no provider
-    /// and no key.
-    ///
-    /// # Errors
-    /// As [`Self::memory_dirs`].
-    pub fn beside(&self) -> Result<Option<Beside>, Error> {
-        let cwd = real_directory(&self.cwd)?;
-        let repo = Repo::around(&cwd);
-        let home = self.resolve_home()?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
-        let is_off = resolved.settings.auto_memory_enabled == Some(false);
-        if is_off || Named::by(&resolved).is_nowhere() {
-            return Ok(None);
-        }
-        let memories = MemoryDirs::locate(&memory_dirs::Ground {
-            user_home: self.user_home.as_deref(),
-            home: &home,
-            resolved: &resolved,
-            repo: repo.as_ref(),
-            cwd: &cwd,
-        })?;
-        let claude = self.variables.get(CLAUDE_DIR).filter(|dir| !dir.is_empty());
-        let own = resolved.settings.mnemon;
-        Ok(Some(Beside {
-            memories,
-            home: home.root().to_owned(),
-            flags: own.flags,
-            limits: own.limits,
-            review: own.memory,
-            claude: claude
-                .map(PathBuf::from)
-                .or_else(|| Some(self.user_home.as_ref()?.join(".claude"))),
-        }))
     }
 
     fn resolve_home(&self) -> Result<Home, Error> {

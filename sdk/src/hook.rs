@@ -3,7 +3,7 @@
 //!
 //! A host starts a process for each event and hands it JSON; what comes back
 //! is JSON or nothing. There is no daemon: what has to be known from one event
-//! to the next is a file of lines for each session ([`notes`]). A [`Call`] is
+//! to the next is a file of lines for each session. A [`Call`] is
 //! what a host says, [`Beside::answer`] does what the event asks for, and a
 //! [`Reply`] is what the host gets.
 //!
@@ -24,29 +24,15 @@ mod tool;
 pub use call::{Call, Event};
 pub use reply::Reply;
 
+use crate::beside::Beside;
 use crate::error::Error;
-use crate::memory_dirs::MemoryDirs;
 use jiff::Timestamp;
-use mnemon_kernel::settings::Memory;
-use mnemon_kernel::{Flag, Flags, Limits};
 use mnemon_memdir::Scope;
 use notes::Notes;
 use std::path::PathBuf;
 
 /// Where the files of all sessions are, under the home.
-const DIR: &str = "beside";
-
-/// Mnemon beside another agent, for one working directory.
-#[derive(Clone, Debug)]
-pub struct Beside {
-    pub(crate) memories: MemoryDirs,
-    pub(crate) home: PathBuf,
-    pub(crate) flags: Flags,
-    pub(crate) limits: Limits,
-    pub(crate) review: Memory,
-    /// Where Claude Code keeps its files.
-    pub(crate) claude: Option<PathBuf>,
-}
+pub(crate) const DIR: &str = "beside";
 
 impl Beside {
     /// Does what an event asks for.
@@ -79,9 +65,5 @@ impl Beside {
             let theirs = |path: PathBuf| tool::real(&path).starts_with(&claude);
             call.transcript().is_some_and(theirs) && theirs(self.memories.dir(Scope::Project))
         })
-    }
-
-    fn is_on(&self, flag: Flag) -> bool {
-        self.flags.is_on(flag)
     }
 }

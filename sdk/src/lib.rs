@@ -23,6 +23,7 @@
 
 mod agent;
 mod approve;
+pub mod beside;
 mod builder;
 mod clock;
 mod error;

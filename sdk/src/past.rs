@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Folders of transcripts of one working directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past {
     pub(crate) dirs: Vec<PathBuf>,
     pub(crate) limits: PastLimits,
@@ -236,7 +236,10 @@ mod tests {
         let found = past.search("login mondays", 5);
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].session.as_str(), found[0].who), ("s1", "person"));
-        assert_eq!(past.whole(&found[0].id).as_deref(), Some("Why does the Login fail on Mondays?"));
+        assert_eq!(
+            past.whole(&found[0].id).as_deref(),
+            Some("Why does the Login fail on Mondays?")
+        );
         assert_eq!(past.whole("toolu_1").as_deref(), Some("short"));
         let spills = dir.path().join("s1").join("tool-results");
         std::fs::create_dir_all(&spills).unwrap();

@@ -152,6 +152,8 @@ pub(crate) enum Command {
     Hook(HookArgs),
     /// Put Mnemon's memory into another agent: hooks and an MCP server
     Install(InstallArgs),
+    /// Serve memories to other agents over MCP
+    Mcp(McpArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -241,6 +243,17 @@ pub(crate) struct InstallArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `mnemon mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Listen on this port of this machine, instead of standard input and output; 0 takes any
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
+    pub(crate) http: Option<u16>,
+    /// The project, where the client does not say; else the current directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }
 
 /// `mnemon uninstall`.

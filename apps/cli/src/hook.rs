@@ -8,8 +8,9 @@
 use crate::log::{self, Verbosity};
 use crate::setup::Ground;
 use mnemon::Agent;
+use mnemon::beside::Beside;
 use mnemon::disk::Lock;
-use mnemon::hook::{Beside, Call, Reply};
+use mnemon::hook::{Call, Reply};
 use mnemon::kernel::{Limits, env};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};

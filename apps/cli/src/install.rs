@@ -143,7 +143,7 @@ impl Fitter<'_> {
         let mut parts = self.host.parts(&self.ground);
         let dir = self.host.dir(&self.ground);
         if share && self.host == Host::Claude && dir != self.home {
-            let path = vec!["mnemon", "memory", "home"];
+            let path = vec!["mnemon", "memory_home"];
             let shared = Piece::Member { path, value: json!(dir) };
             let path = self.home.join("settings.json");
             parts.push(Part { path, pieces: vec![shared] });

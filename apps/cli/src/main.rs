@@ -11,6 +11,7 @@ mod hook;
 mod install;
 mod interactive;
 mod log;
+mod mcp;
 mod memory;
 mod pick;
 mod present;
@@ -83,6 +84,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Hook(_) => {}
         Command::Install(args) => install::install(ground, args, presenter)?,
         Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
+        Command::Mcp(args) => mcp::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,

@@ -17,11 +17,11 @@ pub fn tools() -> Vec<Tool> {
     vec![search(), read(), save(), forget(), sessions(), result()]
 }
 
-fn tool(name: &'static str, about: &'static str, input: Value, output: Value) -> Tool {
+fn tool(name: &'static str, about: &'static str, input: &Value, output: &Value) -> Tool {
     Tool::new(name, about, object(input)).with_raw_output_schema(object(output))
 }
 
-fn object(value: Value) -> Arc<JsonObject> {
+fn object(value: &Value) -> Arc<JsonObject> {
     Arc::new(value.as_object().cloned().unwrap_or_default())
 }
 
@@ -59,7 +59,7 @@ fn search() -> Tool {
     });
     let about = "Finds memories by words, best first: id, name, description and age of each. \
                  Read one whole with memory_read.";
-    tool("memory_search", about, input, output).with_annotations(looking("Search memories"))
+    tool("memory_search", about, &input, &output).with_annotations(looking("Search memories"))
 }
 
 fn read() -> Tool {
@@ -78,7 +78,7 @@ fn read() -> Tool {
         "required": ["id", "text", "age_days"],
     });
     let about = "Reads one memory whole. It is an observation of the past, of the age given.";
-    tool("memory_read", about, input, output).with_annotations(looking("Read a memory"))
+    tool("memory_read", about, &input, &output).with_annotations(looking("Read a memory"))
 }
 
 fn save() -> Tool {
@@ -112,7 +112,7 @@ fn save() -> Tool {
         .destructive(false)
         .idempotent(true)
         .open_world(false);
-    tool("memory_save", about, input, output).with_annotations(hints)
+    tool("memory_save", about, &input, &output).with_annotations(hints)
 }
 
 fn forget() -> Tool {
@@ -140,7 +140,7 @@ fn forget() -> Tool {
         .destructive(true)
         .idempotent(true)
         .open_world(false);
-    tool("memory_forget", about, input, output).with_annotations(hints)
+    tool("memory_forget", about, &input, &output).with_annotations(hints)
 }
 
 fn sessions() -> Tool {
@@ -171,7 +171,7 @@ fn sessions() -> Tool {
     });
     let about = "Finds messages and tool results of earlier conversations in this project, newest \
                  first. Use few and rare words. Read one whole with result_read.";
-    tool("session_search", about, input, output).with_annotations(looking("Search conversations"))
+    tool("session_search", about, &input, &output).with_annotations(looking("Search conversations"))
 }
 
 fn result() -> Tool {
@@ -193,8 +193,9 @@ fn result() -> Tool {
         },
         "required": ["id", "text", "total_chars", "next_offset"],
     });
-    let about = "Reads a message or a tool's result of an earlier conversation in full, page by page.";
-    tool("result_read", about, input, output).with_annotations(looking("Read a result"))
+    let about =
+        "Reads a message or a tool's result of an earlier conversation in full, page by page.";
+    tool("result_read", about, &input, &output).with_annotations(looking("Read a result"))
 }
 
 #[cfg(test)]
@@ -207,7 +208,14 @@ mod tests {
         let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(
             names,
-            ["memory_search", "memory_read", "memory_save", "memory_forget", "session_search", "result_read"]
+            [
+                "memory_search",
+                "memory_read",
+                "memory_save",
+                "memory_forget",
+                "session_search",
+                "result_read"
+            ]
         );
         let about: usize =
             tools.iter().filter_map(|tool| tool.description.as_ref()).map(|text| text.len()).sum();

@@ -35,7 +35,9 @@ impl Id {
     /// Reads `project/deploys.md` or `global/me.md`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
-            format!("{text:?} is no id of a memory; memory_search gives ids such as project/deploys.md")
+            format!(
+                "{text:?} is no id of a memory; memory_search gives ids such as project/deploys.md"
+            )
         };
         let (scope, path) = text.split_once('/').ok_or_else(wrong)?;
         let scope = match scope {
@@ -77,7 +79,8 @@ impl Desk {
     fn search(&self, arguments: &Arguments) -> Result<Value, String> {
         let query = arguments.text("query")?;
         let most = arguments.number("limit", MEMORIES)?.clamp(1, MOST);
-        let found = recall(self.beside.memories(), query, self.now).map_err(told)?;
+        let found =
+            recall(self.beside.memories(), query, self.now).map_err(|error| error.to_string())?;
         let row = |hit: &mnemon::memory_dirs::Called| {
             let front = hit.memory.front();
             json!({
@@ -103,7 +106,12 @@ impl Desk {
     pub(crate) fn text(&self, id: &str) -> Result<(String, Timestamp), String> {
         let Id { scope, path } = Id::parse(id)?;
         let missing = || format!("there is no memory {id}; memory_search finds those that are");
-        let store = self.beside.memories().existing(scope).map_err(told)?.ok_or_else(missing)?;
+        let store = self
+            .beside
+            .memories()
+            .existing(scope)
+            .map_err(|error| error.to_string())?
+            .ok_or_else(missing)?;
         let text = match store.read(&path) {
             Ok(read) => read.text,
             Err(mnemon::memdir::Error::NotFound { .. }) => return Err(missing()),
@@ -143,7 +151,9 @@ impl Desk {
         Ok(match kept {
             Kept::Saved { path, entry } => {
                 let note = match entry {
-                    Some(entry) => format!("the person can take it back: mnemon memory undo {entry}"),
+                    Some(entry) => {
+                        format!("the person can take it back: mnemon memory undo {entry}")
+                    }
                     None => "it was there already, word for word".to_owned(),
                 };
                 let state = if entry.is_some() { "saved" } else { "unchanged" };
@@ -203,7 +213,9 @@ impl Desk {
         let offset = arguments.number("offset", 0)?;
         let page = self.beside.limits().past.page_chars;
         let whole = self.beside.past().whole(id).ok_or_else(|| {
-            format!("there is no message or result {id:?} in this project; session_search gives ids")
+            format!(
+                "there is no message or result {id:?} in this project; session_search gives ids"
+            )
         })?;
         let total = whole.chars().count();
         let text: String = whole.chars().skip(offset).take(page).collect();
@@ -215,8 +227,4 @@ impl Desk {
     fn by(&self, reason: &str) -> By {
         By::agent(SOURCE, reason, self.now)
     }
-}
-
-fn told(error: mnemon::Error) -> String {
-    error.to_string()
 }

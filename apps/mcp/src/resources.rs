@@ -11,7 +11,11 @@ const MARKDOWN: &str = "text/markdown";
 
 /// One page of all memories, newest first within each scope, and whether more
 /// follow.
-pub(crate) fn page(desk: &Desk, offset: usize, size: usize) -> Result<(Vec<Resource>, bool), String> {
+pub(crate) fn page(
+    desk: &Desk,
+    offset: usize,
+    size: usize,
+) -> Result<(Vec<Resource>, bool), String> {
     let mut all = Vec::new();
     for scope in [Scope::Project, Scope::Global] {
         let store = desk.beside.memories().existing(scope).map_err(|error| error.to_string())?;

@@ -64,7 +64,8 @@ impl Server {
         }
         let client = context.peer.peer_info()?;
         client.capabilities.roots.as_ref()?;
-        let listed = tokio::time::timeout(ROOTS_WAIT, context.peer.list_roots()).await.ok()?.ok()?;
+        let listed =
+            tokio::time::timeout(ROOTS_WAIT, context.peer.list_roots()).await.ok()?.ok()?;
         listed.roots.iter().find_map(|root| {
             let path = url::Url::parse(&root.uri).ok()?.to_file_path().ok()?;
             path.is_dir().then_some(path)

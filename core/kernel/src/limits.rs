@@ -335,6 +335,8 @@ limits! {
         kept_message_chars: usize = 600,
         /// A message is lost when the summary has less of its words than this percentage.
         kept_percent: usize = 60,
+        /// Milliseconds that one hook waits for another that keeps memories.
+        lock_wait_ms: u64 = 5_000,
         /// Seconds after which a worker in the background ends, whatever it does.
         worker_s: u64 = 120,
         /// Days after which what hooks noted of a session is removed.

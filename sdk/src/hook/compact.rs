@@ -1,11 +1,11 @@
 //! Around a summary of the host's: what the person said and the summary lost
 //! is kept, and comes back at the start that follows (L4).
 
-use super::Beside;
 use super::call::Call;
 use super::notes::{Note, Notes};
 use super::reply::Reply;
 use super::said::persons_words;
+use crate::beside::Beside;
 use crate::error::Error;
 use jiff::Timestamp;
 use std::collections::BTreeSet;

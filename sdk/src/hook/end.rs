@@ -1,8 +1,8 @@
 //! The end of a session: what is left to do, for a worker that the host does
 //! not wait for.
 
-use super::Beside;
 use super::notes::{Note, Notes};
+use crate::beside::Beside;
 use crate::error::Error;
 use jiff::Timestamp;
 use mnemon_memdir::usage::Use;

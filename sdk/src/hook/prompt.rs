@@ -1,9 +1,9 @@
 //! A message of the person's: the memories that it calls for (R1, R5 to R8).
 
-use super::Beside;
 use super::call::Call;
 use super::notes::{Note, Notes};
 use super::reply::{Reply, units};
+use crate::beside::Beside;
 use crate::error::Error;
 use crate::memory_dirs::recall;
 use jiff::Timestamp;

@@ -1,9 +1,9 @@
 //! The start of a session: the index, and what changed since the last one.
 
-use super::Beside;
 use super::call::Call;
 use super::notes::{Note, Notes};
 use super::reply::{Reply, units};
+use crate::beside::Beside;
 use crate::error::Error;
 use jiff::Timestamp;
 use mnemon_disk::atomic::{self, Audience};

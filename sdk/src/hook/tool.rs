@@ -1,10 +1,10 @@
 //! A tool was used: a memory that the model read by itself is not shown to it
 //! again, and one that it wrote is taken up at once (R7, X5).
 
-use super::Beside;
 use super::call::Call;
 use super::notes::{Note, Notes};
 use super::reply::Reply;
+use crate::beside::Beside;
 use crate::error::Error;
 use mnemon_memdir::Scope;
 use std::path::{Path, PathBuf};

@@ -11,10 +11,13 @@
 
 mod desk;
 mod headless;
+mod hook;
 mod inbox;
+mod install;
 mod interactive;
 mod looking;
 mod memory;
+mod memory_tool;
 mod recall;
 mod robust;
 mod sessions;
