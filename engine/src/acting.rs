@@ -1,12 +1,14 @@
 //! Running the calls of an answer: reading ones side by side, others in order.
 
 use crate::event::{Denial, Event};
+use crate::hooking::Said;
 use crate::instructing::touch;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
 use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput};
 use crate::turn::denial;
 use futures_util::{StreamExt, stream};
+use mnemon_hooks::Permission;
 use mnemon_kernel::ports::{Answer, PermissionAsk};
 use mnemon_kernel::record::neutralise;
 use mnemon_kernel::{Block, Entry, UserEntry, UserOrigin};
@@ -33,15 +35,19 @@ impl Session {
     ) -> Result<Vec<Denial>, Error> {
         let mut denials = Vec::new();
         let mut side_by_side: Vec<Cleared> = Vec::new();
-        for call in calls {
+        for mut call in calls {
+            let said = self.before_call(&mut call, cancel).await?;
             let reads = self.reads_only(&call);
             if !reads {
                 self.run_batch(std::mem::take(&mut side_by_side), cancel).await?;
             }
-            match self.clear(&call, cancel).await {
+            match self.clear(&call, said, cancel).await? {
                 Ok(tool) if reads => side_by_side.push(Cleared { call, tool }),
                 Ok(tool) => self.run_batch(vec![Cleared { call, tool }], cancel).await?,
                 Err(Refusal { output, denied }) => {
+                    if let (Some(reason), true) = (output.content.as_str(), denied) {
+                        self.told_refusal(&call, reason, cancel).await?;
+                    }
                     denials.extend(denied.then(|| denial(&call)));
                     self.write_result(&call, output, Duration::ZERO).await?;
                 }
@@ -61,29 +67,45 @@ impl Session {
     async fn clear(
         &mut self,
         call: &ToolCall,
+        said: Said,
         cancel: &CancellationToken,
-    ) -> Result<Arc<dyn Tool>, Refusal> {
+    ) -> Result<Result<Arc<dyn Tool>, Refusal>, Error> {
         let Some(tool) = self.toolbox.get(&call.name).cloned() else {
-            let known: Vec<&str> = self.toolbox.names().collect();
-            return Err(Refusal::mistake(format!(
+            let known: Vec<_> = self.toolbox.names().collect();
+            return Ok(Err(Refusal::mistake(format!(
                 "there is no tool {:?}; the tools are {}",
                 call.name,
                 known.join(", ")
-            )));
+            ))));
         };
         let access = self.resolved(tool.access(&call.input, &self.context)).await;
-        self.permitted(call, &access, cancel).await?;
-        self.touched.extend(touch(&access));
-        Ok(tool)
+        let verdict = match (self.permit.decide(&call.name, &access), said) {
+            // Hooks narrow, and answer questions; what a rule denies stays denied.
+            (_, Some((Permission::Deny, reason))) => Verdict::Deny { reason },
+            (Verdict::Allow, Some((Permission::Ask, _))) => {
+                self.permit.question(&call.name, &access)
+            }
+            (Verdict::Ask { .. }, Some((Permission::Allow, _))) => Verdict::Allow,
+            (verdict, _) => verdict,
+        };
+        if matches!(verdict, Verdict::Ask { .. }) {
+            self.told_question(&call.name, cancel).await?;
+        }
+        let permitted = self.permitted(call, &access, verdict, cancel).await;
+        if permitted.is_ok() {
+            self.touched.extend(touch(&access));
+        }
+        Ok(permitted.map(|()| tool))
     }
 
     async fn permitted(
         &mut self,
         call: &ToolCall,
         access: &Access,
+        verdict: Verdict,
         cancel: &CancellationToken,
     ) -> Result<(), Refusal> {
-        match self.permit.decide(&call.name, access) {
+        match verdict {
             Verdict::Allow => Ok(()),
             Verdict::Deny { reason } => Err(self.refused(call, &reason)),
             Verdict::AllowIfItOnlyReads => {
@@ -161,6 +183,7 @@ impl Session {
         let mut results =
             stream::iter(running).buffer_unordered(self.config.limits.parallel_tools.max(1));
         while let Some((call, output, took)) = results.next().await {
+            let output = self.after_call(&call, output, took, cancel).await?;
             self.write_result(&call, output, took).await?;
         }
         Ok(())
@@ -197,7 +220,7 @@ impl Session {
         map_texts(value, &|text| self.redact(text))
     }
 
-    fn redact(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         let secrets = self.config.secrets.iter();
         secrets.fold(text.to_owned(), |text, secret| secret.scrub(text))
     }

@@ -179,6 +179,11 @@ impl Session {
             Ok(plan) => plan,
             Err(error) => return Ok(Err(error.to_string())),
         };
+        let refused =
+            self.compaction_refused(compaction.trigger, compaction.guidance.as_deref(), cancel);
+        if let Some(why) = refused.await? {
+            return Ok(Err(why));
+        }
         let asked = match (writer, self.world.model.kind()) {
             (Writer::Model, ModelKind::Language) => {
                 let wishes = self.compact_wishes();
@@ -212,7 +217,12 @@ impl Session {
             self.append(Entry::Decision(decision)).await?;
         }
         match applied {
-            Ok(applied) => Ok(Ok(self.put_in_place(applied).await?)),
+            Ok(applied) => {
+                let summary = applied.summary();
+                let report = self.put_in_place(applied).await?;
+                self.compacted_hooks(compaction.trigger, &summary, cancel).await?;
+                Ok(Ok(report))
+            }
             Err(error) => {
                 self.append(Entry::Decision(error.decision())).await?;
                 Ok(Err(error.to_string()))

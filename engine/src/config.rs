@@ -1,7 +1,9 @@
 //! What a session is started with.
 
 use crate::instructing::Sources;
+use mnemon_hooks::Registry;
 use mnemon_kernel::models::Thinking;
+use mnemon_kernel::ports::Confinement;
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::settings::{self, PermissionMode, Permissions};
 use mnemon_kernel::window::Overrides;
@@ -49,6 +51,8 @@ pub struct Config {
     pub surroundings: Surroundings,
     /// Where instruction files are; none leaves them out.
     pub instructions: Option<Sources>,
+    /// What is run at events.
+    pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
     /// Where tools work; the first is the working directory.
@@ -59,6 +63,8 @@ pub struct Config {
     pub permission_mode: PermissionMode,
     /// Rules.
     pub permissions: Permissions,
+    /// What commands are held to by the operating system (S8).
+    pub confinement: Confinement,
     /// Most requests of one turn, by the person.
     pub max_turns: Option<u32>,
     /// Keys, which must never be written down (S5).
@@ -129,11 +135,13 @@ impl Config {
                 ..Surroundings::default()
             },
             instructions: None,
+            hooks: Arc::default(),
             memory_guidelines: None,
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,
             permissions: Permissions::default(),
+            confinement: Confinement::Free,
             max_turns: None,
             secrets: Vec::new(),
             version: env!("CARGO_PKG_VERSION").into(),

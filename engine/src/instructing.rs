@@ -51,8 +51,26 @@ impl Sources {
         }
     }
 
+    /// What a session starts with.
+    pub async fn start(&self, files: &dyn Files, limits: &Limits) -> Instructions {
+        self.load(plan(&self.places), BTreeSet::new(), files, limits).await
+    }
+
+    /// What joins it when these files are touched.
+    pub async fn touched(
+        &self,
+        start: &Instructions,
+        touched: &[(PathBuf, Touch)],
+        files: &dyn Files,
+        limits: &Limits,
+    ) -> Instructions {
+        let mut lazy = lazy(self, start);
+        let due = touched.iter().flat_map(|(path, touch)| lazy.touch(path, *touch)).collect();
+        self.load(due, lazy.loaded().clone(), files, limits).await
+    }
+
     /// Loads candidates, without what is known already.
-    async fn load(
+    pub async fn load(
         &self,
         candidates: Vec<Candidate>,
         known: BTreeSet<PathBuf>,
@@ -95,6 +113,7 @@ impl Session {
         let Some(sources) = self.config.instructions.clone() else { return Ok(()) };
         let start = self.load_start(&sources).await;
         self.tell_left_out(&start.rows);
+        self.told_instructions(&start.rows).await?;
         self.lazy = Some(lazy(&sources, &start));
         self.attach_texts(INSTRUCTIONS, &start).await
     }
@@ -119,12 +138,12 @@ impl Session {
         lazy.absorb(&more);
         self.lazy = Some(lazy);
         self.tell_left_out(&more.rows);
+        self.told_instructions(&more.rows).await?;
         self.attach_texts(NESTED, &more).await
     }
 
     async fn load_start(&self, sources: &Sources) -> Instructions {
-        let (files, limits) = (&*self.world.files, &self.config.limits);
-        sources.load(plan(&sources.places), BTreeSet::new(), files, limits).await
+        sources.start(&*self.world.files, &self.config.limits).await
     }
 
     /// What may still load in a session that was resumed: rules wait as they
@@ -178,7 +197,7 @@ fn left_out(row: &Row) -> Option<String> {
     match &row.fate {
         Fate::NeedsApproval => Some(format!(
             "{path} was not loaded: a file of the repository imports it from outside, which needs \
-             your approval"
+             your approval (`mnemon trust`)"
         )),
         Fate::TooLarge { bytes } => {
             Some(format!("{path} was not loaded: it has {bytes} bytes; make it shorter"))

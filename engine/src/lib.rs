@@ -16,6 +16,7 @@ pub mod config;
 pub mod context_view;
 pub mod event;
 pub mod fork;
+pub mod hooking;
 pub mod in_view;
 pub mod instructing;
 pub mod ladder;

@@ -110,6 +110,18 @@ impl Permit {
         self.allow.extend(Rule::parse(rule, &self.places));
     }
 
+    /// Whether a rule, given as text, speaks of a call.
+    #[must_use]
+    pub fn speaks_of(&self, rule: &str, tool: &str, access: &Access) -> bool {
+        Rule::parse(rule, &self.places).is_ok_and(|rule| rule.touches(tool, access))
+    }
+
+    /// The question that a call is asked by, whatever the rules say.
+    #[must_use]
+    pub fn question(&self, tool: &str, access: &Access) -> Verdict {
+        Verdict::Ask { rule: Rule::covering(tool, access, &self.places) }
+    }
+
     /// Decides about a call. Paths in `access` must be resolved.
     #[must_use]
     pub fn decide(&self, tool: &str, access: &Access) -> Verdict {
@@ -119,7 +131,7 @@ impl Permit {
         if let Some(remit) = &self.remit {
             return remit.decide(tool, access);
         }
-        let ask = Verdict::Ask { rule: Rule::covering(tool, access, &self.places) };
+        let ask = self.question(tool, access);
         let bypass = self.mode == PermissionMode::BypassPermissions;
         if !bypass && self.ask.iter().any(|rule| rule.touches(tool, access)) {
             return ask;

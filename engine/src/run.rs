@@ -177,6 +177,11 @@ impl Run {
         self.phase = Phase::Climb(self.rules.rungs);
     }
 
+    /// The model would stop, and is kept at work: why is in the log.
+    pub fn again(&mut self) {
+        self.phase = Phase::Climb(self.rules.rungs);
+    }
+
     /// The person stopped the turn.
     pub fn cancelled(&mut self) {
         self.phase = Phase::Over(EndReason::Cancelled);

@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
+use crate::hooking::Hooking;
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -21,7 +22,7 @@ use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
-    Timestamp, Window,
+    Timestamp,
 };
 use mnemon_prefix::breaks::Detector;
 use mnemon_prefix::{Fold, system};
@@ -33,6 +34,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
+mod looking;
 mod resume;
 
 pub use resume::Resumed;
@@ -97,6 +99,8 @@ pub struct Session {
     pub(crate) staged: Vec<Staged>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
+    /// What hooks left for later.
+    pub(crate) hooking: Hooking,
     /// Whose conversation it is.
     pub(crate) thread: Thread,
     /// The books of the session that this one was forked from.
@@ -110,6 +114,10 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
+        let mut world = world;
+        if !config.flags.is_on(Flag::PastSearch) {
+            world.past = None;
+        }
         let side_bookings = SideBookings::default();
         let asker = SideAsker {
             world: world.clone(),
@@ -123,6 +131,7 @@ impl Session {
             config.roots.clone(),
         );
         context.ask = Some(Arc::new(asker));
+        context.confinement = config.confinement.clone();
         if !config.flags.is_on(Flag::Snip) {
             context.snipping = Snipping::Off;
         }
@@ -149,6 +158,7 @@ impl Session {
             touched: Vec::new(),
             staged: Vec::new(),
             said: BTreeSet::new(),
+            hooking: Hooking::new(),
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
@@ -163,86 +173,6 @@ impl Session {
             ledger: Ledger::default(),
             events: None,
         }
-    }
-
-    /// Its id.
-    #[must_use]
-    pub fn id(&self) -> &SessionId {
-        &self.id
-    }
-
-    /// The conversation as the model sees it.
-    #[must_use]
-    pub fn fold(&self) -> &Fold {
-        &self.fold
-    }
-
-    /// What it used so far.
-    #[must_use]
-    pub fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// What it may still spend in the background.
-    #[must_use]
-    pub fn budget(&self) -> &Budget {
-        &self.budget
-    }
-
-    /// What it was started with.
-    #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.config
-    }
-
-    /// The model that answers.
-    #[must_use]
-    pub fn model(&self) -> &ModelId {
-        self.fold.prelude().map_or(&self.config.model, |prelude| &prelude.params.model)
-    }
-
-    /// Its window and thresholds.
-    #[must_use]
-    pub fn window(&self) -> Window {
-        let model = self.model();
-        let spec = self.config.table.spec(model);
-        let config = &self.config;
-        Window::resolve(model, spec, &config.betas, &config.window, &config.limits)
-    }
-
-    /// Permission rules that could not be read.
-    #[must_use]
-    pub fn broken_rules(&self) -> &[RuleError] {
-        &self.broken_rules
-    }
-
-    /// What tools may do.
-    pub fn permit_mut(&mut self) -> &mut Permit {
-        &mut self.permit
-    }
-
-    /// Where messages go that are typed while a turn runs.
-    #[must_use]
-    pub fn queue(&self) -> Queue {
-        self.queue.clone()
-    }
-
-    /// What tools use and remember.
-    #[must_use]
-    pub fn context(&self) -> &ToolContext {
-        &self.context
-    }
-
-    /// What goes on beside the conversation.
-    #[must_use]
-    pub fn background(&self) -> &Background {
-        &self.background
-    }
-
-    /// Sends what happens from here on to a watcher.
-    pub fn watch(&mut self, events: Events) {
-        self.background.watch(events.clone());
-        self.events = Some(events);
     }
 
     /// Changes the model for the rest of the conversation: a declared break.

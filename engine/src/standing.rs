@@ -109,6 +109,7 @@ mod tests {
             scope,
             path: path.into(),
             text: text.into(),
+            cut: None,
         };
         let attachment = index_attachment(&[
             index(MemoryScope::Global, "/h/memory/MEMORY.md", "- [Me](me.md) — tea\n"),

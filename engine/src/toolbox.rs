@@ -4,6 +4,7 @@
 
 use crate::tools::{Tool, standard_tools};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// An ordered set of tools.
@@ -40,7 +41,7 @@ impl Toolbox {
     }
 
     /// Names, in order.
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub fn names(&self) -> impl Iterator<Item = Cow<'static, str>> {
         self.tools.iter().map(|tool| tool.spec().name)
     }
 

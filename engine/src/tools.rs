@@ -12,6 +12,7 @@ mod glob;
 mod grep;
 mod input;
 mod lines;
+mod memory_search;
 mod near;
 mod patch;
 mod read;
@@ -28,6 +29,7 @@ pub use todo_write::{Todo, TodoStatus};
 use mnemon_kernel::ToolUseId;
 use mnemon_kernel::ports::BoxFuture;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,6 +48,7 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(todo_write::TodoWrite),
         Arc::new(result_read::ResultRead),
         Arc::new(snip::Snip),
+        Arc::new(memory_search::MemorySearch),
     ]
 }
 
@@ -66,9 +69,9 @@ pub trait Tool: Send + Sync {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it does and when to use it.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// The JSON schema of its arguments.
     pub input_schema: Value,
 }

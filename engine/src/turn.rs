@@ -1,7 +1,7 @@
 //! The driver: performs the steps of a turn until it is over.
 
 use crate::answer::{Answered, calls_of, text_of};
-use crate::event::{Denial, Event, TurnEnd};
+use crate::event::{Denial, EndReason, Event, TurnEnd};
 use crate::ladder::{Climbed, Rung};
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
@@ -29,13 +29,9 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        self.ensure_beginning().await?;
-        self.prefetch.take_if(|prefetch| !prefetch.is_over());
-        if self.is_main() {
-            self.recall_for(&text_of(&prompt), cancel).await?;
+        if let Err(why) = self.open_turn(prompt, cancel).await? {
+            return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
         }
-        let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
-        self.append_user(prompt, origin).await?;
         let limit = self.config.limits.turn_requests;
         let mut run = Run::new(Rules {
             max_requests: self.config.max_turns.map_or(limit, |turns| turns.min(limit)),
@@ -43,6 +39,7 @@ impl Session {
             rungs: if self.is_main() { Rung::ORDER } else { Rung::OF_FORKS },
         });
         let mut end = TurnEnd::default();
+        let mut kept = 0;
         loop {
             match run.next() {
                 Step::RunLayer(rung) => match self.climb(rung, cancel).await? {
@@ -69,11 +66,39 @@ impl Session {
                 Step::Done(reason) => {
                     end.reason = reason;
                     end.requests = run.requests();
+                    if self.kept_at_work(&end, kept, cancel).await? {
+                        kept += 1;
+                        run.again();
+                        continue;
+                    }
                     self.after_turn(&end, cancel).await?;
                     return Ok(end);
                 }
             }
         }
+    }
+
+    /// Brings in what the person said, and what comes before and after it.
+    /// Why not, where a hook refused it.
+    async fn open_turn(
+        &mut self,
+        prompt: Vec<Block>,
+        cancel: &CancellationToken,
+    ) -> Result<Result<(), String>, Error> {
+        self.ensure_beginning().await?;
+        self.start_hooks(cancel).await?;
+        let text = text_of(&prompt);
+        if let Err(why) = self.prompt_hooks(&text, cancel).await? {
+            return Ok(Err(why));
+        }
+        self.prefetch.take_if(|prefetch| !prefetch.is_over());
+        if self.is_main() {
+            self.recall_for(&text, cancel).await?;
+        }
+        let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
+        self.append_user(prompt, origin).await?;
+        self.attach_hook_texts().await?;
+        Ok(Ok(()))
     }
 
     async fn step_model(
@@ -121,12 +146,20 @@ impl Session {
         self.attach_touched().await?;
         self.join_recalled().await?;
         for text in self.queue.take() {
+            if let Err(why) = self.prompt_hooks(&text, cancel).await? {
+                self.emit(|| Event::Notice(why));
+                continue;
+            }
             if !self.is_recalling() {
                 self.recall_for(&text, cancel).await?;
             }
             self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
         }
-        run.tools_done();
+        self.attach_hook_texts().await?;
+        match self.stopped_by_hook() {
+            Some(why) => run.blocked(why),
+            None => run.tools_done(),
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Files, Memories, Model, Search, Shell, Spending, Transcripts, Web,
+    Approver, Clock, Files, Hooks, Memories, Model, Past, Search, Shell, Spending, Transcripts, Web,
 };
 use std::sync::Arc;
 
@@ -24,6 +24,10 @@ pub struct World {
     pub transcripts: Arc<dyn Transcripts>,
     /// Who says yes or no to tool calls.
     pub approver: Arc<dyn Approver>,
+    /// Who runs the handlers of hooks; none where there are none.
+    pub hooks: Option<Arc<dyn Hooks>>,
+    /// What was said in earlier conversations; none where it is not searched (R10).
+    pub past: Option<Arc<dyn Past>>,
     /// Memories of earlier conversations; none where memory is off (L5.7).
     pub memories: Option<Arc<dyn Memories>>,
     /// What the background spent on a day, over all processes; none counts

@@ -6,10 +6,11 @@ use crate::repo::Repo;
 use mnemon_disk::DiskTranscripts;
 use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
-use mnemon_kernel::ports::{TranscriptError, Transcripts};
+use mnemon_kernel::ports::{Past, TranscriptError, Transcripts};
 use mnemon_kernel::{Flag, SessionId};
+use mnemon_search::TranscriptSearch;
 use mnemon_settings::provider::Choice;
-use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved};
+use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
 use mnemon_transcript::{Listed, Side};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub(crate) struct Parts {
     pub(crate) toolbox: Toolbox,
     pub(crate) home: Home,
     pub(crate) repo: Option<Repo>,
+    pub(crate) trust: Trust,
     pub(crate) resolved: Resolved,
     pub(crate) choice: Choice,
     pub(crate) live: LiveFlags,
@@ -101,6 +103,15 @@ impl Agent {
     /// # Errors
     /// If their directory is there and cannot be read.
     pub fn all_transcripts(&self) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
+        let longest = self.parts.config.limits.transcript_line_bytes;
+        let stores = self.project_dirs()?.into_iter().map(|path| {
+            Arc::new(DiskTranscripts::new(path).with_max_line(longest)) as Arc<dyn Transcripts>
+        });
+        Ok(stores.collect())
+    }
+
+    /// The directories of the projects of this home.
+    fn project_dirs(&self) -> Result<Vec<PathBuf>, Error> {
         let root = self.parts.home.projects();
         let broken = |error: &std::io::Error| {
             let (path, message) = (root.clone(), error.to_string());
@@ -117,11 +128,16 @@ impl Agent {
             .map_err(|error| broken(&error))?;
         paths.retain(|path| path.is_dir());
         paths.sort();
+        Ok(paths)
+    }
+
+    /// What was said in every project of this home, for a search by a person.
+    ///
+    /// # Errors
+    /// If their directory is there and cannot be read.
+    pub fn all_past(&self) -> Result<impl Past + use<>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
-        let stores = paths.into_iter().map(|path| {
-            Arc::new(DiskTranscripts::new(path).with_max_line(longest)) as Arc<dyn Transcripts>
-        });
-        Ok(stores.collect())
+        Ok(TranscriptSearch::new(self.project_dirs()?, longest))
     }
 
     /// What sessions are started with, kill switches and limits as they are now.
@@ -158,6 +174,12 @@ impl Agent {
         self.parts.repo.as_ref()
     }
 
+    /// What the repository brings that could act, and whether it may (S7).
+    #[must_use]
+    pub fn trust(&self) -> &Trust {
+        &self.parts.trust
+    }
+
     /// Settings with their origins.
     #[must_use]
     pub fn settings(&self) -> &Resolved {
@@ -174,5 +196,8 @@ impl Agent {
     pub async fn shutdown(self) {
         drop(self.parts.poller);
         self.parts.world.shell.shutdown().await;
+        if let Some(hooks) = &self.parts.world.hooks {
+            hooks.shutdown().await;
+        }
     }
 }

@@ -73,7 +73,7 @@ impl Beside {
     }
 
     fn hold_wait(&self) -> Duration {
-        Duration::from_millis(self.limits.hook.lock_wait_ms)
+        Duration::from_millis(self.limits.beside.lock_wait_ms)
     }
 
     /// Whether a switch is on.

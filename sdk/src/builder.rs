@@ -4,7 +4,6 @@ use crate::agent::{Agent, Parts};
 use crate::approve::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
-use crate::instructions;
 use crate::memory;
 use crate::provider;
 use crate::repo::Repo;
@@ -13,13 +12,10 @@ use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, Toolbox, World};
 use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
 use mnemon_kernel::settings::Surface;
-use mnemon_search::TreeSearch;
-use mnemon_settings::layout::{Platform, local_settings};
+use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
-use mnemon_settings::{
-    Extra, Home, Inputs, Layer, LiveFlags, Resolved, Source, Tracked, load, spawn_poller,
-};
+use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
 use mnemon_web::WebReader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +23,8 @@ use std::sync::Arc;
 
 mod configure;
 mod locate;
+mod looking;
+mod setups;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -51,6 +49,7 @@ pub struct Builder {
     transcripts: Option<Arc<dyn Transcripts>>,
     memories: Option<Arc<dyn Memories>>,
     instructions: Wanted,
+    setups: Wanted,
 }
 
 /// Whether something is brought in.
@@ -83,6 +82,7 @@ impl Builder {
             transcripts: None,
             memories: None,
             instructions: Wanted::Yes,
+            setups: Wanted::Yes,
         }
     }
 
@@ -211,6 +211,13 @@ impl Builder {
         self
     }
 
+    /// Leaves out what people set up around an agent: hooks, skills, servers.
+    #[must_use]
+    pub fn without_setups(mut self) -> Self {
+        self.setups = Wanted::No;
+        self
+    }
+
     /// Memories of your own, in place of the directories that settings name.
     #[must_use]
     pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
@@ -227,7 +234,8 @@ impl Builder {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &cwd)?;
+        let trust = looking::look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
         let source = Source::from_settings(
@@ -251,6 +259,8 @@ impl Builder {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
+        let longest = limits.transcript_line_bytes;
+        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
         let world = World {
             clock: Arc::clone(&self.clock),
             model: made.model,
@@ -260,55 +270,21 @@ impl Builder {
             web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            hooks: self.hook_runner(&resolved),
+            past: Some(Arc::new(past)),
             memories,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
-            config.instructions = Some(instructions::sources(&instructions::Ground {
-                home: home.root(),
-                user_home: self.user_home.as_deref(),
-                managed_settings: self.managed.as_deref(),
-                cwd: &cwd,
-                repo: repo.as_ref(),
-                excludes: &resolved.settings.claude_md_excludes,
-            }));
+            let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
+            config.instructions = Some(seen);
         }
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
-        Ok(Agent::new(Parts { world, config, toolbox, home, repo, resolved, choice, live, poller }))
-    }
-
-    fn resolve_home(&self) -> Result<Home, Error> {
-        Ok(match &self.home {
-            Some(path) => Home::at(path),
-            None => Home::resolve(&self.variables, self.user_home.as_deref())?,
-        })
-    }
-
-    fn load_settings(
-        &self,
-        home: &Home,
-        repo: Option<&Repo>,
-        cwd: &Path,
-    ) -> Result<Resolved, Error> {
-        let root = repo.map_or(cwd, |repo| repo.root.as_path());
-        let local_is_tracked = match repo {
-            Some(repo) if local_settings(&repo.root).exists() => {
-                repo.tracks(".claude/settings.local.json")
-            }
-            _ => Tracked::No,
-        };
-        let platform = Platform::current().managed_settings();
-        Ok(load(&Inputs {
-            home,
-            repo: root,
-            local_is_tracked,
-            extra: self.extra_settings.as_ref(),
-            variables: &self.variables,
-            flags: &self.flags,
-            managed: self.managed.as_deref().unwrap_or(&platform),
-        })?)
+        let parts =
+            Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
+        Ok(Agent::new(parts))
     }
 
     async fn directories(

@@ -3,8 +3,8 @@
 use crate::repo::Repo;
 use mnemon_engine::instructing::Sources;
 use mnemon_rules::Places;
+use mnemon_settings::Trust;
 use mnemon_settings::layout::Platform;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The name of instruction files.
@@ -19,10 +19,11 @@ pub(crate) struct Ground<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) repo: Option<&'a Repo>,
     pub(crate) excludes: &'a [String],
+    pub(crate) trust: &'a Trust,
 }
 
-/// The places of instruction files. Nothing outside the repository is approved
-/// here: what it imports from there is left out, and said (I5).
+/// The places of instruction files. What the repository imports from outside is
+/// left out, and said, unless a person trusts it (I5, S7).
 pub(crate) fn sources(ground: &Ground<'_>) -> Sources {
     let managed = match ground.managed_settings {
         Some(settings) => settings.parent().map(|dir| dir.join(FILE)),
@@ -32,7 +33,7 @@ pub(crate) fn sources(ground: &Ground<'_>) -> Sources {
         places: Places { managed, home: ground.home.to_owned(), cwd: ground.cwd.to_owned() },
         root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
         user_dir: ground.user_home.unwrap_or(ground.home).to_owned(),
-        approved: BTreeSet::new(),
+        approved: ground.trust.imports(),
         excludes: ground.excludes.to_vec(),
     }
 }

@@ -28,6 +28,7 @@ mod builder;
 mod clock;
 mod error;
 pub mod hook;
+mod hooks;
 mod instructions;
 mod memory;
 pub mod memory_dirs;
@@ -36,6 +37,7 @@ pub mod memory_tool;
 pub mod past;
 mod provider;
 mod repo;
+mod repository;
 mod shell;
 mod turn;
 
@@ -45,6 +47,7 @@ pub use builder::Builder;
 pub use clock::SystemClock;
 pub use error::Error;
 pub use repo::Repo;
+pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
 pub use mnemon_disk as disk;
@@ -54,11 +57,13 @@ pub use mnemon_engine::{
     TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
 };
 pub use mnemon_foreign as foreign;
+pub use mnemon_hooks as hooking;
 pub use mnemon_kernel as kernel;
 pub use mnemon_kernel::{Block, SessionId};
 pub use mnemon_memdir as memdir;
 pub use mnemon_memfile as memfile;
 pub use mnemon_prefix as prefix;
+pub use mnemon_process::sandbox_available;
 pub use mnemon_recall as recall;
 pub use mnemon_rules as rules;
 pub use mnemon_settings as settings;

@@ -2,12 +2,14 @@
 //! and what a message or a tool's result said in full (R10).
 //!
 //! Transcripts are read line by line and never whole, newest first, ours and
-//! those that Claude Code keeps for the same directory. Everything here blocks.
+//! those that Claude Code keeps for the same directory.
 
 use mnemon_disk::jsonl;
 use mnemon_foreign::{Reader, Thread, Told, What};
 use mnemon_kernel::limits::PastLimits;
-use mnemon_kernel::{BlockView, Entry, Record, Timestamp, UserOrigin};
+use mnemon_kernel::ports::{Past as _, PastFound, PastQuery, SearchError};
+use mnemon_kernel::{BlockView, Entry, Record};
+use mnemon_search::TranscriptSearch;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -15,57 +17,27 @@ use std::time::SystemTime;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Past {
     pub(crate) dirs: Vec<PathBuf>,
+    pub(crate) line_bytes: u64,
     pub(crate) limits: PastLimits,
 }
 
-/// A message that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The session, which is also the name of its file.
-    pub session: String,
-    /// The message, for [`Past::whole`].
-    pub id: String,
-    /// When it was said.
-    pub at: Timestamp,
-    /// Who said it: `person`, `assistant` or `tool`.
-    pub who: &'static str,
-    /// The part that has the words.
-    pub excerpt: String,
-}
-
 impl Past {
-    /// The messages that have all words of a query, newest sessions first.
-    #[must_use]
-    pub fn search(&self, query: &str, most: usize) -> Vec<Found> {
-        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let mut found = Vec::new();
-        if words.is_empty() {
-            return found;
-        }
-        for file in self.files() {
-            let session = stem(&file);
-            let mut here = Vec::new();
-            self.each(&file, &mut |record| {
-                for (who, text) in parts(record) {
-                    if let Some(excerpt) = excerpt(&text, &words, self.limits.excerpt_chars) {
-                        let (id, at) = (record.id.to_string(), record.at);
-                        here.push(Found { session: session.clone(), id, at, who, excerpt });
-                    }
-                }
-            });
-            // Within a session, too, the newest come first.
-            here.reverse();
-            found.extend(here);
-            if found.len() >= most {
-                break;
-            }
-        }
-        found.truncate(most);
-        found
+    /// The messages that have all words of a query, newest first.
+    ///
+    /// # Errors
+    /// If the query has no words.
+    pub async fn search(&self, words: &str, most: usize) -> Result<PastFound, SearchError> {
+        let query = PastQuery {
+            words: words.to_owned(),
+            most,
+            excerpt_chars: self.limits.excerpt_chars,
+            except: None,
+        };
+        TranscriptSearch::new(self.dirs.clone(), self.line_bytes).search(query).await
     }
 
     /// What a message, or the result of a tool call, said in full; by the id of
-    /// either.
+    /// either. Blocks.
     #[must_use]
     pub fn whole(&self, id: &str) -> Option<String> {
         self.files().into_iter().find_map(|file| {
@@ -82,7 +54,7 @@ impl Past {
     fn text_of(&self, record: &Record, id: &str, file: &Path) -> Option<String> {
         let Entry::User(user) = &record.entry else {
             let is_meant = record.id.as_str() == id;
-            return is_meant.then(|| join(parts(record)));
+            return is_meant.then(|| parts(record).join("\n"));
         };
         for block in &user.content {
             if let BlockView::ToolResult { id: call, content, .. } = block.view()
@@ -91,7 +63,7 @@ impl Past {
                 return Some(self.spilled(file, call).unwrap_or_else(|| plain(content)));
             }
         }
-        (record.id.as_str() == id).then(|| join(parts(record)))
+        (record.id.as_str() == id).then(|| parts(record).join("\n"))
     }
 
     /// A result that was too large for the transcript.
@@ -113,7 +85,7 @@ impl Past {
             }
         };
         // One that cannot be read has nothing.
-        let _ = jsonl::read(file, self.limits.line_bytes, &mut |line| reader.push(line, &mut take));
+        let _ = jsonl::read(file, self.line_bytes, &mut |line| reader.push(line, &mut take));
         reader.finish(&mut take);
     }
 
@@ -132,34 +104,23 @@ impl Past {
             }
         }
         files.sort_by(|a, b| b.cmp(a));
-        files.into_iter().take(self.limits.files).map(|(_, path)| path).collect()
+        files.into_iter().map(|(_, path)| path).collect()
     }
 }
 
-fn stem(path: &Path) -> String {
-    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// What was said in a record, and by whom.
-fn parts(record: &Record) -> Vec<(&'static str, String)> {
+/// What was said in a record.
+fn parts(record: &Record) -> Vec<String> {
     match &record.entry {
-        Entry::User(user) => {
-            let who = match user.origin {
-                UserOrigin::Human => "person",
-                UserOrigin::CompactSummary => "assistant",
-                UserOrigin::ToolResult | UserOrigin::Meta => "tool",
-            };
-            user.content.iter().filter_map(|block| said(block.view(), who)).collect()
-        }
-        Entry::Assistant(answer) => said(answer.block.view(), "assistant").into_iter().collect(),
+        Entry::User(user) => user.content.iter().filter_map(|block| said(block.view())).collect(),
+        Entry::Assistant(answer) => said(answer.block.view()).into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
-fn said(block: BlockView<'_>, who: &'static str) -> Option<(&'static str, String)> {
+fn said(block: BlockView<'_>) -> Option<String> {
     match block {
-        BlockView::Text(text) => Some((who, text.to_owned())),
-        BlockView::ToolResult { content, .. } => Some(("tool", plain(content))),
+        BlockView::Text(text) => Some(text.to_owned()),
+        BlockView::ToolResult { content, .. } => Some(plain(content)),
         _ => None,
     }
 }
@@ -176,33 +137,12 @@ fn plain(content: &serde_json::Value) -> String {
     }
 }
 
-fn join(parts: Vec<(&'static str, String)>) -> String {
-    parts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n")
-}
-
-/// The part of a text around the first word, if it has all of them.
-fn excerpt(text: &str, words: &[String], chars: usize) -> Option<String> {
-    let lower = text.to_lowercase();
-    if !words.iter().all(|word| lower.contains(word)) {
-        return None;
-    }
-    let first = words.iter().filter_map(|word| lower.find(word)).min().unwrap_or_default();
-    let before = lower.get(..first).map_or(0, |before| before.chars().count());
-    let start = before.saturating_sub(chars / 3);
-    let part: String = text.chars().skip(start).take(chars).collect();
-    let part = part.split_whitespace().collect::<Vec<_>>().join(" ");
-    let total = text.chars().count();
-    let head = if start > 0 { "…" } else { "" };
-    let tail = if start + chars < total { "…" } else { "" };
-    Some(format!("{head}{part}{tail}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn past(dir: &Path) -> Past {
-        Past { dirs: vec![dir.to_owned()], limits: PastLimits::default() }
+        Past { dirs: vec![dir.to_owned()], line_bytes: 1 << 20, limits: PastLimits::default() }
     }
 
     fn write(dir: &Path, session: &str, lines: &[&str]) {
@@ -220,8 +160,8 @@ mod tests {
         std::fs::write(dir.join(format!("{session}.jsonl")), lines.join("\n") + "\n").unwrap();
     }
 
-    #[test]
-    fn r10_messages_are_found_by_their_words_and_read_in_full() {
+    #[tokio::test]
+    async fn r10_messages_are_found_by_their_words_and_read_in_full() {
         let dir = tempfile::tempdir().unwrap();
         write(
             dir.path(),
@@ -233,27 +173,17 @@ mod tests {
             ],
         );
         let past = past(dir.path());
-        let found = past.search("login mondays", 5);
+        let found = past.search("login mondays", 5).await.unwrap().hits;
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!((found[0].session.as_str(), found[0].who), ("s1", "person"));
-        assert_eq!(
-            past.whole(&found[0].id).as_deref(),
-            Some("Why does the Login fail on Mondays?")
-        );
+        let whole = past.whole(found[0].record.as_str());
+        assert_eq!(whole.as_deref(), Some("Why does the Login fail on Mondays?"));
         assert_eq!(past.whole("toolu_1").as_deref(), Some("short"));
         let spills = dir.path().join("s1").join("tool-results");
         std::fs::create_dir_all(&spills).unwrap();
         std::fs::write(spills.join("toolu_1.txt"), "all of it").unwrap();
         assert_eq!(past.whole("toolu_1").as_deref(), Some("all of it"));
         assert_eq!(past.whole("../../x"), None);
-        assert!(past.search("", 5).is_empty() && past.search("nowhere", 5).is_empty());
-    }
-
-    #[test]
-    fn r10_an_excerpt_has_the_words_and_is_short() {
-        let text = format!("{} needle {}", "é ".repeat(500), "x ".repeat(500));
-        let part = excerpt(&text, &["needle".into()], 90).unwrap();
-        assert!(part.contains("needle") && part.chars().count() <= 92, "{part}");
-        assert!(part.starts_with('…') && part.ends_with('…'));
+        assert!(past.search("", 5).await.is_err());
+        assert!(past.search("nowhere", 5).await.unwrap().hits.is_empty());
     }
 }

@@ -12,7 +12,7 @@ use mnemon_kernel::ports::{
     Bodies, BoxFuture, Clock, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace,
     MemoryScope, MemoryText,
 };
-use mnemon_memfile::index::{Caps, INDEX_FILE};
+use mnemon_memfile::index::{Cap, Caps, INDEX_FILE};
 use mnemon_memfile::{Frontmatter, Memory};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -133,7 +133,12 @@ impl Tier {
         }
         let took = Caps { lines: loaded.text.lines().count(), bytes: loaded.text.len() };
         let path = self.place.dir.join(INDEX_FILE);
-        Ok(Some((MemoryIndex { scope: self.place.scope, path, text: loaded.text }, took)))
+        let cut = loaded.cut.map(|cap| match cap {
+            Cap::Lines => format!("cut after {} lines", caps.lines),
+            Cap::Bytes => format!("cut after {} bytes", caps.bytes),
+        });
+        let (scope, text) = (self.place.scope, loaded.text);
+        Ok(Some((MemoryIndex { scope, path, text, cut }, took)))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Platforms without process groups, where no command is run (C7).
 
 use crate::ShellConfig;
-use mnemon_kernel::ports::{BoxFuture, JobInfo, Shell, ShellCommand, ShellError, ShellOutput};
+use mnemon_kernel::ports::{
+    BoxFuture, HookCall, HookRun, JobInfo, Shell, ShellCommand, ShellError, ShellOutput,
+};
 use std::path::PathBuf;
 
 /// A shell that says that there is none.
@@ -14,6 +16,19 @@ impl BashShell {
     pub fn new(_config: ShellConfig) -> Self {
         Self
     }
+}
+
+/// Says that no handler of a hook is run here.
+pub async fn run_hook(_config: &ShellConfig, _call: HookCall) -> HookRun {
+    HookRun::not_run("programs are not run on this platform yet")
+}
+
+/// Says that commands cannot be held here.
+///
+/// # Errors
+/// Always.
+pub fn sandbox_available() -> Result<(), String> {
+    Err("there is none on this platform".to_owned())
 }
 
 fn unsupported<T>(cwd: PathBuf) -> Result<T, ShellError> {

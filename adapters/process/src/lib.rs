@@ -18,9 +18,13 @@ mod elsewhere;
 mod unix;
 
 #[cfg(not(unix))]
-pub use elsewhere::BashShell;
+pub use elsewhere::{BashShell, run_hook, sandbox_available};
 #[cfg(unix)]
 pub use unix::BashShell;
+#[cfg(unix)]
+pub use unix::hook::run_hook;
+#[cfg(unix)]
+pub use unix::sandbox::available as sandbox_available;
 
 /// What commands see of our environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,9 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 mod foreground;
 mod group;
+pub(crate) mod hook;
 mod jobs;
 mod kept;
 mod launch;
+pub(crate) mod sandbox;
 mod script;
 
 /// Runs commands with `bash`, or with `sh` where there is no `bash`.

@@ -6,10 +6,11 @@
 //! absolute: whoever gets one can open it.
 //!
 //! The work is done on a thread where it may block, and stops soon after its
-//! future was dropped.
+//! future was dropped. Transcripts are searched by words: [`TranscriptSearch`].
 
 mod glob;
 mod grep;
+mod past;
 mod tree;
 
 use mnemon_kernel::ports::{
@@ -17,6 +18,8 @@ use mnemon_kernel::ports::{
 };
 use std::path::PathBuf;
 use tree::Stop;
+
+pub use past::TranscriptSearch;
 
 /// Searches the file system.
 #[derive(Clone, Copy, Debug, Default)]

@@ -117,6 +117,14 @@ pub enum Error {
         /// Which of them, from 1.
         number: usize,
     },
+    /// What a person said of a repository cannot be kept.
+    #[error("keep what was said of this repository in {}: {source}", path.display())]
+    Trust {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: Box<mnemon_disk::Error>,
+    },
     /// Both kinds of flag source are set.
     #[error("use mnemon.flag_source: set `file` or `url`, not both")]
     TwoFlagSources,

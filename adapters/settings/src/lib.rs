@@ -8,7 +8,8 @@
 //!
 //! The crate reads files that it is pointed at and never the environment,
 //! the current directory or a clock: the apps hand those in. It does not write
-//! settings, run key commands or ask git anything.
+//! settings, run key commands or ask git anything; all that it writes is which
+//! repositories a person trusts ([`trust`]).
 
 pub mod environment;
 pub mod error;
@@ -20,6 +21,7 @@ pub mod provider;
 pub mod resolved;
 pub mod schema;
 pub mod source;
+pub mod trust;
 
 mod check;
 mod refuse;
@@ -33,3 +35,4 @@ pub use origin::Origin;
 pub use refuse::{Refused, Tracked};
 pub use resolved::{Inputs, Resolved, Row, load};
 pub use source::Extra;
+pub use trust::Trust;

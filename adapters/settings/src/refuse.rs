@@ -3,12 +3,15 @@
 //! A repository under your feet is hostile: its committed settings may narrow
 //! what tools do, but not widen it, start programs, send requests elsewhere or
 //! move or remove what a person keeps. A local settings file that git tracks
-//! counts as committed.
+//! counts as committed. What widens or starts programs is taken over where a
+//! person trusts the repository (S7); the rest never is.
 
 use crate::origin::Origin;
+use crate::trust::{Kind, Trust};
 use mnemon_kernel::settings::PermissionMode;
 use serde::Serialize;
 use serde_json::Value;
+use std::path::Path;
 
 /// Whether git tracks the local settings file. Ask git for the file's real
 /// path: below a link, it calls a tracked file untracked.
@@ -31,42 +34,105 @@ pub struct Refused {
     pub reason: &'static str,
 }
 
+impl Refused {
+    /// Whether it is taken over where a person trusts the repository (S7).
+    #[must_use]
+    pub fn opens_with_trust(&self) -> bool {
+        let is_it = |key: &&Key| key.pointer == self.pointer;
+        REFUSED.iter().find(is_it).is_some_and(|key| key.kind.is_some())
+    }
+}
+
 const RUNS: &str = "a repository may not start programs";
 const WIDENS: &str = "a repository may not widen what tools may do";
 const REDIRECTS: &str = "a repository may not choose where requests go";
 const FIGURES: &str = "a repository may not change what is known of models";
 
-/// Keys that are never taken over from a repository.
-const REFUSED: &[(&str, &str)] = &[
-    ("/autoMemoryDirectory", "a repository may not move the memory directory"),
-    ("/env", "a repository may not set variables for programs"),
-    ("/apiKeyHelper", RUNS),
-    ("/hooks", RUNS),
-    ("/statusLine", RUNS),
-    ("/cleanupPeriodDays", "a repository may not remove transcripts"),
-    ("/permissions/allow", WIDENS),
-    ("/permissions/additionalDirectories", WIDENS),
-    ("/mnemon/provider", REDIRECTS),
-    ("/mnemon/flag_source", REDIRECTS),
-    ("/mnemon/memory_home", "a repository may not move the memory directory"),
-    ("/mnemon/memory", "a repository may not say how memories are kept"),
-    ("/mnemon/models", FIGURES),
-    ("/mnemon/prices", FIGURES),
-    ("/mnemon/budget", "a repository may not spend more in the background"),
+/// A key that is not taken over from a repository.
+struct Key {
+    pointer: &'static str,
+    reason: &'static str,
+    /// What it is, where trust in the repository opens it.
+    kind: Option<Kind>,
+}
+
+const fn never(pointer: &'static str, reason: &'static str) -> Key {
+    Key { pointer, reason, kind: None }
+}
+
+const fn trusted(pointer: &'static str, reason: &'static str, kind: Kind) -> Key {
+    Key { pointer, reason, kind: Some(kind) }
+}
+
+const REFUSED: &[Key] = &[
+    never("/autoMemoryDirectory", "a repository may not move the memory directory"),
+    trusted("/env", "a repository may not set variables for programs", Kind::Variables),
+    trusted("/apiKeyHelper", RUNS, Kind::Programs),
+    trusted("/hooks", RUNS, Kind::Hooks),
+    trusted("/statusLine", RUNS, Kind::Programs),
+    never("/cleanupPeriodDays", "a repository may not remove transcripts"),
+    trusted("/permissions/allow", WIDENS, Kind::Permissions),
+    trusted("/permissions/additionalDirectories", WIDENS, Kind::Permissions),
+    never("/mnemon/provider", REDIRECTS),
+    never("/mnemon/flag_source", REDIRECTS),
+    never("/mnemon/memory_home", "a repository may not move the memory directory"),
+    never("/mnemon/memory", "a repository may not say how memories are kept"),
+    never("/mnemon/sandbox", WIDENS),
+    never("/mnemon/models", FIGURES),
+    never("/mnemon/prices", FIGURES),
+    never("/mnemon/budget", "a repository may not spend more in the background"),
 ];
 
 const MODE: &str = "/permissions/defaultMode";
+/// The widest mode that a trusted repository may ask for.
+const WIDEST: &str = "acceptEdits";
 
-/// Takes out of a repository's settings what they may not say. `below` is the
-/// mode that the person's own settings ask for.
-pub(crate) fn refuse(value: &mut Value, origin: &Origin, below: PermissionMode) -> Vec<Refused> {
+/// What in settings is off by itself and on with trust, where they have any.
+pub(crate) fn openable(value: &Value) -> Vec<(&'static str, Kind)> {
+    let has = |pointer: &str| match value.pointer(pointer) {
+        None | Some(Value::Null) => false,
+        Some(Value::Array(list)) => !list.is_empty(),
+        Some(Value::Object(map)) => !map.is_empty(),
+        Some(_) => true,
+    };
+    let keys = REFUSED.iter().filter_map(|key| Some((key.pointer, key.kind?)));
+    let mut found: Vec<_> = keys.filter(|(pointer, _)| has(pointer)).collect();
+    if value.pointer(MODE).and_then(Value::as_str) == Some(WIDEST) {
+        found.push((MODE, Kind::Permissions));
+    }
+    found
+}
+
+/// A repository's settings, and who may say what of them is taken over.
+pub(crate) struct Judge<'a> {
+    /// The file.
+    pub(crate) path: &'a Path,
+    /// What a person said of the repository, if they were asked.
+    pub(crate) trust: Option<&'a Trust>,
+    /// The mode that the person's own settings ask for.
+    pub(crate) below: PermissionMode,
+}
+
+impl Judge<'_> {
+    fn approves(&self, kind: Option<Kind>, pointer: &str, value: &Value) -> bool {
+        let approved = self.trust.zip(kind).zip(value.pointer(pointer));
+        approved.is_some_and(|((trust, kind), at)| trust.approves(kind, self.path, pointer, at))
+    }
+}
+
+/// Takes out of a repository's settings what they may not say.
+pub(crate) fn refuse(value: &mut Value, origin: &Origin, judge: &Judge<'_>) -> Vec<Refused> {
+    let below = judge.below;
     let mut refused = Vec::new();
-    for (pointer, reason) in REFUSED {
-        if take(value, pointer).is_some() {
+    for key in REFUSED {
+        if judge.approves(key.kind, key.pointer, value) {
+            continue;
+        }
+        if take(value, key.pointer).is_some() {
             refused.push(Refused {
-                pointer: (*pointer).to_owned(),
+                pointer: key.pointer.to_owned(),
                 origin: origin.clone(),
-                reason,
+                reason: key.reason,
             });
         }
     }
@@ -74,7 +140,8 @@ pub(crate) fn refuse(value: &mut Value, origin: &Origin, below: PermissionMode) 
     let wider = match value.pointer(MODE) {
         Some(Value::Null) => below == PermissionMode::Plan,
         Some(Value::String(mode)) => match mode.as_str() {
-            "acceptEdits" | "bypassPermissions" => true,
+            WIDEST => !judge.approves(Some(Kind::Permissions), MODE, value),
+            "bypassPermissions" => true,
             "default" => below == PermissionMode::Plan,
             _ => false,
         },
@@ -115,7 +182,8 @@ mod tests {
 
     fn refused(value: &Value, below: PermissionMode) -> (Value, Vec<String>) {
         let mut value = value.clone();
-        let refused = refuse(&mut value, &Origin::Project("p".into()), below);
+        let judge = Judge { path: Path::new("p"), trust: None, below };
+        let refused = refuse(&mut value, &Origin::Project("p".into()), &judge);
         (value, refused.into_iter().map(|r| r.pointer).collect())
     }
 
@@ -127,7 +195,7 @@ mod tests {
             "permissions": {"allow": ["Bash"], "deny": ["Read(.env)"], "ask": ["Write"],
                             "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
             "mnemon": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},
-                       "memory": {}, "memory_home": "/x", "models": {}, "prices": {}, "budget": {},
+                       "memory": {}, "memory_home": "/x", "models": {}, "prices": {}, "budget": {}, "sandbox": {},
                        "flags": {"snip": false}}
         });
         let (kept, names) = refused(&settings, PermissionMode::Default);

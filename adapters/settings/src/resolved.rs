@@ -6,9 +6,10 @@ use crate::error::Error;
 use crate::layout::{self, Home};
 use crate::merge::{Layer, Merged, merge};
 use crate::origin::{Origin, dotted, segments};
-use crate::refuse::{self, Refused, Tracked};
+use crate::refuse::{self, Judge, Refused, Tracked};
 use crate::schema;
 use crate::source::{Document, Extra};
+use crate::trust::Trust;
 use mnemon_kernel::Settings;
 use mnemon_kernel::settings::PermissionMode;
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub struct Inputs<'a> {
     pub repo: &'a Path,
     /// Whether git tracks the repository's local settings.
     pub local_is_tracked: Tracked,
+    /// What a person said of the repository; none: it is not trusted.
+    pub trust: Option<&'a Trust>,
     /// What `--settings` was given.
     pub extra: Option<&'a Extra>,
     /// The environment.
@@ -60,32 +63,32 @@ pub struct Resolved {
 /// flag, that is wrong. A file that is not there is no error, except the one
 /// of `--settings`.
 pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
-    let mut reading = Reading::default();
+    let mut reading = Reading { trust: inputs.trust, ..Reading::default() };
     let home = inputs.home.settings();
     let project = layout::project_settings(inputs.repo);
-    reading.file(&home, Origin::Home(home.clone()), Trust::Own)?;
+    reading.file(&home, Origin::Home(home.clone()), Whose::Own)?;
     // The repository may be the home directory itself, with the home at
     // `~/.claude`: then this file was read just now, and is the person's own.
     if !same_file(&home, &project) {
-        reading.file(&project, Origin::Project(project.clone()), Trust::Repository)?;
+        reading.file(&project, Origin::Project(project.clone()), Whose::Repository)?;
     }
     let local = layout::local_settings(inputs.repo);
-    let trust = match inputs.local_is_tracked {
-        Tracked::Yes => Trust::Repository,
-        Tracked::No => Trust::Own,
+    let whose = match inputs.local_is_tracked {
+        Tracked::Yes => Whose::Repository,
+        Tracked::No => Whose::Own,
     };
-    reading.file(&local, Origin::Local(local.clone()), trust)?;
+    reading.file(&local, Origin::Local(local.clone()), whose)?;
     match inputs.extra {
         Some(Extra::File(path)) => {
             let document = Document::read(path)?.ok_or_else(|| Error::Unreadable {
                 path: path.clone(),
                 source: std::io::ErrorKind::NotFound.into(),
             })?;
-            reading.document(document, Origin::File(path.clone()), Trust::Own)?;
+            reading.document(document, Origin::File(path.clone()), Whose::Own)?;
         }
         Some(Extra::Inline(text)) => {
             let document = Document::parse("--settings".to_owned(), text)?;
-            reading.document(document, Origin::Inline, Trust::Own)?;
+            reading.document(document, Origin::Inline, Whose::Own)?;
         }
         None => {}
     }
@@ -97,7 +100,7 @@ pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
         reading.layers.push(layer.clone());
     }
     let managed = inputs.managed.to_owned();
-    reading.file(&managed, Origin::Managed(managed.clone()), Trust::Own)?;
+    reading.file(&managed, Origin::Managed(managed.clone()), Whose::Own)?;
     reading.resolve(environment.ambient)
 }
 
@@ -117,7 +120,7 @@ fn check_flag(layer: &Layer) -> Result<(), Error> {
 
 /// Whose file it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Trust {
+enum Whose {
     /// The person's or the administrator's.
     Own,
     /// It came with the repository.
@@ -125,16 +128,17 @@ enum Trust {
 }
 
 #[derive(Default)]
-struct Reading {
+struct Reading<'a> {
+    trust: Option<&'a Trust>,
     layers: Vec<Layer>,
     unknown: Vec<(String, Origin)>,
     refused: Vec<Refused>,
 }
 
-impl Reading {
-    fn file(&mut self, path: &Path, origin: Origin, trust: Trust) -> Result<(), Error> {
+impl Reading<'_> {
+    fn file(&mut self, path: &Path, origin: Origin, whose: Whose) -> Result<(), Error> {
         match Document::read(path)? {
-            Some(document) => self.document(document, origin, trust),
+            Some(document) => self.document(document, origin, whose),
             None => Ok(()),
         }
     }
@@ -143,11 +147,11 @@ impl Reading {
         &mut self,
         mut document: Document,
         origin: Origin,
-        trust: Trust,
+        whose: Whose,
     ) -> Result<(), Error> {
-        if trust == Trust::Repository {
-            let below = self.mode();
-            let refused = refuse::refuse(&mut document.value, &origin, below);
+        if let (Whose::Repository, Origin::Project(path) | Origin::Local(path)) = (whose, &origin) {
+            let judge = Judge { path, trust: self.trust, below: self.mode() };
+            let refused = refuse::refuse(&mut document.value, &origin, &judge);
             self.refused.extend(refused);
         }
         let foreign = refuse::refuse_foreign_mode(&mut document.value, &origin);

@@ -8,7 +8,9 @@
 //! Which hosts may be read is decided before, not here.
 
 mod content;
+mod hook;
 mod markdown;
 mod reader;
 
+pub use hook::HookPoster;
 pub use reader::WebReader;

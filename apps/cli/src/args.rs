@@ -152,6 +152,8 @@ pub(crate) enum Command {
     Hook(HookArgs),
     /// Put Mnemon's memory into another agent: hooks and an MCP server
     Install(InstallArgs),
+    /// Show which instruction files are loaded, why, and at what cost
+    Instructions(InstructionsArgs),
     /// Serve memories to other agents over MCP
     Mcp(McpArgs),
     /// Look at memories, and change them
@@ -159,11 +161,15 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     /// Show which memories a message would bring in, and why
     Recall(RecallArgs),
+    /// Look for words in memories and in what was said before
+    Search(SearchArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Print a tool's result or a message by its id
     ShowResult(ShowResultArgs),
+    /// Let what this repository brings act: hooks, servers, permissions, imports
+    Trust(TrustArgs),
     /// Take out of another agent what `install` put there
     Uninstall(UninstallArgs),
     /// Print a completion script for a shell
@@ -245,6 +251,16 @@ pub(crate) struct InstallArgs {
     pub(crate) json: bool,
 }
 
+/// `mnemon instructions`.
+#[derive(Debug, Args)]
+pub(crate) struct InstructionsArgs {
+    /// Also what loads when these files are read
+    pub(crate) files: Vec<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `mnemon mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
@@ -270,6 +286,24 @@ pub(crate) struct UninstallArgs {
     pub(crate) json: bool,
 }
 
+/// `mnemon trust`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct TrustArgs {
+    /// All repositories that were asked about
+    #[arg(long, conflicts_with_all = ["revoke", "dry_run"])]
+    pub(crate) list: bool,
+    /// Take it back
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) revoke: bool,
+    /// Only show what would act
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `mnemon show-result`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowResultArgs {
@@ -281,6 +315,35 @@ pub(crate) struct ShowResultArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `mnemon search`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Words that all have to be there; words in double quotes are one phrase
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// Most places in memories, and most in sessions
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// In the sessions of every project
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only in one of the two
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Place>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where words are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Place {
+    /// In memories
+    Memories,
+    /// In what was said
+    Sessions,
 }
 
 /// `mnemon sessions`.

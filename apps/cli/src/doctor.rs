@@ -12,7 +12,9 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 mod files;
+mod instructions;
 mod settings;
+mod setups;
 
 /// What a finding about the platform is about.
 const AREA: &str = "platform";
@@ -33,7 +35,8 @@ enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     severity: Severity,
-    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`.
+    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`, `hooks`,
+    /// `instructions`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.
@@ -64,6 +67,8 @@ pub(crate) async fn run(
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
             findings.extend(files::look(&agent).await);
+            findings.extend(setups::look(&agent).await);
+            findings.extend(instructions::look(ground).await);
             agent.shutdown().await;
         }
         Err(error) => {
@@ -147,8 +152,6 @@ fn platform(ground: &Ground) -> Vec<Finding> {
         let message = "there is no bash on the PATH; the Bash tool uses sh instead";
         findings.push(Finding::new(Severity::Warning, AREA, message).fix("install bash"));
     }
-    let message = "the Bash tool has no sandbox on this platform; only permissions hold it";
-    findings.push(Finding::new(Severity::Info, AREA, message));
     findings
 }
 
@@ -174,6 +177,5 @@ mod tests {
         let ground = Ground { variables: std::collections::BTreeMap::default(), user_home: None };
         let findings = platform(&ground);
         assert!(findings.iter().any(|finding| finding.message.contains("no bash")));
-        assert!(findings.iter().any(|finding| finding.message.contains("sandbox")));
     }
 }

@@ -67,6 +67,7 @@ async fn answer(
 /// Lets background work come to its end; a signal ends the wait.
 async fn finish(session: &mut Session) -> Result<()> {
     let mut signals = Signals::take()?;
+    session.end_hooks("other").await?;
     tokio::select! {
         done = session.finish() => Ok(done?),
         _ = signals.next() => Ok(()),

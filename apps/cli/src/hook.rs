@@ -105,7 +105,7 @@ fn input() -> Result<Vec<u8>, String> {
     if stdin.is_terminal() {
         return Err("a hook is called by another agent; see docs/guide/claude-code.md".into());
     }
-    let most = Limits::default().hook.input_bytes;
+    let most = Limits::default().beside.input_bytes;
     let mut bytes = Vec::new();
     let read = stdin.lock().take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("the input cannot be read: {error}"))?;

@@ -26,6 +26,7 @@ mod context;
 mod lines;
 mod messages;
 mod show;
+mod trusting;
 
 use ask::{Asker, Question};
 use lines::Lines;
@@ -53,8 +54,10 @@ struct Repl<'a> {
 /// Talks until the person leaves.
 pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let (asker, questions) = Asker::new();
+    let mut lines = Lines::start();
+    trusting::ask(ground, talk, presenter, &mut lines).await?;
     let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
-    let ended = converse(&agent, talk, *presenter, questions).await;
+    let ended = converse(&agent, talk, *presenter, lines, questions).await;
     agent.shutdown().await;
     ended
 }
@@ -63,9 +66,9 @@ async fn converse(
     agent: &Agent,
     talk: &Talk,
     presenter: Presenter,
+    mut lines: Lines,
     questions: UnboundedReceiver<Question>,
 ) -> Result<ExitCode> {
-    let mut lines = Lines::start();
     let mut signals = Signals::take()?;
     let target = match pick::target(agent, &talk.which).await? {
         Target::Ask => match choose(agent, &presenter, &mut lines, &mut signals, "").await? {
@@ -80,7 +83,7 @@ async fn converse(
     let mut repl = Repl { agent, presenter, lines, signals, questions, session, after: Flow::GoOn };
     repl.greet()?;
     let ended = repl.run(talk.prompt.clone()).await;
-    repl.finish().await?;
+    repl.finish("prompt_input_exit").await?;
     ended
 }
 
@@ -183,7 +186,8 @@ impl Repl<'_> {
 
     /// Lets what runs in the background come to its end before the session is
     /// left; a signal ends the wait.
-    async fn finish(&mut self) -> Result<()> {
+    async fn finish(&mut self, reason: &str) -> Result<()> {
+        self.session.end_hooks(reason).await?;
         let running = |task: &TaskView| task.status == TaskStatus::Running;
         if self.session.background().list().iter().any(running) {
             self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;

@@ -9,6 +9,7 @@ mod fail;
 mod headless;
 mod hook;
 mod install;
+mod instructions;
 mod interactive;
 mod log;
 mod mcp;
@@ -16,10 +17,12 @@ mod memory;
 mod pick;
 mod present;
 mod recall;
+mod search;
 mod sessions;
 mod setup;
 mod show_result;
 mod signals;
+mod trust;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command, Talk};
@@ -85,10 +88,13 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Install(args) => install::install(ground, args, presenter)?,
         Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
         Command::Mcp(args) => mcp::run(ground, args, presenter).await?,
+        Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
+        Command::Search(args) => search::run(ground, args, presenter).await?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
+        Command::Trust(args) => trust::run(ground, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "mnemon", &mut script);

@@ -3,11 +3,12 @@
 
 use crate::args::{Choices, Talk, split_rules};
 use crate::fail::Usage;
+use crate::trust;
 use anyhow::{Context, Result};
 use mnemon::engine::permit::{Places, Rule};
 use mnemon::kernel::ports::Approver;
 use mnemon::kernel::settings::{ProviderKind, Surface};
-use mnemon::settings::Extra;
+use mnemon::settings::{Extra, Refused};
 use mnemon::{Agent, Builder, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -61,7 +62,7 @@ pub(crate) async fn for_talk(
             "/autoDreamEnabled",
             false,
         );
-        builder = builder.without_instructions();
+        builder = builder.without_instructions().without_setups();
     }
     let agent = builder.build().await?;
     refuse_broken_denials(&agent)?;
@@ -127,7 +128,9 @@ pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
 /// What a person should know of the settings before a conversation.
 pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     let mut notes: Vec<String> = session.broken_rules().iter().map(ToString::to_string).collect();
-    let refused = agent.settings().refused.len();
+    notes.extend(trust::note(agent.trust()));
+    let is_never = |refused: &&Refused| !refused.opens_with_trust();
+    let refused = agent.settings().refused.iter().filter(is_never).count();
     if refused > 0 {
         notes.push(format!(
             "{refused} settings were not taken over, most likely those of this repository; \

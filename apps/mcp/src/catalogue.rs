@@ -166,8 +166,9 @@ fn sessions() -> Tool {
                 },
                 "required": ["id", "session", "at", "who", "excerpt"],
             }},
+            "more": {"type": "integer"},
         },
-        "required": ["messages"],
+        "required": ["messages", "more"],
     });
     let about = "Finds messages and tool results of earlier conversations in this project, newest \
                  first. Use few and rare words. Read one whole with result_read.";

@@ -5,15 +5,15 @@ use crate::arguments::Arguments;
 use jiff::Timestamp;
 use mnemon::beside::{Beside, Keep, Kept};
 use mnemon::kernel::Flag;
+use mnemon::kernel::ports::PastHit;
 use mnemon::memdir::{By, Scope, TopicPath};
 use mnemon::memfile::MemoryType;
 use mnemon::memory_dirs::recall;
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 
 /// Memories that a search gives where no number is asked for.
 const MEMORIES: usize = 8;
-/// Messages that a search gives where no number is asked for.
-const MESSAGES: usize = 10;
 /// The most that can be asked for.
 const MOST: usize = 50;
 /// Who made a change, in the history.
@@ -23,6 +23,8 @@ const SOURCE: &str = "mcp";
 pub(crate) struct Desk {
     pub(crate) beside: Beside,
     pub(crate) now: Timestamp,
+    /// Where what does not block runs.
+    pub(crate) runtime: Handle,
 }
 
 /// A memory's name to a client: its scope and its path.
@@ -189,23 +191,21 @@ impl Desk {
             return Err("searching past conversations is switched off (past_search)".into());
         }
         let query = arguments.text("query")?;
-        let most = arguments.number("limit", MESSAGES)?.clamp(1, MOST);
-        let rows: Vec<Value> = self
-            .beside
-            .past()
-            .search(query, most)
-            .into_iter()
-            .map(|found| {
-                json!({
-                    "id": found.id,
-                    "session": found.session,
-                    "at": found.at,
-                    "who": found.who,
-                    "excerpt": found.excerpt,
-                })
+        let limits = &self.beside.limits().past;
+        let most = arguments.number("limit", limits.places)?.clamp(1, limits.most_places);
+        let found = self.runtime.block_on(self.beside.past().search(query, most));
+        let found = found.map_err(|error| error.to_string())?;
+        let row = |hit: &PastHit| {
+            json!({
+                "id": hit.record,
+                "session": hit.session,
+                "at": hit.at,
+                "who": hit.who,
+                "excerpt": hit.excerpt,
             })
-            .collect();
-        Ok(json!({"messages": rows}))
+        };
+        let rows: Vec<Value> = found.hits.iter().map(row).collect();
+        Ok(json!({"messages": rows, "more": found.more}))
     }
 
     fn result(&self, arguments: &Arguments) -> Result<Value, String> {

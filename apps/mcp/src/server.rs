@@ -80,10 +80,11 @@ impl Server {
     ) -> Result<T, String> {
         let root = self.root(context).await;
         let open = Arc::clone(&self.open);
+        let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
             let beside = open(&root)?;
             let beside = beside.ok_or("memories are switched off here (autoMemoryEnabled)")?;
-            work(&Desk { beside, now: jiff::Timestamp::now() })
+            work(&Desk { beside, now: jiff::Timestamp::now(), runtime })
         });
         done.await.unwrap_or_else(|error| Err(format!("the work was not done: {error}")))
     }

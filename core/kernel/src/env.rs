@@ -34,6 +34,9 @@ pub const AUTO_COMPACT_WINDOW: &str = "MNEMON_AUTO_COMPACT_WINDOW";
 /// Compact at this percentage of the effective window (T5).
 pub const AUTO_COMPACT_PERCENT: &str = "MNEMON_AUTO_COMPACT_PERCENT";
 
+/// Set for hooks and servers, not read: the directory of the project.
+pub const HOOK_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+
 /// Key for the Anthropic API, sent as `x-api-key`.
 pub const ANTHROPIC_API_KEY: &str = "ANTHROPIC_API_KEY";
 /// Token for the Anthropic API, sent as `Authorization: Bearer`.
@@ -61,6 +64,8 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("CLAUDE_CODE_MAX_CONTEXT_TOKENS", CONTEXT_WINDOW),
     ("CLAUDE_CODE_MAX_RETRIES", "MNEMON_LIMIT_MAX_RETRIES"),
     ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MNEMON_LIMIT_MAX_OUTPUT_TOKENS"),
+    ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "MNEMON_LIMIT_HOOKS_STOP_BLOCKS"),
+    ("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "MNEMON_LIMIT_HOOKS_SESSION_END_MS"),
     ("BASH_MAX_OUTPUT_LENGTH", "MNEMON_LIMIT_OFFLOAD_BASH_CHARS"),
     ("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", "MNEMON_LIMIT_READ_RESULT_TOKENS"),
 ];

@@ -66,6 +66,10 @@ id!(
     ToolUseId
 );
 id!(
+    /// One letter between agents.
+    LetterId
+);
+id!(
     /// A model, as its server calls it.
     ModelId
 );

@@ -29,7 +29,7 @@ pub use block::{Block, BlockView, Role};
 pub use effect::{Effect, Outcome};
 pub use error::{Class, Classify};
 pub use flags::{Flag, Flags};
-pub use ids::{MessageId, ModelId, RecordId, RequestId, SessionId, ToolUseId};
+pub use ids::{LetterId, MessageId, ModelId, RecordId, RequestId, SessionId, ToolUseId};
 pub use jiff::Timestamp;
 pub use limits::Limits;
 pub use models::{ModelSpec, ModelTable, Prices, Usd};

@@ -109,14 +109,18 @@ limits! {
         extract: ExtractLimits = ExtractLimits::default(),
         /// Memories that are brought in.
         recall: RecallLimits = RecallLimits::default(),
+        /// Searching what was said before.
+        past: PastLimits = PastLimits::default(),
         /// Instruction files.
         rules: RulesLimits = RulesLimits::default(),
+        /// Programs that are run at events.
+        hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
-        /// Hooks of other agents.
-        hook: HookLimits = HookLimits::default(),
-        /// Past conversations.
-        past: PastLimits = PastLimits::default(),
+        /// Beside other agents.
+        beside: BesideLimits = BesideLimits::default(),
+        /// Layer 7: agents and their letters.
+        agents: AgentLimits = AgentLimits::default(),
     }
 }
 
@@ -275,6 +279,22 @@ limits! {
 }
 
 limits! {
+    /// Searching what was said before (R10).
+    PastLimits {
+        /// Places that a search gives where none are asked for.
+        places: usize = 10,
+        /// Most places of one search by a model.
+        most_places: usize = 50,
+        /// Characters of each place.
+        excerpt_chars: usize = 300,
+        /// Largest spilled result that other agents are given, in bytes.
+        result_bytes: u64 = 16 * 1024 * 1024,
+        /// Characters of a message or a result that other agents are given at once.
+        page_chars: usize = 20_000,
+    }
+}
+
+limits! {
     /// What instruction files may be and pull in (I2 to I4).
     RulesLimits {
         /// How deep imports go.
@@ -293,6 +313,24 @@ limits! {
 }
 
 limits! {
+    /// How long hooks may take, and how much they may say (Q7).
+    HookLimits {
+        /// Seconds that a handler may take where it names no time.
+        timeout_s: u64 = 600,
+        /// Seconds that one may take before a person's message goes on.
+        prompt_timeout_s: u64 = 30,
+        /// Milliseconds that all handlers together have when a session ends.
+        session_end_ms: u64 = 1_500,
+        /// Characters of one text of a handler; what is longer goes to a file.
+        output_chars: usize = 10_000,
+        /// Bytes of a handler's output that are read.
+        output_bytes: u64 = 1024 * 1024,
+        /// How often in a row the model is kept at work by a hook when it would stop.
+        stop_blocks: u32 = 8,
+    }
+}
+
+limits! {
     /// When missing cache reads are reported as a break (PC6). Both have to be passed.
     BreakLimits {
         /// Expected tokens that may be missing.
@@ -303,24 +341,8 @@ limits! {
 }
 
 limits! {
-    /// How far back conversations are searched (R10).
-    PastLimits {
-        /// Transcripts that are looked into, the newest.
-        files: usize = 500,
-        /// Longest line that is read, in bytes.
-        line_bytes: u64 = 16 * 1024 * 1024,
-        /// Characters of an excerpt.
-        excerpt_chars: usize = 300,
-        /// Largest result that is read in full, in bytes.
-        result_bytes: u64 = 16 * 1024 * 1024,
-        /// Characters of a message or a result that are given at once.
-        page_chars: usize = 20_000,
-    }
-}
-
-limits! {
     /// What a hook of another agent takes in and gives back (X1).
-    HookLimits {
+    BesideLimits {
         /// UTF-16 units of text that a hook gives to its host; hosts cut at 10,000.
         context_units: usize = 9_900,
         /// Bytes of input that are read.
@@ -341,6 +363,48 @@ limits! {
         worker_s: u64 = 120,
         /// Days after which what hooks noted of a session is removed.
         notes_days: u64 = 30,
+    }
+}
+
+limits! {
+    /// Layer 7: what agents may spend, and how letters travel (L7).
+    AgentLimits {
+        /// Most model requests of one agent, where its definition names none.
+        requests: u32 = 200,
+        /// Most tokens that one agent may use, cache reads aside; 0 is no limit.
+        budget_tokens: u64 = 2_000_000,
+        /// Most background agents at once.
+        background: usize = 64,
+        /// Longest a background agent may run, in seconds.
+        deadline_s: u64 = 3_600,
+        /// Longest that background agents are waited for when a session ends, in seconds.
+        drain_s: u64 = 600,
+        /// Largest file that defines an agent, in bytes.
+        definition_bytes: u64 = 256 * 1024,
+        /// Most files that define agents in one directory.
+        definitions: usize = 200,
+        /// Characters of a kind's description in the list of kinds.
+        description_chars: usize = 400,
+        /// Longest message between agents, in bytes.
+        message_bytes: u64 = 256 * 1024,
+        /// Seconds between two summaries of what an agent does.
+        summary_s: u64 = 30,
+        /// Newest messages from which the small model writes a summary.
+        summary_messages: usize = 6,
+        /// Characters of each of those messages.
+        summary_chars: usize = 600,
+        /// Most tokens of a summary.
+        summary_tokens: u64 = 60,
+        /// Milliseconds between two looks into a mailbox.
+        mail_poll_ms: u64 = 1_000,
+        /// Longest wait for a mailbox that another process uses, in milliseconds.
+        mail_wait_ms: u64 = 10_000,
+        /// Lines of an agent's memory index that are loaded.
+        memory_lines: usize = 200,
+        /// Bytes of an agent's memory index that are loaded.
+        memory_bytes: usize = 25_000,
+        /// Tokens of a plan that come back after a compaction.
+        plan_tokens: u64 = 10_000,
     }
 }
 

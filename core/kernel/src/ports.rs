@@ -6,16 +6,21 @@
 //! (no process, no half-written file).
 
 mod files;
+mod hooks;
 mod memories;
 mod model;
+mod past;
 mod person;
+mod post;
 mod search;
 mod shell;
 mod spending;
 mod transcripts;
 mod web;
+mod worktrees;
 
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
+pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
     Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
 };
@@ -23,12 +28,17 @@ pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
     SOURCE_HEADER,
 };
+pub use past::{Past, PastFound, PastHit, PastQuery};
 pub use person::{Answer, Approver, PermissionAsk};
+pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
 pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
-pub use shell::{Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput};
+pub use shell::{
+    Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
+};
 pub use spending::{Spending, SpendingError, Spent};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
+pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 
 use jiff::Timestamp;
 use std::future::Future;

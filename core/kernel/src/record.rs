@@ -120,7 +120,7 @@ pub fn reminder(text: &str) -> String {
 /// content that did not come from us (S4). The tag stays readable.
 #[must_use]
 pub fn neutralise(text: &str) -> String {
-    const TAGS: [&str; 2] = ["system-reminder", "persisted-output"];
+    const TAGS: [&str; 3] = ["system-reminder", "persisted-output", "agent-message"];
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {

@@ -160,6 +160,8 @@ pub struct Own {
     pub prices: BTreeMap<String, Prices>,
     /// Where kill switches and limits can be changed while sessions run (Q3).
     pub flag_source: FlagSource,
+    /// What the operating system holds shell commands to (S8).
+    pub sandbox: Sandbox,
     /// Compact at this percentage of the effective window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_compact_percent: Option<u64>,
@@ -204,6 +206,20 @@ pub enum Deed {
     Usual,
     /// Delete what a person wrote.
     DeletesPersons,
+}
+
+/// A sandbox for the commands of the conversation; those of background agents
+/// always have one. A repository's is not taken over.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Sandbox {
+    /// Commands reach no network, and write only in the working directories
+    /// and the folder for temporary files. Where that cannot be held, they
+    /// are refused.
+    pub enabled: bool,
+    /// More directories in which they may write.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
 }
 
 /// The prompt cache (PC5).

@@ -34,7 +34,10 @@ pub enum Reason {
     /// A file in its directory was read.
     Nested,
     /// A file that its `paths` match was touched.
-    PathMatch,
+    PathMatch {
+        /// The pattern that matched.
+        glob: String,
+    },
     /// Another instruction file imports it.
     Import {
         /// That file.

@@ -52,17 +52,19 @@ impl Lazy {
                 }
             }
         }
-        let root = &self.root;
-        let (matching, waiting) = std::mem::take(&mut self.conditional)
-            .into_iter()
-            .partition(|rule| rule.patterns.matches_below(base(rule, root), path));
+        let mut waiting = Vec::new();
+        for rule in std::mem::take(&mut self.conditional) {
+            match rule.patterns.matching(base(&rule, &self.root), path) {
+                None => waiting.push(rule),
+                Some(glob) => due.push(Candidate {
+                    reason: Reason::PathMatch { glob: glob.to_owned() },
+                    path: rule.path,
+                    look: Look::Rule,
+                    scope: rule.scope,
+                }),
+            }
+        }
         self.conditional = waiting;
-        due.extend(Vec::into_iter(matching).map(|rule: Conditional| Candidate {
-            path: rule.path,
-            look: Look::Rule,
-            scope: rule.scope,
-            reason: Reason::PathMatch,
-        }));
         due
     }
 

@@ -236,7 +236,8 @@ impl<'a> Loader<'a> {
         if task.candidate.look == Look::Rule || is_import {
             let rule = frontmatter::split(text);
             body = rule.body;
-            let waits = !is_import && task.candidate.reason != Reason::PathMatch;
+            let is_due = matches!(task.candidate.reason, Reason::PathMatch { .. });
+            let waits = !is_import && !is_due;
             if waits && !rule.paths.is_empty() {
                 self.waiting.insert(real.to_owned());
                 return self.wait(&task, &rule.paths);

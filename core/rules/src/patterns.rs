@@ -16,11 +16,27 @@ const SET_SIZE: usize = 256;
 /// Patterns, ready to match.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns {
+    written: Vec<String>,
     /// Matched against the path below the base.
-    relative: Vec<GlobSet>,
+    relative: Vec<Set>,
     /// Matched against the whole path.
-    absolute: Vec<GlobSet>,
+    absolute: Vec<Set>,
     refused: Vec<String>,
+}
+
+/// Globs that are matched together.
+#[derive(Clone, Debug)]
+struct Set {
+    globs: GlobSet,
+    /// Which of the patterns each glob came from.
+    from: Vec<usize>,
+}
+
+impl Set {
+    fn first(&self, path: &Path) -> Option<usize> {
+        let at = self.globs.matches(path).into_iter().next()?;
+        self.from.get(at).copied()
+    }
 }
 
 impl Patterns {
@@ -30,7 +46,8 @@ impl Patterns {
         let mut out = Self::default();
         let (mut relative, mut absolute) = (Vec::new(), Vec::new());
         let mut budget = Budget { patterns: limits.brace_patterns, bytes: limits.brace_bytes };
-        for pattern in patterns.iter().map(AsRef::as_ref) {
+        for (at, pattern) in patterns.iter().map(AsRef::as_ref).enumerate() {
+            out.written.push(pattern.to_owned());
             let expanded = expand(pattern, &mut budget).unwrap_or_default();
             let globs: Vec<_> = expanded.iter().filter_map(|text| compile(text)).collect();
             if globs.is_empty() {
@@ -39,10 +56,10 @@ impl Patterns {
             for glob in globs {
                 let rooted = glob.glob().starts_with('/');
                 if rooted || glob.glob().starts_with("**/") {
-                    absolute.push(glob.clone());
+                    absolute.push((at, glob.clone()));
                 }
                 if !rooted {
-                    relative.push(glob);
+                    relative.push((at, glob));
                 }
             }
         }
@@ -51,19 +68,26 @@ impl Patterns {
         out
     }
 
-    /// Whether a path below `base` matches. Patterns that begin with `/` are
-    /// about the whole path.
+    /// The pattern that a path below `base` matches. Patterns that begin with
+    /// `/` are about the whole path.
     #[must_use]
-    pub fn matches_below(&self, base: &Path, path: &Path) -> bool {
-        let below = path.strip_prefix(base).ok();
-        below.is_some_and(|below| self.relative.iter().any(|set| set.is_match(below)))
-            || self.absolute.iter().any(|set| set.is_match(path)) && below.is_some()
+    pub fn matching(&self, base: &Path, path: &Path) -> Option<&str> {
+        let below = path.strip_prefix(base).ok()?;
+        let relative = self.relative.iter().find_map(|set| set.first(below));
+        let at = relative.or_else(|| self.absolute.iter().find_map(|set| set.first(path)))?;
+        self.written.get(at).map(String::as_str)
     }
 
     /// Whether a whole path matches.
     #[must_use]
     pub fn matches_whole(&self, path: &Path) -> bool {
-        self.absolute.iter().any(|set| set.is_match(path))
+        self.absolute.iter().any(|set| set.globs.is_match(path))
+    }
+
+    /// The patterns as they were written.
+    #[must_use]
+    pub fn written(&self) -> &[String] {
+        &self.written
     }
 
     /// The patterns that are invalid or stand for too many; they match nothing.
@@ -78,15 +102,16 @@ fn compile(pattern: &str) -> Option<Glob> {
     GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build().ok()
 }
 
-fn sets(globs: &[Glob]) -> Vec<GlobSet> {
+fn sets(globs: &[(usize, Glob)]) -> Vec<Set> {
     let chunks = globs.chunks(SET_SIZE);
     chunks
         .filter_map(|chunk| {
             let mut builder = GlobSetBuilder::new();
-            for glob in chunk {
+            for (_, glob) in chunk {
                 builder.add(glob.clone());
             }
-            builder.build().ok()
+            let from = chunk.iter().map(|(at, _)| *at).collect();
+            Some(Set { globs: builder.build().ok()?, from })
         })
         .collect()
 }
@@ -170,7 +195,7 @@ mod tests {
 
     fn matches(pattern: &str, path: &str) -> bool {
         let patterns = Patterns::new(&[pattern], &RulesLimits::default());
-        patterns.matches_below(Path::new("/p"), &Path::new("/p").join(path))
+        patterns.matching(Path::new("/p"), &Path::new("/p").join(path)).is_some()
     }
 
     #[test]
@@ -202,9 +227,9 @@ mod tests {
     fn i2_an_invalid_pattern_matches_nothing_and_spares_the_others() {
         let patterns = Patterns::new(&["[", "{a", "a}", "*.rs"], &RulesLimits::default());
         assert_eq!(patterns.refused(), ["[", "{a", "a}"]);
-        assert!(patterns.matches_below(Path::new("/p"), Path::new("/p/x.rs")));
-        assert!(!patterns.matches_below(Path::new("/p"), Path::new("/p/a")));
-        assert!(!patterns.matches_below(Path::new("/p"), Path::new("/q/x.rs")));
+        assert!(patterns.matching(Path::new("/p"), Path::new("/p/x.rs")).is_some());
+        assert!(patterns.matching(Path::new("/p"), Path::new("/p/a")).is_none());
+        assert!(patterns.matching(Path::new("/p"), Path::new("/q/x.rs")).is_none());
     }
 
     #[test]
@@ -212,7 +237,7 @@ mod tests {
         let bomb = "{a,b}".repeat(40);
         let patterns = Patterns::new(&[bomb.as_str()], &RulesLimits::default());
         assert_eq!(patterns.refused().len(), 1);
-        assert!(!patterns.matches_below(Path::new("/p"), Path::new("/p/a")));
+        assert!(patterns.matching(Path::new("/p"), Path::new("/p/a")).is_none());
     }
 
     #[test]
@@ -220,15 +245,24 @@ mod tests {
         let globs: Vec<String> = (0..10_000).map(|at| format!("src/m{at}/**/*.x{at}")).collect();
         let patterns = Patterns::new(&globs, &RulesLimits::default());
         assert!(patterns.refused().is_empty());
-        assert!(patterns.matches_below(Path::new("/p"), Path::new("/p/src/m9999/a/b.x9999")));
-        assert!(!patterns.matches_below(Path::new("/p"), Path::new("/p/src/m1/a.x2")));
+        assert!(patterns.matching(Path::new("/p"), Path::new("/p/src/m9999/a/b.x9999")).is_some());
+        assert!(patterns.matching(Path::new("/p"), Path::new("/p/src/m1/a.x2")).is_none());
+    }
+
+    #[test]
+    fn i5_the_pattern_that_matched_is_known() {
+        let patterns = Patterns::new(&["[", "docs/{a,b}/*", "/p/x.rs"], &RulesLimits::default());
+        let matching = |path: &str| patterns.matching(Path::new("/p"), Path::new(path));
+        assert_eq!(matching("/p/docs/b/x.md"), Some("docs/{a,b}/*"));
+        assert_eq!(matching("/p/x.rs"), Some("/p/x.rs"));
+        assert_eq!(matching("/p/y.rs"), None);
     }
 
     proptest! {
         #[test]
         fn i2_any_pattern_is_taken(pattern in "[a{},*?\\[\\]\\\\/!.-]{0,24}") {
             let patterns = Patterns::new(&[pattern.as_str()], &RulesLimits::default());
-            let _ = patterns.matches_below(Path::new("/p"), Path::new("/p/a/b"));
+            let _ = patterns.matching(Path::new("/p"), Path::new("/p/a/b"));
         }
     }
 }

@@ -31,7 +31,7 @@ fn label(text: &Text) -> String {
     match &text.reason {
         Reason::Import { by } => format!("{whose}; imported by {}", by.display()),
         Reason::Nested => format!("{whose}; for files in its directory"),
-        Reason::PathMatch => format!("{whose}; for files like the one just touched"),
+        Reason::PathMatch { .. } => format!("{whose}; for files like the one just touched"),
         Reason::Start => whose.to_owned(),
     }
 }

@@ -126,6 +126,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
         | Decision::CacheEdited { .. }
         | Decision::ServerCleared { .. }
         | Decision::CompactionFailed { .. }
+        | Decision::HookFailed { .. }
         | Decision::BreakSeen(_) => Vec::new(),
     };
     for id in ids {

@@ -13,12 +13,14 @@
 //! - [`chain`]: all lines, one conversation
 //! - [`listing`]: a transcript's entry in a list, from its head and tail
 //! - [`bookkeeping`]: lines that are not part of the conversation
+//! - [`find`]: words in what was said
 //! - [`mod@fork`]: the same conversation under another name
 //! - [`mod@slug`]: the name of a project's directory
 
 pub mod bookkeeping;
 pub mod chain;
 pub mod envelope;
+pub mod find;
 pub mod fork;
 pub mod line;
 pub mod listing;

@@ -37,6 +37,7 @@ impl Session {
     ) -> Result<(Self, Resumed), Error> {
         let (conversation, torn_bytes) = load(&world, &id, slim()).await?;
         let mut session = Self::new(id, world, config, toolbox);
+        session.began_by("resume");
         let resumed = session.restore(conversation, torn_bytes);
         session.mend().await?;
         session.adopt_choices().await?;
@@ -64,6 +65,7 @@ impl Session {
         }
         conversation.records = forked.records;
         conversation.ledger = Ledger::default();
+        session.began_by("fork");
         let resumed = session.restore(conversation, torn_bytes);
         session.mend().await?;
         session.adopt_choices().await?;

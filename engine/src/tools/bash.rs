@@ -29,14 +29,15 @@ struct Arguments<'a> {
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Bash",
+            name: "Bash".into(),
             description: "Runs a command in a shell and gives its output and exit code. The \
                 working directory is kept from call to call; variables are not. There is no \
                 terminal: nothing can be typed in. The command ends after timeout milliseconds, \
                 or after a default time if none is given. With run_in_background it goes on by \
                 itself, its output goes to a file that Read can read, and you are told when it \
                 ends. Quote paths with spaces. To read, change and find files use Read, Edit, \
-                Write, Glob and Grep.",
+                Write, Glob and Grep."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {
@@ -95,6 +96,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         cwd: context.cwd(),
         timeout: (!arguments.background).then_some(arguments.timeout),
         output_bytes: context.limits.shell_output_bytes,
+        confinement: context.confinement.clone(),
     };
     if arguments.background {
         return start(context, command).await;

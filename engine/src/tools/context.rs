@@ -4,7 +4,7 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use mnemon_kernel::ports::{FileVersion, JobInfo, JobState};
+use mnemon_kernel::ports::{Confinement, FileVersion, JobInfo, JobState};
 use mnemon_kernel::{Limits, SessionId};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,8 @@ pub struct ToolContext {
     pub ask: Option<Arc<dyn Asker>>,
     /// Whether the model may take ranges out of its view.
     pub snipping: Snipping,
+    /// What commands are held to by the operating system (S8).
+    pub confinement: Confinement,
     state: Mutex<ToolState>,
 }
 
@@ -76,6 +78,7 @@ impl ToolContext {
             roots,
             ask: None,
             snipping: Snipping::On,
+            confinement: Confinement::Free,
             state: Mutex::new(state),
         }
     }
@@ -99,6 +102,8 @@ impl ToolContext {
             roots: self.roots.clone(),
             ask: self.ask.clone(),
             snipping: Snipping::Off,
+            // Commands of background agents only read (S3), and are held to it.
+            confinement: Confinement::Sandbox { writable: Vec::new() },
             state: Mutex::new(state),
         }
     }

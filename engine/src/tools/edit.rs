@@ -37,13 +37,14 @@ struct Arguments<'a> {
 impl Tool for Edit {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Edit",
+            name: "Edit".into(),
             description: "Replaces exact text in a file that was read before. old_string must \
                 be in the file exactly once, with its white space, without line numbers; take \
                 more lines around it to make it unique, or set replace_all to replace every \
                 occurrence. An empty new_string deletes the text. An empty old_string with a \
                 path where no file is creates that file. If the file changed since it was \
-                read, it must be read again.",
+                read, it must be read again."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {

@@ -18,10 +18,11 @@ pub(super) struct Glob;
 impl Tool for Glob {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Glob",
+            name: "Glob".into(),
             description: "Finds files by a pattern of their path, such as **/*.rs or \
                 src/*/mod.ts; the newest come first. Files that the project ignores are left \
-                out. Use it to find files by name; to find them by content use Grep.",
+                out. Use it to find files by name; to find them by content use Grep."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {

@@ -13,13 +13,13 @@ pub(super) struct Grep;
 impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Grep",
+            name: "Grep".into(),
             description: "Searches files for a regular expression (Rust regex syntax: a \
                 brace, bracket or dot that is meant as such needs a backslash). Gives the paths of files with a \
                 match, or the matching lines (output_mode content), or counts. Narrow it with \
                 path, glob or type. Files that the project ignores are left out, as are \
                 binaries. Patterns match within a line. Use this rather than grep or rg in \
-                Bash.",
+                Bash.".into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {

@@ -18,12 +18,13 @@ pub(super) struct Snip;
 impl Tool for Snip {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: NAME,
+            name: NAME.into(),
             description: "Takes a range of this conversation out of your view, with a short \
                 marker in its place, to make room: a detour that led nowhere, results that are \
                 used up. Both ends are ids of records or of tool calls, as markers and summaries \
                 name them; the range grows to whole exchanges. Nothing is lost: the transcript \
-                keeps it, ResultRead reads it again, and the person can undo it.",
+                keeps it, ResultRead reads it again, and the person can undo it."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {

@@ -38,11 +38,12 @@ pub(super) struct TodoWrite;
 impl Tool for TodoWrite {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "TodoWrite",
+            name: "TodoWrite".into(),
             description: "Keeps a to-do list that the person can see. Each call gives the whole \
                 list anew. Use it for work of several steps: write the steps down, have one \
                 in_progress at a time, mark each completed as soon as it is done and not \
-                before. Leave it out for small tasks.",
+                before. Leave it out for small tasks."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {

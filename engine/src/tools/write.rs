@@ -18,11 +18,12 @@ pub(super) struct Write;
 impl Tool for Write {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Write",
+            name: "Write".into(),
             description: "Writes a whole file, with directories as needed. A new file can be \
                 written at once. An existing file is replaced, and only if its current content \
                 was read before; to change a part of a file use Edit. The file is written whole \
-                or not at all.",
+                or not at all."
+                .into(),
             input_schema: json!({
                 "type": "object",
                 "properties": {

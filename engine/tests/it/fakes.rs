@@ -51,6 +51,8 @@ impl Bench {
             web: web.clone(),
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
+            hooks: None,
+            past: None,
             memories: None,
             spending: None,
         };

@@ -29,7 +29,7 @@ fn q5_definitions_are_part_of_the_cached_prefix() {
 #[test]
 fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
     let specs: Vec<_> = standard_tools().iter().map(|tool| tool.spec()).collect();
-    let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+    let names: Vec<&str> = specs.iter().map(|spec| &*spec.name).collect();
     let order = [
         "Read",
         "Write",
@@ -41,6 +41,7 @@ fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
         "TodoWrite",
         "ResultRead",
         "Snip",
+        "MemorySearch",
     ];
     assert_eq!(names, order);
     for spec in specs {
@@ -75,9 +76,9 @@ async fn s6_a_call_that_is_not_understood_touches_nothing() {
     let bench = Bench::new();
     for spec in standard_tools().iter().map(|tool| tool.spec()) {
         for input in [json!({"__invalid_json": "{\"a"}), json!({}), json!("x"), Value::Null] {
-            assert_eq!(tool(spec.name).access(&input, &bench.context), Access::Nothing);
-            let text = bench.error(spec.name, input).await;
-            assert!(text.contains(spec.name), "{text}");
+            assert_eq!(tool(&spec.name).access(&input, &bench.context), Access::Nothing);
+            let text = bench.error(&spec.name, input).await;
+            assert!(text.contains(&*spec.name), "{text}");
         }
     }
     assert!(bench.shell.commands.lock().unwrap().is_empty());

@@ -56,6 +56,20 @@ pub struct Applied {
     pub report: Report,
 }
 
+impl Applied {
+    /// The text that takes the place of what came before.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let text = self.entries.iter().find_map(|entry| match entry {
+            Entry::User(user) if user.origin == UserOrigin::CompactSummary => {
+                Some(user.content.iter().map(Block::plain_text).collect())
+            }
+            _ => None,
+        });
+        text.unwrap_or_default()
+    }
+}
+
 /// Where a compaction happens.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {

@@ -62,6 +62,8 @@ impl Builder {
             budget: own.budget,
             offers: Offers::from(&own.provider),
             surroundings,
+            hooks: self.hook_registry(resolved),
+            confinement: self.confinement(resolved, &roots),
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
             roots,
             user_home: self.user_home.clone(),

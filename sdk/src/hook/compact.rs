@@ -23,7 +23,7 @@ impl Beside {
         now: Timestamp,
     ) -> Result<Reply, Error> {
         if let Some(path) = call.transcript() {
-            let said = persons_words(&path, self.limits.hook.transcript_bytes);
+            let said = persons_words(&path, self.limits.beside.transcript_bytes);
             notes.note(Note::Kept { words: self.newest(said) });
         }
         self.stopped(call, notes, now)
@@ -33,7 +33,7 @@ impl Beside {
     pub(super) fn after_summary(&self, call: &Call, notes: &mut Notes) -> Reply {
         let summary = words(call.text("compact_summary"));
         if !summary.is_empty() {
-            let least = self.limits.hook.kept_percent;
+            let least = self.limits.beside.kept_percent;
             let lost = |message: &String| {
                 let own = words(message);
                 let there = own.intersection(&summary).count();
@@ -47,7 +47,7 @@ impl Beside {
 
     /// The newest messages that fit, in their order.
     fn newest(&self, said: Vec<String>) -> Vec<String> {
-        let limits = &self.limits.hook;
+        let limits = &self.limits.beside;
         let mut left = limits.kept_chars;
         let mut kept: Vec<String> = Vec::new();
         for message in said.into_iter().rev() {

@@ -42,7 +42,7 @@ impl Beside {
     /// How long a worker may take.
     #[must_use]
     pub fn worker_deadline(&self) -> Duration {
-        Duration::from_secs(self.limits.hook.worker_s)
+        Duration::from_secs(self.limits.beside.worker_s)
     }
 
     /// The file whose lock a worker holds.
@@ -53,7 +53,7 @@ impl Beside {
 
     /// Removes notes of sessions that are long over.
     fn sweep(&self) {
-        let age = Duration::from_secs(self.limits.hook.notes_days.saturating_mul(SECONDS_A_DAY));
+        let age = Duration::from_secs(self.limits.beside.notes_days.saturating_mul(SECONDS_A_DAY));
         let Ok(entries) = std::fs::read_dir(self.notes_dir()) else { return };
         for path in entries.flatten().map(|entry| entry.path()) {
             let is_ours = path.extension().is_some_and(|ending| ending == "jsonl");

@@ -35,7 +35,7 @@ impl Beside {
         for hit in found.hits {
             let Some(attachment) = hit.injected else { continue };
             let text = inner(&attachment.rendered);
-            let fits = units(&context) + units(text) + 2 <= self.limits.hook.context_units
+            let fits = units(&context) + units(text) + 2 <= self.limits.beside.context_units
                 && fits_session(notes.bytes, text.len(), limits);
             if !fits || notes.surfaced.contains(&hit.memory.file) {
                 continue;

@@ -34,7 +34,7 @@ impl Beside {
         let mut text = String::new();
         // A session that is resumed still has the index that it started with.
         if source != "resume" {
-            let room = self.limits.hook.context_units.saturating_sub(AROUND);
+            let room = self.limits.beside.context_units.saturating_sub(AROUND);
             let mut caps = Caps { bytes: room.min(Caps::default().bytes), ..Caps::default() };
             let project = project.as_ref().filter(|_| !self.is_shared(call));
             for (whose, store) in
@@ -61,12 +61,12 @@ impl Beside {
         let head = "Mnemon keeps what was learned in earlier sessions. What follows is from the \
                     past: read the file of a memory before you rely on it, and check it against \
                     the present.\n";
-        Ok(Reply::context(&within(&format!("{head}{text}"), self.limits.hook.context_units)))
+        Ok(Reply::context(&within(&format!("{head}{text}"), self.limits.beside.context_units)))
     }
 
     /// What was done to the memories since this was last asked.
     fn changes(&self, store: &Store, now: Timestamp) -> Result<String, Error> {
-        let most = self.limits.hook.changes;
+        let most = self.limits.beside.changes;
         let entries = store.log(None, most)?;
         let newest = entries.first().map_or(EntryId(0), |entry| entry.id);
         let seen = self.last_seen();

@@ -33,7 +33,7 @@ impl Beside {
         let Some(path) = call.transcript().filter(|_| self.is_on(Flag::Extract)) else {
             return Ok(Reply::nothing());
         };
-        let news = match news(&path, notes.looked, self.limits.hook.transcript_bytes) {
+        let news = match news(&path, notes.looked, self.limits.beside.transcript_bytes) {
             Ok(news) => news,
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "a transcript cannot be read");

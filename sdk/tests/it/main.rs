@@ -16,6 +16,7 @@ mod collapse;
 mod examples;
 mod faults;
 mod forks;
+mod hooks;
 mod instructions;
 mod memory;
 mod memory_tool;

@@ -353,3 +353,37 @@ async fn s4_a_memory_is_fenced_as_data_whatever_it_says() {
     assert!(memory.ends_with("</system-reminder>") && memory.contains("&lt;/system-reminder>"));
     assert!(last.system_text().contains("not a request of the person now"));
 }
+
+#[tokio::test]
+async fn r10_the_model_searches_memories_then_earlier_conversations() {
+    let ask = |words: &str| Reply::tool("MemorySearch", json!({"query": words}));
+    let scenario = Scenario::new()
+        .reply(Reply::text("The staging key lives in the vault."))
+        .reply(ask("staging key"))
+        .reply(Reply::text("There it is."))
+        .reply(ask("unheard of"))
+        .reply(Reply::text("Nothing."));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.builder_with(&[("MNEMON_FLAG_RECALL", "0")]).build().await.unwrap();
+    say_ok(&mut agent.start(), "where is the key of staging").await;
+    let memory = agent.world().memories.as_ref().unwrap().places()[1].dir.join("keys.md");
+    place
+        .dirs
+        .write(&memory, "---\nname: keys\n---\nThe staging key is rotated on Mondays.\n")
+        .unwrap();
+    let mut session = agent.start();
+    say_ok(&mut session, "look it up").await;
+    let requests = place.server.requests();
+    let results = requests[2].last_tool_results().unwrap();
+    let (memories, past) = results.split_once("Earlier conversations:").unwrap();
+    assert!(memories.contains("rotated on Mondays"), "{results}");
+    assert!(past.contains("assistant") && past.contains("lives in the vault"), "{results}");
+    assert!(!past.contains("look it up"), "not the session that asks: {results}");
+    say_ok(&mut session, "and this?").await;
+    let results = place.server.requests()[4].last_tool_results().unwrap();
+    assert!(results.contains("Nothing has all"), "{results}");
+
+    let off = [("MNEMON_FLAG_PAST_SEARCH", "0"), ("MNEMON_FLAG_RECALL", "0")];
+    let agent = place.builder_with(&off).build().await.unwrap();
+    assert!(agent.start().context().world.past.is_none(), "Q3: it can be switched off");
+}

@@ -86,7 +86,7 @@ async fn l4_14_with_the_flag_off_the_tool_is_refused_and_the_list_unchanged() {
     say_ok(&mut session, "read it").await;
     say_ok(&mut session, "snip it").await;
     assert_eq!(tools(&last(&place)), with, "restriction is by refusal");
-    assert_eq!(with.last().unwrap()["name"], "Snip");
+    assert!(with.iter().any(|tool| tool["name"] == "Snip"));
     assert!(last(&place).body.to_string().contains("secret detour"));
     assert!(last(&place).last_tool_results().unwrap().contains("switched off"));
 }

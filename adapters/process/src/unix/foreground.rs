@@ -2,7 +2,7 @@
 
 use super::group::Group;
 use super::kept::Kept;
-use super::launch::{Sink, launch};
+use super::launch::{Started, Streams, launch};
 use super::script;
 use crate::ShellConfig;
 use mnemon_kernel::ports::{Exit, ShellCommand, ShellError, ShellOutput};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long output may still come once the shell itself has exited: first by
 /// itself (`>(…)` is not waited for by bash), then once the rest was killed.
-const DRAIN: Duration = Duration::from_millis(100);
+pub(super) const DRAIN: Duration = Duration::from_millis(100);
 const CHUNK_BYTES: usize = 32 << 10;
 
 /// Runs a command until it exits, its time is up, or the shell closes.
@@ -34,8 +34,10 @@ pub(super) async fn run(
     let began = Instant::now();
     let note = NamedTempFile::with_prefix("mnemon-cwd-").map_err(failed)?;
     let text = script::with_cwd(&command.command, note.path());
-    let (sink, mut output) = pipe().map_err(failed)?;
-    let mut group = launch(config, &text, &command.cwd, sink)?;
+    let (streams, mut output) = pipe().map_err(failed)?;
+    let started = Started::Script(&text);
+    let confinement = script::with_note(&command.confinement, note.path());
+    let mut group = launch(config, &started, &command.cwd, streams, &confinement)?;
     let id = group.id();
 
     let mut kept = Kept::new(command.output_bytes);
@@ -68,10 +70,10 @@ pub(super) async fn run(
 }
 
 /// One pipe for both streams.
-fn pipe() -> io::Result<(Sink, Receiver)> {
+fn pipe() -> io::Result<(Streams, Receiver)> {
     let (reader, writer) = io::pipe()?;
-    let sink = Sink { stdout: writer.try_clone()?.into(), stderr: writer.into() };
-    Ok((sink, Receiver::from_owned_fd(OwnedFd::from(reader))?))
+    let streams = Streams::closed(writer.try_clone()?.into(), writer.into());
+    Ok((streams, Receiver::from_owned_fd(OwnedFd::from(reader))?))
 }
 
 /// Waits for the end of a command, and brings it about where it must.
@@ -98,7 +100,7 @@ pub(super) async fn live(
 }
 
 /// Takes in output until nobody can write any more.
-async fn pump(output: &mut Receiver, kept: &mut Kept) {
+pub(super) async fn pump(output: &mut Receiver, kept: &mut Kept) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Ok(got) = output.read(&mut chunk).await {
         match chunk.get(..got) {

@@ -6,7 +6,7 @@
 
 use super::foreground::live;
 use super::group::GroupId;
-use super::launch::{Sink, launch};
+use super::launch::{Started, Streams, launch};
 use crate::ShellConfig;
 use mnemon_kernel::ports::{JobInfo, JobState, ShellCommand, ShellError};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -56,12 +56,13 @@ impl Jobs {
         command: ShellCommand,
         output: PathBuf,
     ) -> Result<JobInfo, ShellError> {
-        let sink = sink(&output).map_err(|source| ShellError::Output {
+        let streams = streams(&output).map_err(|source| ShellError::Output {
             path: output.clone(),
             message: source.to_string(),
         })?;
         let mut list = self.list();
-        let mut group = launch(config, command.command.as_bytes(), &command.cwd, sink)?;
+        let started = Started::Script(command.command.as_bytes());
+        let mut group = launch(config, &started, &command.cwd, streams, &command.confinement)?;
         let (told, state) = watch::channel(JobState::Running);
         let stop = self.closing.child_token();
         let job = Job {
@@ -129,10 +130,10 @@ impl Jobs {
 }
 
 /// The output file for both streams, made for its owner only (S5).
-fn sink(path: &Path) -> io::Result<Sink> {
+fn streams(path: &Path) -> io::Result<Streams> {
     if let Some(parent) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
     let file: File = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    Ok(Sink { stdout: file.try_clone()?.into(), stderr: file.into() })
+    Ok(Streams::closed(file.try_clone()?.into(), file.into()))
 }

@@ -1,8 +1,9 @@
 //! Starting a command, in a session of its own.
 
 use super::group::Group;
+use super::sandbox;
 use crate::ShellConfig;
-use mnemon_kernel::ports::ShellError;
+use mnemon_kernel::ports::{Confinement, ShellError};
 use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,42 +11,74 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Where a command's output goes; both streams to the same place, so that
-/// their order is kept.
-pub(super) struct Sink {
+/// What is started.
+pub(super) enum Started<'a> {
+    /// A script, by the shell.
+    Script(&'a [u8]),
+    /// A program with its arguments.
+    Program(&'a str, &'a [String]),
+}
+
+/// Where a command reads from and writes to.
+pub(super) struct Streams {
+    pub(super) stdin: Stdio,
     pub(super) stdout: Stdio,
     pub(super) stderr: Stdio,
 }
 
-/// Starts a script. Its input is empty, and it has no terminal: a program
-/// that would ask a question fails at once instead of waiting.
+impl Streams {
+    /// Nothing to read: a program that would ask a question fails at once
+    /// instead of waiting. Both outputs go to the same place, so that their
+    /// order is kept.
+    pub(super) fn closed(stdout: Stdio, stderr: Stdio) -> Self {
+        Self { stdin: Stdio::null(), stdout, stderr }
+    }
+}
+
+/// Starts a command, without a terminal.
 pub(super) fn launch(
     config: &ShellConfig,
-    script: &[u8],
+    started: &Started<'_>,
     cwd: &Path,
-    sink: Sink,
+    streams: Streams,
+    confinement: &Confinement,
 ) -> Result<Group, ShellError> {
     let failed = |message: String| ShellError::Start { cwd: cwd.to_path_buf(), message };
     if !cwd.is_dir() {
         return Err(failed("there is no such directory".to_owned()));
     }
-    let shell = find_shell().ok_or_else(|| failed("there is no bash and no sh".to_owned()))?;
-    let mut command = Command::new(shell);
+    let mut command = match started {
+        Started::Script(script) => {
+            let shell =
+                find_shell().ok_or_else(|| failed("there is no bash and no sh".to_owned()))?;
+            let mut command = Command::new(shell);
+            command.arg("-c").arg(OsStr::from_bytes(script));
+            command
+        }
+        Started::Program(program, args) => {
+            let mut command = Command::new(program);
+            command.args(*args);
+            command
+        }
+    };
     command
-        .arg("-c")
-        .arg(OsStr::from_bytes(script))
         .current_dir(cwd)
         .env("PWD", cwd)
-        .stdin(Stdio::null())
-        .stdout(sink.stdout)
-        .stderr(sink.stderr);
+        .stdin(streams.stdin)
+        .stdout(streams.stdout)
+        .stderr(streams.stderr);
     for name in &config.scrub {
         command.env_remove(name);
     }
     command.envs(&config.env);
     let mut wrap = CommandWrap::from(command);
     wrap.wrap(ProcessSession).wrap(KillOnDrop);
-    let child = wrap.spawn().map_err(|source| failed(source.to_string()))?;
+    let child = match confinement {
+        Confinement::Free => wrap.spawn().map_err(|source| failed(source.to_string()))?,
+        Confinement::Sandbox { writable } => {
+            sandbox::spawn(wrap, writable)?.map_err(|source| failed(source.to_string()))?
+        }
+    };
     Ok(Group::new(child))
 }
 

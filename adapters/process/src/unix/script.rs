@@ -6,6 +6,7 @@
 //! end changes nothing, and the exit code is its own. A command that sets an
 //! exit trap itself, or becomes another program by `exec`, just does not tell.
 
+use mnemon_kernel::ports::Confinement;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,18 @@ pub(super) fn with_cwd(command: &str, file: &Path) -> Vec<u8> {
     script.extend(b" EXIT; eval ");
     script.extend(quoted(command.as_bytes()));
     script
+}
+
+/// The same confinement, with the file that the trap writes let through.
+pub(super) fn with_note(confinement: &Confinement, file: &Path) -> Confinement {
+    match confinement {
+        Confinement::Free => Confinement::Free,
+        Confinement::Sandbox { writable } => {
+            let mut writable = writable.clone();
+            writable.push(file.to_owned());
+            Confinement::Sandbox { writable }
+        }
+    }
 }
 
 /// What the trap wrote, if it did.

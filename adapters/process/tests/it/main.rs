@@ -1,12 +1,21 @@
 //! Commands on a real system, and what they leave behind: nothing.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "tests"
+)]
 
 mod analysis;
 mod background;
 mod foreground;
+mod hook;
+mod sandbox;
 
-use mnemon_kernel::ports::ShellCommand;
+use mnemon_kernel::ports::{Confinement, ShellCommand};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,6 +28,7 @@ fn command(text: &str, cwd: &Path) -> ShellCommand {
         cwd: cwd.to_path_buf(),
         timeout: Some(Duration::from_secs(20)),
         output_bytes: 1 << 20,
+        confinement: Confinement::Free,
     }
 }
 

@@ -252,6 +252,7 @@ mod tests {
             home: &crate::Home::at(dir.path()),
             repo: dir.path(),
             local_is_tracked: crate::Tracked::No,
+            trust: None,
             extra: None,
             variables: &crate::environment::Variables::new(),
             flags: &[],

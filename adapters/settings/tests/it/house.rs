@@ -71,6 +71,7 @@ impl House {
             home,
             repo,
             local_is_tracked: self.tracked,
+            trust: None,
             extra: self.extra.as_ref(),
             variables: &self.variables,
             flags: &self.flags,

@@ -20,7 +20,12 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     for refused in &resolved.refused {
         let key = dotted(&refused.pointer);
         let message = format!("{key} was not taken over ({}): {}", refused.origin, refused.reason);
-        let fix = format!("if you want it, set {key} in {}", agent.home().settings().display());
+        let own = agent.home().settings();
+        let fix = if refused.opens_with_trust() {
+            format!("`mnemon trust` takes it over; or set {key} in {}", own.display())
+        } else {
+            format!("if you want it, set {key} in {}", own.display())
+        };
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
     }
     for broken in agent.start().broken_rules() {

@@ -121,7 +121,9 @@ impl Printer {
     }
 
     fn notice(&self, event: &Event) {
-        if self.verbosity == Verbosity::Normal {
+        // What a person should know is said in any case.
+        let is_said = matches!(event, Event::Notice(_));
+        if self.verbosity == Verbosity::Normal && !is_said {
             return;
         }
         let (look, text) = match event {

@@ -107,8 +107,9 @@ const COMMANDS: &[Command] = &[
         about: "start a new session",
         run: |repl, _| {
             Box::pin(async move {
-                repl.finish().await?;
+                repl.finish("clear").await?;
                 repl.session = repl.agent.start();
+                repl.session.began_by("clear");
                 repl.presenter.line(&format!("new session {}", repl.session.id()))?;
                 Ok(Flow::GoOn)
             })
@@ -164,7 +165,7 @@ async fn resume(repl: &mut Repl<'_>, words: &str) -> Result<Flow> {
     let (session, resumed) = repl.agent.resume(id).await?;
     let opened = Opened { session, resumed };
     note_damage(repl.agent, &repl.presenter, &opened);
-    repl.finish().await?;
+    repl.finish("resume").await?;
     repl.session = opened.session;
     let count = repl.session.fold().messages().len();
     repl.presenter.line(&format!("session {}, {count} messages", repl.session.id()))?;

@@ -12,8 +12,10 @@
 mod desk;
 mod headless;
 mod hook;
+mod hooks;
 mod inbox;
 mod install;
+mod instructions;
 mod interactive;
 mod looking;
 mod memory;
@@ -21,4 +23,5 @@ mod memory_tool;
 mod recall;
 mod robust;
 mod sessions;
+mod trust;
 mod window;

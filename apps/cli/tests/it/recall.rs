@@ -116,3 +116,20 @@ fn r9_s6_broken_files_are_no_reason_to_fail() {
     let rows = Running::start(&mut command, None).end().ok().json();
     assert!(paths(&rows).contains(&"deploy.md"), "{rows}");
 }
+
+#[test]
+fn r10_words_are_found_in_memories_and_sessions_without_a_key() {
+    let desk = Desk::offline();
+    fill(&memory_dir(&desk));
+    desk.run(&["-p", "tell me about deploys on Thursday"]).ok();
+    let found = desk.run(&["search", "thursday", "deploys", "--json"]).ok().json();
+    assert_eq!(found["memories"][0]["name"], "deploy");
+    assert_eq!(found["sessions"][0]["who"], "person");
+    let told = desk.run(&["search", "Thursday deploys", "--in", "sessions"]).ok();
+    assert!(told.out.contains("show-result") && !told.out.contains("deploy.md"), "{}", told.out);
+    let id = found["sessions"][0]["record_id"].as_str().unwrap();
+    assert!(desk.run(&["show-result", id]).ok().out.contains("tell me about"), "{id}");
+    assert!(desk.run(&["search", "nobody said this"]).ok().out.contains("nothing has all"));
+    assert_eq!(desk.run(&["search", "--all", "deploys", "--json"]).ok().json()["more"], 0);
+    desk.run(&["search", " "]).failed(2);
+}

@@ -55,6 +55,8 @@ pub struct MemoryIndex {
     pub path: PathBuf,
     /// What it says, within its caps.
     pub text: String,
+    /// Which cap cut it, in words, if one did.
+    pub cut: Option<String>,
 }
 
 /// Whether a scan reads what memories say.

@@ -47,6 +47,23 @@ pub struct ShellCommand {
     pub timeout: Option<Duration>,
     /// Most bytes of output kept; what is over is dropped from the middle.
     pub output_bytes: u64,
+    /// What it may touch, as the operating system holds it.
+    pub confinement: Confinement,
+}
+
+/// What a command may touch, whatever it tries (S8). Where the operating
+/// system cannot hold it to that, the command is not run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Confinement {
+    /// All that the person may.
+    #[default]
+    Free,
+    /// It reads what the person may read, writes nowhere but in these
+    /// directories, and reaches no network.
+    Sandbox {
+        /// Directories in which it may write.
+        writable: Vec<PathBuf>,
+    },
 }
 
 /// What a command did.
@@ -116,6 +133,12 @@ pub enum ShellError {
         /// Which file.
         path: PathBuf,
         /// Why.
+        message: String,
+    },
+    /// The sandbox that it asks for is not to be had here.
+    #[error("the command was not run: it needs a sandbox, and {message}")]
+    NoSandbox {
+        /// Why not.
         message: String,
     },
     /// No background command has this name.

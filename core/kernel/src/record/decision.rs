@@ -85,6 +85,15 @@ pub enum Decision {
     },
     /// The cache broke where nothing had announced it (PC6).
     BreakSeen(BreakSeen),
+    /// A handler of a hook failed and had no say (Q7).
+    HookFailed {
+        /// The event.
+        event: String,
+        /// Its command or address.
+        handler: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// A tool result that went to disk.

@@ -107,7 +107,10 @@ impl Fold {
                 self.pins.remove(&record);
             }
             Decision::CompactionFailed { .. } => self.compaction_failures += 1,
-            Decision::Booked(_) | Decision::BreakSeen(_) | Decision::ServerCleared { .. } => {}
+            Decision::Booked(_)
+            | Decision::BreakSeen(_)
+            | Decision::HookFailed { .. }
+            | Decision::ServerCleared { .. } => {}
         }
     }
 

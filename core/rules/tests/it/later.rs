@@ -36,7 +36,8 @@ fn i2_rules_with_paths_wait_for_a_matching_file() {
     let candidates = due(&mut lazy, "/w/p/src/x.ts", Touch::Write);
     let loaded = tree.load(candidates, lazy.loaded().clone());
     assert_eq!(loaded.texts[0].text, "no any");
-    assert_eq!(loaded.texts[0].reason, Reason::PathMatch);
+    let glob = "**/*.{ts,tsx}".to_owned();
+    assert_eq!(loaded.texts[0].reason, Reason::PathMatch { glob });
     assert!(
         due(&mut lazy, "/w/p/src/y.ts", Touch::Read).iter().all(|due| due.reason == Reason::Nested)
     );

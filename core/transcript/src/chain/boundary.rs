@@ -185,6 +185,7 @@ fn carried(
             | Decision::Voided { .. }
             | Decision::CompactionFailed { .. }
             | Decision::BreakSeen(_)
+            | Decision::HookFailed { .. }
             | Decision::Booked(_) => false,
         };
         if holds {

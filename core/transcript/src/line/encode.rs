@@ -252,6 +252,9 @@ fn decision_text(decision: &Decision) -> String {
         Decision::Pinned { record } => format!("Record {record} pinned"),
         Decision::Unpinned { record } => format!("Record {record} no longer pinned"),
         Decision::CompactionFailed { reason } => format!("Compaction failed: {reason}"),
+        Decision::HookFailed { event, handler, reason } => {
+            format!("The {event} hook {handler:?} failed: {reason}")
+        }
         Decision::BreakSeen(seen) => {
             format!("The prompt cache broke ({}): {} tokens were not read", seen.part, seen.tokens)
         }

@@ -1,0 +1,49 @@
+//! Platforms without sockets between processes (C7).
+
+use mnemon_kernel::SessionId;
+use mnemon_kernel::ports::{Letter, PostError};
+use std::path::{Path, PathBuf};
+
+/// Sockets that say that there are none.
+pub(crate) struct Sockets {
+    dir: PathBuf,
+}
+
+impl Sockets {
+    pub(crate) fn new(dir: PathBuf, _most: u64) -> Self {
+        Self { dir }
+    }
+
+    pub(crate) fn path(&self, session: &SessionId) -> PathBuf {
+        self.dir.join(format!("{session}.sock"))
+    }
+
+    #[expect(clippy::unnecessary_wraps, reason = "the shape of the other platforms")]
+    pub(crate) fn listen(&self, _session: &SessionId) -> Result<(), PostError> {
+        Ok(())
+    }
+
+    #[expect(clippy::unused_async, reason = "the shape of the other platforms")]
+    pub(crate) async fn send(
+        &self,
+        _to: &Path,
+        _letter: &Letter,
+    ) -> Result<Vec<String>, PostError> {
+        Err(PostError::Unsupported)
+    }
+
+    pub(crate) fn take(&self) -> Vec<Letter> {
+        Vec::new()
+    }
+
+    pub(crate) fn has_mail(&self) -> bool {
+        false
+    }
+
+    pub(crate) async fn arrival(&self) {
+        std::future::pending().await
+    }
+
+    #[expect(clippy::unused_async, reason = "the shape of the other platforms")]
+    pub(crate) async fn close(&self) {}
+}

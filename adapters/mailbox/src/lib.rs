@@ -1,0 +1,168 @@
+//! Letters between processes (L7.5): the port `Post` on a real system.
+//!
+//! A member of a team gets letters in its mailbox, a directory that outlives
+//! both sender and receiver ([`mailbox`]); its form is docs/formats/mailbox.md.
+//! A session that is in no team can be reached by its socket while it runs.
+//! Neither knows what letters say.
+
+pub mod mailbox;
+#[cfg(not(unix))]
+#[path = "elsewhere.rs"]
+mod socket;
+#[cfg(unix)]
+mod socket;
+
+use mailbox::Team;
+use mnemon_kernel::limits::AgentLimits;
+use mnemon_kernel::ports::{Address, AgentName, BoxFuture, Clock, Draft, Letter, Post, PostError};
+use mnemon_kernel::{LetterId, SessionId};
+use socket::Sockets;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The post of one process.
+pub struct DiskPost {
+    clock: Arc<dyn Clock>,
+    limits: AgentLimits,
+    team: Option<Arc<Team>>,
+    sockets: Sockets,
+}
+
+impl DiskPost {
+    /// The post under a home, outside of any team.
+    #[must_use]
+    pub fn new(home: &Path, clock: Arc<dyn Clock>, limits: AgentLimits) -> Self {
+        let sockets = Sockets::new(home.join("run"), limits.message_bytes);
+        Self { clock, limits, team: None, sockets }
+    }
+
+    /// Joins a team under a name, which nobody else has until we end.
+    ///
+    /// # Errors
+    /// If somebody runs under that name, or the team's directory cannot be used.
+    pub fn join(
+        mut self,
+        home: &Path,
+        team: &AgentName,
+        name: &AgentName,
+    ) -> Result<Self, PostError> {
+        let wait = Duration::from_millis(self.limits.mail_wait_ms);
+        self.team = Some(Arc::new(Team::join(home, team, name, wait)?));
+        Ok(self)
+    }
+
+    fn letter(&self, draft: Draft) -> Result<Letter, PostError> {
+        let letter = Letter {
+            id: LetterId::from(self.clock.fresh_uuid()),
+            from: draft.from,
+            seq: 0,
+            sent: self.clock.now(),
+            summary: draft.summary,
+            body: draft.body,
+        };
+        let (bytes, max) = (written(&letter).len() as u64, self.limits.message_bytes);
+        if bytes > max { Err(PostError::TooLong { bytes, max }) } else { Ok(letter) }
+    }
+
+    async fn with_team<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Team) -> Result<T, PostError> + Send + 'static,
+    ) -> Result<T, PostError> {
+        let team = Arc::clone(self.team.as_ref().ok_or(PostError::NoTeam)?);
+        let path = team.dir().to_path_buf();
+        let done = tokio::task::spawn_blocking(move || work(&team)).await;
+        done.unwrap_or_else(|failed| Err(PostError::Io { path, message: failed.to_string() }))
+    }
+}
+
+impl Post for DiskPost {
+    fn name(&self) -> Option<&AgentName> {
+        self.team.as_deref().map(Team::name)
+    }
+
+    fn open<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), PostError>> {
+        Box::pin(async move {
+            if self.team.is_some() {
+                let (session, now) = (session.clone(), self.clock.now());
+                self.with_team(move |team| team.enter(&session, now)).await?;
+            }
+            self.sockets.listen(session)
+        })
+    }
+
+    fn send<'a>(
+        &'a self,
+        to: &'a Address,
+        draft: Draft,
+    ) -> BoxFuture<'a, Result<Vec<String>, PostError>> {
+        Box::pin(async move {
+            let letter = self.letter(draft)?;
+            match to {
+                Address::Name(name) => {
+                    let name = name.clone();
+                    self.with_team(move |team| {
+                        team.put(&name, letter).map(|()| vec![name.to_string()])
+                    })
+                    .await
+                }
+                Address::Everyone => self.with_team(move |team| team.put_all(&letter)).await,
+                Address::Socket(path) => self.sockets.send(path, &letter).await,
+                Address::Session(id) => self.sockets.send(&self.sockets.path(id), &letter).await,
+            }
+        })
+    }
+
+    fn collect<'a>(&'a self, log: &'a Path) -> BoxFuture<'a, Result<Vec<Letter>, PostError>> {
+        Box::pin(async move {
+            let mut letters = self.sockets.take();
+            if self.team.as_ref().is_some_and(|team| team.has_mail()) {
+                let log: PathBuf = log.to_path_buf();
+                letters.extend(self.with_team(move |team| team.take(&log)).await?);
+            }
+            Ok(letters)
+        })
+    }
+
+    fn settle<'a>(&'a self, letters: &'a [LetterId]) -> BoxFuture<'a, Result<(), PostError>> {
+        Box::pin(async move {
+            if self.team.is_none() {
+                return Ok(());
+            }
+            let letters = letters.to_vec();
+            self.with_team(move |team| team.settle(&letters)).await
+        })
+    }
+
+    fn arrival(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let poll = Duration::from_millis(self.limits.mail_poll_ms.max(1));
+            loop {
+                if self.sockets.has_mail() || self.team.as_ref().is_some_and(|t| t.has_mail()) {
+                    return;
+                }
+                match &self.team {
+                    None => self.sockets.arrival().await,
+                    Some(_) => {
+                        // Whichever comes first: a letter, or the next look.
+                        let _ = tokio::time::timeout(poll, self.sockets.arrival()).await;
+                    }
+                }
+            }
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.sockets.close().await;
+            if let Some(team) = &self.team {
+                team.leave();
+            }
+        })
+    }
+}
+
+/// A letter as it is written.
+fn written(letter: &Letter) -> Vec<u8> {
+    serde_json::to_vec(letter).unwrap_or_default()
+}

@@ -1,0 +1,80 @@
+//! A handler of a hook: a program that reads JSON and answers by what it
+//! prints and by its exit code.
+
+use super::foreground::{DRAIN, live, pump};
+use super::kept::Kept;
+use super::launch::{Started, Streams, launch};
+use crate::ShellConfig;
+use mnemon_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// Runs a handler that is a program. Whatever happens to it, there is an
+/// outcome; dropping the future ends it and all it started.
+pub async fn run_hook(config: &ShellConfig, call: HookCall) -> HookRun {
+    match run(config, &call).await {
+        Ok(run) => run,
+        Err(why) => HookRun::not_run(why),
+    }
+}
+
+async fn run(config: &ShellConfig, call: &HookCall) -> Result<HookRun, String> {
+    let started = match &call.action {
+        HookAction::Shell(command) => Started::Script(command.as_bytes()),
+        HookAction::Program { command, args } => Started::Program(command, args),
+        HookAction::Http { url, .. } => return Err(format!("{url} is no program")),
+    };
+    let mut config = config.clone();
+    config.env.extend(call.env.clone());
+    let broken = |error: io::Error| error.to_string();
+    let (stdin, mut input) = writer().map_err(broken)?;
+    let (stdout, mut out) = reader().map_err(broken)?;
+    let (stderr, mut err) = reader().map_err(broken)?;
+    let streams = Streams { stdin, stdout, stderr };
+    let mut group = launch(&config, &started, &call.cwd, streams, &Confinement::Free)
+        .map_err(|error| error.to_string())?;
+    let id = group.id();
+    let (mut kept_out, mut kept_err) = (Kept::new(call.output_bytes), Kept::new(call.output_bytes));
+    let exit = {
+        let feed = async move {
+            // One that does not read its input closes the pipe: its business.
+            let _ = input.write_all(call.input.as_bytes()).await;
+            drop(input);
+        };
+        let never = CancellationToken::new();
+        let mut io = std::pin::pin!(async {
+            tokio::join!(feed, pump(&mut out, &mut kept_out), pump(&mut err, &mut kept_err))
+        });
+        let mut life = std::pin::pin!(live(&mut group, Some(call.timeout), &never));
+        let mut open = true;
+        let exit = loop {
+            tokio::select! {
+                exit = &mut life => break exit,
+                _ = &mut io, if open => open = false,
+            }
+        };
+        if open && exit != Exit::TimedOut && timeout(DRAIN, &mut io).await.is_err() {
+            id.kill();
+            let _ = timeout(DRAIN, &mut io).await;
+        }
+        exit
+    };
+    // What it left running ends with it.
+    drop(group);
+    Ok(HookRun { exit: Ok(exit), stdout: kept_out.into_text().0, stderr: kept_err.into_text().0 })
+}
+
+fn reader() -> io::Result<(Stdio, Receiver)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((writer.into(), Receiver::from_owned_fd(OwnedFd::from(reader))?))
+}
+
+fn writer() -> io::Result<(Stdio, Sender)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), Sender::from_owned_fd(OwnedFd::from(writer))?))
+}

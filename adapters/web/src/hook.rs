@@ -1,0 +1,124 @@
+//! Handlers of hooks that are requests to a server.
+
+use mnemon_kernel::ports::{Exit, HookAction, HookCall, HookRun};
+use reqwest::Client;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::sync::OnceLock;
+
+/// Posts what hooks are told. Nothing is set up before the first one.
+#[derive(Debug)]
+pub struct HookPoster {
+    variables: BTreeMap<String, String>,
+    client: OnceLock<Client>,
+}
+
+impl HookPoster {
+    /// One that fills headers from these variables.
+    #[must_use]
+    pub fn new(variables: BTreeMap<String, String>) -> Self {
+        Self { variables, client: OnceLock::new() }
+    }
+
+    /// Posts, within the time that the call has. An answer in the 200s is an
+    /// exit by 0 that printed its body; anything else is a failure.
+    pub async fn post(&self, call: HookCall) -> HookRun {
+        let timeout = call.timeout;
+        match tokio::time::timeout(timeout, self.answer(call)).await {
+            Ok(Ok(stdout)) => HookRun { exit: Ok(Exit::Code(0)), stdout, stderr: String::new() },
+            Ok(Err(why)) => HookRun::not_run(why),
+            Err(_) => {
+                let (stdout, stderr) = (String::new(), String::new());
+                HookRun { exit: Ok(Exit::TimedOut), stdout, stderr }
+            }
+        }
+    }
+
+    async fn answer(&self, call: HookCall) -> Result<String, String> {
+        let HookAction::Http { url, headers, allowed } = call.action else {
+            return Err("it is no request".to_owned());
+        };
+        let headers = self.headers(&headers, &allowed)?;
+        let request = self.client()?.post(&url).headers(headers).body(call.input);
+        let mut response = request.send().await.map_err(|error| told(&error))?;
+        if !response.status().is_success() {
+            return Err(format!("the server answered with status {}", response.status().as_u16()));
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| told(&error))? {
+            body.extend_from_slice(&chunk);
+            if body.len() as u64 > call.output_bytes {
+                return Err(format!("the answer has more than {} bytes", call.output_bytes));
+            }
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    fn headers(
+        &self,
+        wanted: &BTreeMap<String, String>,
+        allowed: &[String],
+    ) -> Result<HeaderMap, String> {
+        let json = HeaderValue::from_static("application/json");
+        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, json)]);
+        for (name, value) in wanted {
+            let broken = || format!("the header {name:?} is not valid");
+            let key = HeaderName::try_from(name).map_err(|_| broken())?;
+            let value = HeaderValue::try_from(self.filled(value, allowed)).map_err(|_| broken())?;
+            headers.insert(key, value);
+        }
+        Ok(headers)
+    }
+
+    /// The value with `$NAME` and `${NAME}` filled in, where that is allowed;
+    /// empty where it is not.
+    fn filled(&self, value: &str, allowed: &[String]) -> String {
+        let mut parts = value.split('$');
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let braced = part.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+            let (name, rest) = braced.unwrap_or_else(|| {
+                let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                part.split_at(end.unwrap_or(part.len()))
+            });
+            let known = allowed.iter().any(|own| own == name);
+            let filled = self.variables.get(name).filter(|_| known);
+            out.push_str(filled.map_or("", String::as_str));
+            out.push_str(rest);
+        }
+        out
+    }
+
+    fn client(&self) -> Result<&Client, String> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // Another part of the program may have chosen already: theirs stays.
+        rustls::crypto::ring::default_provider().install_default().ok();
+        let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build();
+        let client = client.map_err(|error| told(&error))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
+fn told(error: &reqwest::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q7_headers_take_only_variables_that_are_allowed() {
+        let variables = [("T", "secret"), ("K", "key")];
+        let poster = HookPoster::new(
+            variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+        );
+        let allowed = ["T".to_owned()];
+        assert_eq!(poster.filled("Bearer $T", &allowed), "Bearer secret");
+        assert_eq!(poster.filled("a ${T}b $K c", &allowed), "a secretb  c");
+        assert_eq!(poster.filled("plain", &allowed), "plain");
+    }
+}

@@ -1,0 +1,90 @@
+//! What people set up around the agent: hooks that do nothing or fail (Q7),
+//! and what commands are held to (S8).
+
+use super::{AREA as PLATFORM, Finding, Severity};
+use mnemon::Agent;
+use mnemon::hooking::Act;
+use mnemon::kernel::{Decision, Entry};
+use mnemon::transcript::{Decoded, decode};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const HOOKS: &str = "hooks";
+
+/// Looks through the set-up.
+pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
+    let mut findings = sandbox(agent);
+    findings.extend(hooks(agent));
+    findings.extend(failed_hooks(agent).await);
+    findings
+}
+
+fn sandbox(agent: &Agent) -> Vec<Finding> {
+    let Err(why) = mnemon::sandbox_available() else {
+        let message =
+            "shell commands of background agents run in a sandbox: no network, no writing";
+        return vec![Finding::new(Severity::Info, PLATFORM, message)];
+    };
+    let message = format!(
+        "there is no sandbox here ({why}); background agents cannot run shell commands, and yours \
+         are held by permissions alone"
+    );
+    let mut findings = vec![Finding::new(Severity::Info, PLATFORM, message)];
+    if agent.settings().settings.mnemon.sandbox.enabled {
+        let message = "mnemon.sandbox is on and cannot be had: every shell command is refused";
+        let fix = "set mnemon.sandbox.enabled to false, or use Linux 6.2 or newer with Landlock";
+        findings.push(Finding::new(Severity::Warning, PLATFORM, message).fix(fix));
+    }
+    findings
+}
+
+/// Handlers that cannot be read, or whose program is not there.
+fn hooks(agent: &Agent) -> Vec<Finding> {
+    let registry = agent.config().hooks;
+    let broken = registry.problems.iter().map(|problem| {
+        let key = problem.pointer.trim_start_matches('/').replace('/', ".");
+        let message = format!("{key} does nothing ({}): {}", problem.origin, problem.reason);
+        Finding::new(Severity::Warning, HOOKS, message).fix("mend it or take it out")
+    });
+    let missing = registry.handlers().filter_map(|(event, handler)| {
+        let program = match &handler.act {
+            Act::Program { command, .. } => command.as_str(),
+            // Only what is plainly a path: the rest is for the shell to find.
+            Act::Shell(command) => command.split_whitespace().next()?,
+            Act::Http { .. } => return None,
+        };
+        let gone = Path::new(program).is_absolute() && !Path::new(program).exists();
+        gone.then(|| {
+            let (event, origin) = (event.name(), &handler.origin);
+            let message =
+                format!("the {event} hook starts {program}, which is not there ({origin})");
+            Finding::new(Severity::Warning, HOOKS, message).fix("mend its path or take it out")
+        })
+    });
+    broken.chain(missing).collect()
+}
+
+/// Handlers that failed in the newest session.
+async fn failed_hooks(agent: &Agent) -> Vec<Finding> {
+    let Ok(sessions) = agent.sessions().await else { return Vec::new() };
+    let Some(newest) = sessions.into_iter().next() else { return Vec::new() };
+    let mut failed: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut sink = |line: &[u8]| {
+        if let Ok(Decoded::Record(line)) = decode(line)
+            && let Entry::Decision(Decision::HookFailed { event, handler, reason }) =
+                line.record.entry
+        {
+            failed.insert((event, handler), reason);
+        }
+    };
+    if agent.world().transcripts.load(&newest.session, &mut sink).await.is_err() {
+        return Vec::new();
+    }
+    let told = failed.into_iter().map(|((event, handler), reason)| {
+        let message =
+            format!("the {event} hook {handler:?} failed in the newest session: {reason}");
+        let fix = "run it by hand with a JSON object on its standard input";
+        Finding::new(Severity::Warning, HOOKS, message).fix(fix)
+    });
+    told.collect()
+}

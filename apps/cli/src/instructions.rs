@@ -1,0 +1,228 @@
+//! `mnemon instructions`: what is loaded, from where, in what order, at what
+//! cost, and what is not (I5). Works without a key and without a network.
+
+use crate::args::{Choices, InstructionsArgs};
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use mnemon::Chain;
+use mnemon::kernel::Limits;
+use mnemon::kernel::ports::{MemoryIndex, MemoryScope};
+use mnemon::kernel::tokens::{Tokens, estimate_text};
+use mnemon::rules::{Conditional, Fate, Reason, Row, Scope};
+use serde_json::{Value, json};
+
+/// How many patterns of a rule are shown.
+const SHOWN_GLOBS: usize = 4;
+
+/// Shows the chain.
+pub(crate) async fn run(
+    ground: &Ground,
+    args: &InstructionsArgs,
+    presenter: &Presenter,
+) -> Result<()> {
+    let repository = setup::builder(ground, &Choices::default())?.repository()?;
+    let chain = repository.chain(&args.files).await?;
+    let limits = &repository.settings().settings.mnemon.limits;
+    if args.json {
+        return Ok(Presenter::json(&chain_json(&chain, limits))?);
+    }
+    let loaded = loaded(&chain);
+    if loaded.is_empty() && chain.indexes.is_empty() {
+        presenter.line("no instruction files")?;
+    }
+    let mut table: Vec<Vec<String>> = loaded.iter().map(|row| cells(row)).collect();
+    table.extend(chain.indexes.iter().map(|index| index_cells(index, limits)));
+    for (at, row) in table.iter_mut().enumerate() {
+        row.insert(0, (at + 1).to_string());
+    }
+    presenter.table(&table)?;
+    if !table.is_empty() {
+        let total = total(&chain, limits);
+        presenter
+            .line(&format!("about {} tokens; where two disagree, the later holds", total.0))?;
+    }
+    section(presenter, "waiting for a file that they match:", &waiting(&chain))?;
+    let left: Vec<Vec<String>> = met(&chain)
+        .filter_map(|row| {
+            Some(vec![format!("  {}", row.path.display()), origin(row), left_out(&row.fate)?])
+        })
+        .collect();
+    section(presenter, "left out:", &left)
+}
+
+fn section(presenter: &Presenter, head: &str, rows: &[Vec<String>]) -> Result<()> {
+    if !rows.is_empty() {
+        presenter.styled(Look::Bold, &format!("{head}\n"))?;
+        presenter.table(rows)?;
+    }
+    Ok(())
+}
+
+/// Every file that was met.
+fn met(chain: &Chain) -> impl Iterator<Item = &Row> {
+    chain.start.rows.iter().chain(&chain.touched.rows)
+}
+
+/// Those that a model is shown, in the order in which it is: what is imported
+/// stands before what imports it.
+fn loaded(chain: &Chain) -> Vec<&Row> {
+    let is_loaded = |row: &&Row| matches!(row.fate, Fate::Loaded | Fate::LoadedLarge { .. });
+    let mut rows: Vec<&Row> = met(chain).filter(is_loaded).collect();
+    let texts = || chain.start.texts.iter().chain(&chain.touched.texts);
+    rows.sort_by_key(|row| texts().position(|text| text.path == row.path));
+    rows
+}
+
+fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Managed => "managed",
+        Scope::User => "user",
+        Scope::Project => "project",
+        Scope::Local => "local",
+    }
+}
+
+fn memory_scope(scope: MemoryScope) -> &'static str {
+    match scope {
+        MemoryScope::Global => "global",
+        MemoryScope::Project => "project",
+    }
+}
+
+/// Whose it is, and why it is there.
+fn origin(row: &Row) -> String {
+    let whose = scope(row.scope);
+    match &row.reason {
+        Reason::Start => whose.to_owned(),
+        Reason::Nested => format!("{whose}, a file beside it was read"),
+        Reason::PathMatch { glob } => format!("{whose}, matches {glob}"),
+        Reason::Import { by } => format!("{whose}, imported by {}", by.display()),
+    }
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let note = match row.fate {
+        Fate::LoadedLarge { chars } => format!("{chars} characters, longer than is good"),
+        _ => String::new(),
+    };
+    let tokens = format!("{} tokens", row.tokens.0);
+    vec![row.path.display().to_string(), origin(row), tokens, note]
+}
+
+fn index_cells(index: &MemoryIndex, limits: &Limits) -> Vec<String> {
+    let tokens = estimate_text(&index.text, limits);
+    let note = index.cut.clone().unwrap_or_default();
+    let whose = format!("memory, {}", memory_scope(index.scope));
+    vec![index.path.display().to_string(), whose, format!("{} tokens", tokens.0), note]
+}
+
+fn total(chain: &Chain, limits: &Limits) -> Tokens {
+    let rows = met(chain).map(|row| row.tokens.0);
+    let indexes = chain.indexes.iter().map(|index| estimate_text(&index.text, limits).0);
+    Tokens(rows.chain(indexes).sum())
+}
+
+/// Rules that wait and were not loaded by the files that were asked about.
+fn waiting(chain: &Chain) -> Vec<Vec<String>> {
+    let all = chain.start.conditional.iter().chain(&chain.touched.conditional);
+    let still = all.filter(|rule| !chain.touched.rows.iter().any(|row| row.path == rule.path));
+    still
+        .map(|rule| {
+            let globs = rule.patterns.written();
+            let shown: Vec<&str> = globs.iter().take(SHOWN_GLOBS).map(String::as_str).collect();
+            let more = globs.len().saturating_sub(SHOWN_GLOBS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let refused = rule.patterns.refused().len();
+            let note = if refused > 0 { format!("{refused} never match") } else { String::new() };
+            let globs = format!("{}{more}", shown.join(", "));
+            vec![format!("  {}", rule.path.display()), scope(rule.scope).to_owned(), globs, note]
+        })
+        .collect()
+}
+
+/// Why a file is not there; none if it is, or waits.
+fn left_out(fate: &Fate) -> Option<String> {
+    Some(match fate {
+        Fate::Loaded | Fate::LoadedLarge { .. } | Fate::Waiting { .. } => return None,
+        Fate::Empty => "it says nothing".into(),
+        Fate::Excluded => "claudeMdExcludes names it".into(),
+        Fate::TooLarge { bytes } => format!("it has {bytes} bytes, more than is read"),
+        Fate::NotText => "it is not text".into(),
+        Fate::NeedsApproval => "it is outside the repository; `mnemon trust` lets it in".into(),
+        Fate::TooDeep => "imports go too deep here, or are too many".into(),
+        Fate::Missing => "it is not there".into(),
+        Fate::Unreadable { message } => message.clone(),
+    })
+}
+
+fn chain_json(chain: &Chain, limits: &Limits) -> Value {
+    let loaded: Vec<Value> = loaded(chain).into_iter().map(row_json).collect();
+    let left: Vec<Value> = met(chain)
+        .filter_map(|row| {
+            let mut value = row_json(row);
+            let why = left_out(&row.fate)?;
+            value.as_object_mut()?.insert("why".to_owned(), why.into());
+            Some(value)
+        })
+        .collect();
+    let conditional = chain.start.conditional.iter().chain(&chain.touched.conditional);
+    let conditional: Vec<Value> = conditional.map(conditional_json).collect();
+    let index = |index: &MemoryIndex| {
+        json!({
+            "path": index.path,
+            "scope": memory_scope(index.scope),
+            "tokens": estimate_text(&index.text, limits).0,
+            "cut": index.cut,
+        })
+    };
+    let indexes: Vec<Value> = chain.indexes.iter().map(index).collect();
+    json!({
+        "loaded": loaded,
+        "memory": indexes,
+        "waiting": conditional,
+        "left_out": left,
+        "tokens": total(chain, limits).0,
+    })
+}
+
+fn row_json(row: &Row) -> Value {
+    let (reason, by, glob) = match &row.reason {
+        Reason::Start => ("start", None, None),
+        Reason::Nested => ("nested", None, None),
+        Reason::PathMatch { glob } => ("path_match", None, Some(glob)),
+        Reason::Import { by } => ("import", Some(by), None),
+    };
+    let fate = match &row.fate {
+        Fate::Loaded => "loaded",
+        Fate::LoadedLarge { .. } => "loaded_large",
+        Fate::Empty => "empty",
+        Fate::Waiting { .. } => "waiting",
+        Fate::Excluded => "excluded",
+        Fate::TooLarge { .. } => "too_large",
+        Fate::NotText => "not_text",
+        Fate::NeedsApproval => "needs_approval",
+        Fate::TooDeep => "too_deep",
+        Fate::Missing => "missing",
+        Fate::Unreadable { .. } => "unreadable",
+    };
+    json!({
+        "path": row.path,
+        "scope": scope(row.scope),
+        "reason": reason,
+        "imported_by": by,
+        "glob": glob,
+        "fate": fate,
+        "bytes": row.bytes,
+        "tokens": row.tokens.0,
+    })
+}
+
+fn conditional_json(rule: &Conditional) -> Value {
+    json!({
+        "path": rule.path,
+        "scope": scope(rule.scope),
+        "globs": rule.patterns.written(),
+        "refused_globs": rule.patterns.refused(),
+    })
+}

@@ -1,0 +1,66 @@
+//! Asking once whether a repository may act, before anything of it does (S7).
+
+use super::lines::Lines;
+use crate::args::Talk;
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use crate::trust;
+use anyhow::Result;
+use jiff::Timestamp;
+use mnemon::settings::trust::Verdict;
+
+/// Asks where there is something to be asked and a person to answer. Lines of
+/// a pipe are meant for the conversation, so nobody is asked there.
+pub(super) async fn ask(
+    ground: &Ground,
+    talk: &Talk,
+    presenter: &Presenter,
+    lines: &mut Lines,
+) -> Result<()> {
+    if talk.bare || !lines.are_typed() {
+        return Ok(());
+    }
+    let repository = setup::builder(ground, &talk.choices)?.repository()?;
+    if !repository.wants_a_word().await {
+        return Ok(());
+    }
+    let imports = repository.outside_imports().await;
+    let root = repository.trust().root().display();
+    presenter.styled(Look::Bold, &format!("{root} brings things that act by themselves:\n"))?;
+    presenter.table(&trust::rows(repository.trust(), &imports))?;
+    presenter.line("They run with your rights. Trust them only if you know who wrote them.")?;
+    loop {
+        presenter.text("trust this repository? [y/N] ")?;
+        let Some(line) = lines.next().await else { return Ok(()) };
+        let Some(verdict) = verdict(&line) else { continue };
+        repository.say(verdict, Timestamp::now()).await?;
+        let done = match verdict {
+            Verdict::Trusted => "trusted; a change asks again",
+            Verdict::Declined => "they stay off; `mnemon trust` turns them on",
+        };
+        presenter.styled(Look::Dim, &format!("{done}\n"))?;
+        return Ok(());
+    }
+}
+
+/// Only a plain yes is one.
+fn verdict(line: &str) -> Option<Verdict> {
+    match line.trim().to_lowercase().as_str() {
+        "y" | "yes" => Some(Verdict::Trusted),
+        "" | "n" | "no" => Some(Verdict::Declined),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s7_only_a_plain_yes_is_one() {
+        assert_eq!(verdict(" Yes "), Some(Verdict::Trusted));
+        assert_eq!(verdict(""), Some(Verdict::Declined));
+        assert_eq!(verdict("n"), Some(Verdict::Declined));
+        assert_eq!(verdict("yes, fix the tests"), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! `mnemon trust`: what a repository brings that could act, and a person's word
+//! on it (S7). Works without a key and without a network.
+
+use crate::args::{Choices, TrustArgs};
+use crate::present::{Look, Presenter};
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use jiff::Timestamp;
+use mnemon::Repository;
+use mnemon::settings::Trust;
+use mnemon::settings::trust::{Kind, Standing, Verdict, all};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Shows, records or takes back.
+pub(crate) async fn run(ground: &Ground, args: &TrustArgs, presenter: &Presenter) -> Result<()> {
+    let repository = setup::builder(ground, &Choices::default())?.repository()?;
+    if args.list {
+        return list(&repository, args.json, presenter);
+    }
+    if args.revoke {
+        let was = repository.revoke()?;
+        if args.json {
+            let root = repository.trust().root();
+            return Ok(Presenter::json(&json!({"root": root, "revoked": was}))?);
+        }
+        let root = repository.trust().root().display();
+        let done = if was { "is not trusted any more" } else { "was not trusted" };
+        return Ok(presenter.line(&format!("{root} {done}"))?);
+    }
+    let imports = if args.dry_run {
+        repository.outside_imports().await
+    } else {
+        repository.say(Verdict::Trusted, Timestamp::now()).await?
+    };
+    let trust = repository.trust();
+    if args.json {
+        let standing = if args.dry_run { trust.standing() } else { &Standing::Trusted };
+        return Ok(Presenter::json(&json!({
+            "root": trust.root(),
+            "trusted": *standing == Standing::Trusted,
+            "standing": standing_json(standing),
+            "things": trust.things(),
+            "imports": imports,
+        }))?);
+    }
+    presenter.styled(Look::Bold, &format!("{}\n", trust.root().display()))?;
+    presenter.table(&rows(trust, &imports))?;
+    if trust.things().is_empty() && imports.is_empty() {
+        presenter.line("nothing here acts by itself")?;
+    }
+    if args.dry_run {
+        presenter.line(&format!("it is {}", word(trust.standing())))?;
+    } else {
+        presenter.line("trusted; whatever is new or changed asks again")?;
+        presenter.note(Look::Dim, "to take it back: `mnemon trust --revoke`");
+    }
+    Ok(())
+}
+
+/// What would act, a row for each.
+pub(crate) fn rows(trust: &Trust, imports: &BTreeSet<PathBuf>) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for thing in trust.things() {
+        let kind = thing.kind.as_str();
+        if thing.says.is_empty() {
+            rows.push(vec![format!("  {kind}"), thing.name.clone(), String::new()]);
+        }
+        for (at, said) in thing.says.iter().enumerate() {
+            let (kind, name) = if at == 0 { (kind, thing.name.as_str()) } else { ("", "") };
+            rows.push(vec![format!("  {kind}"), name.to_owned(), said.clone()]);
+        }
+    }
+    let import = |path: &PathBuf| {
+        vec![format!("  {}", Kind::Imports.as_str()), path.display().to_string(), String::new()]
+    };
+    rows.extend(imports.iter().map(import));
+    rows
+}
+
+fn word(standing: &Standing) -> &'static str {
+    match standing {
+        Standing::Nothing => "not asked about: it brings nothing that acts",
+        Standing::Trusted => "trusted",
+        Standing::Unknown => "not trusted: nobody was asked yet",
+        Standing::Declined => "not trusted: you said no",
+        Standing::Changed { .. } => "not trusted: it changed since you were asked",
+    }
+}
+
+fn standing_json(standing: &Standing) -> Value {
+    serde_json::to_value(standing).unwrap_or_default()
+}
+
+fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()> {
+    let records = all(repository.home()).map_err(mnemon::Error::from)?;
+    if json {
+        let row = |(root, record): &(PathBuf, mnemon::settings::trust::Record)| {
+            json!({
+                "root": root,
+                "at": record.at,
+                "verdict": record.verdict,
+                "things": record.things.keys().collect::<Vec<_>>(),
+                "imports": record.imports,
+            })
+        };
+        return Ok(Presenter::json(&records.iter().map(row).collect::<Vec<_>>())?);
+    }
+    if records.is_empty() {
+        return Ok(presenter.line("no repository was asked about yet")?);
+    }
+    let rows: Vec<Vec<String>> = records
+        .iter()
+        .map(|(root, record)| {
+            let verdict = match record.verdict {
+                Verdict::Trusted => "trusted",
+                Verdict::Declined => "not trusted",
+            };
+            let things = record.things.len() + record.imports.len();
+            let at = record.at.strftime("%Y-%m-%d").to_string();
+            vec![verdict.to_owned(), at, format!("{things} things"), root.display().to_string()]
+        })
+        .collect();
+    Ok(presenter.table(&rows)?)
+}
+
+/// What a person should know before a conversation: what is off, and why.
+pub(crate) fn note(trust: &Trust) -> Option<String> {
+    let off = matches!(
+        trust.standing(),
+        Standing::Unknown | Standing::Declined | Standing::Changed { .. }
+    );
+    if !off || trust.things().is_empty() {
+        return None;
+    }
+    let kinds: BTreeSet<&str> = trust.things().iter().map(|thing| thing.kind.as_str()).collect();
+    let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
+    let why = match trust.standing() {
+        Standing::Changed { .. } => "they changed since you trusted them",
+        _ => "it is not trusted",
+    };
+    Some(format!(
+        "{kinds} of this repository are off: {why}; `mnemon trust --dry-run` shows them, \
+         `mnemon trust` turns them on"
+    ))
+}

@@ -1,0 +1,22 @@
+//! Hooks, as Claude Code users know them (Q7): which handlers an event calls,
+//! what they are told, and what their answers mean.
+//!
+//! Nothing is run here. [`Registry`] reads the `hooks` of the settings and
+//! says which [`Handler`]s an [`Occasion`] calls; [`Occasion::input`] is what
+//! they read; [`Answer::read`] is what one of them says, and [`Verdict`] what
+//! all of them say together. Nothing here fails: a handler that cannot be
+//! read is a [`Problem`], one that answers nonsense has no say.
+
+mod answer;
+mod event;
+mod matcher;
+mod occasion;
+mod registry;
+mod verdict;
+
+pub use answer::{Answer, Ended, Fate, Permission, Ran};
+pub use event::{Blocking, Event};
+pub use matcher::Matcher;
+pub use occasion::{Base, Call, Occasion};
+pub use registry::{Act, Handler, Problem, Registry, Waits};
+pub use verdict::{Noted, Verdict};

@@ -1,0 +1,250 @@
+//! The `hooks` of the settings, read once.
+
+use crate::event::{Event, NEVER};
+use crate::matcher::Matcher;
+use crate::occasion::Occasion;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Every handler, by event.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    groups: BTreeMap<Event, Vec<Group>>,
+    /// What could not be read, for `doctor`.
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    matcher: Matcher,
+    handlers: Vec<Handler>,
+}
+
+/// One thing to do at an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handler {
+    /// What it does.
+    pub act: Act,
+    /// Only for calls that this permission rule speaks of.
+    pub condition: Option<String>,
+    /// Its time limit in seconds; none is the event's own.
+    pub timeout_s: Option<u64>,
+    /// Whether its answer is waited for.
+    pub waits: Waits,
+    /// Who set it, as `doctor` names it.
+    pub origin: String,
+}
+
+/// What a handler does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// A command line for a shell.
+    Shell(String),
+    /// A program with its arguments.
+    Program {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+    },
+    /// A request to a server.
+    Http {
+        /// Where.
+        url: String,
+        /// Headers; `$NAME` stands for a variable that `allowed` names.
+        headers: BTreeMap<String, String>,
+        /// Variables that may be put into headers.
+        allowed: Vec<String>,
+    },
+}
+
+/// Whether an answer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// It is.
+    Yes,
+    /// It runs beside the conversation, and what it says is not heard.
+    No,
+}
+
+/// Something under `hooks` that does nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where, as a JSON pointer.
+    pub pointer: String,
+    /// Who set it.
+    pub origin: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Handler {
+    /// What it is called in messages: the command or the address.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match &self.act {
+            Act::Shell(command) | Act::Program { command, .. } => command,
+            Act::Http { url, .. } => url,
+        }
+    }
+
+    /// Whether another one does the same under the same condition: of two
+    /// such, one runs.
+    fn repeats(&self, other: &Self) -> bool {
+        self.act == other.act && self.condition == other.condition
+    }
+}
+
+impl Registry {
+    /// Reads the `hooks` of merged settings. `origin` says who set the value
+    /// at a pointer.
+    #[must_use]
+    pub fn read(hooks: &Map<String, Value>, origin: &dyn Fn(&str) -> String) -> Self {
+        let mut reader = Reader { registry: Self::default(), origin };
+        for (name, groups) in hooks {
+            reader.event(name, groups);
+        }
+        reader.registry
+    }
+
+    /// Whether there is nothing to call.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Whether anything is called at an event.
+    #[must_use]
+    pub fn listens_to(&self, event: Event) -> bool {
+        self.groups.contains_key(&event)
+    }
+
+    /// Every handler with its event, for `doctor`.
+    pub fn handlers(&self) -> impl Iterator<Item = (Event, &Handler)> {
+        self.groups.iter().flat_map(|(event, groups)| {
+            groups.iter().flat_map(|group| &group.handlers).map(|handler| (*event, handler))
+        })
+    }
+
+    /// The handlers that an occasion calls, in their order, each once.
+    #[must_use]
+    pub fn called(&self, occasion: &Occasion<'_>) -> Vec<&Handler> {
+        let groups = self.groups.get(&occasion.event()).into_iter().flatten();
+        let fitting = groups.filter(|group| group.matcher.fits(occasion.subject()));
+        let mut called: Vec<&Handler> = Vec::new();
+        for handler in fitting.flat_map(|group| &group.handlers) {
+            if !called.iter().any(|known| known.repeats(handler)) {
+                called.push(handler);
+            }
+        }
+        called
+    }
+}
+
+struct Reader<'a> {
+    registry: Registry,
+    origin: &'a dyn Fn(&str) -> String,
+}
+
+impl Reader<'_> {
+    fn event(&mut self, name: &str, groups: &Value) {
+        let pointer = format!("/hooks/{name}");
+        let Some(event) = Event::by_name(name) else {
+            let reason = if NEVER.contains(&name) {
+                "this event does not happen in Mnemon"
+            } else {
+                "there is no event of this name"
+            };
+            return self.problem(&pointer, reason);
+        };
+        let Value::Array(groups) = groups else {
+            return self.problem(&pointer, "this is not a list");
+        };
+        for (index, group) in groups.iter().enumerate() {
+            self.group(event, group, &format!("{pointer}/{index}"));
+        }
+    }
+
+    fn group(&mut self, event: Event, group: &Value, pointer: &str) {
+        let matcher = match group.get("matcher") {
+            None | Some(Value::Null) => Ok(Matcher::All),
+            Some(Value::String(text)) => Matcher::parse(text),
+            Some(_) => Err("it is no text".to_owned()),
+        };
+        let matcher = match matcher {
+            Ok(matcher) => matcher,
+            Err(reason) => return self.problem(pointer, &format!("the matcher: {reason}")),
+        };
+        let Some(Value::Array(handlers)) = group.get("hooks") else {
+            return self.problem(pointer, "it has no list \"hooks\"");
+        };
+        let mut read = Vec::new();
+        for (index, handler) in handlers.iter().enumerate() {
+            let place = format!("{pointer}/hooks/{index}");
+            // Origins are known for whole elements of a list.
+            match handler_of(handler, &(self.origin)(pointer)) {
+                Ok(handler) => read.push(handler),
+                Err(reason) => self.problem(&place, &reason),
+            }
+        }
+        if !read.is_empty() {
+            let group = Group { matcher, handlers: read };
+            self.registry.groups.entry(event).or_default().push(group);
+        }
+    }
+
+    fn problem(&mut self, pointer: &str, reason: &str) {
+        let origin = (self.origin)(pointer);
+        let (pointer, reason) = (pointer.to_owned(), reason.to_owned());
+        self.registry.problems.push(Problem { pointer, origin, reason });
+    }
+}
+
+fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    let filled = |key: &str| {
+        text(key)
+            .filter(|text| !text.trim().is_empty())
+            .map(str::to_owned)
+            .ok_or_else(|| format!("it has no {key:?}"))
+    };
+    let act = match text("type").unwrap_or("command") {
+        "command" => match value.get("args") {
+            None | Some(Value::Null) => Act::Shell(filled("command")?),
+            Some(args) => Act::Program {
+                command: filled("command")?,
+                args: texts(args).ok_or("\"args\" is not a list of texts")?,
+            },
+        },
+        "http" => Act::Http {
+            url: filled("url")?,
+            headers: value
+                .get("headers")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten()
+                .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+                .collect(),
+            allowed: value.get("allowedEnvVars").and_then(texts).unwrap_or_default(),
+        },
+        other => return Err(format!("handlers of type {other:?} are not run by Mnemon")),
+    };
+    let flag = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);
+    Ok(Handler {
+        act,
+        condition: text("if").filter(|text| !text.trim().is_empty()).map(str::to_owned),
+        timeout_s: value.get("timeout").and_then(Value::as_f64).and_then(seconds),
+        waits: if flag("async") || flag("asyncRewake") { Waits::No } else { Waits::Yes },
+        origin: origin.to_owned(),
+    })
+}
+
+/// Whole seconds, at least one.
+fn seconds(given: f64) -> Option<u64> {
+    let given = std::time::Duration::try_from_secs_f64(given).ok()?;
+    (!given.is_zero()).then(|| given.as_secs().max(1))
+}
+
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}

@@ -1,0 +1,279 @@
+//! The contract of hooks (CONTRACTS 2.7), field by field.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "tests"
+)]
+
+use mnemon_hooks::{
+    Act, Answer, Base, Call, Ended, Event, Fate, Noted, Occasion, Permission, Ran, Registry,
+    Verdict, Waits,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn registry(hooks: &Value) -> Registry {
+    Registry::read(hooks.as_object().unwrap(), &|pointer| format!("at {pointer}"))
+}
+
+fn ran(code: i32, stdout: &str, stderr: &str) -> Ran {
+    Ran { ended: Ended::Code(code), stdout: stdout.into(), stderr: stderr.into() }
+}
+
+fn call<'a>(tool: &'a str, input: &'a Value) -> Call<'a> {
+    Call { tool, input, id: "toolu_1" }
+}
+
+fn base() -> Base<'static> {
+    Base {
+        session_id: "s1",
+        transcript_path: Path::new("/h/s1.jsonl"),
+        cwd: Path::new("/p"),
+        permission_mode: "default",
+        effort: Some("high"),
+        agent: None,
+    }
+}
+
+#[test]
+fn q7_handlers_are_read_with_all_their_fields() {
+    let registry = registry(&json!({"PostToolUse": [{"matcher": "Edit|Write", "hooks": [
+        {"type": "command", "command": "fmt", "timeout": 60, "if": "Edit(*.ts)", "async": true,
+         "statusMessage": "formatting"},
+        {"type": "command", "command": "prog", "args": ["a", "b c"]},
+        {"type": "http", "url": "http://127.0.0.1:1/x", "headers": {"A": "$T"}, "allowedEnvVars": ["T"]},
+    ]}]}));
+    assert!(registry.problems.is_empty(), "{:?}", registry.problems);
+    let input = json!({});
+    let found = registry.called(&Occasion::PostToolUse {
+        call: call("Edit", &input),
+        response: &Value::Null,
+        duration_ms: 1,
+    });
+    assert_eq!(found.len(), 3);
+    assert_eq!(found[0].act, Act::Shell("fmt".into()));
+    assert_eq!((found[0].timeout_s, found[0].waits), (Some(60), Waits::No));
+    assert_eq!(found[0].condition.as_deref(), Some("Edit(*.ts)"));
+    assert_eq!(found[0].origin, "at /hooks/PostToolUse/0");
+    assert!(matches!(&found[1].act, Act::Program { args, .. } if args == &["a", "b c"]));
+    assert!(matches!(&found[2].act, Act::Http { allowed, .. } if allowed == &["T"]));
+    let other = call("Bash", &input);
+    assert!(registry.called(&Occasion::PreToolUse(other)).is_empty());
+}
+
+#[test]
+fn q7_what_cannot_be_read_is_named_and_the_rest_runs() {
+    let registry = registry(&json!({
+        "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}, {"command": "ok"}, {"command": ""}]}],
+        "PreToolUse": [{"matcher": "(", "hooks": [{"command": "a"}]}, {"matcher": 3, "hooks": []}, "x"],
+        "FileChanged": [], "Sotp": [], "SessionEnd": {},
+    }));
+    let reasons: Vec<&str> = registry.problems.iter().map(|p| p.reason.as_str()).collect();
+    assert_eq!(reasons.len(), 8, "{reasons:?}");
+    assert!(reasons.iter().any(|r| r.contains("does not happen")));
+    assert!(reasons.iter().any(|r| r.contains("no event of this name")));
+    assert!(reasons.iter().any(|r| r.contains("\"prompt\" are not run")));
+    let stop = Occasion::Stop { again: false, last: "" };
+    assert_eq!(registry.called(&stop).len(), 1);
+}
+
+#[test]
+fn q7_the_same_handler_of_two_files_runs_once() {
+    let registry = registry(&json!({"Stop": [
+        {"hooks": [{"type": "command", "command": "same"}]},
+        {"matcher": "", "hooks": [{"command": "same"}, {"command": "other"}]},
+    ]}));
+    let stop = Occasion::Stop { again: false, last: "" };
+    let names: Vec<&str> = registry.called(&stop).iter().map(|handler| handler.name()).collect();
+    assert_eq!(names, ["same", "other"]);
+}
+
+/// Every event with the fields of its own, as CONTRACTS 2.7 lists them.
+fn cases<'a>(arguments: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'static str>)> {
+    let call = call("Bash", arguments);
+    let tool = ["tool_name", "tool_input", "tool_use_id"];
+    let with = |more: &[&'static str]| [&tool[..], more].concat();
+    vec![
+        (Occasion::SessionStart { source: "compact", model: "m" }, vec!["source", "model"]),
+        (Occasion::UserPromptSubmit { prompt: "hi", source: "user" }, vec!["prompt", "source"]),
+        (
+            Occasion::UserPromptExpansion { name: "n", args: "a", source: "user", prompt: "/n a" },
+            vec!["expansion_type", "command_name", "command_args", "command_source", "prompt"],
+        ),
+        (Occasion::PreToolUse(call), with(&[])),
+        (
+            Occasion::PostToolUse { call, response: arguments, duration_ms: 3 },
+            with(&["tool_response", "duration_ms"]),
+        ),
+        (
+            Occasion::PostToolUseFailure { call, error: "e", duration_ms: 3 },
+            with(&["error", "is_interrupt", "duration_ms"]),
+        ),
+        (Occasion::PermissionDenied { call, reason: "r" }, with(&["reason"])),
+        (
+            Occasion::Notification { message: "m", kind: "permission_prompt" },
+            vec!["message", "notification_type"],
+        ),
+        (Occasion::SubagentStart { id: "a", kind: "Explore" }, vec!["agent_id", "agent_type"]),
+        (
+            Occasion::SubagentStop { id: "a", kind: "x", transcript: path, again: true, last: "l" },
+            vec![
+                "stop_hook_active",
+                "agent_id",
+                "agent_type",
+                "agent_transcript_path",
+                "last_assistant_message",
+            ],
+        ),
+        (
+            Occasion::Stop { again: false, last: "l" },
+            vec!["stop_hook_active", "last_assistant_message", "background_tasks", "session_crons"],
+        ),
+        (Occasion::StopFailure { error: "e", last: "" }, vec!["error", "last_assistant_message"]),
+        (
+            Occasion::InstructionsLoaded { path, kind: "User", reason: "session_start" },
+            vec!["file_path", "memory_type", "load_reason"],
+        ),
+        (
+            Occasion::PreCompact { trigger: "auto", instructions: None },
+            vec!["trigger", "custom_instructions"],
+        ),
+        (
+            Occasion::PostCompact { trigger: "manual", summary: "s" },
+            vec!["trigger", "compact_summary"],
+        ),
+        (Occasion::SessionEnd { reason: "other" }, vec!["reason"]),
+    ]
+}
+
+#[test]
+fn q7_every_event_has_its_documented_input() {
+    let (arguments, path) = (json!({"command": "ls"}), Path::new("/h/a.md"));
+    let cases = cases(&arguments, path);
+    assert_eq!(cases.len(), Event::ALL.len());
+    for (occasion, own) in cases {
+        let input = occasion.input(&base());
+        let mut wanted =
+            vec!["session_id", "transcript_path", "cwd", "hook_event_name", "permission_mode"];
+        wanted.push("effort");
+        wanted.extend(own);
+        let got: Vec<&str> = input.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(got, wanted, "{:?}", occasion.event());
+        assert_eq!(input["hook_event_name"], occasion.event().name());
+    }
+    let server = Call { tool: "mcp__mem__save", input: &arguments, id: "i" };
+    assert_eq!(Occasion::PreToolUse(server).input(&base())["mcp_server"], "mem");
+}
+
+#[test]
+fn q7_exit_codes() {
+    let blocked = |event| Answer::read(event, &ran(2, "ignored", "  no way \n")).fate;
+    for event in [Event::PreToolUse, Event::PreCompact, Event::Stop, Event::UserPromptSubmit] {
+        assert_eq!(blocked(event), Fate::Blocked("no way".into()));
+    }
+    assert_eq!(blocked(Event::Notification), Fate::Passed);
+    let failed = Answer::read(Event::PreToolUse, &ran(1, "{\"continue\":false}", "boom\nmore"));
+    assert_eq!(failed.fate, Fate::Failed("exit code 1: boom".into()));
+    assert_eq!(failed.stop, None, "a handler that failed has no say");
+    for ended in [Ended::TimedOut, Ended::Signal(9), Ended::NotRun("gone".into())] {
+        let answer =
+            Answer::read(Event::Stop, &Ran { ended, stdout: String::new(), stderr: String::new() });
+        assert!(matches!(answer.fate, Fate::Failed(_)));
+    }
+}
+
+#[test]
+fn q7_plain_text_is_context_for_three_events_only() {
+    for event in Event::ALL {
+        let answer = Answer::read(*event, &ran(0, " remember this \n", ""));
+        let wanted = matches!(
+            event,
+            Event::SessionStart | Event::UserPromptSubmit | Event::UserPromptExpansion
+        );
+        assert_eq!(answer.context.is_some(), wanted, "{event:?}");
+        assert_eq!(answer.fate, Fate::Passed);
+    }
+}
+
+#[test]
+fn q7_the_fields_of_json_output() {
+    let read = |event, value: Value| Answer::read(event, &ran(0, &value.to_string(), ""));
+    let own = |fields: Value| json!({"hookSpecificOutput": fields});
+    let stop = read(
+        Event::PostToolUse,
+        json!({"continue": false, "stopReason": "enough",
+        "systemMessage": "note"}),
+    );
+    assert_eq!((stop.stop.as_deref(), stop.message.as_deref()), (Some("enough"), Some("note")));
+    let block = read(Event::Stop, json!({"decision": "block", "reason": "tests fail"}));
+    assert_eq!(block.fate, Fate::Blocked("tests fail".into()));
+    let context = own(json!({"additionalContext": "c"}));
+    for event in Event::ALL {
+        assert_eq!(read(*event, context.clone()).context.is_some(), event.takes_context());
+    }
+    let decided = read(
+        Event::PreToolUse,
+        own(json!({"permissionDecision": "deny", "permissionDecisionReason": "why",
+            "updatedInput": {"command": "ls"}})),
+    );
+    assert_eq!(decided.permission, Some((Permission::Deny, "why".into())));
+    assert_eq!(decided.input, Some(json!({"command": "ls"})));
+    let deferred = read(Event::PreToolUse, own(json!({"permissionDecision": "defer"})));
+    assert_eq!(deferred, Answer::default());
+    let output = own(json!({"updatedToolOutput": "short", "updatedInput": {"a": 1}}));
+    let after = read(Event::PostToolUse, output);
+    assert_eq!((after.output, after.input), (Some(json!("short")), None));
+    let broken = Answer::read(Event::SessionStart, &ran(0, "{ oops", ""));
+    assert!(matches!(broken.fate, Fate::Failed(_)) && broken.context.is_none());
+}
+
+#[test]
+fn q7_the_strictest_of_several_answers_holds() {
+    let said = |decision, reason: &str| Answer {
+        permission: Some((decision, reason.into())),
+        context: Some(reason.into()),
+        ..Answer::default()
+    };
+    let mut verdict = Verdict::default();
+    verdict.add(Event::PreToolUse, "a", said(Permission::Allow, "fine"));
+    verdict.add(Event::PreToolUse, "b", said(Permission::Deny, "never"));
+    verdict.add(Event::PreToolUse, "c", said(Permission::Ask, "ask"));
+    let failed = Answer { fate: Fate::Failed("gone".into()), ..Answer::default() };
+    verdict.add(Event::PreToolUse, "d", failed);
+    assert_eq!(verdict.permission, Some((Permission::Deny, "never".into())));
+    assert_eq!(verdict.contexts, ["fine", "never", "ask"]);
+    assert_eq!(verdict.notes, [Noted::Failed { handler: "d".into(), reason: "gone".into() }]);
+    assert_eq!(verdict.blocked, None);
+    let mut told = Verdict::default();
+    let blocks = Answer { fate: Fate::Blocked("hm".into()), ..Answer::default() };
+    told.add(Event::SessionStart, "a", blocks);
+    assert_eq!((told.blocked, told.notes), (None, vec![Noted::Said("hm".into())]));
+}
+
+proptest! {
+    /// Whatever a handler prints, there is an answer, and reading settings
+    /// never fails either.
+    #[test]
+    fn q7_nothing_that_a_handler_prints_breaks_anything(
+        code in -2..4, stdout in ".{0,60}|\\{.{0,60}\\}", stderr in ".{0,20}",
+    ) {
+        for event in Event::ALL {
+            let mut answer = Answer::read(*event, &ran(code, &stdout, &stderr));
+            answer.texts_mut().for_each(|text| text.truncate(0));
+            Verdict::default().add(*event, "h", answer);
+        }
+    }
+
+    #[test]
+    fn q7_any_json_under_hooks_is_read(text in "[a-z{}\\[\\]\":, ]{0,40}", name in "[A-Za-z]{1,12}") {
+        let value = serde_json::from_str::<Value>(&text).unwrap_or(Value::String(text));
+        let registry = registry(&json!({ name: [{"matcher": value, "hooks": [value, {"command": value}]}],
+            "Stop": value }));
+        let stop = Occasion::Stop { again: false, last: "" };
+        let _ = registry.called(&stop);
+    }
+}

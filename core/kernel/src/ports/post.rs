@@ -1,0 +1,333 @@
+//! Letters between agents (L7.5, L7.6).
+//!
+//! A letter goes to a member of a team by its mailbox, or to another session
+//! by its socket. What it says carries no authority of the person (L7.9): it
+//! is shown to a model with that mark, and decides nothing by itself.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use crate::ids::{LetterId, SessionId};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What carries letters between processes.
+pub trait Post: Send + Sync {
+    /// Our name in the team, where we are in one.
+    fn name(&self) -> Option<&AgentName>;
+
+    /// Lets letters come in for this session.
+    fn open<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), PostError>>;
+
+    /// Sends a letter, and says to whom it went. When the future is done, a
+    /// letter to a team member survives the end of either process.
+    fn send<'a>(
+        &'a self,
+        to: &'a Address,
+        draft: Draft,
+    ) -> BoxFuture<'a, Result<Vec<String>, PostError>>;
+
+    /// The letters that wait, in order for each sender. They are taken for the
+    /// log at this path, and come again after a crash unless they are in it.
+    fn collect<'a>(&'a self, log: &'a Path) -> BoxFuture<'a, Result<Vec<Letter>, PostError>>;
+
+    /// These letters are in the log: they never come again.
+    fn settle<'a>(&'a self, letters: &'a [LetterId]) -> BoxFuture<'a, Result<(), PostError>>;
+
+    /// Done when letters may have come.
+    fn arrival(&self) -> BoxFuture<'_, ()>;
+
+    /// Stops listening, and leaves the team.
+    fn close(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Who a letter is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// An agent or a team member by its name.
+    Name(AgentName),
+    /// Everybody but the sender: `*`.
+    Everyone,
+    /// A session by its socket: `uds:<path>`.
+    Socket(PathBuf),
+    /// A session by its id: `bridge:<id>`.
+    Session(SessionId),
+}
+
+impl Address {
+    /// Reads an address as a model writes it.
+    ///
+    /// # Errors
+    /// [`PostError::BadAddress`] or [`PostError::BadName`].
+    pub fn parse(text: &str) -> Result<Self, PostError> {
+        let text = text.trim();
+        let bad = || PostError::BadAddress { text: text.to_owned() };
+        if text == "*" {
+            return Ok(Self::Everyone);
+        }
+        if let Some(path) = text.strip_prefix("uds:") {
+            let path = PathBuf::from(path);
+            return if path.is_absolute() { Ok(Self::Socket(path)) } else { Err(bad()) };
+        }
+        if let Some(id) = text.strip_prefix("bridge:") {
+            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+            let good = !id.is_empty() && id.len() <= MOST_NAME_BYTES && id.chars().all(plain);
+            return if good { Ok(Self::Session(id.into())) } else { Err(bad()) };
+        }
+        AgentName::parse(text).map(Self::Name)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name.as_str()),
+            Self::Everyone => f.write_str("*"),
+            Self::Socket(path) => write!(f, "uds:{}", path.display()),
+            Self::Session(id) => write!(f, "bridge:{id}"),
+        }
+    }
+}
+
+/// Longer names are refused: each is a part of a path.
+const MOST_NAME_BYTES: usize = 64;
+
+/// The name of an agent or a team. It is safe as a part of a path.
+///
+/// ```
+/// use mnemon_kernel::ports::AgentName;
+///
+/// assert!(AgentName::parse("reviewer-2").is_ok());
+/// assert!(AgentName::parse("../reviewer").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentName(String);
+
+impl AgentName {
+    /// Takes letters, digits, `-`, `_` and `.`, the last not in front.
+    ///
+    /// # Errors
+    /// [`PostError::BadName`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, PostError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let good = (1..=MOST_NAME_BYTES).contains(&text.len())
+            && text.chars().all(plain)
+            && !text.starts_with('.');
+        if good { Ok(Self(text.to_owned())) } else { Err(PostError::BadName { text: text.into() }) }
+    }
+
+    /// The name itself.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AgentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A letter before it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Who writes.
+    pub from: String,
+    /// What it is about, in a few words.
+    pub summary: Option<String>,
+    /// What it says.
+    pub body: Body,
+}
+
+/// A letter as it arrives, and as it lies in a mailbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Letter {
+    /// Its id; no other letter has it.
+    pub id: LetterId,
+    /// Who wrote it.
+    pub from: String,
+    /// Its number among those of its sender to this receiver; it grows.
+    pub seq: u64,
+    /// When it was written.
+    pub sent: Timestamp,
+    /// What it is about, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What a letter says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Body {
+    /// A text.
+    Message {
+        /// The text.
+        text: String,
+    },
+    /// The receiver is asked to come to an end.
+    ShutdownRequest {
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The answer to that.
+    ShutdownResponse {
+        /// Whether the sender ends.
+        consent: Consent,
+        /// Why, or why not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// What the sender thinks of a plan. It changes no permission (L7.9).
+    PlanApprovalResponse {
+        /// Whether it agrees.
+        consent: Consent,
+        /// What should be different.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+    },
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Consent {
+    /// Yes.
+    Approved,
+    /// No.
+    Declined,
+}
+
+/// Why a letter could not be sent or fetched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PostError {
+    /// It is no address.
+    #[error("{text:?} is no address; use a name, *, uds:/path/of/a/socket or bridge:SESSION-ID")]
+    BadAddress {
+        /// What was given.
+        text: String,
+    },
+    /// It cannot be a name.
+    #[error(
+        "{text:?} cannot be a name; use at most 64 letters, digits, '-', '_' and '.', and no dot in front"
+    )]
+    BadName {
+        /// What was given.
+        text: String,
+    },
+    /// Nobody has this name.
+    #[error("nobody is called {name}; there {}", listed(known))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Who there is.
+        known: Vec<String>,
+    },
+    /// We are in no team.
+    #[error("this session is in no team; start it with --team NAME --agent-name N")]
+    NoTeam,
+    /// Somebody runs under our name.
+    #[error("{name} of team {team} runs already; choose another --agent-name, or end the other")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// The team.
+        team: String,
+    },
+    /// The other session is not there.
+    #[error("nothing listens at {path}; the session has ended or runs elsewhere")]
+    NotRunning {
+        /// Its socket.
+        path: PathBuf,
+    },
+    /// The letter is too long.
+    #[error(
+        "the message has {bytes} bytes, and at most {max} are sent; put it in a file and name that"
+    )]
+    TooLong {
+        /// What it has.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// The disk is full.
+    #[error(
+        "no space left on the device for {path}; the message was not sent. Free some and send it again"
+    )]
+    NoSpace {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Somebody else holds the mailbox.
+    #[error("the mailbox {path} is in use by another process for too long; try again")]
+    Busy {
+        /// The mailbox.
+        path: PathBuf,
+    },
+    /// The platform has no such thing.
+    #[error("sockets between sessions are not available on this platform")]
+    Unsupported,
+    /// Anything else.
+    #[error("{path}: {message}")]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What the operating system said.
+        message: String,
+    },
+}
+
+fn listed(known: &[String]) -> String {
+    match known {
+        [] => "is nobody else".to_owned(),
+        [one] => format!("is {one}"),
+        many => format!("are {}", many.join(", ")),
+    }
+}
+
+impl Classify for PostError {
+    fn class(&self) -> Class {
+        match self {
+            Self::NoSpace { .. } | Self::Busy { .. } | Self::Io { .. } => Class::Degrade,
+            _ => Class::Refuse,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn l7_5_addresses_are_read_as_they_are_written() {
+        for text in ["ada", "*", "uds:/run/x.sock", "bridge:0192f0c1-1111"] {
+            assert_eq!(Address::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "a b", ".hidden", "uds:relative", "bridge:", "bridge:../x", "a/b", "é"] {
+            assert!(Address::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn l7_6_a_letter_reads_so_on_disk() {
+        let letter = Letter {
+            id: "l1".into(),
+            from: "ada".into(),
+            seq: 3,
+            sent: Timestamp::UNIX_EPOCH,
+            summary: None,
+            body: Body::ShutdownResponse { consent: Consent::Approved, reason: None },
+        };
+        let text = serde_json::to_string(&letter).unwrap();
+        assert_eq!(
+            text,
+            r#"{"id":"l1","from":"ada","seq":3,"sent":"1970-01-01T00:00:00Z","body":{"type":"shutdown_response","consent":"approved"}}"#
+        );
+        assert_eq!(serde_json::from_str::<Letter>(&text).unwrap(), letter);
+    }
+}

@@ -1,0 +1,170 @@
+//! Hooks around a conversation: its start and end, what the person says, when
+//! the model would stop, compactions, instruction files.
+
+use super::{CONTEXT, FEEDBACK};
+use crate::compacting::Trigger;
+use crate::event::{EndReason, Event, TurnEnd};
+use crate::session::{Error, Session};
+use mnemon_hooks::{Event as HookEvent, Occasion};
+use mnemon_rules::{Fate, Reason, Row, Scope};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+impl Session {
+    /// Says how the conversation began where that is neither new nor resumed:
+    /// `clear`.
+    pub fn began_by(&mut self, source: &'static str) {
+        self.hooking.start = Some(source);
+    }
+
+    /// Tells hooks that the conversation begins or goes on, once.
+    pub(crate) async fn start_hooks(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
+        let Some(source) = self.hooking.start.take().filter(|_| self.is_main()) else {
+            return Ok(());
+        };
+        self.fire_start(source, cancel).await
+    }
+
+    async fn fire_start(
+        &mut self,
+        source: &'static str,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        let model = self.model().to_string();
+        let start = Occasion::SessionStart { source, model: &model };
+        let verdict = self.fire(&start, cancel).await?;
+        for context in verdict.contexts {
+            self.keep_for_model(CONTEXT, HookEvent::SessionStart, context);
+        }
+        self.attach_hook_texts().await
+    }
+
+    /// Asks hooks about what the person said. Why not, where it is refused:
+    /// then it never was.
+    pub(crate) async fn prompt_hooks(
+        &mut self,
+        prompt: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Result<(), String>, Error> {
+        if !self.is_main() {
+            return Ok(Ok(()));
+        }
+        let source = if self.config.entrypoint == "cli" { "user" } else { "sdk" };
+        let verdict = self.fire(&Occasion::UserPromptSubmit { prompt, source }, cancel).await?;
+        if let Some(why) = verdict.blocked.or(verdict.stop) {
+            self.hooking.stop = None;
+            return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}")));
+        }
+        for context in verdict.contexts {
+            self.keep_for_model(CONTEXT, HookEvent::UserPromptSubmit, context);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Asks hooks whether the model may stop. True where it is kept at work:
+    /// the reason is in the conversation then.
+    pub(crate) async fn kept_at_work(
+        &mut self,
+        end: &TurnEnd,
+        times: u32,
+        cancel: &CancellationToken,
+    ) -> Result<bool, Error> {
+        if !self.is_main() {
+            return Ok(false);
+        }
+        let last = &end.text;
+        if let EndReason::Failed(error) = &end.reason {
+            self.fire(&Occasion::StopFailure { error, last }, cancel).await?;
+        }
+        if !end.reason.is_success() {
+            return Ok(false);
+        }
+        let verdict = self.fire(&Occasion::Stop { again: times > 0, last }, cancel).await?;
+        for context in verdict.contexts {
+            self.keep_for_model(CONTEXT, HookEvent::Stop, context);
+        }
+        let stops = self.hooking.stop.take().is_some();
+        let Some(reason) = verdict.blocked.filter(|_| !stops) else { return Ok(false) };
+        let most = self.config.limits.hooks.stop_blocks;
+        if times >= most {
+            let text = format!(
+                "a Stop hook kept the model at work {most} times in a row; the turn ends here \
+                 ({reason})"
+            );
+            self.emit(|| Event::Notice(text));
+            return Ok(false);
+        }
+        self.keep_for_model(FEEDBACK, HookEvent::Stop, reason);
+        self.attach_hook_texts().await?;
+        Ok(true)
+    }
+
+    /// Asks hooks whether a compaction may be made (L4.3). Why not, where it may not.
+    pub(crate) async fn compaction_refused(
+        &mut self,
+        trigger: Trigger,
+        instructions: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<String>, Error> {
+        let occasion = Occasion::PreCompact { trigger: trigger.as_str(), instructions };
+        let verdict = self.fire(&occasion, cancel).await?;
+        self.hooking.stop = None;
+        let blocked = verdict.blocked.or(verdict.stop);
+        Ok(blocked.map(|why| format!("a PreCompact hook blocked it: {why}")))
+    }
+
+    /// Tells hooks of a compaction, and starts the conversation anew for them (L4.5).
+    pub(crate) async fn compacted_hooks(
+        &mut self,
+        trigger: Trigger,
+        summary: &str,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        let occasion = Occasion::PostCompact { trigger: trigger.as_str(), summary };
+        self.fire(&occasion, cancel).await?;
+        self.fire_start("compact", cancel).await
+    }
+
+    /// Tells hooks which instruction files were loaded.
+    pub(crate) async fn told_instructions(&mut self, rows: &[Row]) -> Result<(), Error> {
+        let never = CancellationToken::new();
+        let loaded = |row: &&Row| matches!(row.fate, Fate::Loaded | Fate::LoadedLarge { .. });
+        for row in rows.iter().filter(loaded) {
+            let kind = match row.scope {
+                Scope::Managed => "Managed",
+                Scope::User => "User",
+                Scope::Project => "Project",
+                Scope::Local => "Local",
+            };
+            let reason = match row.reason {
+                Reason::Start => "session_start",
+                Reason::Nested => "nested_traversal",
+                Reason::PathMatch { .. } => "path_glob_match",
+                Reason::Import { .. } => "include",
+            };
+            let occasion = Occasion::InstructionsLoaded { path: &row.path, kind, reason };
+            self.fire(&occasion, &never).await?;
+        }
+        Ok(())
+    }
+
+    /// Tells hooks that the conversation is left: `clear`, `resume`,
+    /// `prompt_input_exit` or `other`. All of them together have a moment.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn end_hooks(&mut self, reason: &str) -> Result<(), Error> {
+        // Who never heard of a start hears of no end.
+        if self.hooking.start.is_some() {
+            return Ok(());
+        }
+        let budget = Duration::from_millis(self.config.limits.hooks.session_end_ms);
+        let never = CancellationToken::new();
+        let occasion = Occasion::SessionEnd { reason };
+        if let Ok(fired) = tokio::time::timeout(budget, self.fire(&occasion, &never)).await {
+            return fired.map(|_| ());
+        }
+        tracing::warn!("the SessionEnd hooks took too long and were ended");
+        Ok(())
+    }
+}

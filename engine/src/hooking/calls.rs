@@ -1,0 +1,111 @@
+//! Hooks around the calls of tools.
+
+use super::{CONTEXT, FEEDBACK};
+use crate::session::{Error, Session};
+use crate::tools::{ToolCall, ToolOutput};
+use mnemon_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission};
+use serde_json::Value;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What hooks say of a call.
+pub(crate) type Said = Option<(Permission, String)>;
+
+impl Session {
+    /// Asks hooks about a call. They may change its arguments.
+    pub(crate) async fn before_call(
+        &mut self,
+        call: &mut ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<Said, Error> {
+        let asked = call.clone();
+        let verdict = self.fire(&Occasion::PreToolUse(told(&asked)), cancel).await?;
+        for context in verdict.contexts {
+            self.keep_for_model(CONTEXT, HookEvent::PreToolUse, context);
+        }
+        if let Some(input) = verdict.input {
+            call.input = input;
+        }
+        let blocked = verdict.blocked.or(verdict.stop);
+        Ok(blocked.map(|reason| (Permission::Deny, reason)).or(verdict.permission))
+    }
+
+    /// Tells hooks what came of a call. They may change what the model sees.
+    pub(crate) async fn after_call(
+        &mut self,
+        call: &ToolCall,
+        mut output: ToolOutput,
+        took: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<ToolOutput, Error> {
+        let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let error = text_of(&output.content);
+        let occasion = if output.is_error {
+            Occasion::PostToolUseFailure { call: told(call), error: &error, duration_ms }
+        } else {
+            let response = output.structured.as_ref().unwrap_or(&output.content);
+            Occasion::PostToolUse { call: told(call), response, duration_ms }
+        };
+        let event = occasion.event();
+        let verdict = self.fire(&occasion, cancel).await?;
+        if let Some(reason) = verdict.blocked {
+            self.keep_for_model(FEEDBACK, event, reason);
+        }
+        for context in verdict.contexts {
+            self.keep_for_model(CONTEXT, event, context);
+        }
+        if let Some(shown) = verdict.output {
+            output.content = match shown {
+                Value::String(_) | Value::Array(_) => shown,
+                other => Value::String(other.to_string()),
+            };
+        }
+        Ok(output)
+    }
+
+    /// Tells hooks that a call was refused.
+    pub(crate) async fn told_refusal(
+        &mut self,
+        call: &ToolCall,
+        reason: &str,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        self.fire(&Occasion::PermissionDenied { call: told(call), reason }, cancel).await?;
+        Ok(())
+    }
+
+    /// Tells hooks that the person is asked about a call.
+    pub(crate) async fn told_question(
+        &mut self,
+        tool: &str,
+        cancel: &CancellationToken,
+    ) -> Result<(), Error> {
+        let message = format!("Mnemon needs your permission to use {tool}");
+        let kind = "permission_prompt";
+        self.fire(&Occasion::Notification { message: &message, kind }, cancel).await?;
+        Ok(())
+    }
+
+    /// Whether the rule of a handler's `if` speaks of the call.
+    pub(super) fn is_meant(&self, handler: &Handler, occasion: &Occasion<'_>) -> bool {
+        let (Some(rule), Some(call)) = (&handler.condition, occasion.call()) else { return true };
+        let Some(tool) = self.toolbox.get(call.tool) else { return false };
+        self.permit.speaks_of(rule, call.tool, &tool.access(call.input, &self.context))
+    }
+}
+
+fn told(call: &ToolCall) -> Call<'_> {
+    Call { tool: &call.name, input: &call.input, id: call.id.as_str() }
+}
+
+/// What a person would read of a tool's output.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,93 @@
+//! What can be seen of a session from outside.
+
+use super::{Events, Session};
+use crate::background::Background;
+use crate::budget::Budget;
+use crate::config::Config;
+use crate::permit::{Permit, RuleError};
+use crate::queue::Queue;
+use crate::tools::ToolContext;
+use mnemon_kernel::{Ledger, ModelId, SessionId, Window};
+use mnemon_prefix::Fold;
+
+impl Session {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// The conversation as the model sees it.
+    #[must_use]
+    pub fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    /// What it used so far.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What it may still spend in the background.
+    #[must_use]
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// What it was started with.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The model that answers.
+    #[must_use]
+    pub fn model(&self) -> &ModelId {
+        self.fold.prelude().map_or(&self.config.model, |prelude| &prelude.params.model)
+    }
+
+    /// Its window and thresholds.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        let model = self.model();
+        let spec = self.config.table.spec(model);
+        let config = &self.config;
+        Window::resolve(model, spec, &config.betas, &config.window, &config.limits)
+    }
+
+    /// Permission rules that could not be read.
+    #[must_use]
+    pub fn broken_rules(&self) -> &[RuleError] {
+        &self.broken_rules
+    }
+
+    /// What tools may do.
+    pub fn permit_mut(&mut self) -> &mut Permit {
+        &mut self.permit
+    }
+
+    /// Where messages go that are typed while a turn runs.
+    #[must_use]
+    pub fn queue(&self) -> Queue {
+        self.queue.clone()
+    }
+
+    /// What tools use and remember.
+    #[must_use]
+    pub fn context(&self) -> &ToolContext {
+        &self.context
+    }
+
+    /// What goes on beside the conversation.
+    #[must_use]
+    pub fn background(&self) -> &Background {
+        &self.background
+    }
+
+    /// Sends what happens from here on to a watcher.
+    pub fn watch(&mut self, events: Events) {
+        self.background.watch(events.clone());
+        self.events = Some(events);
+    }
+}

@@ -1,0 +1,335 @@
+//! A kind of agent, as its file describes it (CONTRACTS 2.3).
+//!
+//! Fields that this version does not know are ignored. A file comes from a
+//! person or from a repository; in both cases it may only narrow what the
+//! session may do, never widen it (S2).
+
+use mnemon_kernel::settings::PermissionMode;
+use mnemon_memfile::Frontmatter;
+use mnemon_memfile::frontmatter::{Fence, fence};
+use serde_json::{Map, Value};
+
+/// A kind of agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// By what it is asked for.
+    pub name: String,
+    /// When it is of use; the model chooses by this.
+    pub description: String,
+    /// Its system prompt.
+    pub prompt: String,
+    /// The tools that it has; none is all.
+    pub tools: Option<Vec<String>>,
+    /// Tools that it has not.
+    pub disallowed: Vec<String>,
+    /// Its model, or what stands for one; none is the parent's.
+    pub model: Option<String>,
+    /// How its permissions are decided, where that is narrower than the parent's.
+    pub permission_mode: Option<PermissionMode>,
+    /// Most requests.
+    pub max_turns: Option<u32>,
+    /// Whose memory it keeps, if any (L5.20).
+    pub memory: Option<MemoryScope>,
+    /// Whether it runs beside the conversation where the call does not say.
+    pub running: Running,
+    /// The effort asked of its model.
+    pub effort: Option<String>,
+    /// Whether it works in a checkout of its own where the call does not say.
+    pub isolation: Isolation,
+    /// What it is told before its task.
+    pub initial_prompt: Option<String>,
+}
+
+/// Whose memory a kind of agent keeps (L5.20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryScope {
+    /// The person's, in every project.
+    User,
+    /// The project's, shared by its repository.
+    Project,
+    /// The project's, on this machine.
+    Local,
+}
+
+impl MemoryScope {
+    fn by_name(name: &str) -> Option<Self> {
+        match name {
+            "user" => Some(Self::User),
+            "project" => Some(Self::Project),
+            "local" => Some(Self::Local),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the conversation waits for an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Running {
+    /// It does.
+    #[default]
+    Foreground,
+    /// It goes on.
+    Background,
+}
+
+/// Where an agent works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// Where the session does.
+    #[default]
+    None,
+    /// In a git worktree of its own.
+    Worktree,
+}
+
+/// Why a file defines no agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionError {
+    /// It does not start with frontmatter.
+    #[error("it has no frontmatter; start it with lines of name: and description: between two ---")]
+    NoFrontmatter,
+    /// A field is missing.
+    #[error("its frontmatter has no {field}; add one")]
+    Missing {
+        /// Which.
+        field: &'static str,
+    },
+    /// The name cannot be one.
+    #[error("{name:?} cannot name an agent; use letters, digits, '-', '_', ':' and '.'")]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// The name is one of ours.
+    #[error("{name:?} is reserved; choose another name")]
+    Reserved {
+        /// The name.
+        name: String,
+    },
+}
+
+/// The kind that stands for a fork of the conversation.
+pub const FORK: &str = "fork";
+
+/// Tools that only the conversation with the person has: agents do not start
+/// agents, and a plan is the person's to approve.
+const PERSONS_OWN: &[&str] = &["Agent", "ExitPlanMode"];
+
+/// What an agent needs for its memory.
+const FOR_MEMORY: &[&str] = &["Read", "Write", "Edit"];
+
+/// Longest name of a kind, in bytes: it is a part of paths.
+const MOST_NAME_BYTES: usize = 100;
+
+impl Definition {
+    /// An agent with all defaults.
+    #[must_use]
+    pub fn new(name: &str, description: &str, prompt: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            prompt: prompt.trim().to_owned(),
+            tools: None,
+            disallowed: Vec::new(),
+            model: None,
+            permission_mode: None,
+            max_turns: None,
+            memory: None,
+            running: Running::Foreground,
+            effort: None,
+            isolation: Isolation::None,
+            initial_prompt: None,
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Why it defines no agent.
+    pub fn parse(text: &str) -> Result<Self, DefinitionError> {
+        let Fence::Closed { yaml, body } = fence(text) else {
+            return Err(DefinitionError::NoFrontmatter);
+        };
+        let (yaml, prompt) =
+            (text.get(yaml).unwrap_or_default(), text.get(body..).unwrap_or_default());
+        let fields = Frontmatter::parse(yaml).0.all;
+        let required =
+            |field: &'static str| text_of(&fields, field).ok_or(DefinitionError::Missing { field });
+        let name = required("name")?;
+        checked(&name)?;
+        let mut own = Self::new(&name, &required("description")?, prompt);
+        own.tools = fields.get("tools").map(names).filter(|tools| !tools.iter().any(|t| t == "*"));
+        own.disallowed = fields.get("disallowedTools").map(names).unwrap_or_default();
+        own.model = text_of(&fields, "model").filter(|model| model != "inherit");
+        own.permission_mode = text_of(&fields, "permissionMode").as_deref().and_then(mode);
+        own.max_turns = text_of(&fields, "maxTurns").and_then(|turns| turns.parse().ok());
+        own.memory = text_of(&fields, "memory").as_deref().and_then(MemoryScope::by_name);
+        if text_of(&fields, "background").as_deref() == Some("true") {
+            own.running = Running::Background;
+        }
+        own.effort = text_of(&fields, "effort");
+        if text_of(&fields, "isolation").as_deref() == Some("worktree") {
+            own.isolation = Isolation::Worktree;
+        }
+        own.initial_prompt = text_of(&fields, "initialPrompt");
+        Ok(own)
+    }
+
+    /// Whether an agent of this kind has a tool. A sub-agent has its own
+    /// prefix, so what it may not use is left out of its list; for forks, which
+    /// share the parent's, restriction is by refusal (PC4).
+    #[must_use]
+    pub fn has_tool(&self, tool: &str) -> bool {
+        let named = |list: &[String]| list.iter().any(|entry| base_name(entry) == tool);
+        if PERSONS_OWN.contains(&tool) || named(&self.disallowed) {
+            return false;
+        }
+        let for_memory = self.memory.is_some() && FOR_MEMORY.contains(&tool);
+        for_memory || self.tools.as_ref().is_none_or(|tools| named(tools))
+    }
+
+    /// The mode of an agent whose parent has this one: the narrower of the two.
+    #[must_use]
+    pub fn mode_under(&self, parent: PermissionMode) -> PermissionMode {
+        match self.permission_mode {
+            Some(own) if width(own) < width(parent) => own,
+            _ => parent,
+        }
+    }
+}
+
+fn checked(name: &str) -> Result<(), DefinitionError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.');
+    let good = (1..=MOST_NAME_BYTES).contains(&name.len())
+        && name.chars().all(plain)
+        && !name.starts_with('.');
+    if !good {
+        return Err(DefinitionError::BadName { name: name.to_owned() });
+    }
+    if name == FORK {
+        return Err(DefinitionError::Reserved { name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// The tool that an entry such as `Bash(git log:*)` speaks of.
+fn base_name(entry: &str) -> &str {
+    entry.split_once('(').map_or(entry, |(name, _)| name).trim()
+}
+
+fn text_of(fields: &Map<String, Value>, name: &str) -> Option<String> {
+    let text = match fields.get(name)? {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(value) => value.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// A list, or names with commas between them.
+fn names(value: &Value) -> Vec<String> {
+    let parts: Vec<String> = match value {
+        Value::String(text) => split(text),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    let trimmed = parts.iter().map(|part| part.trim().to_owned());
+    trimmed.filter(|part| !part.is_empty()).collect()
+}
+
+/// Parts a list at commas, but not inside of parentheses.
+fn split(text: &str) -> Vec<String> {
+    let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_u32);
+    for letter in text.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if letter == ',' && depth == 0 {
+            parts.push(std::mem::take(&mut part));
+        } else {
+            part.push(letter);
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+fn mode(name: &str) -> Option<PermissionMode> {
+    use PermissionMode::{AcceptEdits, BypassPermissions, Default, Plan};
+    [Default, AcceptEdits, Plan, BypassPermissions].into_iter().find(|mode| mode.as_str() == name)
+}
+
+/// How much a mode lets through.
+fn width(mode: PermissionMode) -> u8 {
+    match mode {
+        PermissionMode::Plan => 0,
+        PermissionMode::Default => 1,
+        PermissionMode::AcceptEdits => 2,
+        PermissionMode::BypassPermissions => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REVIEWER: &str = "---\nname: reviewer\ndescription: Reviews: diffs\n\
+        tools: Read, Grep, Bash(git diff:*, git log:*)\ndisallowedTools: [WebFetch]\nmodel: haiku\n\
+        permissionMode: plan\nmaxTurns: 7\nmemory: project\nbackground: true\neffort: low\n\
+        isolation: worktree\ncolor: red\ninitialPrompt: Look first.\nfuture: {a: 1}\n---\n\n\
+        Review with care.\n";
+
+    #[test]
+    fn l7_4_every_field_of_a_definition_is_read() {
+        let own = Definition::parse(REVIEWER).unwrap();
+        assert_eq!((own.name.as_str(), own.description.as_str()), ("reviewer", "Reviews: diffs"));
+        assert_eq!(own.prompt, "Review with care.");
+        let tools = own.tools.as_deref().unwrap();
+        assert_eq!(tools, ["Read", "Grep", "Bash(git diff:*, git log:*)"]);
+        assert_eq!(own.model.as_deref(), Some("haiku"));
+        assert_eq!(own.permission_mode, Some(PermissionMode::Plan));
+        assert_eq!((own.max_turns, own.memory), (Some(7), Some(MemoryScope::Project)));
+        assert_eq!((own.running, own.isolation), (Running::Background, Isolation::Worktree));
+        assert_eq!(own.effort.as_deref(), Some("low"));
+        assert_eq!(own.initial_prompt.as_deref(), Some("Look first."));
+    }
+
+    #[test]
+    fn l7_4_tools_are_filtered_by_list_and_memory_brings_its_own() {
+        let own = Definition::parse(REVIEWER).unwrap();
+        let has: Vec<&str> =
+            ["Read", "Write", "Edit", "Grep", "Glob", "Bash", "WebFetch", "Agent", "ExitPlanMode"]
+                .into_iter()
+                .filter(|tool| own.has_tool(tool))
+                .collect();
+        assert_eq!(has, ["Read", "Write", "Edit", "Grep", "Bash"]);
+        let all = Definition::new("x", "y", "z");
+        assert!(all.has_tool("WebFetch") && all.has_tool("SendMessage") && !all.has_tool("Agent"));
+    }
+
+    #[test]
+    fn s2_a_definition_narrows_and_never_widens() {
+        use PermissionMode::{BypassPermissions, Default, Plan};
+        let with = |mode| Definition { permission_mode: mode, ..Definition::new("x", "y", "z") };
+        assert_eq!(with(Some(BypassPermissions)).mode_under(Default), Default);
+        assert_eq!(with(Some(Plan)).mode_under(BypassPermissions), Plan);
+        assert_eq!(with(Some(Default)).mode_under(Plan), Plan);
+        assert_eq!(with(None).mode_under(BypassPermissions), BypassPermissions);
+    }
+
+    #[test]
+    fn s6_what_is_no_definition_says_why() {
+        let error = |text: &str| Definition::parse(text).unwrap_err();
+        assert_eq!(error("hello"), DefinitionError::NoFrontmatter);
+        assert_eq!(error("---\nname: a\n---\n"), DefinitionError::Missing { field: "description" });
+        for name in ["../x", ".x", "a b", "a/b"] {
+            let text = format!("---\nname: {name}\ndescription: d\n---\n");
+            assert!(matches!(error(&text), DefinitionError::BadName { .. }), "{name}");
+        }
+        let text = "---\nname: fork\ndescription: d\n---\n";
+        assert!(matches!(error(text), DefinitionError::Reserved { .. }));
+    }
+}

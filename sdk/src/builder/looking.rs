@@ -1,0 +1,120 @@
+//! What can be had without a provider and a key: places, settings, trust.
+
+use super::{Builder, real_directory};
+use crate::error::Error;
+use crate::instructions;
+use crate::memory_dirs::{self, MemoryDirs};
+use crate::repo::Repo;
+use crate::repository::{Repository, Seen};
+use mnemon_engine::instructing::Sources;
+use mnemon_settings::layout::{Platform, local_settings};
+use mnemon_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
+use std::path::Path;
+use std::sync::Arc;
+
+impl Builder {
+    /// The memory directories of the working directory. Needs settings, but no
+    /// provider and no key.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, settings are broken, or they put the
+    /// memories where they may not be.
+    pub fn memory_dirs(&self) -> Result<MemoryDirs, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = self.resolve_home()?;
+        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)
+    }
+
+    pub(super) fn locate_memories(
+        &self,
+        home: &Home,
+        resolved: &Resolved,
+        repo: Option<&Repo>,
+        cwd: &Path,
+    ) -> Result<MemoryDirs, Error> {
+        let user_home = self.user_home.as_deref();
+        MemoryDirs::locate(&memory_dirs::Ground { user_home, home, resolved, repo, cwd })
+    }
+
+    /// The repository of the working directory: whether it is trusted, and
+    /// what instructions it has. Needs settings, but no provider and no key.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, or settings are broken.
+    pub fn repository(&self) -> Result<Repository, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = self.resolve_home()?;
+        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        let sources = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
+        let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)?;
+        let files = Arc::clone(&self.files);
+        let clock = Arc::clone(&self.clock);
+        Ok(Repository::new(Seen { home, trust, resolved, sources, memories, files, clock }))
+    }
+
+    /// Where instruction files are looked for.
+    pub(super) fn instruction_sources(
+        &self,
+        home: &Home,
+        resolved: &Resolved,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        trust: &Trust,
+    ) -> Sources {
+        instructions::sources(&instructions::Ground {
+            home: home.root(),
+            user_home: self.user_home.as_deref(),
+            managed_settings: self.managed.as_deref(),
+            cwd,
+            repo,
+            excludes: &resolved.settings.claude_md_excludes,
+            trust,
+        })
+    }
+
+    pub(super) fn resolve_home(&self) -> Result<Home, Error> {
+        Ok(match &self.home {
+            Some(path) => Home::at(path),
+            None => Home::resolve(&self.variables, self.user_home.as_deref())?,
+        })
+    }
+
+    pub(super) fn load_settings(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        trust: &Trust,
+    ) -> Result<Resolved, Error> {
+        let platform = Platform::current().managed_settings();
+        Ok(load(&Inputs {
+            home,
+            repo: trust.root(),
+            local_is_tracked: local_is_tracked(repo),
+            trust: Some(trust),
+            extra: self.extra_settings.as_ref(),
+            variables: &self.variables,
+            flags: &self.flags,
+            managed: self.managed.as_deref().unwrap_or(&platform),
+        })?)
+    }
+}
+
+/// What the repository brings that could act, and what a person said of it.
+pub(super) fn look_at_trust(home: &Home, repo: Option<&Repo>, cwd: &Path) -> Result<Trust, Error> {
+    let root = repo.map_or(cwd, |repo| repo.root.as_path());
+    Ok(Trust::look(home, root, local_is_tracked(repo))?)
+}
+
+fn local_is_tracked(repo: Option<&Repo>) -> Tracked {
+    match repo {
+        Some(repo) if local_settings(&repo.root).exists() => {
+            repo.tracks(".claude/settings.local.json")
+        }
+        _ => Tracked::No,
+    }
+}

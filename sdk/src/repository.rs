@@ -1,0 +1,196 @@
+//! The repository under a person's feet: whether it is trusted (S7), and what
+//! instructions it has (I5). [`crate::Builder::repository`] makes one; it needs
+//! no provider and no key.
+
+use crate::error::Error;
+use crate::memory_dirs::MemoryDirs;
+use mnemon_engine::instructing::Sources;
+use mnemon_kernel::ports::{Clock, Files, Memories, MemoryIndex, MemoryPlace, MemoryScope};
+use mnemon_kernel::{Limits, Timestamp};
+use mnemon_memdir::port::Here;
+use mnemon_memdir::{DirMemories, Scope};
+use mnemon_rules::{Candidate, Fate, Instructions, Look, Reason, Touch, directory};
+use mnemon_settings::trust::{Standing, Verdict, revoke};
+use mnemon_settings::{Home, Resolved, Trust};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Most folders that are looked at for instruction files.
+const MAX_FOLDERS: usize = 20_000;
+/// How deep folders are looked into.
+const MAX_DEPTH: usize = 12;
+/// Folders of others' work, where nobody keeps instructions of their own.
+const OTHERS: [&str; 4] = ["node_modules", "target", "vendor", "dist"];
+
+/// What a repository was seen with.
+pub(crate) struct Seen {
+    pub(crate) home: Home,
+    pub(crate) trust: Trust,
+    pub(crate) resolved: Resolved,
+    pub(crate) sources: Sources,
+    pub(crate) memories: MemoryDirs,
+    pub(crate) files: Arc<dyn Files>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// A repository, or a directory that is in none.
+pub struct Repository {
+    seen: Seen,
+}
+
+/// The instructions of a session that would start now.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// What it starts with.
+    pub start: Instructions,
+    /// What joins it by the files that were asked about.
+    pub touched: Instructions,
+    /// The memory indexes that come after them.
+    pub indexes: Vec<MemoryIndex>,
+}
+
+impl Repository {
+    pub(crate) fn new(seen: Seen) -> Self {
+        Self { seen }
+    }
+
+    /// What it brings that could act, and what a person said of it.
+    #[must_use]
+    pub fn trust(&self) -> &Trust {
+        &self.seen.trust
+    }
+
+    /// Settings with their origins.
+    #[must_use]
+    pub fn settings(&self) -> &Resolved {
+        &self.seen.resolved
+    }
+
+    /// Where Mnemon keeps its files.
+    #[must_use]
+    pub fn home(&self) -> &Home {
+        &self.seen.home
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.seen.resolved.settings.mnemon.limits
+    }
+
+    /// The instructions of a session that would start now, and what would join
+    /// them when these files are read.
+    ///
+    /// # Errors
+    /// If memories are there and cannot be read.
+    pub async fn chain(&self, touched: &[PathBuf]) -> Result<Chain, Error> {
+        let Seen { sources, files, .. } = &self.seen;
+        let start = sources.start(&**files, self.limits()).await;
+        let cwd = &sources.places.cwd;
+        let touched: Vec<(PathBuf, Touch)> =
+            touched.iter().map(|path| (cwd.join(path), Touch::Read)).collect();
+        let touched = sources.touched(&start, &touched, &**files, self.limits()).await;
+        Ok(Chain { start, touched, indexes: self.indexes().await? })
+    }
+
+    /// The memory indexes. Looking makes no directory.
+    async fn indexes(&self) -> Result<Vec<MemoryIndex>, Error> {
+        if self.seen.resolved.settings.auto_memory_enabled == Some(false) {
+            return Ok(Vec::new());
+        }
+        let tiers = [(MemoryScope::Global, Scope::Global), (MemoryScope::Project, Scope::Project)];
+        let places = tiers.map(|(scope, tier)| {
+            let dir = self.seen.memories.dir(tier);
+            dir.is_dir().then_some(MemoryPlace { scope, dir })
+        });
+        let places = places.into_iter().flatten().collect();
+        let memories = DirMemories::new(places, Here::default(), &self.seen.clock);
+        memories.indexes().await.map_err(|error| Error::Directory {
+            path: self.seen.memories.dir(Scope::Project),
+            message: error.to_string(),
+        })
+    }
+
+    /// The files from outside that instructions of the repository import,
+    /// wherever in it they are.
+    pub async fn outside_imports(&self) -> BTreeSet<PathBuf> {
+        let Seen { sources, files, trust, .. } = &self.seen;
+        let mut sources = sources.clone();
+        sources.approved.clear();
+        let mut found = BTreeSet::new();
+        let mut start = sources.start(&**files, self.limits()).await;
+        let folders = folders(trust.root());
+        let nested = folders.iter().flat_map(|dir| directory(dir, &Reason::Nested)).collect();
+        let more = sources.load(nested, start.loaded.clone(), &**files, self.limits()).await;
+        start.rows.extend(more.rows);
+        start.conditional.extend(more.conditional);
+        // Rules that wait have imports too.
+        let waiting = start.conditional.iter().map(|rule| Candidate {
+            path: rule.path.clone(),
+            look: Look::Rule,
+            scope: rule.scope,
+            reason: Reason::PathMatch { glob: String::new() },
+        });
+        let waiting = waiting.collect();
+        let rules = sources.load(waiting, BTreeSet::new(), &**files, self.limits()).await;
+        for row in start.rows.iter().chain(&rules.rows) {
+            if row.fate == Fate::NeedsApproval {
+                found.insert(row.path.clone());
+            }
+        }
+        found
+    }
+
+    /// Whether a person should be asked before a conversation starts: there is
+    /// something that acts and that nobody has said a word about.
+    pub async fn wants_a_word(&self) -> bool {
+        let Seen { sources, files, trust, .. } = &self.seen;
+        if matches!(trust.standing(), Standing::Unknown | Standing::Changed { .. }) {
+            return true;
+        }
+        let start = sources.start(&**files, self.limits()).await;
+        let refused = start.rows.into_iter().filter(|row| row.fate == Fate::NeedsApproval);
+        let imports: BTreeSet<PathBuf> = refused.map(|row| row.path).collect();
+        !trust.knows(&imports)
+    }
+
+    /// Keeps what a person said of the repository as it is now, imports from
+    /// outside included. Says which those are.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub async fn say(&self, verdict: Verdict, at: Timestamp) -> Result<BTreeSet<PathBuf>, Error> {
+        let imports = self.outside_imports().await;
+        self.seen.trust.keep(&self.seen.home, verdict, imports.clone(), at)?;
+        Ok(imports)
+    }
+
+    /// Forgets what a person said; says whether there was anything.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn revoke(&self) -> Result<bool, Error> {
+        Ok(revoke(&self.seen.home, self.seen.trust.root())?)
+    }
+}
+
+/// The folders of a repository, its root left out. Links are not followed.
+fn folders(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut ahead = vec![(root.to_owned(), 0)];
+    while let Some((dir, depth)) = ahead.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if !is_folder || name.starts_with('.') || OTHERS.contains(&&*name) {
+                continue;
+            }
+            if found.len() < MAX_FOLDERS && depth < MAX_DEPTH {
+                found.push(entry.path());
+                ahead.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found.sort();
+    found
+}
