@@ -6,6 +6,7 @@ mod check;
 mod editor;
 mod find;
 mod history;
+mod import;
 mod inbox;
 mod look;
 mod tool;
@@ -89,6 +90,8 @@ pub(crate) fn run(
             return bench.inbox(command.as_ref().unwrap_or(&list));
         }
         MemoryCommand::Move { name, to, json } => bench.relocate(name, *to, *json)?,
+        MemoryCommand::Import(args) => bench.import(args)?,
+        MemoryCommand::Export(args) => bench.export(args)?,
         MemoryCommand::Tool { scope } => return bench.tool(*scope),
         MemoryCommand::Path { scope, json } => bench.path(*scope, *json)?,
     }

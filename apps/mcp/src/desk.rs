@@ -3,7 +3,7 @@
 
 use crate::arguments::Arguments;
 use jiff::Timestamp;
-use mnemon::beside::{Beside, Keep, Kept};
+use mnemon::beside::{Beside, Keep, Kept, NotKept};
 use mnemon::kernel::Flag;
 use mnemon::kernel::ports::PastHit;
 use mnemon::memdir::{By, Scope, TopicPath};
@@ -148,7 +148,15 @@ impl Desk {
             replaces: id.as_ref().map(|id| &id.path),
         };
         let kept = self.beside.keep(&keep, &self.by("saved by a tool call"));
-        let kept = kept.map_err(|error| error.to_string())?;
+        let kept = kept.map_err(|error| match error {
+            NotKept::Copy { of } => {
+                format!(
+                    "{0}/{of} says nearly the same; to change it, give {0}/{of} as id",
+                    word(scope)
+                )
+            }
+            error => error.to_string(),
+        })?;
         let id = |path: &TopicPath| format!("{}/{path}", word(scope));
         Ok(match kept {
             Kept::Saved { path, entry } => {

@@ -111,8 +111,9 @@ impl Beside {
             rule: None,
         };
         let text = draft.render(today, by.at);
-        let slug = format!("{}.md", slugify(&draft.name));
-        let file = keep.replaces.map_or(slug.as_str(), TopicPath::as_str).to_owned();
+        // A new one has no name yet, so that one that says the same is found
+        // whatever it is called.
+        let file = keep.replaces.map_or("", TopicPath::as_str);
         // The agent's own word is all there is: it never counts as the person's.
         let said = Said {
             record: RecordId::from(String::new()),
@@ -122,8 +123,7 @@ impl Beside {
         let review = Review { said: vec![said], ..Review::default() };
         let _held = self.hold();
         let known = known(&store)?;
-        let verdict =
-            gate(Proposal { file: &file, text: &text }, &known, &review, &self.limits.extract);
+        let verdict = gate(Proposal { file, text: &text }, &known, &review, &self.limits.extract);
         let way = match (verdict, keep.replaces) {
             (Verdict::Accept(_), _) => self.review.review_of(Deed::Usual),
             (Verdict::Update { of, .. }, _) => return Err(NotKept::Copy { of }),

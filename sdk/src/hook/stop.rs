@@ -73,8 +73,9 @@ impl Beside {
         let known = keep::known(&store)?;
         for one in captured {
             let text = by_rule(&one, &from);
-            let file = format!("{}.md", mnemon_memfile::slug::slugify(&one.name));
-            let proposal = Proposal { file: &file, text: &text };
+            // It has no name yet: one that says the same counts, whatever it
+            // is called.
+            let proposal = Proposal { file: "", text: &text };
             let place = match gate(proposal, &known, found, &self.limits.extract) {
                 Verdict::Accept(_) => Place::Named(one.name.clone()),
                 Verdict::Update { of, .. } => {

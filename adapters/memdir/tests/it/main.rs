@@ -15,6 +15,7 @@ mod history;
 mod inbox;
 mod processes;
 mod scan;
+mod shared;
 mod store;
 
 use jiff::Timestamp;

@@ -11,11 +11,10 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "mnemon";
 /// What a model is told where hooks do not bring memories in.
 const POINTER: &str = include_str!("pointer.md");
-/// Tools of Claude Code that read or write memories, or bring in what
-/// strangers wrote.
-const CLAUDE_TOOLS: &str = "^(Read|Edit|MultiEdit|Write|WebFetch|WebSearch|mcp__.*)$";
+/// Tools of Claude Code that read or write files, and so memories.
+const CLAUDE_TOOLS: &str = "Read|Edit|MultiEdit|Write";
 /// The same of Gemini CLI.
-const GEMINI_TOOLS: &str = "^(read_file|write_file|replace|web_fetch|google_web_search|mcp_.*)$";
+const GEMINI_TOOLS: &str = "read_file|write_file|replace";
 /// How long a hook may take before its host goes on without it, in seconds. It
 /// takes a few milliseconds; the rest is for a machine that is busy.
 const TIMEOUT_S: u64 = 10;
@@ -220,6 +219,26 @@ mod tests {
         assert_eq!(quoted(Path::new("/usr/bin/mnemon")), "/usr/bin/mnemon");
         #[cfg(unix)]
         assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
+    }
+
+    #[test]
+    fn x2_the_plugin_is_the_same() {
+        let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code");
+        let text = std::fs::read_to_string(plugin.join("hooks/hooks.json")).unwrap();
+        let plugin: Value = serde_json::from_str(&text).unwrap();
+        let ground = Ground {
+            variables: &BTreeMap::new(),
+            user_home: Path::new("/h"),
+            program: Path::new("mnemon"),
+            home: None,
+        };
+        let mut settings = "{}".to_owned();
+        for piece in claude(&ground, Path::new("/c")).remove(0).pieces {
+            settings = piece.put(&settings).unwrap();
+        }
+        let command = r#"\"${CLAUDE_PLUGIN_ROOT}/bin/mnemon-hook\""#;
+        let ours: Value = serde_json::from_str(&settings.replace("mnemon hook", command)).unwrap();
+        assert_eq!(ours, plugin);
     }
 
     #[test]

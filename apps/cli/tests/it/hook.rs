@@ -43,7 +43,7 @@ fn dir(desk: &Desk) -> PathBuf {
     PathBuf::from(desk.run(&["memory", "path"]).ok().out.trim())
 }
 
-fn input(desk: &Desk, event: &str, more: Value) -> Value {
+fn input(desk: &Desk, event: &str, more: &Value) -> Value {
     let mut input = json!({
         "session_id": "0192f0c1-1111-7000-8000-000000000001",
         "transcript_path": desk.files.root().join("host.jsonl"),
@@ -57,7 +57,7 @@ fn input(desk: &Desk, event: &str, more: Value) -> Value {
 }
 
 fn hook(desk: &Desk, event: &str, more: Value) -> Ran {
-    desk.run_with(&["hook", event], input(desk, event, more).to_string())
+    desk.run_with(&["hook", event], input(desk, event, &more).to_string())
 }
 
 /// The text for the model, of an answer that is as the contract has it.
@@ -245,8 +245,8 @@ fn x1_nothing_breaks_the_host() {
     add(&desk, "Deploy day", "deploys go out on Thursdays", "Support is there.");
     let huge =
         json!({"prompt": "deploy ".repeat(300_000), "compact_summary": "x".repeat(2_000_000)});
-    let huge = input(&desk, "UserPromptSubmit", huge).to_string();
-    let mut bad_bytes = input(&desk, "Stop", json!({"prompt": "PLACE"})).to_string().into_bytes();
+    let huge = input(&desk, "UserPromptSubmit", &huge).to_string();
+    let mut bad_bytes = input(&desk, "Stop", &json!({"prompt": "PLACE"})).to_string().into_bytes();
     let at = bad_bytes.windows(5).position(|part| part == b"PLACE").unwrap();
     bad_bytes[at] = 0xff;
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -339,7 +339,7 @@ fn x1_c6_a_switch_turns_each_part_off() {
     let run = |flag: &str, event: &str, more: Value| {
         let mut command = desk.command(&["hook", event]);
         command.env(flag, "0");
-        Running::start(&mut command, Some(input(&desk, event, more).to_string().into_bytes()))
+        Running::start(&mut command, Some(input(&desk, event, &more).to_string().into_bytes()))
             .end()
             .ok()
     };
