@@ -185,7 +185,7 @@ impl Bench<'_> {
         }
         let mut written = Vec::new();
         for (tier, store) in self.stores(args.scope)? {
-            self.export_tier(tier, &store, dir, &mut written)?;
+            export_tier(tier, &store, dir, &mut written)?;
         }
         if args.json {
             return Ok(Presenter::json(&json!({"to": dir, "files": written}))?);
@@ -193,32 +193,26 @@ impl Bench<'_> {
         let message = format!("wrote {} files to {}", written.len(), dir.display());
         Ok(self.presenter.line(&message)?)
     }
+}
 
-    fn export_tier(
-        &self,
-        tier: Tier,
-        store: &Store,
-        dir: &Path,
-        written: &mut Vec<PathBuf>,
-    ) -> Result<()> {
-        let mut write = |name: &Path, bytes: &[u8]| -> Result<()> {
-            let path = dir.join(tier.as_str()).join(name);
-            atomic::write(&path, bytes, Audience::Umask)
-                .with_context(|| format!("{} cannot be written", path.display()))?;
-            written.push(path);
-            Ok(())
-        };
-        if let Some(index) = store.read_index()? {
-            write(Path::new(INDEX_FILE), index.text.as_bytes())?;
-        }
-        for topic in store.scan(usize::MAX)? {
-            let file = store.dir().join(topic.path.as_path());
-            let bytes = std::fs::read(&file);
-            let bytes = bytes.with_context(|| format!("{} cannot be read", file.display()))?;
-            write(topic.path.as_path(), &bytes)?;
-        }
+fn export_tier(tier: Tier, store: &Store, dir: &Path, written: &mut Vec<PathBuf>) -> Result<()> {
+    let mut write = |name: &Path, bytes: &[u8]| -> Result<()> {
+        let path = dir.join(tier.as_str()).join(name);
+        atomic::write(&path, bytes, Audience::Umask)
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        written.push(path);
         Ok(())
+    };
+    if let Some(index) = store.read_index()? {
+        write(Path::new(INDEX_FILE), index.text.as_bytes())?;
     }
+    for topic in store.scan(usize::MAX)? {
+        let file = store.dir().join(topic.path.as_path());
+        let bytes = std::fs::read(&file);
+        let bytes = bytes.with_context(|| format!("{} cannot be read", file.display()))?;
+        write(topic.path.as_path(), &bytes)?;
+    }
+    Ok(())
 }
 
 /// The files under a place that can hold memories. Links are not followed

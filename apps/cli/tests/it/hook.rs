@@ -313,7 +313,7 @@ fn x1_twenty_at_once_lose_nothing() {
             let text = input(
                 &desk,
                 event,
-                if event == "UserPromptSubmit" {
+                &if event == "UserPromptSubmit" {
                     json!({"prompt": more["prompt"], "session_id": more["session_id"]})
                 } else {
                     more

@@ -96,8 +96,8 @@ fn entities(text: &str) -> Vec<Piece> {
 }
 
 fn plain(name: String, body: &str) -> Piece {
-    let first = body.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
-    let first = first.filter(|line| !line.is_empty() && !line.starts_with('#')).next();
+    let mut lines = body.lines().map(|line| line.trim_start_matches(['-', '*', ' ']).trim());
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
     let mut description: String =
         first.unwrap_or_default().chars().take(DESCRIPTION_CHARS).collect();
     if description.is_empty() {
