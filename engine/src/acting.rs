@@ -79,7 +79,9 @@ impl Session {
             ))));
         };
         let access = self.resolved(tool.access(&call.input, &self.context)).await;
-        let verdict = match (self.permit.decide(&call.name, &access), said) {
+        let decided = self.without_memory(&call.name);
+        let decided = decided.unwrap_or_else(|| self.permit.decide(&call.name, &access));
+        let verdict = match (decided, said) {
             // Hooks narrow, and answer questions; what a rule denies stays denied.
             (_, Some((Permission::Deny, reason))) => Verdict::Deny { reason },
             (Verdict::Allow, Some((Permission::Ask, _))) => {
@@ -213,16 +215,11 @@ impl Session {
 
     /// No key is written down (S5), and no envelope is closed from inside (S4).
     fn made_safe(&self, content: Value) -> Value {
-        map_texts(content, &|text| neutralise(&self.redact(text)))
+        map_texts(content, &|text| neutralise(&self.config.redact(text)))
     }
 
     fn made_safe_structured(&self, value: Value) -> Value {
-        map_texts(value, &|text| self.redact(text))
-    }
-
-    pub(crate) fn redact(&self, text: &str) -> String {
-        let secrets = self.config.secrets.iter();
-        secrets.fold(text.to_owned(), |text, secret| secret.scrub(text))
+        map_texts(value, &|text| self.config.redact(text))
     }
 }
 

@@ -10,6 +10,11 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 impl Session {
+    /// After a response, once its calls have their results (L3.8).
+    pub(crate) async fn after_response(&mut self) -> Result<(), Error> {
+        self.look_at_notes().await
+    }
+
     /// After the final message, or whatever ended the turn instead.
     pub(crate) async fn after_turn(
         &mut self,
@@ -18,6 +23,7 @@ impl Session {
     ) -> Result<(), Error> {
         if self.is_main() && end.reason.is_success() {
             self.stage_spans(cancel).await?;
+            self.after_response().await?;
         }
         self.book_side_queries().await
     }
@@ -31,6 +37,7 @@ impl Session {
     pub async fn finish(&mut self) -> Result<(), Error> {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
+        self.take_notes().await?;
         self.book_side_queries().await
     }
 }

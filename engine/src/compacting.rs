@@ -6,7 +6,7 @@
 use crate::event::Event;
 use crate::session::{Error, Session};
 use mnemon_compact::apply::{Extras, Setting, settle, settle_local};
-use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Summary, Way};
+use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Rejection, Summary, Way};
 use mnemon_kernel::ports::ModelKind;
 use mnemon_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
 use std::sync::Arc;
@@ -174,53 +174,31 @@ impl Session {
         window: &Window,
         cancel: &CancellationToken,
     ) -> Result<Result<Report, String>, Error> {
-        let limits = Arc::clone(&self.config.limits);
-        let plan = match Plan::new(&self.fold, compaction.scope, compaction.trigger, &limits) {
+        let Compaction { scope, trigger, guidance } = compaction;
+        let plan = match Plan::new(&self.fold, scope, trigger, &self.config.limits) {
             Ok(plan) => plan,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let refused =
-            self.compaction_refused(compaction.trigger, compaction.guidance.as_deref(), cancel);
+        let refused = self.compaction_refused(trigger, guidance.as_deref(), cancel);
         if let Some(why) = refused.await? {
             return Ok(Err(why));
         }
-        let asked = match (writer, self.world.model.kind()) {
-            (Writer::Model, ModelKind::Language) => {
-                let wishes = self.compact_wishes();
-                let (person, standing) = (compaction.guidance.as_deref(), wishes.as_deref());
-                let guidance = Guidance { person, standing };
-                self.ask_for_summary(&plan, guidance, window, cancel).await?
-            }
-            _ => None,
+        let from_notes = match trigger {
+            Trigger::Auto => self.compacted_from_notes(window, cancel).await?,
+            Trigger::Manual => None,
+        };
+        let applied = match from_notes {
+            Some(applied) => Ok(applied),
+            None => self.summarised(&plan, guidance.as_deref(), writer, window, cancel).await?,
         };
         if cancel.is_cancelled() {
             return Ok(Err("it was stopped".to_owned()));
-        }
-        let past = plan.past(&self.fold, &limits);
-        let extras = self.restored(&past, cancel).await?;
-        let setting = Setting { fold: &self.fold, window, limits: &limits };
-        let mut rejection = None;
-        let applied = asked
-            .map(|text| Summary::checked(&past, &text, Way::Model, &limits))
-            .and_then(|summary| match settle(setting, &plan, &summary, &extras) {
-                Ok(applied) => Some(applied),
-                Err(error) => {
-                    rejection = Some(error.decision());
-                    None
-                }
-            });
-        let applied = match applied {
-            Some(applied) => Ok(applied),
-            None => settle_local(setting, &plan, &extras),
-        };
-        if let Some(decision) = rejection {
-            self.append(Entry::Decision(decision)).await?;
         }
         match applied {
             Ok(applied) => {
                 let summary = applied.summary();
                 let report = self.put_in_place(applied).await?;
-                self.compacted_hooks(compaction.trigger, &summary, cancel).await?;
+                self.compacted_hooks(trigger, &summary, cancel).await?;
                 Ok(Ok(report))
             }
             Err(error) => {
@@ -228,6 +206,43 @@ impl Session {
                 Ok(Err(error.to_string()))
             }
         }
+    }
+
+    /// A summary by a model; where that is not to be had, one of our own.
+    async fn summarised(
+        &mut self,
+        plan: &Plan,
+        guidance: Option<&str>,
+        writer: Writer,
+        window: &Window,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Applied, Rejection>, Error> {
+        let limits = Arc::clone(&self.config.limits);
+        let asked = match (writer, self.world.model.kind()) {
+            (Writer::Model, ModelKind::Language) => {
+                let wishes = self.compact_wishes();
+                let guidance = Guidance { person: guidance, standing: wishes.as_deref() };
+                self.ask_for_summary(plan, guidance, window, cancel).await?
+            }
+            _ => None,
+        };
+        let past = plan.past(&self.fold, &limits);
+        let extras = self.restored(&past, cancel).await?;
+        let setting = Setting { fold: &self.fold, window, limits: &limits };
+        let asked = asked.map(|text| {
+            let summary = Summary::checked(&past, &text, Way::Model, &limits);
+            settle(setting, plan, &summary, &extras)
+        });
+        let rejection = match asked {
+            Some(Ok(applied)) => return Ok(Ok(applied)),
+            Some(Err(rejection)) => Some(rejection.decision()),
+            None => None,
+        };
+        let applied = settle_local(setting, plan, &extras);
+        if let Some(decision) = rejection.filter(|_| !cancel.is_cancelled()) {
+            self.append(Entry::Decision(decision)).await?;
+        }
+        Ok(applied)
     }
 
     /// Writes the boundary and what follows it. Sections of the system prompt
@@ -247,7 +262,7 @@ impl Session {
         Ok(report)
     }
 
-    async fn restored(
+    pub(crate) async fn restored(
         &mut self,
         past: &mnemon_compact::Past,
         cancel: &CancellationToken,

@@ -55,6 +55,8 @@ pub struct Config {
     pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
+    /// Where a person's own template and prompt for notes are (L3.5).
+    pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
@@ -137,6 +139,7 @@ impl Config {
             instructions: None,
             hooks: Arc::default(),
             memory_guidelines: None,
+            notes_dir: None,
             roots: vec![cwd],
             user_home: None,
             permission_mode: PermissionMode::Default,
@@ -148,6 +151,11 @@ impl Config {
             git_branch: None,
             entrypoint: "sdk-rs".into(),
         }
+    }
+
+    /// A text without the keys that must never be written down (S5).
+    pub(crate) fn redact(&self, text: &str) -> String {
+        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(text))
     }
 
     /// The parameters of requests to this model.

@@ -14,10 +14,10 @@ use crate::permit::{Permit, Remit};
 use crate::session::{Error, Events, Session};
 use crate::world::World;
 use mnemon_kernel::ports::{
-    BoxFuture, FileError, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
+    BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
 };
-use mnemon_kernel::{Block, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
-use mnemon_prefix::Fold;
+use mnemon_kernel::{Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
+use mnemon_prefix::{Fold, ResultView};
 use mnemon_rules::Touch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub(crate) enum Thread {
         source: QuerySource,
         /// What it started from.
         start: Start,
+        /// When it is done.
+        until: Until,
     },
 }
 
@@ -44,6 +46,17 @@ pub enum Start {
     Parent,
     /// System prompt and tools alone.
     Fresh,
+}
+
+/// When an errand is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    /// When the agent calls no more tools.
+    #[default]
+    Silence,
+    /// When all calls of one answer went well. The request in which the agent
+    /// would only say so is spared: it is as long as the whole conversation.
+    CleanRound,
 }
 
 /// What a background agent is sent to do.
@@ -59,6 +72,8 @@ pub struct Errand {
     pub remit: Remit,
     /// Most requests.
     pub max_requests: u32,
+    /// When it is done.
+    pub until: Until,
     /// The files that it sees, where they are not the parent's: ones that keep
     /// its writes inside of where they belong (S1).
     pub files: Option<Arc<dyn Files>>,
@@ -70,8 +85,8 @@ impl Errand {
     /// An errand on the parent's conversation and files.
     #[must_use]
     pub fn new(source: QuerySource, directive: String, remit: Remit, max_requests: u32) -> Self {
-        let start = Start::Parent;
-        Self { source, directive, start, remit, max_requests, files: None, shell: None }
+        let (start, until) = (Start::Parent, Until::Silence);
+        Self { source, directive, start, remit, max_requests, until, files: None, shell: None }
     }
 }
 
@@ -115,7 +130,8 @@ impl Session {
         };
         let config = Config { max_turns: Some(errand.max_requests), ..(*self.config).clone() };
         let mut session = Self::new(self.id.clone(), world, config, self.toolbox.clone());
-        session.thread = Thread::Fork { source: errand.source, start: errand.start };
+        let Errand { source, start, until, .. } = errand;
+        session.thread = Thread::Fork { source, start, until };
         session.up = Some(self.side_bookings.clone());
         session.budget = self.budget.clone();
         session.detector = self.detector.clone();
@@ -148,6 +164,15 @@ impl Session {
         }
     }
 
+    /// Whether a fork has done what it was sent for: its last calls went well.
+    pub(crate) fn is_errand_done(&self) -> bool {
+        let failed = |result: &ResultView<'_>| {
+            matches!(result.piece.block.view(), BlockView::ToolResult { is_error: true, .. })
+        };
+        matches!(self.thread, Thread::Fork { until: Until::CleanRound, .. })
+            && !self.fold.last_results().iter().any(failed)
+    }
+
     /// Whether a person is at the other end.
     pub(crate) fn is_main(&self) -> bool {
         self.thread == Thread::Main
@@ -163,6 +188,11 @@ impl Fork {
     /// Sends what happens to a watcher.
     pub fn watch(&mut self, events: Events) {
         self.session.watch(events);
+    }
+
+    /// Counts a file as read: what it says is in the directive.
+    pub(crate) fn saw(&self, path: PathBuf, version: FileVersion) {
+        self.session.context.saw(path, version);
     }
 
     /// Goes on the errand. Whatever goes wrong is in the report: a background

@@ -158,7 +158,7 @@ impl Session {
     /// A text as it may be shown: without keys (S5), and a long one by its
     /// start and the file that has all of it.
     async fn capped(&self, text: String) -> String {
-        let text = self.redact(&text);
+        let text = self.config.redact(&text);
         let count = text.chars().count();
         if count <= self.config.limits.hooks.output_chars {
             return text;

@@ -100,6 +100,11 @@ impl Permit {
         self.mode
     }
 
+    /// Changes in which directories Markdown files may be written besides.
+    pub(crate) fn set_writable(&mut self, dirs: Vec<PathBuf>) {
+        self.places.writable = dirs;
+    }
+
     /// Changes the mode.
     pub fn set_mode(&mut self, mode: PermissionMode) {
         self.mode = mode;

@@ -10,6 +10,7 @@ use crate::ask::{SideBookings, collect, side_request};
 use crate::budget::{Budget, Denied};
 use crate::config::Config;
 use crate::event::Event;
+use crate::memory_switch::MemorySwitch;
 use crate::session::{Error, Session};
 use crate::world::World;
 use mnemon_kernel::limits::RecallLimits;
@@ -122,6 +123,7 @@ impl Session {
         let memories = self.world.memories.clone()?;
         let limits = &self.config.limits.recall;
         let wanted = self.config.flags.is_on(Flag::Recall)
+            && self.memory_switch == MemorySwitch::On
             && budget::is_worth_recalling(message, UserOrigin::Human)
             && budget::has_room(self.injected(), limits);
         wanted.then(|| Errand {
@@ -312,7 +314,7 @@ fn topic(head: &MemoryHead) -> Topic {
 /// same name.
 fn listed_as(head: &MemoryHead) -> String {
     match head.scope {
-        MemoryScope::Global => format!("global:{}", head.file),
         MemoryScope::Project => head.file.clone(),
+        scope => format!("{}:{}", scope.as_str(), head.file),
     }
 }

@@ -36,7 +36,7 @@ pub enum Step {
     RunLayer(Rung),
     /// Make the request; then [`Run::answered`], [`Run::model_failed`] or [`Run::cancelled`].
     CallModel,
-    /// Run these calls; then [`Run::tools_done`] or [`Run::cancelled`].
+    /// Run these calls; then [`Run::tools_done`], [`Run::completed`] or [`Run::cancelled`].
     CallTools(Vec<ToolCall>),
     /// Go on with the fallback model; then [`Run::layer_done`].
     SwitchModel,
@@ -175,6 +175,11 @@ impl Run {
     /// Every call has its result in the log.
     pub fn tools_done(&mut self) {
         self.phase = Phase::Climb(self.rules.rungs);
+    }
+
+    /// What was to be done is done, and no answer is waited for.
+    pub fn completed(&mut self) {
+        self.phase = Phase::Over(EndReason::Completed);
     }
 
     /// The model would stop, and is kept at work: why is in the log.

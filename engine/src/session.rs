@@ -11,6 +11,8 @@ use crate::config::{Config, ModelChoice};
 use crate::event::Event;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
+use crate::memory_switch::MemorySwitch;
+use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, Places, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
@@ -89,6 +91,8 @@ pub struct Session {
     pub(crate) last_fork: Option<Timestamp>,
     /// The data of attachments in the log, by their records.
     pub(crate) attached: BTreeMap<RecordId, Value>,
+    /// Whether it uses memory.
+    pub(crate) memory_switch: MemorySwitch,
     /// The search for memories that runs beside the conversation.
     pub(crate) prefetch: Option<Prefetch>,
     /// Instruction files that may still load.
@@ -107,6 +111,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// The running notes.
+    pub(crate) noting: Noting,
 }
 
 impl Session {
@@ -119,23 +125,7 @@ impl Session {
             world.past = None;
         }
         let side_bookings = SideBookings::default();
-        let asker = SideAsker {
-            world: world.clone(),
-            config: Arc::clone(&config),
-            bookings: side_bookings.clone(),
-        };
-        let mut context = ToolContext::new(
-            world.clone(),
-            id.clone(),
-            Arc::clone(&config.limits),
-            config.roots.clone(),
-        );
-        context.ask = Some(Arc::new(asker));
-        context.confinement = config.confinement.clone();
-        if !config.flags.is_on(Flag::Snip) {
-            context.snipping = Snipping::Off;
-        }
-        let context = Arc::new(context);
+        let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
@@ -153,6 +143,7 @@ impl Session {
             detector: Detector::new(config.limits.breaks.clone()),
             last_fork: None,
             attached: BTreeMap::new(),
+            memory_switch: MemorySwitch::On,
             prefetch: None,
             lazy: None,
             touched: Vec::new(),
@@ -162,6 +153,7 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            noting: Noting::default(),
             id,
             world,
             toolbox,
@@ -214,6 +206,10 @@ impl Session {
                 let summary = self.world.clock.fresh_uuid();
                 let key = mnemon_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
+                let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
+                if let Some(segment) = segment.and_then(Value::as_object_mut) {
+                    segment.insert(key.into(), summary.clone().into());
+                }
                 next = Some(summary);
                 boundary.last_before = self.last.clone();
             }
@@ -278,7 +274,7 @@ impl Session {
         let config = &self.config;
         let surroundings = system::Surroundings {
             model: model.to_string(),
-            date: self.world.clock.now().strftime("%Y-%m-%d").to_string(),
+            date: self.world.clock.today().to_string(),
             memory: self.memory_surroundings(),
             ..config.surroundings.clone()
         };
@@ -296,6 +292,7 @@ impl Session {
             && !attachment.data.is_null()
         {
             self.attached.insert(record.id.clone(), attachment.data.clone());
+            self.follow_switch(&attachment.kind, &attachment.data);
         }
     }
 
@@ -310,6 +307,24 @@ impl Session {
         }
         self.fold.push(record);
     }
+}
+
+/// What the tools of a session use.
+fn tool_context(
+    id: &SessionId,
+    world: &World,
+    config: &Arc<Config>,
+    bookings: &SideBookings,
+) -> ToolContext {
+    let (limits, roots) = (Arc::clone(&config.limits), config.roots.clone());
+    let mut context = ToolContext::new(world.clone(), id.clone(), limits, roots);
+    let (world, config, bookings) = (world.clone(), Arc::clone(config), bookings.clone());
+    context.confinement = config.confinement.clone();
+    if !config.flags.is_on(Flag::Snip) {
+        context.snipping = Snipping::Off;
+    }
+    context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
+    context
 }
 
 /// Where the tools of a session may touch files.

@@ -7,12 +7,13 @@
 //! again when a compaction has taken them out of the conversation.
 
 use crate::instructing::INSTRUCTIONS;
+use crate::memory_switch::MemorySwitch;
 use crate::session::{Error, Session};
 use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Entry, Flag};
 use mnemon_prefix::message::{Message, Origin};
-use mnemon_prefix::system::MemorySurroundings;
+use mnemon_prefix::system::{Keeping, MemorySurroundings};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -26,9 +27,10 @@ impl Session {
         if !self.shows(INSTRUCTIONS) {
             self.attach_instructions().await?;
         }
-        if !self.shows(MEMORY_INDEX) {
+        if !self.shows(MEMORY_INDEX) && self.memory_switch == MemorySwitch::On {
             self.attach_memory_index().await?;
         }
+        self.attach_switch().await?;
         Ok(())
     }
 
@@ -68,8 +70,14 @@ impl Session {
         Some(MemorySurroundings {
             dir: dir(MemoryScope::Project)?,
             global_dir: dir(MemoryScope::Global),
+            team_dir: dir(MemoryScope::Team),
             transcripts: self.searchable_past().map(|dir| dir.display().to_string()),
             guidelines: self.config.memory_guidelines.clone(),
+            keeping: if self.config.flags.is_on(Flag::DailyLogs) {
+                Keeping::DailyLogs
+            } else {
+                Keeping::Topics
+            },
         })
     }
 
@@ -90,6 +98,7 @@ fn index_attachment(indexes: &[MemoryIndex]) -> Attachment {
         let whose = match index.scope {
             MemoryScope::Global => "what holds in every project",
             MemoryScope::Project => "what holds in this project",
+            MemoryScope::Team => "what everybody on this project shares",
         };
         let (path, content) = (index.path.display(), index.text.trim_end());
         let _ = write!(text, "\n{path} ({whose}):\n\n{content}\n");

@@ -24,6 +24,7 @@ mod write;
 
 pub(crate) use context::SEEN_FIELD;
 pub use context::{Snipping, ToolContext};
+pub(crate) use memory_search::NAME as MEMORY_SEARCH;
 pub use todo_write::{Todo, TodoStatus};
 
 use mnemon_kernel::ToolUseId;

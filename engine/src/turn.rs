@@ -93,6 +93,7 @@ impl Session {
         }
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
+            self.tell_date().await?;
             self.recall_for(&text, cancel).await?;
         }
         let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
@@ -139,7 +140,11 @@ impl Session {
             return Ok(());
         }
         if !self.is_main() {
-            run.tools_done();
+            if self.is_errand_done() {
+                run.completed();
+            } else {
+                run.tools_done();
+            }
             return Ok(());
         }
         self.tell_finished_jobs().await?;
@@ -156,6 +161,8 @@ impl Session {
             self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
         }
         self.attach_hook_texts().await?;
+        self.tell_date().await?;
+        self.after_response().await?;
         match self.stopped_by_hook() {
             Some(why) => run.blocked(why),
             None => run.tools_done(),

@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::error::Error;
 use crate::repo::Repo;
-use mnemon_disk::DiskTranscripts;
+use mnemon_disk::{DiskTranscripts, PrivateTranscripts};
 use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
 use mnemon_kernel::ports::{Past, TranscriptError, Transcripts};
@@ -55,6 +55,26 @@ impl Agent {
     #[must_use]
     pub fn start_as(&self, id: SessionId) -> Session {
         Session::new(id, self.parts.world.clone(), self.config(), self.parts.toolbox.clone())
+    }
+
+    /// A conversation that nothing is left of when it is dropped (L5.31): no
+    /// memory is read or written, no past is searched, its log is held in memory
+    /// and its files in a directory that goes with it.
+    ///
+    /// # Errors
+    /// If there is no place for its files.
+    pub fn start_private(&self, id: Option<SessionId>) -> Result<Session, Error> {
+        let fresh = || SessionId::from(self.parts.world.clock.fresh_uuid());
+        let transcripts = Arc::new(PrivateTranscripts::new()?);
+        let world = World {
+            transcripts,
+            memories: None,
+            past: None,
+            spending: None,
+            ..self.parts.world.clone()
+        };
+        let id = id.unwrap_or_else(fresh);
+        Ok(Session::new(id, world, self.config(), self.parts.toolbox.clone()))
     }
 
     /// Goes on with a conversation.

@@ -280,6 +280,7 @@ impl Builder {
             let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
             config.instructions = Some(seen);
         }
+        config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
         let toolbox = Toolbox::with_extra(self.tools);
         let parts =

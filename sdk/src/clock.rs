@@ -1,5 +1,7 @@
 //! The real clock.
 
+use jiff::Zoned;
+use jiff::civil::Date;
 use mnemon_kernel::Timestamp;
 use mnemon_kernel::ports::Clock;
 
@@ -10,6 +12,10 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn today(&self) -> Date {
+        Zoned::now().date()
     }
 
     fn fresh_uuid(&self) -> String {

@@ -29,6 +29,9 @@ pub enum Error {
     /// The memory directory.
     #[error(transparent)]
     Memory(#[from] mnemon_memdir::Error),
+    /// The disk.
+    #[error(transparent)]
+    Disk(#[from] mnemon_disk::Error),
     /// The list of sessions.
     #[error(transparent)]
     Transcript(#[from] mnemon_kernel::ports::TranscriptError),
@@ -43,6 +46,7 @@ impl Classify for Error {
             Self::Key(error) => error.class(),
             Self::Session(error) => error.class(),
             Self::Memory(error) => error.class(),
+            Self::Disk(error) => error.class(),
             Self::Transcript(error) => error.class(),
         }
     }

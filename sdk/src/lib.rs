@@ -38,6 +38,7 @@ pub mod past;
 mod provider;
 mod repo;
 mod repository;
+mod retention;
 mod shell;
 mod turn;
 
@@ -51,10 +52,12 @@ pub use repository::{Chain, Repository};
 pub use turn::Turn;
 
 pub use mnemon_disk as disk;
+pub use mnemon_disk::retention::Kept;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{
-    Access, Background, Budget, Config, Denied, EndReason, Event, Queue, Session, TaskStatus,
-    TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd, World,
+    Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Queue, Session,
+    TaskStatus, TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd,
+    World,
 };
 pub use mnemon_foreign as foreign;
 pub use mnemon_hooks as hooking;

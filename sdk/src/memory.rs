@@ -3,9 +3,10 @@
 use crate::error::Error;
 use crate::memory_place::Named;
 use crate::repo::Repo;
+use mnemon_kernel::Flag;
 use mnemon_kernel::ports::{Clock, Files, Memories, MemoryPlace, MemoryScope};
 use mnemon_memdir::DirMemories;
-use mnemon_memdir::location::global_dir;
+use mnemon_memdir::location::{global_dir, team_dir};
 use mnemon_memdir::port::Here;
 use mnemon_settings::Resolved;
 use std::path::Path;
@@ -41,7 +42,17 @@ pub(crate) async fn open(
     if global != project && !named.is_remote() {
         places.push(MemoryPlace { scope: MemoryScope::Global, dir: global });
     }
-    places.push(MemoryPlace { scope: MemoryScope::Project, dir: project });
+    places.push(MemoryPlace { scope: MemoryScope::Project, dir: project.clone() });
+    if resolved.settings.mnemon.flags.is_on(Flag::TeamMemory) {
+        let team = team_dir(&project);
+        // A link there could lead anywhere: a team's memories are inside (L5.21).
+        if ground.files.resolve(&team).await == team {
+            places.push(MemoryPlace { scope: MemoryScope::Team, dir: team });
+        } else {
+            let team = team.display();
+            tracing::warn!(%team, "the team's memories are left out: their directory is a link");
+        }
+    }
     let here = Here {
         branch: ground.repo.and_then(|repo| repo.branch.clone()),
         worktree: ground.repo.map(|repo| repo.root.clone()),

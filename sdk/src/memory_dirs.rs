@@ -15,9 +15,12 @@ use crate::error::Error;
 use crate::memory_place::{Named, SETTING};
 use crate::repo::Repo;
 use jiff::Timestamp;
+use mnemon_disk::Root;
+use mnemon_kernel::Flag;
 use mnemon_kernel::limits::RecallLimits;
 use mnemon_memdir::location::{self, Location, Source};
 use mnemon_memdir::{Options, Scope, Store};
+use mnemon_memfile::index::INDEX_FILE;
 use mnemon_settings::{Home, Resolved};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +44,14 @@ pub struct MemoryDirs {
     branch: Option<String>,
     limits: RecallLimits,
     refused: Option<String>,
+    team: Team,
+}
+
+/// Whether a team's memories are part of sessions (L5.21).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Team {
+    On,
+    Off,
 }
 
 impl MemoryDirs {
@@ -57,6 +68,11 @@ impl MemoryDirs {
             named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             limits: resolved.settings.mnemon.limits.recall.clone(),
+            team: if resolved.settings.mnemon.flags.is_on(Flag::TeamMemory) {
+                Team::On
+            } else {
+                Team::Off
+            },
             refused: refused.map(|refused| format!("{} ({})", refused.reason, refused.origin)),
             project,
         })
@@ -70,6 +86,12 @@ impl MemoryDirs {
             Scope::Global => self.global.clone(),
             Scope::Team => location::team_dir(&self.project.dir),
         }
+    }
+
+    /// Whether memories of a scope are brought into sessions.
+    #[must_use]
+    pub fn is_used(&self, scope: Scope) -> bool {
+        scope != Scope::Team || self.team == Team::On
     }
 
     /// Who says that the project's are there.
@@ -113,8 +135,14 @@ impl MemoryDirs {
     /// Opens the memories of a scope, making their directory as needed.
     ///
     /// # Errors
-    /// If it cannot be made or read.
+    /// If it cannot be made or read, or leads elsewhere.
     pub fn open(&self, scope: Scope) -> Result<Store, Error> {
+        if scope == Scope::Team {
+            // Through the project's, which nothing done through it can leave (S1).
+            Root::create(&self.dir(Scope::Project))
+                .and_then(|project| project.sub(&location::team_dir(Path::new("."))))
+                .map_err(mnemon_memdir::Error::from)?;
+        }
         let options = Options { scope, ..Options::default() };
         Ok(Store::open_with(&self.dir(scope), options, Timestamp::now())?)
     }
@@ -124,6 +152,27 @@ impl MemoryDirs {
     /// # Errors
     /// If they cannot be read.
     pub fn existing(&self, scope: Scope) -> Result<Option<Store>, Error> {
-        if self.dir(scope).is_dir() { self.open(scope).map(Some) } else { Ok(None) }
+        if self.is_there(scope) { self.open(scope).map(Some) } else { Ok(None) }
+    }
+
+    /// How many proposals wait in the inboxes, by their files alone.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let all = [Scope::Project, Scope::Global, Scope::Team].into_iter();
+        let inboxes = all.filter(|scope| self.is_there(*scope)).map(|scope| self.dir(scope));
+        let files = inboxes.flat_map(|dir| std::fs::read_dir(dir.join("inbox")).into_iter());
+        let files = files.flatten().flatten().map(|entry| entry.path());
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).count()
+    }
+
+    /// Whether there is a directory of a scope. A folder of the project's own
+    /// memories may be called as a team's is; it is none before it has an index.
+    pub(crate) fn is_there(&self, scope: Scope) -> bool {
+        let dir = self.dir(scope);
+        let is_link = || dir.symlink_metadata().is_ok_and(|there| there.is_symlink());
+        match scope {
+            Scope::Team => dir.join(INDEX_FILE).exists() && !is_link(),
+            _ => dir.is_dir(),
+        }
     }
 }

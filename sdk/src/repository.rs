@@ -97,10 +97,15 @@ impl Repository {
         if self.seen.resolved.settings.auto_memory_enabled == Some(false) {
             return Ok(Vec::new());
         }
-        let tiers = [(MemoryScope::Global, Scope::Global), (MemoryScope::Project, Scope::Project)];
+        let memories = &self.seen.memories;
+        let tiers = [
+            (MemoryScope::Global, Scope::Global),
+            (MemoryScope::Project, Scope::Project),
+            (MemoryScope::Team, Scope::Team),
+        ];
         let places = tiers.map(|(scope, tier)| {
-            let dir = self.seen.memories.dir(tier);
-            dir.is_dir().then_some(MemoryPlace { scope, dir })
+            let is_shown = memories.is_used(tier) && memories.is_there(tier);
+            is_shown.then(|| MemoryPlace { scope, dir: memories.dir(tier) })
         });
         let places = places.into_iter().flatten().collect();
         let memories = DirMemories::new(places, Here::default(), &self.seen.clock);

@@ -38,7 +38,9 @@ impl Appender {
     /// # Errors
     /// If it cannot be opened, or is not a file.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        Ok(Self { file: open_private(path)?, path: path.to_path_buf(), end: End::Unknown })
+        let file = open_private(path)?;
+        hold(&file);
+        Ok(Self { file, path: path.to_path_buf(), end: End::Unknown })
     }
 
     /// Appends one line, given without its newline.
@@ -92,6 +94,14 @@ impl Appender {
         self.file.seek(SeekFrom::End(-1)).map_err(failed)?;
         self.file.read_exact(&mut last).map_err(failed)?;
         Ok(last != *b"\n")
+    }
+}
+
+/// Shows that the file is in use, to whoever would remove it. Where locks keep
+/// others from writing it is not done.
+fn hold(file: &File) {
+    if cfg!(unix) {
+        let _ = file.try_lock_shared();
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`atomic`]: a file written whole or not at all, at any path.
 //! - [`Lock`]: one holder at a time, among processes.
 //! - [`jsonl`]: lines that survive a crash, read without loading the file.
+//! - [`retention`]: sessions that nobody has touched for long.
 //! - [`DiskFiles`], [`DiskTranscripts`] and [`DiskSpending`]: the ports of the kernel.
 //!
 //! What is ours (transcripts, memories, spills, locks) is made with 0600 in
@@ -17,6 +18,8 @@ mod error;
 mod files;
 pub mod jsonl;
 mod lock;
+mod private;
+pub mod retention;
 mod root;
 mod spending;
 mod transcripts;
@@ -24,6 +27,7 @@ mod transcripts;
 pub use error::Error;
 pub use files::DiskFiles;
 pub use lock::Lock;
+pub use private::PrivateTranscripts;
 pub use root::{Entry, EntryKind, Root};
 pub use spending::DiskSpending;
 pub use transcripts::DiskTranscripts;

@@ -10,7 +10,10 @@ use crate::root::Root;
 use jiff::Timestamp;
 use mnemon_kernel::ids::SessionId;
 use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{BoxFuture, FileError, Glimpse, Loaded, TranscriptError, Transcripts};
+use mnemon_kernel::ports::{
+    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, Loaded, TranscriptError,
+    Transcripts,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +22,7 @@ use std::sync::{Mutex, PoisonError};
 const GLIMPSE_BYTES: u64 = 64 << 10;
 /// Longer names are refused; with the ending, file systems take 255.
 const MAX_NAME_BYTES: usize = 200;
-const EXTENSION: &str = "jsonl";
+pub(crate) const EXTENSION: &str = "jsonl";
 
 /// The transcripts in one project's directory.
 #[derive(Debug)]
@@ -140,6 +143,47 @@ impl Transcripts for DiskTranscripts {
         })
     }
 
+    fn beside<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<Option<FileRead>, FileError>> {
+        Box::pin(async move {
+            let read =
+                Root::open(&self.session_dir(session)).and_then(|root| root.read(place, max_bytes));
+            match read {
+                Ok(bytes) => Ok(Some(FileRead { version: version(&bytes), bytes: bytes.into() })),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
+    fn replace<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        Box::pin(async move {
+            let dir = self.session_dir(session);
+            let root = Root::create(&dir)?;
+            match expect {
+                Expect::Absent => root.create_new(place, bytes)?,
+                Expect::Anything => root.write(place, bytes)?,
+                Expect::Version(expected) => {
+                    if version(&root.read(place, self.max_line)?) != expected {
+                        return Err(FileError::Changed { path: dir.join(place) });
+                    }
+                    root.write(place, bytes)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn session_dir(&self, session: &SessionId) -> PathBuf {
         self.dir.join(file_name(session))
     }
@@ -149,7 +193,11 @@ impl Transcripts for DiskTranscripts {
     }
 }
 
-fn is_plain(name: &str) -> bool {
+fn version(bytes: &[u8]) -> FileVersion {
+    FileVersion(blake3::hash(bytes).to_hex().to_string())
+}
+
+pub(crate) fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(plain)
 }

@@ -94,10 +94,13 @@ pub fn global_dir(home: &Path) -> PathBuf {
     home.join("memory")
 }
 
+/// The name of a team's directory.
+pub(crate) const TEAM_DIR: &str = "team";
+
 /// The directory that a team shares, inside a project's (L5.21).
 #[must_use]
 pub fn team_dir(memory_dir: &Path) -> PathBuf {
-    memory_dir.join("team")
+    memory_dir.join(TEAM_DIR)
 }
 
 /// A path in its plain form, if a memory directory may be there.

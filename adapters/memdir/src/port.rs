@@ -78,6 +78,7 @@ impl Tier {
         let scope = match self.place.scope {
             MemoryScope::Global => Scope::Global,
             MemoryScope::Project => Scope::Project,
+            MemoryScope::Team => Scope::Team,
         };
         let options = Options { scope, ..Options::default() };
         let store = Store::open_with(&self.place.dir, options, self.clock.now())

@@ -1,9 +1,16 @@
 //! The command line (C1, C2), as it was typed. What it means is `setup`'s and
 //! the commands' business.
 
+mod beside;
+mod look;
 pub(crate) mod memory;
 
-use crate::install::Host;
+pub(crate) use beside::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
+pub(crate) use look::{
+    ConfigArgs, CostArgs, DoctorArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
+    SessionsCommand, ShowResultArgs, TrustArgs,
+};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
@@ -63,6 +70,9 @@ pub(crate) struct Which {
     /// Go on in a copy, and leave the session as it is
     #[arg(long)]
     pub(crate) fork_session: bool,
+    /// Keep nothing: no memory, no transcript, nothing left when it ends
+    #[arg(long, conflicts_with_all = ["resume", "go_on", "fork_session"])]
+    pub(crate) private: bool,
     /// The id of the new session
     #[arg(long, value_name = "UUID", value_parser = uuid)]
     pub(crate) session_id: Option<String>,
@@ -176,195 +186,6 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
-    },
-}
-
-/// `mnemon config`.
-#[derive(Debug, Args)]
-pub(crate) struct ConfigArgs {
-    /// Only this key and those below it, such as mnemon.limits
-    pub(crate) key: Option<String>,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// The JSON schema of settings instead
-    #[arg(long, conflicts_with_all = ["key", "json"])]
-    pub(crate) schema: bool,
-    /// Settings.
-    #[command(flatten)]
-    pub(crate) choices: Choices,
-}
-
-/// `mnemon cost`.
-#[derive(Debug, Args)]
-pub(crate) struct CostArgs {
-    /// A session of this directory; the newest where nothing is said
-    #[arg(long, value_name = "ID", conflicts_with_all = ["project", "day"])]
-    pub(crate) session: Option<String>,
-    /// All sessions of this directory
-    #[arg(long)]
-    pub(crate) project: bool,
-    /// One day, in every project (in this one with --project)
-    #[arg(long, value_name = "YYYY-MM-DD|today", num_args = 0..=1, default_missing_value = "today")]
-    pub(crate) day: Option<String>,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `mnemon doctor`.
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Settings.
-    #[command(flatten)]
-    pub(crate) choices: Choices,
-}
-
-/// `mnemon hook`. Read without the help of clap, which would end the program
-/// with a code that hosts take for a veto.
-#[derive(Debug, Args)]
-pub(crate) struct HookArgs {
-    /// The event, such as `UserPromptSubmit`; the one that the input names where nothing is said
-    pub(crate) event: Option<String>,
-    /// Mnemon's home, where it is not the usual one
-    #[arg(long, value_name = "DIR")]
-    pub(crate) home: Option<PathBuf>,
-}
-
-/// `mnemon install`.
-#[derive(Debug, Args)]
-pub(crate) struct InstallArgs {
-    /// Which agent
-    #[arg(value_enum)]
-    pub(crate) host: Host,
-    /// Only show what would change
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Use Claude Code's own memory directories, so that both see the same
-    #[arg(long)]
-    pub(crate) share: bool,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `mnemon instructions`.
-#[derive(Debug, Args)]
-pub(crate) struct InstructionsArgs {
-    /// Also what loads when these files are read
-    pub(crate) files: Vec<PathBuf>,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `mnemon mcp`.
-#[derive(Debug, Args)]
-pub(crate) struct McpArgs {
-    /// Listen on this port of this machine, instead of standard input and output; 0 takes any
-    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
-    pub(crate) http: Option<u16>,
-    /// The project, where the client does not say; else the current directory
-    #[arg(long, value_name = "DIR")]
-    pub(crate) project: Option<PathBuf>,
-}
-
-/// `mnemon uninstall`.
-#[derive(Debug, Args)]
-pub(crate) struct UninstallArgs {
-    /// Which agent
-    #[arg(value_enum)]
-    pub(crate) host: Host,
-    /// Only show what would change
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `mnemon trust`.
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct TrustArgs {
-    /// All repositories that were asked about
-    #[arg(long, conflicts_with_all = ["revoke", "dry_run"])]
-    pub(crate) list: bool,
-    /// Take it back
-    #[arg(long, conflicts_with = "dry_run")]
-    pub(crate) revoke: bool,
-    /// Only show what would act
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `mnemon show-result`.
-#[derive(Debug, Args)]
-pub(crate) struct ShowResultArgs {
-    /// A tool call's id, a record's id, or two of these as FROM..TO
-    pub(crate) id: String,
-    /// A session of this directory; the newest that has the id where nothing is said
-    #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// `mnemon search`.
-#[derive(Debug, Args)]
-pub(crate) struct SearchArgs {
-    /// Words that all have to be there; words in double quotes are one phrase
-    #[arg(required = true)]
-    pub(crate) words: Vec<String>,
-    /// Most places in memories, and most in sessions
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
-    /// In the sessions of every project
-    #[arg(long)]
-    pub(crate) all: bool,
-    /// Only in one of the two
-    #[arg(long = "in", value_enum, value_name = "PLACE")]
-    pub(crate) place: Option<Place>,
-    /// For programs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Where words are looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Place {
-    /// In memories
-    Memories,
-    /// In what was said
-    Sessions,
-}
-
-/// `mnemon sessions`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionsCommand {
-    /// The sessions of this directory, newest first
-    List {
-        /// Only those that have all of these words
-        #[arg(long, value_name = "TEXT")]
-        search: Option<String>,
-        /// For programs
-        #[arg(long)]
-        json: bool,
-    },
-    /// What happened in one session
-    Show {
-        /// Its id, or words that only it has; the newest where nothing is said
-        id: Option<String>,
-        /// For programs
-        #[arg(long)]
-        json: bool,
     },
 }
 

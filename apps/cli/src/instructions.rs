@@ -7,7 +7,7 @@ use crate::setup::{self, Ground};
 use anyhow::Result;
 use mnemon::Chain;
 use mnemon::kernel::Limits;
-use mnemon::kernel::ports::{MemoryIndex, MemoryScope};
+use mnemon::kernel::ports::MemoryIndex;
 use mnemon::kernel::tokens::{Tokens, estimate_text};
 use mnemon::rules::{Conditional, Fate, Reason, Row, Scope};
 use serde_json::{Value, json};
@@ -83,13 +83,6 @@ fn scope(scope: Scope) -> &'static str {
     }
 }
 
-fn memory_scope(scope: MemoryScope) -> &'static str {
-    match scope {
-        MemoryScope::Global => "global",
-        MemoryScope::Project => "project",
-    }
-}
-
 /// Whose it is, and why it is there.
 fn origin(row: &Row) -> String {
     let whose = scope(row.scope);
@@ -113,7 +106,7 @@ fn cells(row: &Row) -> Vec<String> {
 fn index_cells(index: &MemoryIndex, limits: &Limits) -> Vec<String> {
     let tokens = estimate_text(&index.text, limits);
     let note = index.cut.clone().unwrap_or_default();
-    let whose = format!("memory, {}", memory_scope(index.scope));
+    let whose = format!("memory, {}", index.scope.as_str());
     vec![index.path.display().to_string(), whose, format!("{} tokens", tokens.0), note]
 }
 
@@ -171,7 +164,7 @@ fn chain_json(chain: &Chain, limits: &Limits) -> Value {
     let index = |index: &MemoryIndex| {
         json!({
             "path": index.path,
-            "scope": memory_scope(index.scope),
+            "scope": index.scope.as_str(),
             "tokens": estimate_text(&index.text, limits).0,
             "cut": index.cut,
         })

@@ -24,6 +24,7 @@ mod commands;
 mod compact;
 mod context;
 mod lines;
+mod memory;
 mod messages;
 mod show;
 mod trusting;
@@ -41,6 +42,7 @@ enum Flow {
 
 /// A conversation with a person.
 struct Repl<'a> {
+    ground: &'a Ground,
     agent: &'a Agent,
     presenter: Presenter,
     lines: Lines,
@@ -57,12 +59,13 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
     let mut lines = Lines::start();
     trusting::ask(ground, talk, presenter, &mut lines).await?;
     let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
-    let ended = converse(&agent, talk, *presenter, lines, questions).await;
+    let ended = converse(ground, &agent, talk, *presenter, lines, questions).await;
     agent.shutdown().await;
     ended
 }
 
 async fn converse(
+    ground: &Ground,
     agent: &Agent,
     talk: &Talk,
     presenter: Presenter,
@@ -80,8 +83,14 @@ async fn converse(
     let opened = pick::open(agent, &talk.which, target).await?;
     note_damage(agent, &presenter, &opened);
     let session = opened.session;
-    let mut repl = Repl { agent, presenter, lines, signals, questions, session, after: Flow::GoOn };
+    let after = Flow::GoOn;
+    let mut repl = Repl { ground, agent, presenter, lines, signals, questions, session, after };
     repl.greet()?;
+    if talk.which.private {
+        repl.presenter.line("private: nothing is recalled, saved or kept")?;
+    } else {
+        memory::tell_waiting(&repl);
+    }
     let ended = repl.run(talk.prompt.clone()).await;
     repl.finish("prompt_input_exit").await?;
     ended

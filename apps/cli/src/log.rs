@@ -6,6 +6,7 @@ use mnemon::kernel::env;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
@@ -71,8 +72,19 @@ impl<'a> MakeWriter<'a> for Lazy {
     }
 }
 
+/// Whether lines are dropped.
+static HELD: AtomicBool = AtomicBool::new(false);
+
+/// Drops all lines while a conversation is private (L5.31).
+pub(crate) fn hold(held: bool) {
+    HELD.store(held, Ordering::SeqCst);
+}
+
 impl Write for Lazy {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if HELD.load(Ordering::SeqCst) {
+            return Ok(line.len());
+        }
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
             *file = Some(open(&self.path)?);

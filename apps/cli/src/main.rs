@@ -57,6 +57,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     log::start(ground, Verbosity::of(cli.talk.choices.verbose));
+    log::hold(cli.talk.which.private);
     // One thread is enough for one conversation, and starts fastest; what
     // blocks goes to threads of its own.
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -65,7 +66,7 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
         .context("the runtime could not be started")?;
     let ended = runtime.block_on(async {
         match &cli.command {
-            Some(command) => look(command, ground, presenter).await,
+            Some(command) => Box::pin(look(command, ground, presenter)).await,
             None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
             None => {
                 refuse_late_command(&cli.talk)?;
@@ -82,7 +83,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
     match command {
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
-        Command::Doctor(args) => return doctor::run(ground, args, presenter).await,
+        Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
         // It was answered before anything was parsed.
         Command::Hook(_) => {}
         Command::Install(args) => install::install(ground, args, presenter)?,

@@ -56,6 +56,16 @@ impl<'a> Bench<'a> {
         Ok(found)
     }
 
+    /// The store of a tier, made as needed.
+    fn open(&self, tier: Tier) -> Result<Store> {
+        if !self.memories.is_used(tier.scope()) {
+            let note =
+                "team memory is off: sessions do not read it; the flag team_memory turns it on";
+            self.presenter.note(Look::Yellow, note);
+        }
+        Ok(self.memories.open(tier.scope())?)
+    }
+
     fn existing(&self, tier: Tier) -> Result<Option<Store>> {
         let store = self.memories.existing(tier.scope())?;
         if let Some(reason) = store.as_ref().and_then(|store| store.opening().read_only.as_deref())

@@ -83,6 +83,7 @@ pub(crate) async fn target(agent: &Agent, which: &Which) -> Result<Target> {
 pub(crate) async fn open(agent: &Agent, which: &Which, target: Target) -> Result<Opened> {
     let fresh = which.session_id.as_ref().map(SessionId::new);
     let (session, resumed) = match (target, fresh) {
+        (Target::New(id), _) if which.private => (agent.start_private(id)?, Resumed::default()),
         (Target::Old(from), Some(id)) if which.fork_session => agent.fork_as(&from, id).await?,
         (Target::Old(from), None) if which.fork_session => agent.fork(&from).await?,
         (Target::Old(id), _) => agent.resume(id).await?,

@@ -16,6 +16,8 @@ use mnemon::transcript::{Decoded, Listed, decode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
+mod export;
+mod prune;
 mod window;
 
 use window::{WindowStory, Written};
@@ -53,6 +55,17 @@ pub(crate) async fn run(
                 return Ok(Presenter::json(&story.to_json(&id, loaded))?);
             }
             story.show(&id, loaded, presenter)
+        }
+        SessionsCommand::Export { id, format, output } => {
+            let id = match id {
+                Some(text) => pick::find(&agent, text).await?,
+                None => pick::newest(&agent).await?,
+            };
+            export::run(&agent, &id, *format, output.as_deref()).await
+        }
+        SessionsCommand::Prune { dry_run, days, json } => {
+            let act = if *dry_run { prune::Act::Show } else { prune::Act::Remove };
+            prune::run(&agent, act, *days, *json, presenter)
         }
     }
 }

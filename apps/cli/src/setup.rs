@@ -66,6 +66,7 @@ pub(crate) async fn for_talk(
     }
     let agent = builder.build().await?;
     refuse_broken_denials(&agent)?;
+    agent.tidy_in_background();
     Ok(agent)
 }
 

@@ -103,6 +103,8 @@ limits! {
         offload: OffloadLimits = OffloadLimits::default(),
         /// Layer 2: stale tool results.
         prune: PruneLimits = PruneLimits::default(),
+        /// Layer 3: running notes.
+        notes: NotesLimits = NotesLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
         /// Layer 5: memories after a turn.
@@ -167,6 +169,36 @@ limits! {
         expected_rounds: u64 = 10,
         /// A clearing has to save this percentage of what it costs.
         gain_percent: u64 = 110,
+    }
+}
+
+limits! {
+    /// Layer 3: when notes are kept, and what they may hold (L3).
+    NotesLimits {
+        /// Tokens of the conversation at which notes are first made.
+        first_tokens: u64 = 10_000,
+        /// Tokens by which it has to grow before they are brought up to date.
+        growth_tokens: u64 = 5_000,
+        /// Tool calls since the last update that make one due in mid-turn.
+        tool_calls: u64 = 3,
+        /// Tokens of one section.
+        section_tokens: u64 = 2_000,
+        /// Tokens of the file.
+        file_tokens: u64 = 12_000,
+        /// Largest file, template or prompt that is read, in bytes.
+        file_bytes: u64 = 1024 * 1024,
+        /// Most model requests of one update.
+        requests: u32 = 3,
+        /// Longest an update may take, in seconds.
+        update_s: u64 = 120,
+        /// Longest a compaction waits for an update that is running, in seconds.
+        wait_s: u64 = 15,
+        /// Tokens of the newest messages that stay beside the notes at least.
+        keep_tokens: u64 = 10_000,
+        /// Messages with text that stay beside the notes at least.
+        keep_messages: u64 = 5,
+        /// Tokens of messages that stay beside the notes at most.
+        keep_most_tokens: u64 = 40_000,
     }
 }
 

@@ -41,6 +41,8 @@ pub use web::{Page, Web, WebError};
 pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -51,6 +53,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// The day that it is for the person. Where nothing is known of their time
+    /// zone, that of UTC.
+    fn today(&self) -> Date {
+        self.now().to_zoned(TimeZone::UTC).date()
+    }
 
     /// A UUID that was never given before.
     fn fresh_uuid(&self) -> String;

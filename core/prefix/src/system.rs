@@ -18,6 +18,8 @@ const SYSTEM: &str = include_str!("system/system.md");
 const TASKS: &str = include_str!("system/tasks.md");
 const TOOLS: &str = include_str!("system/tools.md");
 const MEMORY: &str = include_str!("system/memory.md");
+/// How the line of the environment section starts that has the date.
+const DATE_LINE: &str = "- Date at the start of the session: ";
 const ENVIRONMENT: &str = include_str!("system/environment.md");
 
 /// What the sections after the boundary are made from.
@@ -52,10 +54,24 @@ pub struct MemorySurroundings {
     pub dir: String,
     /// The directory of what holds in every project.
     pub global_dir: Option<String>,
+    /// The directory that everybody on the project shares, if there is one (L5.21).
+    pub team_dir: Option<String>,
     /// Where past conversations can be searched, if they may be.
     pub transcripts: Option<String>,
     /// More guidelines, by the environment.
     pub guidelines: Option<String>,
+    /// How memories are written down.
+    pub keeping: Keeping,
+}
+
+/// How memories are written down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// Each in a file of its own, with a line in the index.
+    #[default]
+    Topics,
+    /// As lines of a log for each day, which a dream distils (L5.22).
+    DailyLogs,
 }
 
 /// A template of ours could not be filled: a defect of this version.
@@ -100,6 +116,13 @@ pub fn compose(surroundings: &Surroundings) -> Result<Vec<SystemBlock>, Error> {
     ])
 }
 
+/// Whether a system prompt says that the session started on this day.
+#[must_use]
+pub fn tells_date(blocks: &[SystemBlock], date: &str) -> bool {
+    let line = format!("{DATE_LINE}{date}");
+    blocks.iter().any(|block| block.text.lines().any(|own| own == line))
+}
+
 fn join<'a>(sections: impl IntoIterator<Item = &'a str>) -> String {
     let sections: Vec<&str> =
         sections.into_iter().map(str::trim).filter(|section| !section.is_empty()).collect();
@@ -122,8 +145,10 @@ fn fill_memory(values: &MemorySurroundings) -> Result<String, Error> {
     let values = context! {
         dir => values.dir.clone(),
         global_dir => values.global_dir.clone(),
+        team_dir => values.team_dir.clone(),
         transcripts => values.transcripts.clone(),
         guidelines => values.guidelines.clone(),
+        daily_logs => values.keeping == Keeping::DailyLogs,
     };
     fill("memory", MEMORY, values)
 }
@@ -190,11 +215,44 @@ mod tests {
         let blocks = with_memory(MemorySurroundings {
             dir: "/home/ada/.mnemon/projects/engine/memory".into(),
             global_dir: Some("/home/ada/.mnemon/memory".into()),
+            team_dir: None,
             transcripts: Some("/home/ada/.mnemon/projects/engine".into()),
             guidelines: Some("Write memories in French.".into()),
+            keeping: Keeping::Topics,
         });
         let section = blocks[2].text.split("\n\n# Environment").next().unwrap();
         insta::assert_snapshot!(section);
+    }
+
+    #[test]
+    fn l5_21_with_a_team_every_type_has_a_scope() {
+        let alone = MemorySurroundings { dir: "/m".into(), ..MemorySurroundings::default() };
+        let team = MemorySurroundings { team_dir: Some("/m/team".into()), ..alone.clone() };
+        let text = |memory| with_memory(memory)[2].text.clone();
+        let (with, without) = (text(team), text(alone));
+        let scopes: Vec<&str> = with.lines().filter(|line| line.starts_with("- Scope:")).collect();
+        insta::assert_snapshot!(scopes.join("\n"));
+        assert!(with.contains("`/m/team`") && with.contains("Nothing sensitive"));
+        assert!(!without.contains("Scope") && !without.contains("team"));
+    }
+
+    #[test]
+    fn l5_22_with_daily_logs_the_path_has_a_pattern_and_no_date() {
+        let blocks = with_memory(MemorySurroundings {
+            dir: "/m".into(),
+            keeping: Keeping::DailyLogs,
+            ..MemorySurroundings::default()
+        });
+        let section = blocks[2].text.split("\n\n# Environment").next().unwrap();
+        let how = section.split("## How to save").nth(1).unwrap();
+        insta::assert_snapshot!(how.split("## When to look").next().unwrap());
+        assert!(!section.contains("2026-11-15") && !section.contains("Two steps"));
+    }
+
+    #[test]
+    fn l5_22_the_day_of_the_start_is_found_in_the_prompt() {
+        let blocks = compose(&surroundings("/x")).unwrap();
+        assert!(tells_date(&blocks, "2026-11-15") && !tells_date(&blocks, "2026-11-1"));
     }
 
     #[test]

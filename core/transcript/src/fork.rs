@@ -116,6 +116,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
             vec![from, to]
         }
         Decision::Voided { decision: id }
+        | Decision::Noted { through: id, .. }
         | Decision::Pinned { record: id }
         | Decision::Unpinned { record: id } => vec![id],
         Decision::Prelude(_)

@@ -39,6 +39,12 @@ impl Remit {
         Self { tools: READ_AND_WRITE.iter().map(|name| (*name).to_owned()).collect(), rooms }
     }
 
+    /// Editing one file, and nothing else (L3.4).
+    #[must_use]
+    pub fn editing(file: PathBuf) -> Self {
+        Self { tools: vec!["Edit".to_owned()], rooms: vec![Room::File(file)] }
+    }
+
     /// Decides about a call. That a command only reads is for the shell to say.
     pub(super) fn decide(&self, tool: &str, access: &Access) -> Verdict {
         if !self.tools.iter().any(|name| name == tool) {
@@ -109,8 +115,10 @@ mod tests {
 
     #[test]
     fn l3_4_a_room_may_be_one_file() {
-        let remit = Remit::writing_in(vec![Room::File("/s/summary.md".into())]);
+        let remit = Remit::editing("/s/summary.md".into());
         assert!(allows(&remit, "Edit", &Access::Edit("/s/summary.md".into())));
+        assert!(!allows(&remit, "Write", &Access::Edit("/s/summary.md".into())));
+        assert!(!allows(&remit, "Read", &Access::Read("/s/summary.md".into())));
         assert!(!allows(&remit, "Edit", &Access::Edit("/s/summary.md.bak".into())));
     }
 

@@ -67,6 +67,7 @@ impl Session {
         conversation.ledger = Ledger::default();
         session.began_by("fork");
         let resumed = session.restore(conversation, torn_bytes);
+        session.copy_notes(from).await;
         session.mend().await?;
         session.adopt_choices().await?;
         Ok((session, resumed))

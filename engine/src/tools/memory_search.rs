@@ -14,7 +14,7 @@ use super::input::Input;
 use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 
 /// The name of the tool.
-pub(super) const NAME: &str = "MemorySearch";
+pub(crate) const NAME: &str = "MemorySearch";
 
 /// Searches memories and earlier conversations.
 pub(super) struct MemorySearch;

@@ -45,9 +45,9 @@ pub struct Called {
 /// If a directory is there and cannot be read.
 pub fn recall(memories: &MemoryDirs, query: &str, now: Timestamp) -> Result<Recall, Error> {
     let mut all = Vec::new();
-    for scope in [Scope::Project, Scope::Global] {
+    for scope in [Scope::Project, Scope::Global, Scope::Team] {
         let dir = memories.dir(scope);
-        if !dir.is_dir() {
+        if !memories.is_used(scope) || !memories.is_there(scope) {
             continue;
         }
         let here = shelf(&dir)?.into_iter().filter(|memory| holds_here(memory, memories));

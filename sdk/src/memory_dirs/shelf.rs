@@ -24,6 +24,8 @@ const MAX_DEPTH: usize = 16;
 const THREAD_FILES: usize = 200;
 /// Most threads: the disk is what they share.
 const MAX_THREADS: usize = 8;
+/// The folder that the history of a store is in.
+const HISTORY: &str = ".mnemon";
 /// Folders at the top that hold no topics.
 const NO_TOPICS: [&str; 2] = ["logs", "inbox"];
 
@@ -116,7 +118,7 @@ pub fn shelf(dir: &Path) -> Result<Vec<Shelved>, Error> {
 fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std::io::Result<()> {
     let mut folders = Vec::new();
     let mut files = Vec::new();
-    let mut has_index = false;
+    let (mut has_index, mut has_history) = (false, false);
     for entry in fs::read_dir(dir)? {
         let Ok(entry) = entry else { continue };
         let (Ok(kind), Some(name)) =
@@ -125,6 +127,7 @@ fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std:
             continue;
         };
         if name.starts_with('.') {
+            has_history |= name == HISTORY;
             continue;
         }
         if kind.is_dir() && depth < MAX_DEPTH {
@@ -136,7 +139,7 @@ fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std:
         }
     }
     // A team's memories are a store of their own.
-    if depth == 1 && prefix == "team/" && has_index {
+    if depth == 1 && prefix == "team/" && (has_index || has_history) {
         return Ok(());
     }
     found.extend(files);

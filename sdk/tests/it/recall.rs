@@ -55,7 +55,7 @@ fn working_until(text: &'static str, recall: Reply) -> Place {
 }
 
 /// Talks until the text was in a request.
-async fn talk_until(place: &Place, session: &mut Session, prompt: &str, text: &str) {
+pub(crate) async fn talk_until(place: &Place, session: &mut Session, prompt: &str, text: &str) {
     for _ in 0..ROUNDS {
         say_ok(session, prompt).await;
         if mains(place).last().unwrap().body["messages"].to_string().contains(text) {

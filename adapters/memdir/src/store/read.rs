@@ -6,7 +6,8 @@
 use super::Store;
 use crate::error::Error;
 use crate::journal::ContentId;
-use crate::path::{NO_TOPICS, TopicPath, is_index_name};
+use crate::location::TEAM_DIR;
+use crate::path::{NO_TOPICS, OWN_DIR, TopicPath, is_index_name};
 use jiff::Timestamp;
 use mnemon_disk::{Entry, EntryKind};
 use mnemon_memfile::index::{Caps, INDEX_FILE, Loaded, load_part};
@@ -186,12 +187,13 @@ impl Store {
     }
 }
 
-/// Whether a folder is a store of its own: a team's, with its own index.
+/// Whether a folder is a store of its own: a team's, with its own index or
+/// history.
 fn is_team_store(dir: &Path, entries: &[Entry]) -> bool {
-    let has_index = || {
-        entries.iter().any(|entry| entry.path.file_name().is_some_and(|name| name == INDEX_FILE))
+    let is_sign = |entry: &Entry| {
+        entry.path.file_name().is_some_and(|name| name == INDEX_FILE || name == OWN_DIR)
     };
-    dir == Path::new("team") && has_index()
+    dir == Path::new(TEAM_DIR) && entries.iter().any(is_sign)
 }
 
 /// A path as text with `/`, if it can be one.

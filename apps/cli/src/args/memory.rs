@@ -61,7 +61,7 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Move a memory between this project's and those for everywhere
+    /// Move a memory between this project's, the team's and those for everywhere
     Move {
         /// A file name, or its beginning
         name: String,
@@ -183,7 +183,7 @@ pub(crate) struct AddArgs {
     /// What it is about
     #[arg(long = "type", value_enum)]
     pub(crate) kind: Kind,
-    /// This project's, or for everywhere
+    /// This project's, the team's, or for everywhere
     #[arg(long, value_enum, default_value_t)]
     pub(crate) scope: Tier,
     /// Save it although there is one that says nearly the same
@@ -286,17 +286,20 @@ pub(crate) enum Tier {
     Project,
     /// Those that hold everywhere
     Global,
+    /// Those that everybody on this project shares
+    Team,
 }
 
 impl Tier {
-    /// Both.
-    pub(crate) const ALL: [Self; 2] = [Self::Project, Self::Global];
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Project, Self::Global, Self::Team];
 
     /// As the library has it.
     pub(crate) fn scope(self) -> Scope {
         match self {
             Self::Project => Scope::Project,
             Self::Global => Scope::Global,
+            Self::Team => Scope::Team,
         }
     }
 
@@ -305,6 +308,7 @@ impl Tier {
         match self {
             Self::Project => "project",
             Self::Global => "global",
+            Self::Team => "team",
         }
     }
 
@@ -313,6 +317,7 @@ impl Tier {
         match self {
             Self::Project => "",
             Self::Global => " --scope global",
+            Self::Team => " --scope team",
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, compact, context, messages, note_damage};
+use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage};
 use crate::cost;
+use crate::log;
 use crate::pick::Opened;
 use crate::present::Look;
 use crate::setup;
@@ -102,6 +103,18 @@ const COMMANDS: &[Command] = &[
         run: |repl, words| Box::pin(resume(repl, words)),
     },
     Command {
+        names: &["memory"],
+        takes: "[off | on | list | show | forget | undo | log | inbox …]",
+        about: "look at memories and change them, or do without for now",
+        run: |repl, text| Box::pin(memory::run(repl, text)),
+    },
+    Command {
+        names: &["private"],
+        takes: "",
+        about: "start a session that nothing is left of",
+        run: |repl, _| Box::pin(memory::private(repl)),
+    },
+    Command {
         names: &["clear", "new"],
         takes: "",
         about: "start a new session",
@@ -110,6 +123,7 @@ const COMMANDS: &[Command] = &[
                 repl.finish("clear").await?;
                 repl.session = repl.agent.start();
                 repl.session.began_by("clear");
+                log::hold(false);
                 repl.presenter.line(&format!("new session {}", repl.session.id()))?;
                 Ok(Flow::GoOn)
             })

@@ -22,14 +22,28 @@ pub(super) struct Meant {
 impl Bench<'_> {
     /// The memory of a name.
     pub(super) fn find(&self, name: &str, scope: Option<Tier>) -> Result<Meant> {
-        let mut all = Vec::new();
-        for (tier, store) in self.stores(scope)? {
-            all.extend(store.scan(usize::MAX)?.into_iter().map(|topic| (tier, topic)));
-        }
-        let (tier, topic) = choose(name, all)?;
-        let store = self.memories.open(tier.scope())?;
-        Ok(Meant { tier, store, topic })
+        find_among(name, self.stores(scope)?)
     }
+
+    /// The memory of a name that is not there yet.
+    pub(super) fn find_outside(&self, name: &str, there: Tier) -> Result<Meant> {
+        let mut stores = self.stores(None)?;
+        stores.retain(|(tier, _)| *tier != there);
+        find_among(name, stores)
+    }
+}
+
+fn find_among(name: &str, stores: Vec<(Tier, Store)>) -> Result<Meant> {
+    let mut all = Vec::new();
+    for (tier, store) in &stores {
+        let tier = *tier;
+        all.extend(store.scan(usize::MAX)?.into_iter().map(|topic| (tier, topic)));
+    }
+    let (tier, topic) = choose(name, all)?;
+    let mut stores = stores.into_iter();
+    let store = stores.find(|(other, _)| *other == tier).map(|(_, store)| store);
+    let store = store.ok_or_else(|| not_there(name))?;
+    Ok(Meant { tier, store, topic })
 }
 
 fn choose(name: &str, all: Vec<(Tier, TopicHead)>) -> Result<(Tier, TopicHead)> {

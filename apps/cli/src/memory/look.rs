@@ -143,6 +143,7 @@ impl Bench<'_> {
                 "refused": self.memories.refused(),
                 "project": place(Tier::Project),
                 "global": place(Tier::Global),
+                "team": place(Tier::Team),
             }))?);
         }
         Ok(self.presenter.line(&dir.display().to_string())?)

@@ -58,7 +58,7 @@ impl Bench<'_> {
             rule: None,
         };
         let text = draft.render(self.now.date(), self.at());
-        let store = self.memories.open(args.scope.scope())?;
+        let store = self.open(args.scope)?;
         if !args.force {
             refuse_copy(&store, &text, args.scope)?;
         }
@@ -163,12 +163,8 @@ impl Bench<'_> {
     }
 
     pub(super) fn relocate(&self, name: &str, to: Tier, json: bool) -> Result<()> {
-        let from = match to {
-            Tier::Project => Tier::Global,
-            Tier::Global => Tier::Project,
-        };
-        let Meant { store, topic, .. } = self.find(name, Some(from))?;
-        let other = self.memories.open(to.scope())?;
+        let Meant { tier: from, store, topic } = self.find_outside(name, to)?;
+        let other = self.open(to)?;
         let reason = format!("moved from {} to {}", from.as_str(), to.as_str());
         let saved = store.move_to(&topic.path, &other, &self.person(&reason))?;
         if json {

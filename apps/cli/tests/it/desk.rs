@@ -51,6 +51,8 @@ impl Desk {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("MNEMON_LIMIT_RETRY_BASE_MS", "1")
             .env("MNEMON_LIMIT_RETRY_MAX_MS", "2")
+            // Requests beside the conversation are for the tests that are about them.
+            .env("MNEMON_FLAG_SESSION_MEMORY", "0")
             .current_dir(self.files.project())
             .args(args)
             .stdin(Stdio::null());

@@ -170,3 +170,43 @@ fn q4_a_killed_process_leaves_a_session_that_goes_on() {
     assert_eq!(requests.len(), 3);
     oracle::assert_prefix_stable(&requests);
 }
+
+#[test]
+fn q11_old_sessions_go_at_the_start_of_a_conversation_and_by_hand() {
+    let desk = Desk::offline();
+    let age = |path: &std::path::Path, days: u64| {
+        let then = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * days);
+        std::fs::File::open(path).unwrap().set_modified(then).unwrap();
+    };
+    let first = session_of(&desk, &["one"]);
+    let old = desk.transcripts()[0].clone();
+    age(&old, 20);
+    let listed =
+        desk.run(&["sessions", "prune", "--dry-run", "--days", "10", "--json"]).ok().json();
+    assert_eq!(listed["sessions"][0]["session_id"], first.as_str());
+    assert_eq!(listed["sessions"][0]["removed"], false);
+    assert!(desk.run(&["sessions", "prune"]).ok().out.contains("older than 30 days"));
+    assert!(old.exists());
+    desk.run(&["sessions", "prune", "--days", "10"]).ok();
+    assert!(!old.exists());
+}
+
+#[test]
+fn c2_a_session_is_exported_as_a_text_and_as_its_lines() {
+    let desk = Desk::with(
+        Scenario::new()
+            .reply(Reply::tool("Read", json!({"file_path": "a.txt"})))
+            .reply(Reply::text("It says alpha.")),
+    );
+    desk.files.write("a.txt", "alpha\n").unwrap();
+    let id = session_of(&desk, &["read a.txt"]);
+    let text = desk.run(&["sessions", "export", &id]).ok().out;
+    for part in ["## You", "read a.txt", "**Read**", "alpha", "## Assistant", "It says alpha."] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let file = desk.files.root().join("out.jsonl");
+    let to = file.display().to_string();
+    desk.run(&["sessions", "export", "--format", "jsonl", "-o", &to]).ok();
+    assert_eq!(std::fs::read(&file).unwrap(), std::fs::read(&desk.transcripts()[0]).unwrap());
+    desk.run(&["sessions", "export", "-o", &to]).failed(1);
+}

@@ -37,13 +37,27 @@ pub struct MemoryPlace {
     pub dir: PathBuf,
 }
 
-/// For whom memories hold (L5.25).
+/// For whom memories hold (L5.21, L5.25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MemoryScope {
     /// The person, in every project.
     Global,
     /// The person, in this project.
     Project,
+    /// Everybody who works on this project.
+    Team,
+}
+
+impl MemoryScope {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Project => "project",
+            Self::Team => "team",
+        }
+    }
 }
 
 /// An index as a model is shown it.

@@ -1,6 +1,6 @@
 //! Where the log is kept.
 
-use super::{BoxFuture, FileError};
+use super::{BoxFuture, Expect, FileError, FileRead};
 use crate::error::{Class, Classify};
 use crate::ids::SessionId;
 use jiff::Timestamp;
@@ -35,6 +35,34 @@ pub trait Transcripts: Send + Sync {
         place: &'a Path,
         bytes: &'a [u8],
     ) -> BoxFuture<'a, Result<PathBuf, FileError>>;
+
+    /// A file beside the transcript as it is now, at most so many bytes; none
+    /// where there is none. A link that leads out of the session's directory
+    /// is refused (S1). Where such files are not known, there are none.
+    fn beside<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<Option<FileRead>, FileError>> {
+        let _ = (session, place, max_bytes);
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Writes a file beside the transcript whole or not at all, for its owner
+    /// alone, if what is there is as expected. A link that leads out of the
+    /// session's directory is refused (S1).
+    fn replace<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        let _ = (bytes, expect);
+        let path = self.session_dir(session).join(place);
+        Box::pin(async move { Err(FileError::Denied { path }) })
+    }
 
     /// The directory of a session's other files (spills, jobs, notes).
     fn session_dir(&self, session: &SessionId) -> PathBuf;

@@ -83,6 +83,13 @@ pub enum Decision {
         /// Why.
         reason: String,
     },
+    /// The running notes cover the conversation up to a record (L3.6).
+    Noted {
+        /// The last record that they cover.
+        through: RecordId,
+        /// Tokens of the notes.
+        tokens: u64,
+    },
     /// The cache broke where nothing had announced it (PC6).
     BreakSeen(BreakSeen),
     /// A handler of a hook failed and had no say (Q7).

@@ -38,6 +38,12 @@ impl Fold {
         self.compaction_failures
     }
 
+    /// The last record that the running notes cover (L3.6).
+    #[must_use]
+    pub fn noted(&self) -> Option<&RecordId> {
+        self.noted.as_ref()
+    }
+
     /// Whether a decision was voided whose effect is still in this fold: it
     /// has to be folded anew from the log, without the decisions of [`Self::voided`].
     #[must_use]
@@ -107,6 +113,7 @@ impl Fold {
                 self.pins.remove(&record);
             }
             Decision::CompactionFailed { .. } => self.compaction_failures += 1,
+            Decision::Noted { through, .. } => self.noted = Some(through),
             Decision::Booked(_)
             | Decision::BreakSeen(_)
             | Decision::HookFailed { .. }

@@ -175,6 +175,7 @@ fn carried(
             Decision::Cleared(cleared) => {
                 cleared.results.iter().any(|result| is_kept(&result.tool_use_id))
             }
+            Decision::Noted { .. } => !found.iter().any(is_noted),
             Decision::Pinned { .. } | Decision::Unpinned { .. } => true,
             // Ranges are not kept through a boundary, failures are over with it,
             // and money that was spent is in the ledger.
@@ -207,6 +208,10 @@ fn carried(
 
 fn is_prelude(record: &Record) -> bool {
     matches!(&record.entry, Entry::Decision(Decision::Prelude(_)))
+}
+
+fn is_noted(record: &Record) -> bool {
+    matches!(&record.entry, Entry::Decision(Decision::Noted { .. }))
 }
 
 /// New parents of the preserved records: the first follows the anchor, each

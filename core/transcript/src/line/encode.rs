@@ -252,6 +252,9 @@ fn decision_text(decision: &Decision) -> String {
         Decision::Pinned { record } => format!("Record {record} pinned"),
         Decision::Unpinned { record } => format!("Record {record} no longer pinned"),
         Decision::CompactionFailed { reason } => format!("Compaction failed: {reason}"),
+        Decision::Noted { through, tokens } => {
+            format!("The notes, of {tokens} tokens, cover all up to {through}")
+        }
         Decision::HookFailed { event, handler, reason } => {
             format!("The {event} hook {handler:?} failed: {reason}")
         }

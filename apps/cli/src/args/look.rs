@@ -1,0 +1,174 @@
+//! The arguments of commands that look at what is there.
+
+use super::Choices;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `mnemon config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// Only this key and those below it, such as mnemon.limits
+    pub(crate) key: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The JSON schema of settings instead
+    #[arg(long, conflicts_with_all = ["key", "json"])]
+    pub(crate) schema: bool,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+}
+
+/// `mnemon cost`.
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    /// A session of this directory; the newest where nothing is said
+    #[arg(long, value_name = "ID", conflicts_with_all = ["project", "day"])]
+    pub(crate) session: Option<String>,
+    /// All sessions of this directory
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// One day, in every project (in this one with --project)
+    #[arg(long, value_name = "YYYY-MM-DD|today", num_args = 0..=1, default_missing_value = "today")]
+    pub(crate) day: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
+}
+
+/// `mnemon instructions`.
+#[derive(Debug, Args)]
+pub(crate) struct InstructionsArgs {
+    /// Also what loads when these files are read
+    pub(crate) files: Vec<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon trust`.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct TrustArgs {
+    /// All repositories that were asked about
+    #[arg(long, conflicts_with_all = ["revoke", "dry_run"])]
+    pub(crate) list: bool,
+    /// Take it back
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) revoke: bool,
+    /// Only show what would act
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon show-result`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowResultArgs {
+    /// A tool call's id, a record's id, or two of these as FROM..TO
+    pub(crate) id: String,
+    /// A session of this directory; the newest that has the id where nothing is said
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon search`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// Words that all have to be there; words in double quotes are one phrase
+    #[arg(required = true)]
+    pub(crate) words: Vec<String>,
+    /// Most places in memories, and most in sessions
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// In the sessions of every project
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Only in one of the two
+    #[arg(long = "in", value_enum, value_name = "PLACE")]
+    pub(crate) place: Option<Place>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where words are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Place {
+    /// In memories
+    Memories,
+    /// In what was said
+    Sessions,
+}
+
+/// `mnemon sessions`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// The sessions of this directory, newest first
+    List {
+        /// Only those that have all of these words
+        #[arg(long, value_name = "TEXT")]
+        search: Option<String>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a session as a text to read, or as its lines
+    Export {
+        /// Its id, or words that only it has; the newest where nothing is said
+        id: Option<String>,
+        /// How it is written
+        #[arg(long, value_enum, default_value_t)]
+        format: ExportFormat,
+        /// A new file; standard output where nothing is said
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// Remove sessions of every project that nobody touched for long; memories stay
+    Prune {
+        /// Only show which
+        #[arg(long)]
+        dry_run: bool,
+        /// Days without a touch; cleanupPeriodDays where nothing is said
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        days: Option<u64>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// What happened in one session
+    Show {
+        /// Its id, or words that only it has; the newest where nothing is said
+        id: Option<String>,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// How a session is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A text to read, long results cut
+    #[default]
+    Markdown,
+    /// Every line as it is
+    Jsonl,
+}

@@ -1,0 +1,137 @@
+//! `/memory` and `/private`: the same memories as `mnemon memory`, in place.
+
+use super::{Flow, Repl};
+use crate::args::Choices;
+use crate::args::memory::{InboxCommand, MemoryCommand};
+use crate::log;
+use crate::memory;
+use crate::present::Look;
+use crate::setup;
+use anyhow::Result;
+use clap::Parser;
+use mnemon::MemorySwitch;
+
+/// What follows `/memory`.
+#[derive(Debug, Parser)]
+#[command(name = "/memory", no_binary_name = true, disable_help_flag = true)]
+struct Line {
+    #[command(subcommand)]
+    command: MemoryCommand,
+}
+
+/// Lists, shows, forgets, takes back; or switches memory off and on.
+pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
+    match text {
+        "off" => return switch(repl, MemorySwitch::Off).await,
+        "on" => return switch(repl, MemorySwitch::On).await,
+        _ => {}
+    }
+    let mut words = words(text);
+    if words.is_empty() {
+        words.push("list".to_owned());
+    }
+    let command = match Line::try_parse_from(words) {
+        Ok(line) => line.command,
+        Err(error) => {
+            repl.presenter.note(Look::Yellow, error.to_string().trim_end());
+            return Ok(Flow::GoOn);
+        }
+    };
+    if let Some(outside) = needs_an_editor(&command) {
+        // The editor and this prompt would read the same keys.
+        let note = format!("{outside} opens an editor; use `mnemon memory {outside}` elsewhere");
+        repl.presenter.note(Look::Yellow, &note);
+        return Ok(Flow::GoOn);
+    }
+    memory::run(repl.ground, &command, &repl.presenter)?;
+    Ok(Flow::GoOn)
+}
+
+fn needs_an_editor(command: &MemoryCommand) -> Option<&'static str> {
+    match command {
+        MemoryCommand::Add(_) => Some("add"),
+        MemoryCommand::Edit(_) => Some("edit"),
+        MemoryCommand::Inbox { command: Some(InboxCommand::Edit { .. }), .. } => Some("inbox edit"),
+        _ => None,
+    }
+}
+
+/// Says that proposals wait, where any do (L5.24).
+pub(super) fn tell_waiting(repl: &Repl<'_>) {
+    let dirs = setup::builder(repl.ground, &Choices::default())
+        .and_then(|builder| Ok(builder.memory_dirs()?));
+    let waiting = dirs.map_or(0, |dirs| dirs.waiting());
+    if waiting > 0 {
+        let changes = if waiting == 1 { "change waits" } else { "changes wait" };
+        let note = format!("{waiting} {changes} for your word: /memory inbox");
+        repl.presenter.note(Look::Dim, &note);
+    }
+}
+
+async fn switch(repl: &mut Repl<'_>, to: MemorySwitch) -> Result<Flow> {
+    repl.session.switch_memory(to).await?;
+    let said = match to {
+        MemorySwitch::Off => "memory is off: nothing is recalled or saved; /memory on",
+        MemorySwitch::On => "memory is on",
+    };
+    repl.presenter.line(said)?;
+    Ok(Flow::GoOn)
+}
+
+/// Starts a conversation that nothing is left of (L5.31).
+pub(super) async fn private(repl: &mut Repl<'_>) -> Result<Flow> {
+    let session = repl.agent.start_private(None)?;
+    repl.finish("clear").await?;
+    repl.session = session;
+    repl.session.began_by("clear");
+    log::hold(true);
+    repl.presenter.line("private: nothing is recalled, saved or kept; /new ends it")?;
+    Ok(Flow::GoOn)
+}
+
+/// Words, parted by spaces; those in quotes are one.
+fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut quoted, mut open) = (String::new(), None, false);
+    for sign in text.chars() {
+        match (sign, quoted) {
+            ('"' | '\'', None) => (quoted, open) = (Some(sign), true),
+            (sign, Some(quote)) if sign == quote => quoted = None,
+            (sign, None) if sign.is_whitespace() => {
+                if open {
+                    words.push(std::mem::take(&mut word));
+                }
+                open = false;
+            }
+            (sign, _) => {
+                word.push(sign);
+                open = true;
+            }
+        }
+    }
+    if open {
+        words.push(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q9_words_in_quotes_are_one() {
+        assert_eq!(words(" show  'Deploy day' x\"y z\" "), ["show", "Deploy day", "xy z"]);
+        assert_eq!(words("show ''"), ["show", ""]);
+        assert!(words("  ").is_empty());
+    }
+
+    #[test]
+    fn q9_what_needs_an_editor_is_known() {
+        let parse = |text: &str| Line::try_parse_from(words(text)).unwrap().command;
+        assert_eq!(needs_an_editor(&parse("edit tea")), Some("edit"));
+        assert_eq!(needs_an_editor(&parse("inbox edit 1")), Some("inbox edit"));
+        assert_eq!(needs_an_editor(&parse("inbox accept 1")), None);
+        assert_eq!(needs_an_editor(&parse("forget tea")), None);
+    }
+}

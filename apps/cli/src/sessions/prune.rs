@@ -1,0 +1,68 @@
+//! `mnemon sessions prune`: sessions that nobody touched for long (Q11).
+
+use crate::pick;
+use crate::present::{Look, Presenter, size};
+use anyhow::Result;
+use jiff::Timestamp;
+use mnemon::Agent;
+use serde_json::{Value, json};
+
+/// What is done about old sessions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// They are shown.
+    Show,
+    /// They are removed.
+    Remove,
+}
+
+/// Removes old sessions, or shows which.
+pub(super) fn run(
+    agent: &Agent,
+    act: Act,
+    days: Option<u64>,
+    json: bool,
+    presenter: &Presenter,
+) -> Result<()> {
+    let days = days.unwrap_or_else(|| agent.cleanup_days());
+    let (mut rows, mut values, mut freed) = (Vec::new(), Vec::<Value>::new(), 0);
+    let now = Timestamp::now();
+    for session in agent.old_sessions(days) {
+        let gone = match act {
+            Act::Show => true,
+            Act::Remove => match agent.remove_session(&session, days) {
+                Ok(gone) => gone,
+                Err(error) => {
+                    presenter.note(Look::Yellow, &format!("note: {error}"));
+                    false
+                }
+            },
+        };
+        let modified = Timestamp::try_from(session.modified).unwrap_or(now);
+        freed += if gone { session.bytes } else { 0 };
+        values.push(json!({
+            "session_id": session.session, "project": session.project, "modified": modified,
+            "bytes": session.bytes, "removed": gone && act == Act::Remove,
+        }));
+        let project = session.project.file_name().unwrap_or_default().display().to_string();
+        let kept = if gone { String::new() } else { "in use, kept".to_owned() };
+        let age = pick::age(modified, now);
+        rows.push(vec![session.session, age, size(session.bytes), project, kept]);
+    }
+    if json {
+        let value =
+            json!({"days": days, "dry_run": act == Act::Show, "bytes": freed, "sessions": values});
+        return Ok(Presenter::json(&value)?);
+    }
+    if rows.is_empty() {
+        return Ok(presenter.line(&format!("no session is older than {days} days"))?);
+    }
+    let count = rows.len();
+    presenter.table(&rows)?;
+    let what = match act {
+        Act::Show => "would be removed; memories stay",
+        Act::Remove => "removed; memories stay",
+    };
+    Ok(presenter
+        .line(&format!("{count} sessions older than {days} days, {} {what}", size(freed)))?)
+}

@@ -1,0 +1,268 @@
+//! Layer 3 at work: keeps the notes on the session up to date (L3).
+//!
+//! A fork edits the notes on a page in memory, which is all of the files that
+//! it can see or change (S1). What it made of them is judged, and only what is
+//! accepted is written, if the file is still what the fork was shown: an edit
+//! of a person in between is never lost. So there is nothing to restore when
+//! an update fails. Updates run in the background, one at a time.
+
+use crate::fork::{Errand, Until};
+use crate::permit::Remit;
+use crate::session::{Error, Session};
+use mnemon_kernel::ports::{Expect, FileError, Files, ModelKind};
+use mnemon_kernel::{Decision, Entry, QuerySource, RecordId, SessionId};
+use mnemon_notes::{Due, Hints, Notes, Template, due, fill, policy};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+mod page;
+mod summing;
+mod update;
+
+pub(crate) use summing::KEPT_SEGMENT;
+
+use page::Page;
+use update::Update;
+
+/// Where the notes are, in the session's directory.
+const PLACE: &str = "session-memory/summary.md";
+
+/// What a session remembers of its notes besides what the log says.
+#[derive(Default)]
+pub(crate) struct Noting {
+    /// The last record at which an update was tried, whatever came of it.
+    tried: Option<RecordId>,
+    /// The update that runs. It sends what goes into the log, if it is taken.
+    running: Option<oneshot::Receiver<Decision>>,
+}
+
+/// Why notes cannot be read, kept or changed, in words for a person.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotesError {
+    /// The file.
+    #[error("the notes cannot be used: {0}")]
+    File(#[from] FileError),
+    /// The file is no text.
+    #[error("the notes in {0} are not UTF-8; move the file away, and new ones are made")]
+    NotText(PathBuf),
+    /// There is nothing to take notes of, or nobody to take them.
+    #[error("{0}")]
+    NotNow(&'static str),
+}
+
+/// The notes as they are on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotesFile {
+    /// What they say.
+    pub text: String,
+    /// What has to be there for a change of them to go through.
+    pub expect: Expect,
+}
+
+impl Session {
+    /// Where the notes are, or would be.
+    #[must_use]
+    pub fn notes_path(&self) -> PathBuf {
+        self.world.transcripts.session_dir(&self.id).join(PLACE)
+    }
+
+    /// The notes as they are; none where there are none yet.
+    ///
+    /// # Errors
+    /// If what is there is no text file of a size that can be read, or a link
+    /// that leads elsewhere.
+    pub async fn notes(&self) -> Result<Option<NotesFile>, NotesError> {
+        let most = self.config.limits.notes.file_bytes;
+        let read = self.world.transcripts.beside(&self.id, Path::new(PLACE), most).await?;
+        let Some(read) = read else { return Ok(None) };
+        let text = String::from_utf8(read.bytes.to_vec())
+            .map_err(|_| NotesError::NotText(self.notes_path()))?;
+        Ok(Some(NotesFile { text, expect: Expect::Version(read.version) }))
+    }
+
+    /// Puts a person's text in the place of the notes.
+    ///
+    /// # Errors
+    /// If the file changed meanwhile, or cannot be written.
+    pub async fn write_notes(&self, text: &str, expect: Expect) -> Result<(), NotesError> {
+        let text = self.config.redact(text);
+        let transcripts = &self.world.transcripts;
+        Ok(transcripts.replace(&self.id, Path::new(PLACE), text.as_bytes(), expect).await?)
+    }
+
+    /// Brings the notes up to date now, and waits for it. True if they changed.
+    /// The inner error says why it cannot be, in words for a person.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn update_notes(&mut self) -> Result<Result<bool, NotesError>, Error> {
+        self.wait_for_notes(Duration::MAX).await?;
+        let before = self.fold.noted().cloned();
+        if let Err(error) = self.start_update().await {
+            return Ok(Err(error));
+        }
+        self.wait_for_notes(Duration::MAX).await?;
+        self.book_side_queries().await?;
+        Ok(Ok(self.fold.noted().cloned() != before))
+    }
+
+    /// Takes along the notes of the session that this one continues. Without
+    /// them, new ones are made in time.
+    pub(crate) async fn copy_notes(&self, from: &SessionId) {
+        let (place, most) = (Path::new(PLACE), self.config.limits.notes.file_bytes);
+        let transcripts = &self.world.transcripts;
+        let copied = match transcripts.beside(from, place, most).await {
+            Ok(Some(read)) => {
+                transcripts.replace(&self.id, place, &read.bytes, Expect::Absent).await
+            }
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = copied {
+            tracing::warn!(%error, "the notes were not taken along");
+        }
+    }
+
+    /// Looks whether the notes are due, and brings them up to date in the
+    /// background. Whatever goes wrong is said, and the turn goes on (Q2).
+    pub(crate) async fn look_at_notes(&mut self) -> Result<(), Error> {
+        self.take_notes().await?;
+        let (flags, limits) = (&self.config.flags, &self.config.limits);
+        let wanted = self.is_main()
+            && self.noting.running.is_none()
+            && self.world.model.kind() == ModelKind::Language
+            && policy::is_kept(flags)
+            && due(&self.fold, self.noted_or_tried(), limits) == Due::Yes;
+        if !wanted {
+            return Ok(());
+        }
+        if let Err(denied) = self.budget.allows(&QuerySource::SessionMemory).await {
+            tracing::info!(%denied, "the notes wait");
+            return Ok(());
+        }
+        if let Err(error) = self.start_update().await {
+            self.say_once("notes", || format!("{error}; going on without notes"));
+        }
+        Ok(())
+    }
+
+    /// The later of what the notes cover and what was tried last.
+    fn noted_or_tried(&self) -> Option<&RecordId> {
+        self.noting.tried.as_ref().or_else(|| self.fold.noted())
+    }
+
+    /// Takes over what an update came to, if it has ended.
+    pub(crate) async fn take_notes(&mut self) -> Result<(), Error> {
+        self.wait_for_notes(Duration::ZERO).await
+    }
+
+    /// Waits for an update that runs, and takes over what it came to.
+    async fn wait_for_notes(&mut self, at_most: Duration) -> Result<(), Error> {
+        let Some(running) = &mut self.noting.running else { return Ok(()) };
+        let ended = match at_most {
+            Duration::ZERO => match running.try_recv() {
+                Err(oneshot::error::TryRecvError::Empty) => None,
+                ended => Some(ended.ok()),
+            },
+            Duration::MAX => Some(running.await.ok()),
+            at_most => tokio::time::timeout(at_most, running).await.ok().map(Result::ok),
+        };
+        let Some(ended) = ended else { return Ok(()) };
+        self.noting.running = None;
+        if let Some(decision) = ended {
+            self.append(Entry::Decision(decision)).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts an update. The file is made first: where nothing can be written,
+    /// no model is asked.
+    async fn start_update(&mut self) -> Result<(), NotesError> {
+        let last = self.fold.messages().last().and_then(|message| message.pieces().last());
+        let through = last.map(|piece| piece.record.clone());
+        let through = through.ok_or(NotesError::NotNow("there is nothing to take notes of yet"))?;
+        self.noting.tried = Some(through.clone());
+        let template = self.notes_template().await;
+        let file = self.notes_or_blank(&template).await?;
+        let notes = Notes::adopt(&file.text, &template);
+        let before = notes.render();
+        let page = Arc::new(Page::new(self.notes_path(), &before));
+        let errand = self.notes_errand(&notes, &page).await;
+        let fork = self.fork_off(errand);
+        let fork = fork.ok_or(NotesError::NotNow("no notes can be taken while tools run"))?;
+        fork.saw(page.path().to_owned(), page.version());
+        let (sender, running) = oneshot::channel();
+        self.noting.running = Some(running);
+        let update = Update {
+            template,
+            before,
+            page,
+            through,
+            expect: file.expect,
+            session: self.id.clone(),
+            transcripts: Arc::clone(&self.world.transcripts),
+            config: Arc::clone(&self.config),
+        };
+        let deadline = Duration::from_secs(self.config.limits.notes.update_s);
+        self.background.start("notes", QuerySource::SessionMemory, deadline, |task| async move {
+            let report = fork.run(task.cancel().clone()).await;
+            let decision = update.settle(&report.end.reason).await?;
+            task.say(format!("updated {}", update.path().display()));
+            // Nobody waits any more where the session is gone; the file is written.
+            let _ = sender.send(decision);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    async fn notes_errand(&self, notes: &Notes<'_>, page: &Arc<Page>) -> Errand {
+        let limits = &self.config.limits;
+        let own = self.notes_config("prompt.md").await;
+        let path = page.path().display().to_string();
+        let directive =
+            mnemon_notes::directive(own.as_deref(), notes, self.notes_hints(&path), limits);
+        let remit = Remit::editing(page.path().to_owned());
+        let (source, most) = (QuerySource::SessionMemory, limits.notes.requests);
+        let files = Arc::clone(page) as Arc<dyn Files>;
+        let until = Until::CleanRound;
+        Errand { until, files: Some(files), ..Errand::new(source, directive, remit, most) }
+    }
+
+    /// The notes; where there are none, a file with nothing but the sections.
+    async fn notes_or_blank(&self, template: &Template) -> Result<NotesFile, NotesError> {
+        if let Some(file) = self.notes().await? {
+            return Ok(file);
+        }
+        self.write_notes(&Notes::blank(template).render(), Expect::Absent).await?;
+        self.notes().await?.ok_or(NotesError::NotNow("this session keeps no files"))
+    }
+
+    /// The sections of the notes: a person's own, else ours (L3.5).
+    async fn notes_template(&self) -> Template {
+        let Some(own) = self.notes_config("template.md").await else { return Template::built_in() };
+        let path = self.notes_path().display().to_string();
+        Template::parse(&fill(&own, &self.notes_hints(&path).values())).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the template for notes cannot be used; ours is");
+            Template::built_in()
+        })
+    }
+
+    fn notes_hints<'a>(&'a self, path: &'a str) -> Hints<'a> {
+        Hints { path, session: self.id.as_str(), cwd: &self.config.surroundings.cwd }
+    }
+
+    /// A file by which a person changes how notes are kept.
+    async fn notes_config(&self, name: &str) -> Option<String> {
+        let path = self.config.notes_dir.as_ref()?.join(name);
+        match self.world.files.read(&path, self.config.limits.notes.file_bytes).await {
+            Ok(read) => Some(String::from_utf8_lossy(&read.bytes).into_owned()),
+            Err(FileError::NotFound { .. }) => None,
+            Err(error) => {
+                tracing::warn!(%error, "it is left out of how notes are kept");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Compaction from the notes: they are the summary, and no model is asked
+//! (L3.6, L3.7).
+
+use crate::compacting::{Scope, Trigger};
+use crate::session::{Error, Session};
+use mnemon_compact::apply::{Setting, settle};
+use mnemon_compact::{Applied, Plan, Summary, Way};
+use mnemon_kernel::{Flag, RecordId, Window};
+use mnemon_notes::{Notes, keep_from, policy};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The field of a boundary that names the ends of what was kept (L4.6).
+pub(crate) const KEPT_SEGMENT: &str = "preservedSegment";
+
+impl Session {
+    /// A compaction in which the notes stand for the conversation. None where
+    /// they cannot; layer 4 runs then.
+    pub(crate) async fn compacted_from_notes(
+        &mut self,
+        window: &Window,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Applied>, Error> {
+        let flags = &self.config.flags;
+        if !policy::is_kept(flags) || !flags.is_on(Flag::SessionMemoryCompact) {
+            return Ok(None);
+        }
+        let at_most = Duration::from_secs(self.config.limits.notes.wait_s);
+        let waited = cancel.run_until_cancelled(self.wait_for_notes(at_most)).await;
+        waited.transpose()?;
+        match self.plan_from_notes(window, cancel).await? {
+            Ok(applied) => Ok(Some(applied)),
+            Err(reason) => {
+                tracing::info!(reason, "the notes are no summary this time");
+                Ok(None)
+            }
+        }
+    }
+
+    async fn plan_from_notes(
+        &mut self,
+        window: &Window,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Applied, String>, Error> {
+        let limits = Arc::clone(&self.config.limits);
+        let (first, text) = match self.notes_and_cut().await {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let scope = Scope::UpTo(first.clone());
+        let plan = match Plan::new(&self.fold, scope, Trigger::Auto, &limits) {
+            Ok(plan) => plan,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let past = plan.past(&self.fold, &limits);
+        let mut extras = self.restored(&past, cancel).await?;
+        let tail = plan.preserved.last();
+        let ends = json!({ "headUuid": first, "tailUuid": tail });
+        extras.metadata.insert(KEPT_SEGMENT.to_owned(), ends);
+        let summary = Summary::checked(&past, &text, Way::Notes, &limits);
+        let setting = Setting { fold: &self.fold, window, limits: &limits };
+        Ok(settle(setting, &plan, &summary, &extras).map_err(|rejection| rejection.to_string()))
+    }
+
+    /// The first record that stays, and the notes for all before it.
+    async fn notes_and_cut(&self) -> Result<(RecordId, String), String> {
+        let through = self.fold.noted().ok_or("there are none yet")?;
+        let file = self.notes().await.map_err(|error| error.to_string())?;
+        let file = file.ok_or("the file is gone")?;
+        let template = self.notes_template().await;
+        let notes = Notes::adopt(&file.text, &template);
+        if notes.is_blank() {
+            return Err("they are empty".to_owned());
+        }
+        let limits = &self.config.limits;
+        let first =
+            keep_from(&self.fold, through, limits).map_err(|nothing| nothing.to_string())?;
+        let path = self.notes_path().display().to_string();
+        Ok((first, notes.shortened(&path, limits)))
+    }
+}

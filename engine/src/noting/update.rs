@@ -1,0 +1,59 @@
+//! The end of an update: it is judged, and written if it is taken.
+
+use super::PLACE;
+use super::page::Page;
+use crate::config::Config;
+use crate::event::EndReason;
+use mnemon_kernel::ports::{Expect, FileError, Transcripts};
+use mnemon_kernel::{Decision, RecordId, SessionId};
+use mnemon_notes::Template;
+use mnemon_notes::apply::judge;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An update on its way.
+pub(super) struct Update {
+    pub(super) template: Template,
+    /// The notes that the fork was shown.
+    pub(super) before: String,
+    /// The page that it wrote on.
+    pub(super) page: Arc<Page>,
+    /// The last record that it saw.
+    pub(super) through: RecordId,
+    /// The file that it was shown.
+    pub(super) expect: Expect,
+    pub(super) session: SessionId,
+    pub(super) transcripts: Arc<dyn Transcripts>,
+    pub(super) config: Arc<Config>,
+}
+
+impl Update {
+    pub(super) fn path(&self) -> &Path {
+        self.page.path()
+    }
+
+    /// Writes what the fork made of the notes, and gives what goes into the
+    /// log; or says why it is thrown away.
+    pub(super) async fn settle(&self, end: &EndReason) -> Result<Decision, String> {
+        match end {
+            EndReason::Completed | EndReason::OutputLimit | EndReason::TooManyRequests(_) => {}
+            EndReason::Refused => return Err("the model declined".into()),
+            EndReason::Cancelled => return Err("it was stopped".into()),
+            EndReason::Failed(why) => return Err(why.clone()),
+        }
+        let after = self.config.redact(&self.page.text());
+        let taken = judge(&self.before, &after, &self.template, &self.config.limits)
+            .map_err(|rejected| format!("the update was thrown away: {rejected}"))?;
+        let (place, text) = (Path::new(PLACE), taken.text.as_bytes());
+        let written =
+            self.transcripts.replace(&self.session, place, text, self.expect.clone()).await;
+        written.map_err(|error| match error {
+            FileError::Changed { .. } => {
+                "the notes were edited meanwhile, and stay as they are; the update was thrown away"
+                    .to_owned()
+            }
+            error => format!("the notes could not be written: {error}"),
+        })?;
+        Ok(taken.decision(self.through.clone()))
+    }
+}

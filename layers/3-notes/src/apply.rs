@@ -1,0 +1,66 @@
+//! What becomes of an update: it is taken whole, or not at all (L3.1).
+
+use crate::notes::{Flaw, Notes, safe};
+use crate::template::Template;
+use mnemon_kernel::{Decision, Limits, RecordId};
+
+/// An update that is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// What the file says from now on.
+    pub text: String,
+    /// What the file holds, in tokens.
+    pub tokens: u64,
+}
+
+impl Accepted {
+    /// What goes into the log once the file is written: the notes cover the
+    /// conversation up to this record.
+    #[must_use]
+    pub fn decision(&self, through: RecordId) -> Decision {
+        Decision::Noted { through, tokens: self.tokens }
+    }
+}
+
+/// Why an update is thrown away.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    /// The frame was changed.
+    #[error(transparent)]
+    Frame(#[from] Flaw),
+    /// It says no more than the notes before.
+    #[error("nothing was written")]
+    Unchanged,
+    /// There is far too much of it.
+    #[error("the notes would have {bytes} bytes, more than {most}")]
+    TooLarge {
+        /// What they would have.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
+}
+
+/// Judges what an agent made of the notes. Sections over their caps are no
+/// reason to throw an update away: the next one is told of them (L3.3).
+///
+/// # Errors
+/// If a heading or a line in italics was changed, nothing was, or it is too large.
+pub fn judge(
+    before: &str,
+    after: &str,
+    template: &Template,
+    limits: &Limits,
+) -> Result<Accepted, Rejected> {
+    let (bytes, most) = (after.len() as u64, limits.notes.file_bytes);
+    if bytes > most {
+        return Err(Rejected::TooLarge { bytes, most });
+    }
+    let after = safe(after);
+    let notes = Notes::read(&after, template)?;
+    let text = notes.render();
+    if text == before {
+        return Err(Rejected::Unchanged);
+    }
+    Ok(Accepted { tokens: notes.tokens(limits).0, text })
+}

@@ -1,0 +1,49 @@
+//! When the notes are made and brought up to date (L3.2, L3.8).
+
+use mnemon_kernel::{BlockView, Flag, Flags, Limits, RecordId, Role, Tokens};
+use mnemon_prefix::{Fold, Message, Piece};
+
+/// Whether the notes are to be looked at now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// They are not.
+    No,
+    /// They are to be made, or brought up to date.
+    Yes,
+}
+
+/// Whether notes are kept at all: they are for compaction, so only where that
+/// happens by itself (L3.8).
+#[must_use]
+pub fn is_kept(flags: &Flags) -> bool {
+    flags.is_on(Flag::SessionMemory)
+        && flags.is_on(Flag::AutoCompact)
+        && !flags.is_on(Flag::Collapse)
+}
+
+/// Whether the conversation has come far enough since the notes were last
+/// tried: `since` is the last record that this was about. Where that record is
+/// out of view, all that is in view counts, so a compaction starts it anew.
+#[must_use]
+pub fn due(fold: &Fold, since: Option<&RecordId>, limits: &Limits) -> Due {
+    let own = &limits.notes;
+    let Some(since) = since else {
+        return if fold.count() >= Tokens(own.first_tokens) { Due::Yes } else { Due::No };
+    };
+    let new = after(fold, since);
+    let grown: Tokens = new.iter().map(|piece| piece.tokens).sum();
+    if fold.calibration().apply(grown) < Tokens(own.growth_tokens) {
+        return Due::No;
+    }
+    let calls = new.iter().filter(|piece| matches!(piece.block.view(), BlockView::ToolUse { .. }));
+    let last = fold.messages().iter().rev().find(|message| message.role() == Role::Assistant);
+    let at_rest = last.is_some_and(|message| message.tool_calls().next().is_none());
+    if at_rest || calls.count() as u64 >= own.tool_calls { Due::Yes } else { Due::No }
+}
+
+/// The pieces after a record; all of them where it is not in view.
+fn after<'a>(fold: &'a Fold, record: &RecordId) -> Vec<&'a Piece> {
+    let pieces: Vec<&Piece> = fold.messages().iter().flat_map(Message::pieces).collect();
+    let last = pieces.iter().rposition(|piece| piece.record == *record);
+    pieces.into_iter().skip(last.map_or(0, |last| last + 1)).collect()
+}

@@ -1,0 +1,54 @@
+//! Old sessions of a home (Q11).
+
+use crate::agent::Agent;
+use mnemon_disk::retention::{self, Kept};
+use mnemon_kernel::Timestamp;
+use std::time::{Duration, SystemTime};
+
+/// Days after which a session that nobody touched is removed.
+const DEFAULT_DAYS: u64 = 30;
+
+impl Agent {
+    /// Days after which sessions are removed (`cleanupPeriodDays`).
+    #[must_use]
+    pub fn cleanup_days(&self) -> u64 {
+        self.settings().settings.cleanup_period_days.unwrap_or(DEFAULT_DAYS)
+    }
+
+    /// The sessions of every project that nobody touched for so many days,
+    /// oldest first.
+    #[must_use]
+    pub fn old_sessions(&self, days: u64) -> Vec<Kept> {
+        retention::older_than(&self.home().projects(), self.days_ago(days))
+    }
+
+    /// Removes a session, unless it was written to meanwhile or is open: says
+    /// whether it went.
+    ///
+    /// # Errors
+    /// If the operating system says no.
+    pub fn remove_session(&self, session: &Kept, days: u64) -> Result<bool, mnemon_disk::Error> {
+        retention::remove(session, self.days_ago(days))
+    }
+
+    /// Removes old sessions on a thread of its own, so that nobody waits for it.
+    /// What a process that ends leaves undone, the next one does.
+    pub fn tidy_in_background(&self) {
+        let (projects, before) = (self.home().projects(), self.days_ago(self.cleanup_days()));
+        tokio::task::spawn_blocking(move || {
+            for session in retention::older_than(&projects, before) {
+                match retention::remove(&session, before) {
+                    Ok(true) => tracing::info!(session = session.session, "an old session went"),
+                    Ok(false) => {}
+                    Err(error) => tracing::warn!("an old session could not be removed: {error}"),
+                }
+            }
+        });
+    }
+
+    fn days_ago(&self, days: u64) -> SystemTime {
+        let now = SystemTime::from(self.world().clock.now());
+        let age = Duration::from_secs(days.saturating_mul(24 * 60 * 60));
+        now.checked_sub(age).unwrap_or_else(|| SystemTime::from(Timestamp::UNIX_EPOCH))
+    }
+}

@@ -1,0 +1,217 @@
+//! Compaction from the notes.
+
+use crate::notes::{agent_with, noted, notes_of, place, shown, take_notes, turn};
+use crate::place::{Place, say_ok};
+use mnemon::Session;
+use mnemon_testkit::{Received, Reply, oracle};
+use serde_json::Value;
+
+/// A window in which some six readings of the file fit.
+const SMALL: &[(&str, &str)] =
+    &[("MNEMON_MODEL", "claude-haiku-4-5"), ("MNEMON_AUTO_COMPACT_WINDOW", "80000")];
+
+fn boundaries(place: &Place) -> Vec<Value> {
+    let lines = place.transcript().into_iter();
+    lines.filter(|line| line["subtype"] == "compact_boundary").collect()
+}
+
+/// Turns until the conversation was compacted; each is followed by its updates.
+async fn until_compacted(place: &Place, session: &mut Session) {
+    for number in 0..20 {
+        turn(session, &format!("turn {number}: read it")).await;
+        if !boundaries(place).is_empty() {
+            return;
+        }
+    }
+    panic!("it was never compacted");
+}
+
+/// The first request after the boundary.
+fn after(place: &Place) -> Received {
+    let main = place.server.requests_of("main");
+    let mut all = main.into_iter();
+    all.find(|request| request.body.to_string().contains("<conversation-summary>")).unwrap()
+}
+
+#[tokio::test]
+async fn l3_6_the_notes_are_the_summary_and_no_model_is_asked() {
+    let place = place(take_notes);
+    let agent = agent_with(&place, SMALL).await;
+    let mut session = agent.start();
+    until_compacted(&place, &mut session).await;
+    assert!(place.server.requests_of("compact").is_empty(), "no model was asked");
+    let boundary = boundaries(&place).remove(0);
+    let metadata = &boundary["compactMetadata"];
+    assert_eq!(
+        (metadata["way"].as_str(), metadata["trigger"].as_str()),
+        (Some("notes"), Some("auto"))
+    );
+    let segment = &metadata["preservedSegment"];
+    let kept = metadata["preservedMessages"]["uuids"].as_array().unwrap();
+    assert_eq!(segment["headUuid"], kept[0]);
+    assert_eq!(segment["tailUuid"], *kept.last().unwrap());
+    assert_eq!(segment["anchorUuid"], metadata["preservedMessages"]["anchorUuid"]);
+    let lines = place.transcript();
+    let at = lines.iter().position(|line| line["uuid"] == boundary["uuid"]).unwrap();
+    assert_eq!(lines[at + 1]["uuid"], segment["anchorUuid"]);
+    assert_eq!(lines[at + 1]["isCompactSummary"], true);
+
+    let request = after(&place);
+    assert_eq!(request.refused, None, "what is left is a valid conversation");
+    let text = request.body.to_string();
+    assert!(text.contains("running notes") && text.contains("# Current State"), "{text}");
+    assert!(text.contains("turn 0: read it"), "the person's words are carried over");
+    assert!(text.contains("compact_file") || text.contains("big.txt"), "the file came back");
+    assert!(request.messages().len() > 4, "the newest messages stay");
+
+    let before = place.server.requests_of("main").len();
+    turn(&mut session, "hello").await;
+    let (mut session, _) = agent.resume(session.id().clone()).await.unwrap();
+    turn(&mut session, "hello again").await;
+    oracle::assert_prefix_stable(&place.server.requests_of("main")[before - 1..]);
+}
+
+#[tokio::test]
+async fn l3_6_it_goes_on_so_for_a_long_time() {
+    let place = place(take_notes);
+    let agent = agent_with(&place, SMALL).await;
+    let mut session = agent.start();
+    for number in 0..30 {
+        turn(&mut session, &format!("turn {number}: read it")).await;
+    }
+    let ways: Vec<Value> =
+        boundaries(&place).iter().map(|line| line["compactMetadata"]["way"].clone()).collect();
+    assert!(ways.len() >= 3 && ways.iter().all(|way| way == "notes"), "{ways:?}");
+    assert!(place.server.requests().iter().all(|request| request.refused.is_none()));
+    assert!(place.server.requests_of("compact").is_empty());
+    let last = place.server.requests_of("main").pop().unwrap();
+    assert!(last.body.to_string().contains("turn 0: read it"), "nothing said is lost");
+}
+
+#[tokio::test]
+async fn l3_6_over_long_sections_are_cut_with_a_note_that_names_the_file() {
+    let place = place(take_notes);
+    let agent = agent_with(&place, SMALL).await;
+    let mut session = agent.start();
+    turn(&mut session, "read it").await;
+    let path = session.notes_path();
+    let long = notes_of(&session) + &"a step of the work. ".repeat(600);
+    std::fs::write(&path, long).unwrap();
+    until_compacted(&place, &mut session).await;
+    assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "notes");
+    let text = after(&place).body.to_string();
+    assert!(text.contains(&format!("[Cut here; the whole section is in {}]", path.display())));
+    assert!(text.matches("a step of the work.").count() < 401);
+    assert_eq!(notes_of(&session).matches("a step of the work.").count(), 600);
+}
+
+#[tokio::test]
+async fn l3_7_without_notes_or_with_empty_ones_layer_four_runs() {
+    let place = place(|_| Reply::text("I take none."));
+    let agent = agent_with(&place, SMALL).await;
+    let mut session = agent.start();
+    until_compacted(&place, &mut session).await;
+    assert!(noted(&place).is_empty() && session.notes_path().exists());
+    assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model");
+    assert_eq!(place.server.requests_of("compact").len(), 1);
+}
+
+#[tokio::test]
+async fn q3_switched_off_layer_four_runs_though_there_are_notes() {
+    let place = place(take_notes);
+    let mut variables = SMALL.to_vec();
+    variables.push(("MNEMON_FLAG_SESSION_MEMORY_COMPACT", "0"));
+    let agent = agent_with(&place, &variables).await;
+    let mut session = agent.start();
+    until_compacted(&place, &mut session).await;
+    assert!(!noted(&place).is_empty());
+    assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model");
+}
+
+/// An update of the notes hangs; the turns go on until a compaction is due.
+async fn hanging(wait: &str) -> (Place, Session) {
+    let place = place(|request| {
+        let reply = take_notes(request);
+        if shown(request).0.contains("Update 1.") { reply.gate("late") } else { reply }
+    });
+    let mut variables = SMALL.to_vec();
+    variables.push(("MNEMON_LIMIT_NOTES_WAIT_S", wait));
+    let agent = agent_with(&place, &variables).await;
+    let mut session = agent.start();
+    turn(&mut session, "read it").await;
+    (place, session)
+}
+
+/// Turns until a long prompt makes a compaction due, which is given.
+async fn fill_up(session: &mut Session) -> String {
+    let threshold = session.window().auto_compact.0;
+    while session.fold().count().0 + 10_000 < threshold {
+        say_ok(session, "read it").await;
+    }
+    "hello and some more words. ".repeat(1_600)
+}
+
+#[tokio::test]
+async fn l3_7_an_update_that_is_late_is_not_waited_for_longer_than_it_may_take() {
+    let (place, mut session) = hanging("0").await;
+    let prompt = fill_up(&mut session).await;
+    say_ok(&mut session, &prompt).await;
+    assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model", "they are too far behind");
+    place.server.release("late");
+    session.finish().await.unwrap();
+    assert_eq!(noted(&place).len(), 2, "it is taken all the same");
+    turn(&mut session, "hello").await;
+    assert!(place.server.requests().iter().all(|request| request.refused.is_none()));
+}
+
+#[tokio::test]
+async fn l3_7_an_update_in_flight_is_waited_for() {
+    let (place, mut session) = hanging("600").await;
+    let prompt = fill_up(&mut session).await;
+    assert!(boundaries(&place).is_empty());
+    {
+        let waiting = say_ok(&mut session, &prompt);
+        tokio::pin!(waiting);
+        for _ in 0..100 {
+            tokio::select! {
+                biased;
+                _ = &mut waiting => panic!("it did not wait"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+        place.server.release("late");
+        waiting.await;
+    }
+    assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "notes");
+    assert!(after(&place).body.to_string().contains("Update 2."));
+    assert!(place.server.requests_of("compact").is_empty());
+}
+
+#[tokio::test]
+async fn l3_6_notes_that_are_too_far_behind_give_nothing() {
+    let place = place(take_notes);
+    let mut variables = SMALL.to_vec();
+    variables.push(("MNEMON_LIMIT_NOTES_KEEP_MOST_TOKENS", "3000"));
+    variables.push(("MNEMON_LIMIT_NOTES_GROWTH_TOKENS", "1000000"));
+    let agent = agent_with(&place, &variables).await;
+    let mut session = agent.start();
+    until_compacted(&place, &mut session).await;
+    assert_eq!(noted(&place).len(), 1);
+    assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model");
+}
+
+#[tokio::test]
+async fn l4_16_pins_stay_beside_the_notes() {
+    let place = place(take_notes);
+    let agent = agent_with(&place, SMALL).await;
+    let mut session = agent.start();
+    turn(&mut session, "hello, remember the number 4711").await;
+    let pinned = session.fold().messages().last().unwrap().pieces()[0].record.clone();
+    session.pin(&pinned).await.unwrap().unwrap();
+    until_compacted(&place, &mut session).await;
+    let metadata = boundaries(&place).remove(0)["compactMetadata"].clone();
+    assert_eq!(metadata["way"], "notes");
+    assert_eq!(metadata["preservedMessages"]["uuids"][0], pinned.as_str());
+    assert_ne!(metadata["preservedSegment"]["headUuid"], pinned.as_str());
+    assert_eq!(after(&place).refused, None);
+}

@@ -1,0 +1,113 @@
+//! Team memory: a second directory with an index of its own (L5.21).
+
+use crate::memory::{dir_of, texts, write};
+use crate::place::{Place, say_ok};
+use crate::recall::talk_until;
+use mnemon::Agent;
+use mnemon::kernel::ports::MemoryScope;
+use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
+use serde_json::json;
+
+const ON: (&str, &str) = ("MNEMON_FLAG_TEAM_MEMORY", "1");
+
+fn start(scenario: Scenario) -> Place {
+    Place::new(TestServer::start(scenario).unwrap())
+}
+
+async fn team_agent(place: &Place) -> Agent {
+    place.builder_with(&[ON]).build().await.unwrap()
+}
+
+#[tokio::test]
+async fn l5_21_the_team_has_an_index_of_its_own_after_the_projects() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    let agent = team_agent(&place).await;
+    let (own, team) = (dir_of(&agent, MemoryScope::Project), dir_of(&agent, MemoryScope::Team));
+    assert_eq!(team, own.join("team"));
+    write(&own, "MEMORY.md", "- [Own](own.md) — mine\n");
+    write(&team, "MEMORY.md", "- [Shared](shared.md) — ours\n");
+    let mut session = agent.start();
+    say_ok(&mut session, "hello").await;
+    say_ok(&mut session, "again").await;
+    let requests = place.server.requests();
+    let index = &texts(&requests[0], 0)[0];
+    assert!(index.find("— mine").unwrap() < index.find("— ours").unwrap(), "{index}");
+    assert!(index.contains("what everybody on this project shares"), "{index}");
+    let system = requests[0].system_text();
+    assert!(system.contains(&team.display().to_string()));
+    assert_eq!(system.matches("- Scope:").count(), 4, "each type says where it goes");
+    oracle::assert_prefix_stable(&requests);
+}
+
+#[tokio::test]
+async fn l5_21_without_the_flag_there_is_no_trace_of_it() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    let agent = place.agent().await;
+    let own = dir_of(&agent, MemoryScope::Project);
+    write(&own, "team/MEMORY.md", "- [Shared](shared.md) — ours\n");
+    let mut session = agent.start();
+    say_ok(&mut session, "hello").await;
+    let body = place.server.requests()[0].body.to_string();
+    assert!(!body.contains("ours") && !body.contains("- Scope:"), "{body}");
+}
+
+#[tokio::test]
+async fn l5_21_a_teams_memory_is_recalled_and_the_small_model_knows_it_apart() {
+    let server = TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
+        let body = request.body.to_string();
+        if body.contains("selected_memories") {
+            let listed = body.contains("team:deploy.md");
+            let picked = if listed { "\"team:deploy.md\"" } else { "" };
+            return Reply::text(format!("{{\"selected_memories\": [{picked}]}}"));
+        }
+        Reply::text("ok")
+    });
+    let place = Place::new(server.unwrap());
+    let agent = team_agent(&place).await;
+    let team = dir_of(&agent, MemoryScope::Team);
+    let text = "---\nname: Deploys\ndescription: when we deploy\ntype: project\n---\nFridays.\n";
+    write(&team, "deploy.md", text);
+    write(&dir_of(&agent, MemoryScope::Project), "deploy.md", &text.replace("Fridays", "Never"));
+    let mut session = agent.start();
+    talk_until(&place, &mut session, "when do we deploy the service?", "Fridays.").await;
+    let requests = place.server.requests_of("main");
+    let body = requests.last().unwrap().body.to_string();
+    assert!(body.contains("Fridays.") && !body.contains("Never."), "{body}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn l5_21_s1_no_write_leaves_the_teams_directory() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    let agent = team_agent(&place).await;
+    let team = dir_of(&agent, MemoryScope::Team);
+    let outside = place.dirs.root().join("outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::create_dir_all(&team).unwrap();
+    std::os::unix::fs::symlink(&outside, team.join("link")).unwrap();
+    let tries = [
+        team.join("link/x.md").display().to_string(),
+        format!("{}/../../../../x.md", team.display()),
+        format!("{}/.hidden/x.md", team.display()),
+    ];
+    for path in &tries {
+        let calls = Scenario::new()
+            .reply(Reply::tool("Write", json!({"file_path": path, "content": "text"})))
+            .otherwise(Reply::text("ok"));
+        let server = TestServer::start(calls).unwrap();
+        let url = server.base_url();
+        let builder = place.builder_with(&[ON, ("ANTHROPIC_BASE_URL", &url)]);
+        let builder = builder.approver(std::sync::Arc::new(mnemon::RefuseAll));
+        let mut session = builder.build().await.unwrap().start();
+        say_ok(&mut session, "save it").await;
+        let told = server.requests()[1].last_tool_results().unwrap();
+        assert!(!told.contains("Created"), "{path}: {told}");
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    // The directory itself must not be a link.
+    std::fs::remove_dir_all(&team).unwrap();
+    std::os::unix::fs::symlink(&outside, &team).unwrap();
+    let agent = team_agent(&place).await;
+    let places = agent.world().memories.as_ref().unwrap().places().to_vec();
+    assert!(places.iter().all(|place| place.scope != MemoryScope::Team), "{places:?}");
+}
