@@ -45,6 +45,10 @@ pub struct Config {
     pub betas: Vec<String>,
     /// What work in the background may spend.
     pub budget: settings::Budget,
+    /// How memories are kept.
+    pub memory: settings::Memory,
+    /// Where the session runs, for what is kept after a turn.
+    pub extraction: mnemon_extract::Setting,
     /// What the provider offers beyond what every one does.
     pub offers: Offers,
     /// What the system prompt says of the surroundings.
@@ -130,6 +134,12 @@ impl Config {
             effort: None,
             betas: Vec::new(),
             budget: settings::Budget::default(),
+            memory: settings::Memory::default(),
+            extraction: mnemon_extract::Setting {
+                surface: settings::Surface::Headless,
+                headless: mnemon_extract::Allowed::Yes,
+                remote: mnemon_extract::Remote::No,
+            },
             offers: Offers::default(),
             surroundings: Surroundings {
                 cwd: cwd.display().to_string(),

@@ -17,7 +17,7 @@ use mnemon_kernel::ports::{
     BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
 };
 use mnemon_kernel::{Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
-use mnemon_prefix::{Fold, ResultView};
+use mnemon_prefix::{Fold, Message, ResultView};
 use mnemon_rules::Touch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,7 +129,9 @@ impl Session {
             ..self.world.clone()
         };
         let config = Config { max_turns: Some(errand.max_requests), ..(*self.config).clone() };
-        let mut session = Self::new(self.id.clone(), world, config, self.toolbox.clone());
+        let mut session = Self::new(self.id.clone(), world.clone(), config, self.toolbox.clone());
+        // It sees the files that it was given, not the main agent's.
+        session.world = world;
         let Errand { source, start, until, .. } = errand;
         session.thread = Thread::Fork { source, start, until };
         session.up = Some(self.side_bookings.clone());
@@ -185,6 +187,17 @@ impl Session {
 }
 
 impl Fork {
+    /// The conversation that it starts from.
+    pub(crate) fn messages(&self) -> &[Message] {
+        self.session.fold.messages()
+    }
+
+    /// The same agent, told something else.
+    #[must_use]
+    pub(crate) fn directed(self, directive: String) -> Self {
+        Self { directive, ..self }
+    }
+
     /// Sends what happens to a watcher.
     pub fn watch(&mut self, events: Events) {
         self.session.watch(events);

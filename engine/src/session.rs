@@ -13,9 +13,10 @@ use crate::fork::Thread;
 use crate::hooking::Hooking;
 use crate::memory_switch::MemorySwitch;
 use crate::noting::{KEPT_SEGMENT, Noting};
-use crate::permit::{Permit, Places, RuleError};
+use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
+use crate::remembering::Remembering;
 use crate::toolbox::Toolbox;
 use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 mod looking;
+mod places;
 mod resume;
 
 pub use resume::Resumed;
@@ -111,6 +113,8 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
+    /// What it knows of its memories.
+    pub(crate) remembering: Remembering,
     /// The running notes.
     pub(crate) noting: Noting,
 }
@@ -120,7 +124,7 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
-        let mut world = world;
+        let (mut world, remembering) = Remembering::around(world, &id);
         if !config.flags.is_on(Flag::PastSearch) {
             world.past = None;
         }
@@ -131,7 +135,7 @@ impl Session {
             entrypoint: config.entrypoint.clone(),
             ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
-        let places = places(&id, &world, &config);
+        let places = places::of(&id, &world, &config);
         let (permit, broken_rules) =
             Permit::new(config.permission_mode, &config.permissions, places);
         Self {
@@ -153,6 +157,7 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
+            remembering,
             noting: Noting::default(),
             id,
             world,
@@ -325,19 +330,4 @@ fn tool_context(
     }
     context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
     context
-}
-
-/// Where the tools of a session may touch files.
-fn places(id: &SessionId, world: &World, config: &Config) -> Places {
-    let memories = world.memories.iter().flat_map(|memories| memories.places());
-    let mut readable = vec![world.transcripts.session_dir(id)];
-    if world.memories.is_some() && config.flags.is_on(Flag::PastSearch) {
-        readable.extend(world.transcripts.path(id).parent().map(PathBuf::from));
-    }
-    Places {
-        roots: config.roots.clone(),
-        readable,
-        writable: memories.map(|place| place.dir.clone()).collect(),
-        home: config.user_home.clone(),
-    }
 }

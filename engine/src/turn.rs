@@ -213,7 +213,11 @@ impl Session {
         content: Vec<Block>,
         origin: UserOrigin,
     ) -> Result<(), Error> {
-        self.append(Entry::User(UserEntry { content, origin, tool_use_result: None })).await?;
+        let entry = UserEntry { content, origin, tool_use_result: None };
+        let record = self.append(Entry::User(entry)).await?;
+        if origin == UserOrigin::Human {
+            self.remembering.main.at_work.on(record);
+        }
         Ok(())
     }
 

@@ -8,14 +8,18 @@
 use crate::error::Error;
 use crate::path::TopicPath;
 use crate::store::{Options, Scope, Store, TopicHead};
+use crate::usage::Count;
 use mnemon_kernel::ports::{
-    Bodies, BoxFuture, Clock, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace,
-    MemoryScope, MemoryText,
+    Bodies, BoxFuture, Clock, Memories, MemoryAuthor, MemoryError, MemoryHead, MemoryIndex,
+    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 use mnemon_memfile::index::{Cap, Caps, INDEX_FILE};
 use mnemon_memfile::{Frontmatter, Memory};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+mod write;
 
 /// Where a session runs, for memories that hold only there (L5.25).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,10 +105,19 @@ impl Tier {
         let store = self.store()?;
         let topics = store.scan(most).map_err(|error| self.unreadable(&error))?;
         let topics = topics.into_iter().filter(|topic| here.is_meant(&topic.front));
-        Ok(topics.map(|topic| self.head(&store, topic, bodies)).collect())
+        // Counts are a help for ranking; without them all are alike.
+        let counts = store.usage().unwrap_or_default();
+        Ok(topics.map(|topic| self.head(&store, topic, bodies, &counts)).collect())
     }
 
-    fn head(&self, store: &Store, topic: TopicHead, bodies: Bodies) -> MemoryHead {
+    fn head(
+        &self,
+        store: &Store,
+        topic: TopicHead,
+        bodies: Bodies,
+        counts: &BTreeMap<TopicPath, Count>,
+    ) -> MemoryHead {
+        let used = counts.get(&topic.path).map_or(0, |count| count.used);
         let body = match bodies {
             Bodies::Left => String::new(),
             // One that went away since is found by what it said of itself.
@@ -120,6 +133,8 @@ impl Tier {
             name: topic.front.name.unwrap_or_default(),
             description: topic.front.description.unwrap_or_default(),
             kind: topic.front.kind.map(|kind| kind.as_str().to_owned()),
+            basis: topic.front.basis.map(|basis| basis.as_str().to_owned()),
+            used: u32::try_from(used).unwrap_or(u32::MAX),
             modified: topic.modified,
             body,
         }
@@ -193,6 +208,25 @@ impl Memories for DirMemories {
             let read = read.map_err(|error| broken(error.to_string()))?;
             Ok(MemoryText { text: read.text, modified })
         })
+    }
+
+    fn write(&self, write: MemoryWrite) -> BoxFuture<'_, Result<MemoryWritten, MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::write(&tiers, &write))
+    }
+
+    fn point_to(
+        &self,
+        paths: Vec<PathBuf>,
+        by: MemoryAuthor,
+    ) -> BoxFuture<'_, Result<(), MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::point_to(&tiers, &paths, &by))
+    }
+
+    fn count(&self, uses: Vec<(PathBuf, MemoryUse)>) -> BoxFuture<'_, Result<(), MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::count(&tiers, &uses))
     }
 }
 

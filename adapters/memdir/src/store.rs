@@ -14,6 +14,7 @@ mod notice;
 mod read;
 mod save;
 mod steps;
+mod two_steps;
 
 pub use history::{Blame, FileDiff, Keep, OnConflict, Pruned};
 pub use read::{Note, Text, TopicHead};

@@ -22,7 +22,8 @@ mod worktrees;
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
-    Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
+    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryIndex, MemoryLine,
+    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,

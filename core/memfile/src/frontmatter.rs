@@ -69,7 +69,9 @@ impl Basis {
         }
     }
 
-    fn by_name(name: &str) -> Option<Self> {
+    /// The one of this word.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
         let all = [Self::Inferred, Self::Confirmed, Self::Stated];
         all.into_iter().find(|basis| name.eq_ignore_ascii_case(basis.as_str()))
     }

@@ -50,6 +50,27 @@ pub fn finished(text: &str, grounds: &Grounds, from: &Provenance) -> String {
     remove(&text, Key::Under(METADATA, "evidence")).unwrap_or(text)
 }
 
+/// The text of a memory that the main agent writes, with where it came from.
+/// One that says so already keeps it, and only the moment is new; one without
+/// frontmatter stays as it is.
+#[must_use]
+pub fn stamped(text: &str, messages: &[RecordId], from: &Provenance) -> String {
+    let Fence::Closed { .. } = fence(text) else { return text.to_owned() };
+    let put = |text: String, key: &str, value: Value| {
+        set(&text, Key::Under(METADATA, key), &value).unwrap_or(text)
+    };
+    let mut text = text.to_owned();
+    if Memory::parse(&text).front.session.is_none() {
+        let messages: Vec<String> = messages.iter().map(RecordId::to_string).collect();
+        text = put(text, "originSessionId", Value::Text(from.session.to_string()));
+        if !messages.is_empty() {
+            text = put(text, "messages", Value::List(messages));
+        }
+        text = put(text, "date", Value::Text(from.today.to_string()));
+    }
+    put(text, "modified", Value::Text(from.at.to_string()))
+}
+
 /// The file for what a rule found (L5.19): the person's own words.
 #[must_use]
 pub fn by_rule(captured: &Captured, from: &Provenance) -> String {

@@ -36,8 +36,10 @@ pub struct Proposal<'a> {
 pub struct Known {
     /// Its name, unique among all.
     pub file: String,
-    /// Its description and body, as a file would have them.
-    pub text: String,
+    /// Its description.
+    pub description: String,
+    /// What it says.
+    pub body: String,
     /// How sure it is; none where it does not say.
     pub basis: Option<Basis>,
 }
@@ -245,7 +247,10 @@ fn copied<'a>(text: &str, known: &'a [Known]) -> Option<&'a Known> {
     let own = Fingerprint::of(text);
     known
         .iter()
-        .map(|known| (own.likeness(&Fingerprint::of(&known.text)), known))
+        .map(|known| {
+            let print = Fingerprint::of_parts(&known.description, &known.body);
+            (own.likeness(&print), known)
+        })
         .filter(|(likeness, _)| *likeness >= COPY)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, known)| known)

@@ -15,7 +15,7 @@ pub mod gate;
 pub mod plan;
 pub mod policy;
 
-pub use apply::{Provenance, by_rule, finished};
+pub use apply::{Provenance, by_rule, finished, stamped};
 pub use capture::{Captured, captured};
 pub use error::Error;
 pub use gate::{Grounds, Known, Proposal, Refusal, Verdict, gate};

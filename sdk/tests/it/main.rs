@@ -14,6 +14,7 @@ mod cache;
 mod clearing;
 mod collapse;
 mod examples;
+mod extract;
 mod faults;
 mod forks;
 mod hooks;

@@ -6,7 +6,8 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::present::{Look, Presenter, cut, names};
+use crate::present::{Look, Presenter, cut, names, remembered};
+use mnemon::engine::event::Kept;
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
@@ -120,9 +121,17 @@ impl Printer {
         Ok(())
     }
 
+    /// What happens after the turn. Programs have their result by then.
+    pub(super) fn afterwards(&self, event: &Event) {
+        if self.format == OutputFormat::Text {
+            self.notice(event);
+        }
+    }
+
     fn notice(&self, event: &Event) {
-        // What a person should know is said in any case.
-        let is_said = matches!(event, Event::Notice(_));
+        // What a person should know is said in any case, and what is written for
+        // their later sessions (L5.15).
+        let is_said = matches!(event, Event::Notice(_) | Event::Remembered { .. });
         if self.verbosity == Verbosity::Normal && !is_said {
             return;
         }
@@ -144,6 +153,9 @@ impl Printer {
                 (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
             Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
+            Event::Remembered { paths, how } => {
+                (Look::Dim, format!("note: {}", remembered(paths, *how)))
+            }
             Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
             _ => return,
         };
@@ -186,6 +198,14 @@ fn streamed(event: &Event) -> Option<Value> {
             let memories: Vec<Value> =
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
             system("memory_recall", json!({"mode": "select", "memories": memories}))
+        }
+        Event::Remembered { paths, how } => {
+            let how = match how {
+                Kept::Saved => "saved",
+                Kept::ByRule => "by_rule",
+                Kept::Proposed => "proposed",
+            };
+            system("mnemon_remembered", json!({"how": how, "paths": paths}))
         }
         Event::Task(task) => system("mnemon_task", task_fields(task)),
         Event::Text(_)

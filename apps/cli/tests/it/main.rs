@@ -10,6 +10,7 @@
 )]
 
 mod desk;
+mod extract;
 mod headless;
 mod hook;
 mod hooks;

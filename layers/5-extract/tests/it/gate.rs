@@ -25,6 +25,12 @@ fn file(kind: &str, description: &str, body: &str) -> String {
     )
 }
 
+fn there(name: &str, text: &str, basis: Option<Basis>) -> Known {
+    let memory = mnemon_memfile::Memory::parse(text);
+    let description = memory.front.description.unwrap_or_default();
+    Known { file: name.into(), description, body: memory.body.into(), basis }
+}
+
 fn judge(text: &str, known: &[Known], review: &Review) -> Verdict {
     gate(Proposal { file: "new.md", text }, known, review, &ExtractLimits::default())
 }
@@ -97,19 +103,19 @@ fn l5_23_a_claim_of_certainty_is_only_as_good_as_its_source() {
 
 #[test]
 fn l5_23_a_near_copy_becomes_an_update() {
-    let known = Known { file: "tests.md".into(), text: real_db(), basis: None };
+    let known = there("tests.md", &real_db(), None);
     let copy = real_db().replace("A title", "Another title").replace("hit a real", "hit a REAL");
     match judge(&copy, std::slice::from_ref(&known), &person(REAL_DB)) {
         Verdict::Update { of, .. } => assert_eq!(of, "tests.md"),
         other => panic!("{other:?}"),
     }
-    let tea = Known { file: "tea.md".into(), text: file("user", "tea", "Oolong."), basis: None };
+    let tea = there("tea.md", &file("user", "tea", "Oolong."), None);
     assert!(matches!(judge(&copy, &[tea], &person(REAL_DB)), Verdict::Accept(_)));
 }
 
 #[test]
 fn l5_23_what_was_stated_outranks_what_is_inferred() {
-    let there = |basis| Known { file: "new.md".into(), text: real_db(), basis };
+    let there = |basis| there("new.md", &real_db(), basis);
     let by_model = review(vec![said(Who::Person, "go on"), said(Who::Assistant, REAL_DB)]);
     let outranked = Verdict::Refuse(Refusal::Outranked { of: "new.md".into() });
     assert_eq!(judge(&real_db(), &[there(Some(Basis::Stated))], &by_model), outranked);
