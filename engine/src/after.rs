@@ -29,6 +29,7 @@ impl Session {
             self.after_response().await?;
             self.count_uses().await;
             self.extract().await?;
+            self.consider_dream().await;
         }
         self.note_reviews().await?;
         self.book_side_queries().await

@@ -45,8 +45,6 @@ pub struct Config {
     pub betas: Vec<String>,
     /// What work in the background may spend.
     pub budget: settings::Budget,
-    /// How memories are kept.
-    pub memory: settings::Memory,
     /// Where the session runs, for what is kept after a turn.
     pub extraction: mnemon_extract::Setting,
     /// What the provider offers beyond what every one does.
@@ -59,6 +57,12 @@ pub struct Config {
     pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
+    /// How memories are kept.
+    pub memory: settings::Memory,
+    /// Whether the end of a turn may start a dream.
+    pub auto_dream: AutoDream,
+    /// The root of the project: what paths in memories are seen from.
+    pub project: PathBuf,
     /// Where a person's own template and prompt for notes are (L3.5).
     pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
@@ -104,6 +108,15 @@ impl From<&settings::Provider> for Offers {
     }
 }
 
+/// Whether the end of a turn may start a dream (L6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoDream {
+    /// It may.
+    On,
+    /// Only a person starts one.
+    Off,
+}
+
 /// The beta under which the API clears by itself.
 const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
 
@@ -134,7 +147,6 @@ impl Config {
             effort: None,
             betas: Vec::new(),
             budget: settings::Budget::default(),
-            memory: settings::Memory::default(),
             extraction: mnemon_extract::Setting {
                 surface: settings::Surface::Headless,
                 headless: mnemon_extract::Allowed::Yes,
@@ -149,6 +161,9 @@ impl Config {
             instructions: None,
             hooks: Arc::default(),
             memory_guidelines: None,
+            memory: settings::Memory::default(),
+            auto_dream: AutoDream::Off,
+            project: cwd.clone(),
             notes_dir: None,
             roots: vec![cwd],
             user_home: None,

@@ -11,7 +11,7 @@ pub(crate) mod keeper;
 use crate::background::TaskHandle;
 use crate::budget::Budget;
 use crate::event::{Event, Kept as How};
-use crate::fork::{Errand, Fork};
+use crate::fork::{Errand, Fork, Until};
 use crate::instructing::{INSTRUCTIONS, NESTED};
 use crate::memory_files::{MemoryFiles, Writer};
 use crate::memory_switch::MemorySwitch;
@@ -170,6 +170,7 @@ impl Session {
         ));
         let rounds = self.config.limits.extract.rounds;
         let mut errand = Errand::new(QuerySource::Extract, String::new(), remit, rounds);
+        errand.until = Until::CleanWrites;
         errand.files = Some(Arc::new(MemoryFiles::new(
             Arc::clone(&self.remembering.plain_files),
             Arc::clone(&scene.memories),

@@ -14,7 +14,8 @@ use crate::permit::{Permit, Remit};
 use crate::session::{Error, Events, Session};
 use crate::world::World;
 use mnemon_kernel::ports::{
-    BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Shell, TranscriptError, Transcripts,
+    BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Search, Shell, TranscriptError,
+    Transcripts,
 };
 use mnemon_kernel::{Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
 use mnemon_prefix::{Fold, Message, ResultView};
@@ -57,6 +58,8 @@ pub enum Until {
     /// When all calls of one answer went well. The request in which the agent
     /// would only say so is spared: it is as long as the whole conversation.
     CleanRound,
+    /// The same, where the answer wrote something: reading alone is no end.
+    CleanWrites,
 }
 
 /// What a background agent is sent to do.
@@ -94,6 +97,17 @@ impl Errand {
 pub struct Fork {
     session: Session,
     directive: String,
+}
+
+/// Where an agent works, in place of where its parent does.
+#[derive(Clone)]
+pub struct Ground {
+    /// Files.
+    pub files: Arc<dyn Files>,
+    /// Glob and grep.
+    pub search: Arc<dyn Search>,
+    /// The shell.
+    pub shell: Arc<dyn Shell>,
 }
 
 /// What became of an errand.
@@ -144,9 +158,10 @@ impl Session {
     }
 
     /// A conversation that has not begun, with the parent's system prompt and
-    /// tools as they were rendered.
+    /// tools as they were rendered, or would be.
     fn prelude_alone(&self) -> Option<Fold> {
-        let prelude = Box::new(self.fold.prelude()?.clone());
+        let composed = || self.compose_prelude_for(&self.config.model).ok();
+        let prelude = Box::new(self.fold.prelude().cloned().or_else(composed)?);
         let mut fold = Fold::new(Arc::clone(&self.config.limits));
         let (id, at) = ("prelude".into(), Timestamp::UNIX_EPOCH);
         fold.push(Record {
@@ -171,8 +186,14 @@ impl Session {
         let failed = |result: &ResultView<'_>| {
             matches!(result.piece.block.view(), BlockView::ToolResult { is_error: true, .. })
         };
-        matches!(self.thread, Thread::Fork { until: Until::CleanRound, .. })
-            && !self.fold.last_results().iter().any(failed)
+        let Thread::Fork { until, .. } = self.thread else { return false };
+        let results = self.fold.last_results();
+        let wrote = || results.iter().any(|result| matches!(result.tool, "Write" | "Edit"));
+        match until {
+            Until::Silence => false,
+            Until::CleanRound => !results.iter().any(failed),
+            Until::CleanWrites => !results.iter().any(failed) && wrote(),
+        }
     }
 
     /// Whether a person is at the other end.
@@ -196,6 +217,17 @@ impl Fork {
     #[must_use]
     pub(crate) fn directed(self, directive: String) -> Self {
         Self { directive, ..self }
+    }
+
+    /// Says what it is told and where it works, for an errand of which that is
+    /// known only later.
+    #[must_use]
+    pub fn sent(self, directive: String, ground: Ground) -> Self {
+        let Self { mut session, .. } = self;
+        let Ground { files, search, shell } = ground;
+        session.world = World { files, shell, search, ..session.world };
+        session.context = Arc::new(session.context.cloned_for(session.world.clone()));
+        Self { session, directive }
     }
 
     /// Sends what happens to a watcher.

@@ -10,7 +10,7 @@ use crate::fork::{Errand, Until};
 use crate::permit::Remit;
 use crate::session::{Error, Session};
 use mnemon_kernel::ports::{Expect, FileError, Files, ModelKind};
-use mnemon_kernel::{Decision, Entry, QuerySource, RecordId, SessionId};
+use mnemon_kernel::{Decision, Entry, Flag, QuerySource, RecordId, SessionId};
 use mnemon_notes::{Due, Hints, Notes, Template, due, fill, policy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use page::Page;
 use update::Update;
 
 /// Where the notes are, in the session's directory.
-const PLACE: &str = "session-memory/summary.md";
+pub const PLACE: &str = "session-memory/summary.md";
 
 /// What a session remembers of its notes besides what the log says.
 #[derive(Default)]
@@ -98,6 +98,12 @@ impl Session {
     /// # Errors
     /// If the log cannot be written.
     pub async fn update_notes(&mut self) -> Result<Result<bool, NotesError>, Error> {
+        if !self.config.flags.is_on(Flag::SessionMemory) {
+            return Ok(Err(NotesError::NotNow("notes are switched off (flag session_memory)")));
+        }
+        if self.world.model.kind() != ModelKind::Language {
+            return Ok(Err(NotesError::NotNow("there is no model to take notes")));
+        }
         self.wait_for_notes(Duration::MAX).await?;
         let before = self.fold.noted().cloned();
         if let Err(error) = self.start_update().await {

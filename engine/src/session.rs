@@ -115,6 +115,8 @@ pub struct Session {
     pub(crate) background: Background,
     /// What it knows of its memories.
     pub(crate) remembering: Remembering,
+    /// When sessions were last counted for a dream (L6.1).
+    pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
     pub(crate) noting: Noting,
 }
@@ -158,6 +160,7 @@ impl Session {
             up: None,
             background: Background::new(Arc::clone(&world.clock)),
             remembering,
+            counted_sessions: None,
             noting: Noting::default(),
             id,
             world,

@@ -1,7 +1,8 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Files, Hooks, Memories, Model, Past, Search, Shell, Spending, Transcripts, Web,
+    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Search, Shell, Spending,
+    Transcripts, Web,
 };
 use std::sync::Arc;
 
@@ -33,4 +34,6 @@ pub struct World {
     /// What the background spent on a day, over all processes; none counts
     /// by the session alone.
     pub spending: Option<Arc<dyn Spending>>,
+    /// Consolidating those memories; none where there are none.
+    pub dreams: Option<Arc<dyn Dreams>>,
 }

@@ -10,7 +10,9 @@ use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Tool, Toolbox, World};
-use mnemon_kernel::ports::{Approver, Clock, Files, Memories, Model, Search, Transcripts, Web};
+use mnemon_kernel::ports::{
+    Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
+};
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
@@ -262,6 +264,7 @@ impl Builder {
         let longest = limits.transcript_line_bytes;
         let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
         let world = World {
+            dreams: memories.as_deref().and_then(|found| self.dreams(found)),
             clock: Arc::clone(&self.clock),
             model: made.model,
             files: Arc::clone(&self.files),
@@ -286,6 +289,11 @@ impl Builder {
         let parts =
             Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
         Ok(Agent::new(parts))
+    }
+
+    /// Consolidation is for the directories that are ours to know.
+    fn dreams(&self, memories: &dyn Memories) -> Option<Arc<dyn Dreams>> {
+        self.memories.is_none().then(|| memory::dreams(memories, &self.clock)).flatten()
     }
 
     async fn directories(

@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::memory_place::Named;
 use crate::repo::Repo;
 use mnemon_kernel::Flag;
-use mnemon_kernel::ports::{Clock, Files, Memories, MemoryPlace, MemoryScope};
-use mnemon_memdir::DirMemories;
+use mnemon_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
 use mnemon_memdir::location::{global_dir, team_dir};
 use mnemon_memdir::port::Here;
+use mnemon_memdir::{DirDreams, DirMemories};
 use mnemon_settings::Resolved;
 use std::path::Path;
 use std::sync::Arc;
@@ -58,4 +58,10 @@ pub(crate) async fn open(
         worktree: ground.repo.map(|repo| repo.root.clone()),
     };
     Ok(Some(Arc::new(DirMemories::new(places, here, ground.clock))))
+}
+
+/// Consolidating the memories of the project (L6).
+pub(crate) fn dreams(memories: &dyn Memories, clock: &Arc<dyn Clock>) -> Option<Arc<dyn Dreams>> {
+    let own = memories.places().iter().find(|place| place.scope == MemoryScope::Project)?;
+    Some(Arc::new(DirDreams::new(own.dir.clone(), clock)))
 }

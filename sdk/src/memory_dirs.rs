@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use mnemon_disk::Root;
 use mnemon_kernel::Flag;
 use mnemon_kernel::limits::RecallLimits;
+use mnemon_kernel::ports::Names;
 use mnemon_memdir::location::{self, Location, Source};
 use mnemon_memdir::{Options, Scope, Store};
 use mnemon_memfile::index::INDEX_FILE;
@@ -43,6 +44,7 @@ pub struct MemoryDirs {
     named_after: PathBuf,
     branch: Option<String>,
     limits: RecallLimits,
+    lookup_bytes: u64,
     refused: Option<String>,
     team: Team,
 }
@@ -68,6 +70,7 @@ impl MemoryDirs {
             named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             limits: resolved.settings.mnemon.limits.recall.clone(),
+            lookup_bytes: resolved.settings.mnemon.limits.dream.lookup_bytes,
             team: if resolved.settings.mnemon.flags.is_on(Flag::TeamMemory) {
                 Team::On
             } else {
@@ -124,6 +127,12 @@ impl MemoryDirs {
     #[must_use]
     pub fn branch(&self) -> Option<&str> {
         self.branch.as_deref()
+    }
+
+    /// Those of some names that the project surely does not have (L6.8).
+    #[must_use]
+    pub fn missing(&self, names: Names) -> Names {
+        mnemon_search::missing(&self.root, names, self.lookup_bytes)
     }
 
     /// How much of memories is shown to a model.

@@ -7,6 +7,7 @@
 use crate::atomic::{Audience, Staged};
 use crate::error::Error;
 use bytes::Bytes;
+use jiff::Timestamp;
 use mnemon_kernel::ports::{
     BoxFuture, Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead,
 };
@@ -96,7 +97,8 @@ fn stat(path: &Path) -> Result<FileStat, FileError> {
         FileKind::Special
     };
     let bytes = there.len();
-    Ok(FileStat { kind, bytes })
+    let modified = there.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+    Ok(FileStat { kind, bytes, modified })
 }
 
 /// Opens a regular file, and says how large it claims to be. Anything else is

@@ -17,6 +17,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 mod listing;
 
@@ -128,6 +129,64 @@ impl Root {
             .rename(&temp, &self.dir, &target)
             .map_err(|source| self.give_up(&temp, path, source))?;
         self.sync_parent(&target)
+    }
+
+    /// As [`Root::write`], with the time at which it counts as written: both
+    /// are there at once, or neither.
+    ///
+    /// # Errors
+    /// As [`Root::write`].
+    pub fn write_dated(&self, path: &Path, bytes: &[u8], at: SystemTime) -> Result<(), Error> {
+        let target = self.target(path)?;
+        let temp = self.stage(&target, bytes)?;
+        self.dir
+            .open_with(&temp, OpenOptions::new().write(true))
+            .and_then(|file| file.into_std().set_modified(at))
+            .and_then(|()| self.dir.rename(&temp, &self.dir, &target))
+            .map_err(|source| self.give_up(&temp, path, source))?;
+        self.sync_parent(&target)
+    }
+
+    /// Writes a file of a copy that nobody would miss: in place, and not
+    /// brought to the disk.
+    ///
+    /// # Errors
+    /// If it leads out or cannot be written.
+    pub fn put(&self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        let inside = self.inside(path)?;
+        self.make_dirs_inside(parent(&inside))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        self.dir
+            .open_with(&inside, &options)
+            .and_then(|mut file| file.write_all(bytes))
+            .map_err(|source| self.failed(path, source))
+    }
+
+    /// Removes a directory with all that is in it; links in it are not
+    /// followed. Nothing there is fine.
+    ///
+    /// # Errors
+    /// If it leads out or cannot be removed.
+    pub fn remove_tree(&self, path: &Path) -> Result<(), Error> {
+        let inside = self.inside(path)?;
+        match self.dir.remove_dir_all(&inside) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(self.failed(path, source))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes a directory that is empty.
+    ///
+    /// # Errors
+    /// If it leads out, has something in it, or cannot be removed.
+    pub fn remove_dir(&self, path: &Path) -> Result<(), Error> {
+        let inside = self.inside(path)?;
+        self.dir.remove_dir(&inside).map_err(|source| self.failed(path, source))
     }
 
     /// Writes a file if nothing has its name yet, whole or not at all.

@@ -127,6 +127,18 @@ impl Transcripts for DiskTranscripts {
         })
     }
 
+    fn touched(&self) -> BoxFuture<'_, Result<Vec<(SessionId, Timestamp)>, TranscriptError>> {
+        let dir = self.dir.clone();
+        Box::pin(async move {
+            let path = dir.clone();
+            let done = tokio::task::spawn_blocking(move || touched(&dir)).await;
+            done.unwrap_or_else(|failed| {
+                let message = failed.to_string();
+                Err(TranscriptError::Read { path, message })
+            })
+        })
+    }
+
     fn keep<'a>(
         &'a self,
         session: &'a SessionId,
@@ -221,22 +233,38 @@ fn file_name(session: &SessionId) -> String {
     if name.is_empty() { "_".into() } else { name }
 }
 
-fn glimpse(dir: &Path) -> Result<Vec<Glimpse>, TranscriptError> {
-    let failed = |source: std::io::Error| TranscriptError::Read {
-        path: dir.to_path_buf(),
-        message: source.to_string(),
-    };
+fn failed(dir: &Path, source: &std::io::Error) -> TranscriptError {
+    TranscriptError::Read { path: dir.to_path_buf(), message: source.to_string() }
+}
+
+/// Every transcript of a directory; none where there is no directory.
+fn each<T>(
+    dir: &Path,
+    look: impl Fn(&std::fs::DirEntry, SessionId) -> Option<T>,
+) -> Result<Vec<T>, TranscriptError> {
     let items = match std::fs::read_dir(dir) {
         Ok(items) => items,
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(failed(source)),
+        Err(source) => return Err(failed(dir, &source)),
     };
     let mut found = Vec::new();
     for item in items {
-        let path = item.map_err(failed)?.path();
+        let item = item.map_err(|source| failed(dir, &source))?;
         // One that cannot be read must not hide the others.
-        found.extend(session_of(&path).and_then(|session| one_glimpse(&path, session)));
+        found.extend(session_of(&item.path()).and_then(|session| look(&item, session)));
     }
+    Ok(found)
+}
+
+fn touched(dir: &Path) -> Result<Vec<(SessionId, Timestamp)>, TranscriptError> {
+    each(dir, |item, session| {
+        let modified = item.metadata().ok()?.modified().ok()?;
+        Some((session, Timestamp::try_from(modified).ok()?))
+    })
+}
+
+fn glimpse(dir: &Path) -> Result<Vec<Glimpse>, TranscriptError> {
+    let mut found = each(dir, |item, session| one_glimpse(&item.path(), session))?;
     found.sort_by(|a, b| (b.modified, &a.session).cmp(&(a.modified, &b.session)));
     Ok(found)
 }

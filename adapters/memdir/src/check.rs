@@ -5,9 +5,12 @@ use crate::error::Error;
 use crate::journal::EntryId;
 use crate::path::TopicPath;
 use crate::store::{By, Note, Store, TopicHead};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use mnemon_kernel::ports::Names;
 use mnemon_memfile::drift::{Reference, references};
 use mnemon_memfile::index::{INDEX_FILE, breach, reach};
-use mnemon_memfile::similar::{Fingerprint, NEAR};
+use mnemon_memfile::similar::{NEAR, pairs};
 use mnemon_memfile::{Memory, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -64,34 +67,47 @@ impl fmt::Display for Issue {
                 write!(f, "{path} has {bytes} bytes; only its start is read")
             }
             Self::NearCopy(one, other) => write!(f, "{one} and {other} say nearly the same"),
-            Self::Drift(path, Reference::Path(gone) | Reference::Symbol(gone)) => {
-                write!(f, "{path} names {gone}, which is not there")
-            }
-            Self::Drift(path, Reference::Branch(gone)) => {
-                write!(f, "{path} names the branch {gone}, which is gone")
-            }
-            Self::Drift(path, Reference::Date(day)) => {
-                write!(f, "{path} names {day}, which has passed")
-            }
+            Self::Drift(path, gone) => write!(f, "{path} {gone}"),
             Self::Secret(path, finding) => write!(f, "{path} holds {finding}"),
         }
     }
 }
 
 impl Store {
-    /// Looks for everything that is wrong. `is_gone` says whether something
-    /// that a memory names is no longer there.
+    /// What memories name that could be looked for (L6.8).
     ///
     /// # Errors
     /// If the store cannot be listed.
-    pub fn check(&self, mut is_gone: impl FnMut(&Reference) -> bool) -> Result<Vec<Issue>, Error> {
+    pub fn names(&self) -> Result<Names, Error> {
+        let mut names = Names::default();
+        for topic in self.scan(usize::MAX)? {
+            let Ok(read) = self.read(&topic.path) else { continue };
+            for found in references(Memory::parse(&read.text).body) {
+                found.collect(&mut names);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Looks for everything that is wrong. `is_gone` says whether something
+    /// that a memory names is no longer there, given the day it was written.
+    ///
+    /// # Errors
+    /// If the store cannot be listed.
+    pub fn check(
+        &self,
+        mut is_gone: impl FnMut(&Reference, Date) -> bool,
+    ) -> Result<Vec<Issue>, Error> {
         let topics = self.scan(usize::MAX)?;
         let mut texts = BTreeMap::new();
         let mut issues = Vec::new();
         for topic in &topics {
             let Some(text) = self.check_topic(topic, &mut issues) else { continue };
-            let drifted =
-                references(Memory::parse(&text).body).into_iter().filter(|found| is_gone(found));
+            let written = topic.front.modified.unwrap_or(topic.modified);
+            let day = written.to_zoned(TimeZone::system()).date();
+            let drifted = references(Memory::parse(&text).body)
+                .into_iter()
+                .filter(|found| is_gone(found, day));
             issues.extend(drifted.map(|found| Issue::Drift(topic.path.clone(), found)));
             texts.insert(topic.path.as_str(), text);
         }
@@ -172,29 +188,8 @@ impl Store {
     }
 }
 
-/// Pairs that are nearly the same. Only those that share a part of their
-/// sketches are compared, so thousands of memories take no time.
 fn near_copies(texts: &BTreeMap<&str, String>) -> Vec<Issue> {
-    let prints: Vec<(&str, Fingerprint)> =
-        texts.iter().map(|(path, text)| (*path, Fingerprint::of(text))).collect();
-    let mut by_run: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    let mut compared = BTreeSet::new();
-    let mut issues = Vec::new();
-    for (at, (path, print)) in prints.iter().enumerate() {
-        for run in print.sketch() {
-            let others = by_run.entry(run).or_default();
-            for other in others.iter().copied().take(MOST_ALIKE) {
-                let Some((other_path, other_print)) = prints.get(other) else { continue };
-                if compared.insert((other, at)) && print.likeness(other_print) >= NEAR {
-                    let named = |path: &str| TopicPath::found(path.to_owned());
-                    issues.push(Issue::NearCopy(named(other_path), named(path)));
-                }
-            }
-            others.push(at);
-        }
-    }
-    issues
+    let named = |path: &str| TopicPath::found(path.to_owned());
+    let pairs = pairs(texts.iter().map(|(path, text)| (*path, text.as_str())), NEAR);
+    pairs.into_iter().map(|pair| Issue::NearCopy(named(pair.one), named(pair.other))).collect()
 }
-
-/// With how many others that share a run a memory is compared.
-const MOST_ALIKE: usize = 32;

@@ -34,6 +34,12 @@ pub enum Error {
         /// Where.
         path: PathBuf,
     },
+    /// Something stands where the dream lock is kept.
+    #[error("{path} is in the way of the dream lock, which is a plain file; move it away")]
+    LockPlace {
+        /// Where.
+        path: PathBuf,
+    },
     /// A secret would be written.
     #[error("{path} holds {finding}; take it out and say where it is kept instead")]
     Secret {

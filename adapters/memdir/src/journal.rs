@@ -98,6 +98,8 @@ pub enum Action {
     Rename,
     /// The index was changed.
     Index,
+    /// Memories were consolidated.
+    Dream,
     /// Something was changed from outside.
     Foreign,
     /// Earlier entries were taken back.

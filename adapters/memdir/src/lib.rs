@@ -6,6 +6,7 @@
 //! - [`journal`]: what an entry of the history is.
 //! - [`store::inbox`]: changes that wait for a person's word.
 //! - [`check`]: what is wrong with a store, and mending it.
+//! - [`dream`]: consolidating: the lock, a working copy, swapping it in (L6).
 //! - [`usage`]: which memories were of use.
 //! - [`port`]: memories as a session reads them.
 //!
@@ -18,6 +19,7 @@
 //! thread.
 
 pub mod check;
+pub mod dream;
 mod error;
 pub mod journal;
 pub mod location;
@@ -26,6 +28,7 @@ pub mod port;
 pub mod store;
 pub mod usage;
 
+pub use dream::DirDreams;
 pub use error::Error;
 pub use journal::{Action, Author, ContentId, Entry, EntryId};
 pub use path::TopicPath;

@@ -14,12 +14,16 @@ mod notice;
 mod read;
 mod save;
 mod steps;
+mod stored;
+mod swap;
 mod two_steps;
 
 pub use history::{Blame, FileDiff, Keep, OnConflict, Pruned};
 pub use read::{Note, Text, TopicHead};
 pub use save::{Expect, Place, Save, Saved};
 pub use steps::{AllSteps, Step, Steps};
+pub(crate) use stored::LOGS;
+pub use swap::Replacement;
 
 use crate::error::Error;
 use crate::journal::{Author, Blobs, EntryId, Journal};
@@ -200,9 +204,13 @@ impl Store {
         Ok(())
     }
 
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
+    }
+
     /// Files that are appended to are opened by their path; a link there could
     /// lead anywhere.
-    fn must_be_plain(&self, name: &Path) -> Result<(), Error> {
+    pub(crate) fn must_be_plain(&self, name: &Path) -> Result<(), Error> {
         let own = self.own()?;
         match own.stat(name)? {
             Some(there) if there.kind != EntryKind::File => {
@@ -216,6 +224,7 @@ impl Store {
     fn settle(&self, at: Timestamp) -> Result<Opening, Error> {
         let mut held = self.begin()?;
         let noticed = self.notice_all(&mut held, &notice::foreign(at))?;
+        crate::dream::lock::recover(self)?;
         Ok(Opening { mended: held.mended, noticed, read_only: None })
     }
 

@@ -10,11 +10,14 @@
 
 mod glob;
 mod grep;
+mod missing;
 mod past;
 mod tree;
 
+pub use missing::missing;
+
 use mnemon_kernel::ports::{
-    BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Search, SearchError,
+    BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Names, Search, SearchError,
 };
 use std::path::PathBuf;
 use tree::Stop;
@@ -32,6 +35,15 @@ impl Search for TreeSearch {
 
     fn grep(&self, query: GrepQuery) -> BoxFuture<'_, Result<GrepFound, SearchError>> {
         blocking(query.root.clone(), move |stop| grep::search(&query, stop))
+    }
+
+    fn missing(
+        &self,
+        root: PathBuf,
+        names: Names,
+        max_bytes: u64,
+    ) -> BoxFuture<'_, Result<Names, SearchError>> {
+        blocking(root.clone(), move |stop| Ok(missing::find(&root, names, max_bytes, stop)))
     }
 }
 

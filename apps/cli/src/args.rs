@@ -7,7 +7,7 @@ pub(crate) mod memory;
 
 pub(crate) use beside::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use look::{
-    ConfigArgs, CostArgs, DoctorArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
+    ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
     SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
@@ -158,6 +158,8 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Look for what is wrong, and say how to mend it
     Doctor(DoctorArgs),
+    /// Tidy memories: join copies, mend the index, drop what no longer holds
+    Dream(DreamArgs),
     /// Answer a hook of another agent: JSON in, JSON out
     Hook(HookArgs),
     /// Put Mnemon's memory into another agent: hooks and an MCP server

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 mod files;
 mod instructions;
+mod memories;
 mod settings;
 mod setups;
 
@@ -67,6 +68,7 @@ pub(crate) async fn run(
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
             findings.extend(files::look(&agent).await);
+            findings.extend(memories::look(ground, &args.choices)?);
             findings.extend(setups::look(&agent).await);
             findings.extend(instructions::look(ground).await);
             agent.shutdown().await;

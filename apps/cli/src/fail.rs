@@ -9,6 +9,11 @@ pub(crate) const FAILED: u8 = 1;
 /// The program was used wrongly, or its settings are broken.
 pub(crate) const BAD_USAGE: u8 = 2;
 
+/// There was nothing to do (L6.6).
+pub(crate) const NOTHING_TO_DO: u8 = 3;
+/// Somebody else does it already (L6.6).
+pub(crate) const LOCKED: u8 = 4;
+
 /// A mistake of the person: bad usage, with what to do instead.
 #[derive(Debug)]
 pub(crate) struct Usage {

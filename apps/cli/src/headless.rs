@@ -21,6 +21,7 @@ mod tally;
 pub(crate) use input::Piped;
 use outcome::Outcome;
 use printer::Printer;
+pub(crate) use printer::task_fields;
 
 /// Exit code after a second Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;

@@ -26,6 +26,7 @@ mod context;
 mod lines;
 mod memory;
 mod messages;
+mod notes;
 mod show;
 mod trusting;
 

@@ -5,6 +5,7 @@ mod args;
 mod config;
 mod cost;
 mod doctor;
+mod dream;
 mod fail;
 mod headless;
 mod hook;
@@ -84,6 +85,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
+        Command::Dream(args) => return dream::run(ground, args, presenter).await,
         // It was answered before anything was parsed.
         Command::Hook(_) => {}
         Command::Install(args) => install::install(ground, args, presenter)?,

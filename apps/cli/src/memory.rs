@@ -3,7 +3,7 @@
 //! looking for them.
 
 mod check;
-mod editor;
+pub(crate) mod editor;
 mod find;
 mod history;
 mod import;

@@ -7,6 +7,7 @@ use crate::setup::{self, Ground};
 use anyhow::Result;
 use jiff::Timestamp;
 use mnemon::Agent;
+use mnemon::engine::noting;
 use mnemon::kernel::ports::Loaded;
 use mnemon::kernel::usage::LedgerLine;
 use mnemon::kernel::{
@@ -15,6 +16,7 @@ use mnemon::kernel::{
 use mnemon::transcript::{Decoded, Listed, decode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 mod export;
 mod prune;
@@ -50,7 +52,9 @@ pub(crate) async fn run(
                 Some(text) => pick::find(&agent, text).await?,
                 None => pick::newest(&agent).await?,
             };
-            let (story, loaded) = Story::read(&agent, &id).await?;
+            let (mut story, loaded) = Story::read(&agent, &id).await?;
+            let notes = agent.world().transcripts.session_dir(&id).join(noting::PLACE);
+            story.notes = Some(notes).filter(|path| path.is_file());
             if *json {
                 return Ok(Presenter::json(&story.to_json(&id, loaded))?);
             }
@@ -113,6 +117,8 @@ struct Story {
     last: Option<Timestamp>,
     first_prompt: Option<String>,
     unreadable: u64,
+    /// The running notes, if there are any.
+    notes: Option<PathBuf>,
 }
 
 impl Story {
@@ -194,6 +200,7 @@ impl Story {
             "lines": loaded.lines,
             "unreadable_lines": self.unreadable + loaded.skipped,
             "torn_bytes": loaded.torn_bytes,
+            "notes": self.notes,
         });
         if let Some(map) = value.as_object_mut() {
             self.window.add_to(map);
@@ -222,6 +229,7 @@ impl Story {
             ("models", names(&self.models)),
         ];
         rows.extend(self.window.rows());
+        rows.extend(self.notes.iter().map(|path| ("notes", path.display().to_string())));
         let damage = self.unreadable + loaded.skipped;
         if damage > 0 || loaded.torn_bytes > 0 {
             let torn = loaded.torn_bytes;

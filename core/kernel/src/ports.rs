@@ -5,6 +5,7 @@
 //! what it was doing, and an implementation must leave nothing behind then
 //! (no process, no half-written file).
 
+mod dreams;
 mod files;
 mod hooks;
 mod memories;
@@ -19,6 +20,10 @@ mod transcripts;
 mod web;
 mod worktrees;
 
+pub use dreams::{
+    Begun, DreamError, Dreams, Ending, Gathered, Holder, LogsRead, Night, Proposal, Stored,
+    StoredFile, Swap, SwapEdit, Swapped, Writer,
+};
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
@@ -32,7 +37,9 @@ pub use model::{
 pub use past::{Past, PastFound, PastHit, PastQuery};
 pub use person::{Answer, Approver, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
-pub use search::{GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Search, SearchError};
+pub use search::{
+    GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
+};
 pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
 };

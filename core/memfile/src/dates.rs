@@ -13,6 +13,18 @@ use std::sync::LazyLock;
 /// The text with its relative dates made absolute, seen from `today`.
 #[must_use]
 pub fn absolute(text: &str, today: Date) -> String {
+    replaced(text, today, |_| true)
+}
+
+/// The same, but for words that may speak of every week: whoever wrote "deploys
+/// go out on Thursday" cannot be asked any more.
+#[must_use]
+pub fn absolute_where_sure(text: &str, today: Date) -> String {
+    let habits = ["on ", "after ", "before ", "since "];
+    replaced(text, today, |words| !habits.iter().any(|habit| words.starts_with(habit)))
+}
+
+fn replaced(text: &str, today: Date, is_wanted: impl Fn(&str) -> bool) -> String {
     let Some(pattern) = PATTERN.as_ref() else {
         return text.to_owned();
     };
@@ -22,8 +34,15 @@ pub fn absolute(text: &str, today: Date) -> String {
             Part::Code => out.push_str(part),
             Part::Prose => {
                 let resolve = |found: &Captures<'_>| {
-                    let whole = found.get(0).map_or("", |m| m.as_str());
-                    resolve(whole, today).unwrap_or_else(|| whole.to_owned())
+                    let Some(words) = found.get(0) else { return String::new() };
+                    let whole = words.as_str();
+                    // A week or a month that has its day behind it is done.
+                    let behind = part.get(words.end()..).unwrap_or_default();
+                    let is_open = !behind.starts_with(" (")
+                        && !DAYTIMES.iter().any(|time| behind.starts_with(time))
+                        && is_wanted(&whole.to_lowercase());
+                    let day = is_open.then(|| resolve(whole, today)).flatten();
+                    day.unwrap_or_else(|| whole.to_owned())
                 };
                 out.push_str(&pattern.replace_all(part, resolve));
             }
@@ -31,6 +50,9 @@ pub fn absolute(text: &str, today: Date) -> String {
     }
     out
 }
+
+/// "On Thursday mornings" is every week.
+const DAYTIMES: &[&str] = &[" mornings", " afternoons", " evenings", " nights"];
 
 // `None` never happens: a test compiles the pattern.
 static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -211,6 +233,7 @@ mod tests {
         let same = [
             "Deploys happen on Fridays",
             "the Friday deploy",
+            "they go out on Thursday mornings",
             "use `git log --since=yesterday` daily",
             "```\ntomorrow\n```\n",
             "in 1000000 days",
@@ -224,13 +247,17 @@ mod tests {
     }
 
     #[test]
+    fn l6_9_what_may_be_a_habit_is_left_alone_where_nobody_can_be_asked() {
+        let sure = |text| absolute_where_sure(text, TODAY);
+        assert_eq!(sure("Deploys go out on Thursday"), "Deploys go out on Thursday");
+        assert_eq!(sure("ship by Friday, tomorrow"), "ship by 2026-11-13, 2026-11-12");
+        assert_eq!(sure("Since Monday; next Monday"), "Since Monday; 2026-11-16");
+    }
+
+    #[test]
     fn l5_6_it_is_done_once() {
-        let once = absolute("by Friday, next week, 3 days ago", TODAY);
-        let again = absolute("next month", TODAY);
-        assert_eq!(
-            absolute(&once.replace("next week ", ""), TODAY),
-            once.replace("next week ", "")
-        );
-        assert!(again.ends_with("(2026-12)"));
+        let once = absolute("by Friday, next week, 3 days ago, next month", TODAY);
+        assert!(once.ends_with("(2026-12)"));
+        assert_eq!(absolute(&once, date(2027, 3, 1)), once);
     }
 }

@@ -3,7 +3,9 @@
 //! is for whoever can see the project.
 
 use jiff::civil::Date;
+use mnemon_kernel::ports::Names;
 use regex::Regex;
+use std::fmt;
 use std::sync::LazyLock;
 
 /// Something that a memory names.
@@ -17,6 +19,40 @@ pub enum Reference {
     Branch(String),
     /// A day.
     Date(Date),
+}
+
+impl Reference {
+    /// Adds it to what is to be looked for; a day needs no looking.
+    pub fn collect(&self, names: &mut Names) {
+        match self {
+            Self::Path(path) => _ = names.paths.insert(path.clone()),
+            Self::Symbol(symbol) => _ = names.symbols.insert(symbol.clone()),
+            Self::Branch(branch) => _ = names.branches.insert(branch.clone()),
+            Self::Date(_) => {}
+        }
+    }
+
+    /// Whether it no longer holds: it is among the names that are missing, or a
+    /// day that was ahead when it was written and has passed.
+    #[must_use]
+    pub fn is_gone(&self, missing: &Names, written: Option<Date>, today: Date) -> bool {
+        match self {
+            Self::Path(path) => missing.paths.contains(path),
+            Self::Symbol(symbol) => missing.symbols.contains(symbol),
+            Self::Branch(branch) => missing.branches.contains(branch),
+            Self::Date(day) => written.is_some_and(|written| written < *day) && *day < today,
+        }
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(gone) | Self::Symbol(gone) => write!(f, "names {gone}, which is not there"),
+            Self::Branch(gone) => write!(f, "names the branch {gone}, which is gone"),
+            Self::Date(day) => write!(f, "names {day}, which has passed"),
+        }
+    }
 }
 
 /// Everything that a text names, in order, each once.
@@ -130,6 +166,20 @@ mod tests {
                 Reference::Date(date(2026, 12, 1)),
             ]
         );
+    }
+
+    #[test]
+    fn l6_8_a_day_is_gone_if_it_was_ahead_when_it_was_written() {
+        let (missing, today) = (Names::default(), date(2026, 11, 15));
+        let gone = |day, written| Reference::Date(day).is_gone(&missing, written, today);
+        let written = Some(date(2026, 11, 1));
+        assert!(gone(date(2026, 11, 14), written));
+        assert!(!gone(date(2026, 11, 15), written), "it is today");
+        assert!(!gone(date(2026, 10, 1), written), "it was past then, too");
+        assert!(!gone(date(2026, 11, 14), None));
+        let mut names = Names::default();
+        Reference::Branch("x".into()).collect(&mut names);
+        assert!(Reference::Branch("x".into()).is_gone(&names, None, today));
     }
 
     #[test]

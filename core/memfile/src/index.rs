@@ -10,11 +10,16 @@ mod reach;
 mod split;
 
 pub use load::{Breach, Cap, Caps, Loaded, breach, load, load_part};
-pub use reach::{Broken, Reach, is_sub_index, reach};
+pub use reach::{Broken, Reach, is_sub_index, reach, relative, resolve};
 pub use split::{Moved, Split, split};
 
 use crate::frontmatter::newline_of;
+use crate::memory::Memory;
+use std::collections::BTreeSet;
 use std::fmt;
+
+/// Most characters of a pointer's hook (L5.3: a line has about 150).
+pub const HOOK_CHARS: usize = 140;
 
 /// What the index of a memory directory is called.
 pub const INDEX_FILE: &str = "MEMORY.md";
@@ -28,6 +33,30 @@ pub struct Pointer {
     pub target: String,
     /// What is behind the separator.
     pub hook: String,
+}
+
+impl Pointer {
+    /// The line that a memory itself asks for: its name and description, or
+    /// what its file is called and starts with.
+    #[must_use]
+    pub fn of(path: &str, text: &str) -> Self {
+        let memory = Memory::parse(text);
+        let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+        let title = memory.front.name.unwrap_or_else(|| stem.to_owned());
+        let first_line =
+            || memory.body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
+        let hook = memory.front.description.or_else(first_line).unwrap_or_default();
+        Self { title, target: path.to_owned(), hook: short_hook(&hook) }
+    }
+}
+
+/// A hook of at most [`HOOK_CHARS`] characters, cut between words.
+#[must_use]
+pub fn short_hook(hook: &str) -> String {
+    let Some((end, _)) = hook.char_indices().nth(HOOK_CHARS) else { return hook.to_owned() };
+    let head = hook.get(..end).unwrap_or_default();
+    let head = head.rsplit_once(' ').map_or(head, |(words, _)| words);
+    format!("{}…", head.trim_end())
 }
 
 /// An index, line by line.
@@ -102,6 +131,14 @@ impl Index {
         self.lines
             .retain(|line| line.pointer.as_ref().is_none_or(|pointer| pointer.target != target));
         self.lines.len() != before
+    }
+
+    /// Leaves the first pointer to each file.
+    pub fn drop_repeats(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.lines.retain(|line| {
+            line.pointer.as_ref().is_none_or(|pointer| seen.insert(pointer.target.clone()))
+        });
     }
 
     /// Lets the pointers to one file lead to another.

@@ -5,17 +5,60 @@
 //! have is the likeness. Case, punctuation and layout do not count.
 
 use crate::memory::Memory;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// From here on a new memory is a copy of the old one, and becomes an update.
 pub const COPY: f64 = 0.80;
 /// From here on two memories are worth a look by a person or a dream.
 pub const NEAR: f64 = 0.55;
+/// From here on two memories may be about one thing.
+pub const AKIN: f64 = 0.30;
 /// Words in a run.
 const RUN: usize = 3;
 /// Runs in a sketch. Of two memories that are [`NEAR`], fewer than one pair in
 /// ten thousand shares none of so many.
 const SKETCH_RUNS: usize = 12;
+
+/// With how many others that share a run a memory is compared.
+const MOST_ALIKE: usize = 32;
+
+/// Two memories that are alike.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair<'a> {
+    /// The path of the one.
+    pub one: &'a str,
+    /// The path of the other.
+    pub other: &'a str,
+    /// How alike they are.
+    pub likeness: f64,
+}
+
+/// Pairs of memories that are at least so much alike. Only those that share a
+/// part of their sketches are compared, so thousands of memories take no time.
+pub fn pairs<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>, least: f64) -> Vec<Pair<'a>> {
+    let prints: Vec<(&str, Fingerprint)> =
+        texts.into_iter().map(|(path, text)| (path, Fingerprint::of(text))).collect();
+    let mut by_run: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    let mut compared = BTreeSet::new();
+    let mut pairs = Vec::new();
+    for (at, (path, print)) in prints.iter().enumerate() {
+        for run in print.sketch() {
+            let others = by_run.entry(run).or_default();
+            for before in others.iter().copied().take(MOST_ALIKE) {
+                let Some((one, earlier)) = prints.get(before) else { continue };
+                if !compared.insert((before, at)) {
+                    continue;
+                }
+                let likeness = print.likeness(earlier);
+                if likeness >= least {
+                    pairs.push(Pair { one, other: path, likeness });
+                }
+            }
+            others.push(at);
+        }
+    }
+    pairs
+}
 
 /// A memory's words, ready to be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +91,14 @@ impl Fingerprint {
         self.runs.iter().copied().take(SKETCH_RUNS)
     }
 
-    /// How much of this one is in the other: 0 nothing, 1 all of it.
+    /// How much of it is in other memories: 0 nothing, 1 all of it.
     #[must_use]
-    pub fn share_in(&self, other: &Self) -> f64 {
-        let shared = self.runs.intersection(&other.runs).count();
-        #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
-        let share = shared as f64 / self.runs.len().max(1) as f64;
-        share
+    pub fn share_in<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> f64 {
+        let mut left = self.runs.clone();
+        for other in others {
+            left.retain(|run| !other.runs.contains(run));
+        }
+        share(self.runs.len() - left.len(), self.runs.len())
     }
 
     /// How alike two memories are: 0 nothing, 1 the same.
@@ -62,13 +106,13 @@ impl Fingerprint {
     pub fn likeness(&self, other: &Self) -> f64 {
         let shared = self.runs.intersection(&other.runs).count();
         let all = self.runs.len() + other.runs.len() - shared;
-        if all == 0 {
-            return 0.0;
-        }
-        #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
-        let share = shared as f64 / all as f64;
-        share
+        share(shared, all)
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
+fn share(part: usize, all: usize) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 / all as f64 }
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {

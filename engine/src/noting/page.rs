@@ -81,9 +81,11 @@ fn version(state: &State) -> FileVersion {
 
 impl Files for Page {
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FileError>> {
-        let stat = self
-            .only(path)
-            .map(|state| FileStat { kind: FileKind::File, bytes: state.text.len() as u64 });
+        let stat = self.only(path).map(|state| FileStat {
+            kind: FileKind::File,
+            bytes: state.text.len() as u64,
+            modified: None,
+        });
         Box::pin(async move { stat })
     }
 

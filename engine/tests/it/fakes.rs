@@ -55,6 +55,7 @@ impl Bench {
             past: None,
             memories: None,
             spending: None,
+            dreams: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);
@@ -177,13 +178,12 @@ fn version(bytes: &[u8]) -> FileVersion {
 impl Files for MemoryFiles {
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FileError>> {
         let result = match self.bytes(path) {
-            Ok(bytes) => Ok(FileStat { kind: FileKind::File, bytes: bytes.len() as u64 }),
-            Err(FileError::IsDirectory { .. }) => {
-                Ok(FileStat { kind: FileKind::Directory, bytes: 0 })
-            }
-            Err(FileError::Special { .. }) => Ok(FileStat { kind: FileKind::Special, bytes: 0 }),
+            Ok(bytes) => Ok((FileKind::File, bytes.len() as u64)),
+            Err(FileError::IsDirectory { .. }) => Ok((FileKind::Directory, 0)),
+            Err(FileError::Special { .. }) => Ok((FileKind::Special, 0)),
             Err(error) => Err(error),
         };
+        let result = result.map(|(kind, bytes)| FileStat { kind, bytes, modified: None });
         Box::pin(async move { result })
     }
 

@@ -190,8 +190,13 @@ fn handed(handed: Handed, path: TopicPath) -> Result<Kept, NotKept> {
 pub(crate) fn known(store: &Store) -> Result<Vec<Known>, crate::Error> {
     let memories = shelf(store.dir())?;
     let one = |memory: crate::memory_dirs::Shelved| {
-        let basis = memory.front().basis;
-        Known { file: memory.path, text: memory.text, basis }
+        let front = memory.front();
+        Known {
+            description: front.description.unwrap_or_default(),
+            body: memory.body().to_owned(),
+            basis: front.basis,
+            file: memory.path,
+        }
     };
     Ok(memories.into_iter().map(one).collect())
 }

@@ -4,8 +4,8 @@ use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
-use mnemon_engine::{Allowed, Config, Offers, Remote, Setting};
-use mnemon_kernel::settings::PermissionMode;
+use mnemon_engine::{Allowed, AutoDream, Config, Offers, Remote, Setting};
+use mnemon_kernel::settings::{PermissionMode, Surface};
 use mnemon_kernel::{Limits, ModelTable};
 use mnemon_prefix::system::Surroundings;
 use mnemon_settings::provider::{Choice, models, window_overrides};
@@ -60,13 +60,15 @@ impl Builder {
             effort: own.effort.clone(),
             betas: choice.betas.clone(),
             budget: own.budget,
-            memory: own.memory,
             extraction: self.extraction(resolved),
             offers: Offers::from(&own.provider),
             surroundings,
             hooks: self.hook_registry(resolved),
             confinement: self.confinement(resolved, &roots),
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
+            memory: own.memory,
+            auto_dream: self.auto_dream(settings.auto_dream_enabled),
+            project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
             roots,
             user_home: self.user_home.clone(),
             permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
@@ -88,6 +90,15 @@ impl Builder {
                 Place::Remote => Remote::Yes,
                 Place::Own => Remote::No,
             },
+        }
+    }
+
+    /// Whether turns may start dreams. A run that ends with its answer would
+    /// have to wait for one, so there it has to be wanted.
+    fn auto_dream(&self, enabled: Option<bool>) -> AutoDream {
+        match (enabled, self.surface) {
+            (Some(true), _) | (None, Surface::Interactive) => AutoDream::On,
+            (Some(false), _) | (None, Surface::Headless) => AutoDream::Off,
         }
     }
 }

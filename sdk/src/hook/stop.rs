@@ -80,7 +80,7 @@ impl Beside {
                 Verdict::Accept(_) => Place::Named(one.name.clone()),
                 Verdict::Update { of, .. } => {
                     let same = known.iter().find(|known| known.file == of);
-                    if same.is_none_or(|same| same.text.contains(one.body.as_str())) {
+                    if same.is_none_or(|same| same.body.contains(one.body.as_str())) {
                         continue;
                     }
                     match TopicPath::new(&of) {

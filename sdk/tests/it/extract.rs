@@ -154,7 +154,7 @@ async fn l5_9_l5_15_l5_16_l5_17_a_turn_is_reviewed_and_what_is_worth_it_is_kept(
     let mains = place.server.requests_of("main");
     assert!(!mains.last().unwrap().body["messages"].to_string().contains("real_db.md"));
     assert!(
-        session.ledger().lines().any(|(source, _, line)| source == "extract" && line.requests == 2)
+        session.ledger().lines().any(|(source, _, line)| source == "extract" && line.requests == 1)
     );
     assert!(place.transcript().iter().any(|line| line["subtype"] == "mnemon_extracted"));
 }

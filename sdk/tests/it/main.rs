@@ -13,6 +13,7 @@ mod budget;
 mod cache;
 mod clearing;
 mod collapse;
+mod dates;
 mod examples;
 mod extract;
 mod faults;

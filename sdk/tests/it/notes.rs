@@ -451,3 +451,41 @@ async fn q4_a_forked_session_takes_the_notes_along() {
     turn(&mut forked, "read it").await;
     assert!(notes_of(&forked).contains("Update 2.") && notes_of(&session).contains("Update 1."));
 }
+
+#[tokio::test]
+async fn l5_27_notes_keep_to_the_background_budget() {
+    let place = place(take_notes);
+    let agent = place
+        .builder_with(&[("MNEMON_FLAG_SESSION_MEMORY", "1")])
+        .set("--budget", "/mnemon/budget/session_tokens", 1)
+        .build()
+        .await
+        .unwrap();
+    let mut session = agent.start();
+    for _ in 0..4 {
+        turn(&mut session, "read it").await;
+    }
+    assert_eq!(updates(&place), 1, "the first one used it up");
+}
+
+#[tokio::test]
+async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
+    let place = place(take_notes);
+    let agent = agent(&place).await;
+    let mut session = agent.start();
+    assert!(session.update_notes().await.unwrap().is_err(), "there is nothing to note yet");
+    turn(&mut session, "hello").await;
+    assert_eq!(session.update_notes().await.unwrap(), Ok(true));
+    assert!(notes_of(&session).contains("Update 1."));
+    let file = session.notes().await.unwrap().unwrap();
+    session
+        .write_notes(&file.text.replace("Update 1.", "Mine."), file.expect.clone())
+        .await
+        .unwrap();
+    let stale = session.write_notes("no", file.expect).await;
+    assert!(stale.is_err() && notes_of(&session).contains("Mine."));
+    let off = agent_with(&place, &[("MNEMON_FLAG_SESSION_MEMORY", "0")]).await;
+    let mut session = off.start();
+    turn(&mut session, "hello").await;
+    assert!(session.update_notes().await.unwrap().is_err());
+}

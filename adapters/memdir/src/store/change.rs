@@ -3,13 +3,13 @@
 use super::commit::Edit;
 use super::indexes::{Indexes, Novelty};
 use super::read::TopicHead;
-use super::save::{Expect, Place, Save, Saved, pointer_of};
+use super::save::{Expect, Place, Save, Saved};
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, EntryId};
 use crate::path::TopicPath;
 use mnemon_memfile::index::INDEX_FILE;
-use mnemon_memfile::secrets;
+use mnemon_memfile::{Pointer, secrets};
 
 impl Store {
     /// Removes a memory and its line in the index. The history keeps it.
@@ -133,7 +133,7 @@ impl Store {
         for topic in orphans {
             // It may have gone, or got its pointer, since it was looked for.
             let Some(read) = self.read_text(topic.path.as_str())? else { continue };
-            indexes.set(&pointer_of(&topic.path, &read.text), Novelty::Known)?;
+            indexes.set(&Pointer::of(topic.path.as_str(), &read.text), Novelty::Known)?;
         }
         indexes.fit()?;
         self.notice_some(&mut held, &indexes.changed(), by)?;

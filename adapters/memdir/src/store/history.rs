@@ -144,20 +144,39 @@ impl Store {
             if edit.after.content.is_some() { edits.push(edit) } else { removed.push(edit) }
         }
         if !topics.is_empty() {
-            let mut indexes = Indexes::load(self)?;
-            for change in &topics {
-                match (&change.before, self.old_pointer(&lists, &change.path)?) {
-                    (None, _) => indexes.remove(&change.path)?,
-                    (Some(_), Some(pointer)) => indexes.set(&pointer, Novelty::Known)?,
-                    (Some(_), None) => {}
-                }
-            }
-            indexes.fit()?;
-            edits.extend(indexes.edits());
+            edits.extend(self.lists_back(&lists, &topics)?);
         }
         edits.extend(removed);
         let what = What { action: Action::Undo, undoes: vec![id] };
         self.commit(&mut held, what, edits, by)
+    }
+
+    /// The edits that bring indexes back. Those that hold what the entry left
+    /// hold again what they held; where somebody changed one since, it points
+    /// to the memories that are there.
+    fn lists_back(&self, lists: &[&Change], topics: &[&Change]) -> Result<Vec<Edit>, Error> {
+        let mut exact = Vec::new();
+        for change in lists {
+            let now = self.state(&change.path)?;
+            if now.content == change.after {
+                exact.push(self.back_to(change.before.as_ref(), &change.path, now)?);
+            }
+        }
+        if exact.len() == lists.len() {
+            // A pointer never leads nowhere: sub-indexes come first, or go last.
+            exact.sort_by_key(|edit| (edit.after.content.is_none(), is_index_name(&edit.path)));
+            return Ok(exact);
+        }
+        let mut indexes = Indexes::load(self)?;
+        for change in topics {
+            match (&change.before, self.old_pointer(lists, &change.path)?) {
+                (None, _) => indexes.remove(&change.path)?,
+                (Some(_), Some(pointer)) => indexes.set(&pointer, Novelty::Known)?,
+                (Some(_), None) => {}
+            }
+        }
+        indexes.fit()?;
+        Ok(indexes.edits())
     }
 
     /// Brings the store back to what it was at a time, index and all.

@@ -265,10 +265,9 @@ impl Store {
     pub fn is_persons(&self, path: &TopicPath) -> Result<bool, Error> {
         use mnemon_memfile::frontmatter::Basis;
         let blame = self.blame(path)?;
-        let by_hand = |author: &Author| matches!(author, Author::Person | Author::Foreign);
         Ok(blame.front.basis == Some(Basis::Stated)
             || blame.entries.is_empty()
-            || blame.entries.iter().any(|entry| by_hand(&entry.author)))
+            || blame.entries.iter().any(|entry| super::stored::is_by_hand(&entry.author)))
     }
 
     fn load(&self, id: ProposalId) -> Result<Option<Proposal>, Error> {

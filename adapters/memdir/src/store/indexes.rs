@@ -3,7 +3,7 @@
 use super::commit::{Edit, State};
 use super::{Options, Store};
 use crate::error::Error;
-use mnemon_memfile::index::{INDEX_FILE, breach, is_sub_index, reach, split};
+use mnemon_memfile::index::{INDEX_FILE, breach, is_sub_index, reach, relative, split};
 use mnemon_memfile::{Index, Pointer};
 use std::collections::BTreeMap;
 
@@ -212,35 +212,5 @@ impl<'a> Indexes<'a> {
             .collect();
         edits.sort_by_key(|edit| edit.path == INDEX_FILE);
         edits
-    }
-}
-
-/// A memory's path as it is written in an index file.
-fn relative(index: &str, target: &str) -> String {
-    let Some((folder, _)) = index.rsplit_once('/') else {
-        return target.to_owned();
-    };
-    let mut from: Vec<&str> = folder.split('/').collect();
-    let mut to: Vec<&str> = target.split('/').collect();
-    from.reverse();
-    to.reverse();
-    while from.last().is_some() && from.last() == to.last() && to.len() > 1 {
-        from.pop();
-        to.pop();
-    }
-    let up = from.iter().map(|_| "..");
-    up.chain(to.into_iter().rev()).collect::<Vec<_>>().join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::relative;
-
-    #[test]
-    fn paths_are_written_from_the_index() {
-        assert_eq!(relative("MEMORY.md", "a/b.md"), "a/b.md");
-        assert_eq!(relative("a/index.md", "a/b.md"), "b.md");
-        assert_eq!(relative("a/index.md", "c/b.md"), "../c/b.md");
-        assert_eq!(relative("a/b/index.md", "a/x.md"), "../x.md");
     }
 }

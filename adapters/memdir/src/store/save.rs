@@ -12,9 +12,6 @@ use mnemon_memfile::slug::{free_slug, slugify};
 use mnemon_memfile::{Memory, MemoryType, Pointer, secrets};
 use std::path::Path;
 
-/// Most characters of a pointer's hook (L5.3: a line has about 150).
-const HOOK_CHARS: usize = 140;
-
 /// Where a memory goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -203,30 +200,14 @@ fn wanted_pointer(
             hook: hook.to_owned(),
         });
     }
-    let new = pointer_of(path, save.text);
+    let new = Pointer::of(path.as_str(), save.text);
     let Some(bytes) = &before.bytes else { return Ok(new) };
     let Some(there) = indexes.pointer(path.as_str())? else { return Ok(new) };
-    let old = pointer_of(path, &String::from_utf8_lossy(bytes));
+    let old = Pointer::of(path.as_str(), &String::from_utf8_lossy(bytes));
     let follow = |there: String, old: &str, new: String| if there == old { new } else { there };
     Ok(Pointer {
         title: follow(there.title, &old.title, new.title),
         hook: follow(there.hook, &old.hook, new.hook),
         target: new.target,
     })
-}
-
-/// The line that a memory itself asks for: its name and description, or what
-/// its file is called and starts with.
-pub(super) fn pointer_of(path: &TopicPath, text: &str) -> Pointer {
-    let memory = Memory::parse(text);
-    let stem = path.as_str().rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-    let title = memory.front.name.unwrap_or_else(|| stem.to_owned());
-    let first_line =
-        || memory.body.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
-    let hook = memory.front.description.or_else(first_line).unwrap_or_default();
-    let hook: String = match hook.char_indices().nth(HOOK_CHARS) {
-        Some((end, _)) => format!("{}…", hook.get(..end).unwrap_or_default().trim_end()),
-        None => hook,
-    };
-    Pointer { title, target: path.to_string(), hook }
 }

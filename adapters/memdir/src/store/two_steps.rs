@@ -4,11 +4,12 @@
 
 use super::commit::Edit;
 use super::indexes::{Indexes, Novelty};
-use super::save::{Expect, Place, Save, pointer_of};
+use super::save::{Expect, Place, Save};
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, EntryId};
 use crate::path::TopicPath;
+use mnemon_memfile::Pointer;
 use mnemon_memfile::index::INDEX_FILE;
 
 impl Store {
@@ -46,7 +47,7 @@ impl Store {
         for path in paths {
             let Some(read) = self.read_text(path.as_str())? else { continue };
             if indexes.pointer(path.as_str())?.is_none() {
-                indexes.set(&pointer_of(path, &read.text), Novelty::Known)?;
+                indexes.set(&Pointer::of(path.as_str(), &read.text), Novelty::Known)?;
             }
         }
         indexes.fit()?;

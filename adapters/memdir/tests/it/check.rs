@@ -14,7 +14,7 @@ fn l5_28_the_index_is_mended() {
     fs::create_dir(d.join("sub")).unwrap();
     fs::write(d.join("sub/b.md"), memory("b", "the second thing concerns boats")).unwrap();
     let store = open(d);
-    let issues = store.check(|_| false).unwrap();
+    let issues = store.check(|_, _| false).unwrap();
     assert_eq!(
         issues,
         [
@@ -25,7 +25,7 @@ fn l5_28_the_index_is_mended() {
     let entry = store.fix(&by()).unwrap();
     assert!(entry.is_some());
     assert_eq!(index(d), "# M\n\n- [A](a.md) — y\n- [b](sub/b.md) — about b\n");
-    assert_eq!(store.check(|_| false).unwrap(), []);
+    assert_eq!(store.check(|_, _| false).unwrap(), []);
     assert_eq!(store.fix(&by()).unwrap(), None);
 }
 
@@ -41,10 +41,10 @@ fn l5_28_too_long_an_index_is_split() {
         .unwrap();
     }
     let store = open(dir.path());
-    assert!(store.check(|_| false).unwrap().iter().any(Issue::is_mendable));
+    assert!(store.check(|_, _| false).unwrap().iter().any(Issue::is_mendable));
     store.fix(&by()).unwrap();
     let left: Vec<_> =
-        store.check(|_| false).unwrap().into_iter().filter(Issue::is_mendable).collect();
+        store.check(|_, _| false).unwrap().into_iter().filter(Issue::is_mendable).collect();
     assert_eq!(left, []);
     assert_eq!(store.load_index().unwrap().cut, None);
 }
@@ -66,7 +66,7 @@ fn l6_8_other_faults_are_named() {
     let store = open(d);
     store.fix(&by()).unwrap();
     let gone = Reference::Path("src/db/pool.rs".into());
-    let issues = store.check(|found| *found == gone).unwrap();
+    let issues = store.check(|found, _| *found == gone).unwrap();
     let has = |wanted: &dyn Fn(&Issue) -> bool| assert!(issues.iter().any(wanted), "{issues:#?}");
     has(&|issue| *issue == Issue::NearCopy(path("a.md"), path("b.md")));
     has(&|issue| *issue == Issue::Drift(path("a.md"), gone.clone()));

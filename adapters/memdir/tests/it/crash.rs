@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Stops before the step of this number.
 #[derive(Debug)]
-struct StopAt {
-    left: AtomicUsize,
+pub(crate) struct StopAt {
+    pub(crate) left: AtomicUsize,
 }
 
 impl Steps for StopAt {
@@ -105,7 +105,7 @@ fn l5_17_a_change_that_is_stopped_anywhere_is_old_or_new() {
             } else {
                 seen_new += 1;
             }
-            let wrong = store.check(|_| false).unwrap();
+            let wrong = store.check(|_, _| false).unwrap();
             assert!(!wrong.iter().any(Issue::is_mendable), "stopped at {stop}: {wrong:?}");
             let log = store.log(None, 100).unwrap();
             assert_eq!(log.len(), if now == old { 2 } else { 3 }, "stopped at {stop}");

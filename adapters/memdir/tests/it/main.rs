@@ -11,6 +11,8 @@
 
 mod check;
 mod crash;
+mod dream_lock;
+mod dream_night;
 mod history;
 mod inbox;
 mod processes;

@@ -108,7 +108,7 @@ fn l5_17_many_processes_at_once_lose_nothing() {
             assert_eq!(bodies.values().filter(|text| text.contains(&line)).count(), 1, "{line}");
         }
     }
-    let wrong = store.check(|_| false).unwrap();
+    let wrong = store.check(|_, _| false).unwrap();
     assert!(!wrong.iter().any(Issue::is_mendable), "{wrong:?}");
     assert_eq!(store.load_index().unwrap().cut, None);
     let mut ids: Vec<u64> =
@@ -127,7 +127,7 @@ fn l5_17_a_process_killed_at_any_step_leaves_a_store_that_opens() {
         save_at(&open(dir.path()), "kept", "this one is older");
         let status = end_of(child(dir.path(), &format!("die {step}")));
         let store = open(dir.path());
-        let wrong = store.check(|_| false).unwrap();
+        let wrong = store.check(|_, _| false).unwrap();
         assert!(!wrong.iter().any(Issue::is_mendable), "killed at {step}: {wrong:?}");
         let count = store.scan(10).unwrap().len();
         assert!(count == 1 || count == 2, "killed at {step}");

@@ -141,7 +141,7 @@ fn l5_28_the_index_stays_within_its_caps() {
     }
     assert!(moved.contains(&"index-db.md".to_owned()), "{moved:?}");
     let mendable = |issue: &mnemon_memdir::check::Issue| issue.is_mendable();
-    assert!(!store.check(|_| false).unwrap().iter().any(mendable));
+    assert!(!store.check(|_, _| false).unwrap().iter().any(mendable));
     // One that moved to a sub-index is changed and forgotten there.
     save_at(&store, "db-topic-0", "changed");
     store.forget(&path("db-topic-0.md"), &by()).unwrap();

@@ -1,6 +1,6 @@
 //! The arguments of commands that look at what is there.
 
-use super::Choices;
+use super::{Choices, OutputFormat};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -171,4 +171,24 @@ pub(crate) enum ExportFormat {
     Markdown,
     /// Every line as it is
     Jsonl,
+}
+
+/// `mnemon dream`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DreamArgs {
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Dream even if it is not time yet
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// For programs: one JSON object at the end
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) output_format: OutputFormat,
+    /// Settings.
+    #[command(flatten)]
+    pub(crate) choices: Choices,
 }

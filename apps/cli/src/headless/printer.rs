@@ -219,7 +219,8 @@ fn streamed(event: &Event) -> Option<Value> {
     }
 }
 
-fn task_fields(task: &TaskView) -> Value {
+/// What a program is told of a task.
+pub(crate) fn task_fields(task: &TaskView) -> Value {
     let (status, reason) = match &task.status {
         TaskStatus::Running => ("running", None),
         TaskStatus::Completed => ("completed", None),

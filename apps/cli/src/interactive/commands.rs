@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage};
+use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes};
 use crate::cost;
 use crate::log;
 use crate::pick::Opened;
@@ -55,6 +55,12 @@ const COMMANDS: &[Command] = &[
         run: |repl, text| Box::pin(compact::run(repl, text)),
     },
     Command {
+        names: &["notes"],
+        takes: "[path | edit | update]",
+        about: "the running notes on this session",
+        run: |repl, text| Box::pin(notes::run(repl, text)),
+    },
+    Command {
         names: &["messages"],
         takes: "",
         about: "what the model sees, with numbers",
@@ -89,6 +95,12 @@ const COMMANDS: &[Command] = &[
         takes: "ID",
         about: "bring back what is out of view",
         run: |repl, name| Box::pin(messages::expand(repl, name)),
+    },
+    Command {
+        names: &["dream"],
+        takes: "[--dry-run] [--force]",
+        about: "tidy memories: join copies, mend the index, drop what no longer holds",
+        run: |repl, text| Box::pin(dream(repl, text)),
     },
     Command {
         names: &["model"],
@@ -159,6 +171,18 @@ fn help(repl: &Repl<'_>) -> Result<Flow> {
         .collect();
     repl.presenter.table(&rows)?;
     repl.presenter.line("a backslash at the end of a line goes on with the next")?;
+    Ok(Flow::GoOn)
+}
+
+async fn dream(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
+    let Some(wish) = crate::dream::wish(text) else {
+        repl.presenter.note(Look::Yellow, "write /dream, /dream --dry-run or /dream --force");
+        return Ok(Flow::GoOn);
+    };
+    let Repl { session, signals, presenter, .. } = repl;
+    let watch = crate::dream::Watch::lines(*presenter);
+    let end = crate::dream::watched(session, wish, signals, watch).await?;
+    crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }
 

@@ -1,6 +1,10 @@
 //! Lines of standard input, read by a thread of their own.
+//!
+//! After a command that a person typed, the next line is read only when it is
+//! asked for: a command may start an editor, which reads the same keys.
 
 use std::io::{BufRead, IsTerminal, Read};
+use std::sync::mpsc;
 use tokio::sync::mpsc::{Receiver, channel};
 
 /// Lines that are read ahead.
@@ -12,6 +16,10 @@ const MOST_BYTES: u64 = 4 << 20;
 pub(super) struct Lines {
     receiver: Receiver<String>,
     source: Source,
+    /// Lets the thread go on after a command.
+    go_on: mpsc::Sender<()>,
+    /// Whether it waits for that.
+    held: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,20 +34,29 @@ impl Lines {
         let (sender, receiver) = channel(AHEAD);
         let typed = std::io::stdin().is_terminal();
         let source = if typed { Source::Terminal } else { Source::Pipe };
+        let (go_on, may_go_on) = mpsc::channel();
         std::thread::spawn(move || {
             let mut input = std::io::stdin().lock();
             while let Some(line) = read_line(&mut input) {
-                if sender.blocking_send(line).is_err() {
+                let holds = source.holds(&line);
+                let sent = sender.blocking_send(line).is_ok();
+                if !sent || (holds && may_go_on.recv().is_err()) {
                     return;
                 }
             }
         });
-        Self { receiver, source }
+        Self { receiver, source, go_on, held: false }
     }
 
     /// The next line; none at the end.
     pub(super) async fn next(&mut self) -> Option<String> {
-        self.receiver.recv().await
+        if std::mem::take(&mut self.held) {
+            // The thread ended where nobody hears it.
+            let _ = self.go_on.send(());
+        }
+        let line = self.receiver.recv().await?;
+        self.held = self.source.holds(&line);
+        Some(line)
     }
 
     /// Whether a person types them.
@@ -53,10 +70,18 @@ impl Lines {
         let mut lines = Vec::new();
         if self.are_typed() {
             while let Ok(line) = self.receiver.try_recv() {
+                self.held = self.source.holds(&line);
                 lines.push(line);
             }
         }
         lines
+    }
+}
+
+impl Source {
+    /// Whether the next line waits until this one was acted upon.
+    fn holds(self, line: &str) -> bool {
+        self == Self::Terminal && line.starts_with('/')
     }
 }
 

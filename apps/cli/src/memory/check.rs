@@ -5,10 +5,11 @@ use crate::args::memory::Tier;
 use crate::fail::FAILED;
 use crate::present::{Look, Presenter};
 use anyhow::Result;
+use mnemon::kernel::ports::Names;
+use mnemon::memdir::Store;
 use mnemon::memdir::check::Issue;
-use mnemon::memfile::drift::Reference;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 impl Bench<'_> {
@@ -19,7 +20,11 @@ impl Bench<'_> {
             if fix && let Some(entry) = store.fix(&self.person("mended by check"))? {
                 mended.push((tier, entry));
             }
-            let issues = store.check(|reference| self.is_gone(reference, tier))?;
+            let gone = self.gone(tier, &store)?;
+            let today = self.now.date();
+            // Only what can be known for sure: a day that has passed makes a
+            // memory old, not wrong.
+            let issues = store.check(|found, _| found.is_gone(&gone, None, today))?;
             found.extend(issues.into_iter().map(|issue| (tier, issue)));
         }
         let code = if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) };
@@ -48,45 +53,15 @@ impl Bench<'_> {
         Ok(code)
     }
 
-    /// Whether something that a memory names is no longer there. Only what can
-    /// be known for sure: a day that has passed makes a memory old, not wrong,
-    /// a name in code may be anywhere, and what holds everywhere names files
-    /// of other projects.
-    fn is_gone(&self, reference: &Reference, tier: Tier) -> bool {
-        let root = self.memories.root();
-        match reference {
-            _ if tier == Tier::Global => false,
-            Reference::Path(path) => {
-                // A name without a folder may be anywhere below.
-                path.contains('/') && !root.join(path).exists()
-            }
-            Reference::Branch(name) => self.memories.branch().is_some() && !has_branch(root, name),
-            Reference::Symbol(_) | Reference::Date(_) => false,
+    /// What memories name that is no longer there. A name in code may be that
+    /// of something outside, and what holds everywhere names files of other
+    /// projects.
+    fn gone(&self, tier: Tier, store: &Store) -> Result<Names> {
+        if tier == Tier::Global {
+            return Ok(Names::default());
         }
+        Ok(self.memories.missing(Names { symbols: BTreeSet::new(), ..store.names()? }))
     }
-}
-
-/// Whether a repository has a branch, read from its files: no program is
-/// started in it (S2). Where that cannot be told, it has.
-fn has_branch(root: &Path, name: &str) -> bool {
-    let git = root.join(".git");
-    if !git.is_dir() || name.split('/').any(|part| part == ".." || part.is_empty()) {
-        return true;
-    }
-    let packed = std::fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
-    let packed = packed.lines().filter_map(|line| line.split_once(' ')).any(|(_, full)| {
-        let full = full.trim();
-        full.strip_prefix("refs/heads/") == Some(name)
-            || full
-                .strip_prefix("refs/remotes/")
-                .and_then(|rest| rest.split_once('/'))
-                .is_some_and(|(_, branch)| branch == name)
-    });
-    let remote = || {
-        let remotes = std::fs::read_dir(git.join("refs/remotes")).into_iter().flatten().flatten();
-        remotes.into_iter().any(|remote| remote.path().join(name).exists())
-    };
-    packed || git.join("refs/heads").join(name).exists() || remote()
 }
 
 fn issue_json(tier: Tier, issue: &Issue) -> Value {

@@ -29,14 +29,14 @@ fn text_of(from: impl Read) -> Result<String> {
 
 /// A text that was edited. The file stays until it was saved, so that nothing
 /// that a person wrote is lost.
-pub(super) struct Edited {
-    pub(super) text: String,
+pub(crate) struct Edited {
+    pub(crate) text: String,
     file: NamedTempFile,
 }
 
 impl Edited {
     /// Ends with an error, and tells where the text is.
-    pub(super) fn keep(self, error: anyhow::Error) -> anyhow::Error {
+    pub(crate) fn keep(self, error: anyhow::Error) -> anyhow::Error {
         if self.text.trim().is_empty() {
             return error;
         }
@@ -51,7 +51,7 @@ impl Edited {
 }
 
 /// Lets a person edit a text. The file that they edit is theirs alone (S5).
-pub(super) fn edit(text: &str, variables: &BTreeMap<String, String>) -> Result<Edited> {
+pub(crate) fn edit(text: &str, variables: &BTreeMap<String, String>) -> Result<Edited> {
     let set = |name: &&str| variables.get(*name).filter(|value| !value.trim().is_empty());
     let editor = ["VISUAL", "EDITOR"].iter().find_map(set).map_or("vi", String::as_str);
     let named = tempfile::Builder::new().prefix("mnemon-").suffix(".md").tempfile();

@@ -261,6 +261,7 @@ fn word(action: Action) -> &'static str {
         Action::Index => "index",
         Action::Foreign => "change",
         Action::Undo => "undo",
+        Action::Dream => "dream",
         Action::Unknown => "?",
     }
 }

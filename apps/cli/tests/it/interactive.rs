@@ -1,7 +1,7 @@
 //! The line prompt, with lines from a pipe.
 
-use crate::desk::Desk;
-use mnemon_testkit::{Reply, Scenario, oracle};
+use crate::desk::{Desk, Running};
+use mnemon_testkit::{Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::json;
 
 fn talk(desk: &Desk, args: &[&str], lines: &[&str]) -> crate::desk::Ran {
@@ -151,4 +151,41 @@ fn q9_a_wish_to_end_is_heard_during_a_turn() {
     drop(input);
     let ran = desk.run(&["-p", "-c", "still there?"]).ok();
     assert!(ran.out.contains("still there?"), "{}", ran.out);
+}
+
+/// A model that notes what it is told to note.
+fn noting() -> Desk {
+    let server = TestServer::with_handler(Rules::default(), |request| {
+        if request.source() != "session_memory" {
+            return Reply::text("Hello.");
+        }
+        let said = request.last_user_text();
+        let path = said.split("They are in ").nth(1).unwrap().split(", and you").next().unwrap();
+        let line = "_Step by step, what was tried and done, one short line each._";
+        let new = format!("{line}\n\n- said hello");
+        Reply::tool("Edit", json!({"file_path": path, "old_string": line, "new_string": new}))
+    });
+    Desk { server: Some(server.unwrap()), ..Desk::offline() }
+}
+
+#[test]
+fn q9_l3_1_notes_are_shown_edited_and_brought_up_to_date() {
+    let desk = noting();
+    let mut command = desk.command(&[]);
+    command.env("MNEMON_FLAG_SESSION_MEMORY", "1").env("EDITOR", "sed -i s/hello/goodbye/");
+    let lines =
+        ["/notes", "hi", "/notes update", "/notes edit", "/notes", "/notes path", "/notes x"];
+    let ran = Running::start(&mut command, Some(lines.join("\n").into_bytes())).end().ok();
+    for part in
+        ["there are no notes yet", "- said hello", "the notes are changed", "- said goodbye"]
+    {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    assert!(ran.err.contains("/notes takes path, edit or update"), "{}", ran.err);
+    let path = ran.out.lines().find(|line| line.ends_with("session-memory/summary.md")).unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().ends_with("- said goodbye\n"));
+    let shown = desk.run(&["sessions", "show"]).ok();
+    assert!(shown.out.contains(&format!("notes         {path}")), "{}", shown.out);
+    let shown = desk.run(&["sessions", "show", "--json"]).ok().json();
+    assert_eq!(shown["notes"], path);
 }

@@ -3,6 +3,7 @@
 use super::BoxFuture;
 use crate::error::{Class, Classify};
 use bytes::Bytes;
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
 /// Reading and writing files by absolute path.
@@ -60,6 +61,8 @@ pub struct FileStat {
     pub kind: FileKind,
     /// Its size in bytes.
     pub bytes: u64,
+    /// When it was last written, where that is known.
+    pub modified: Option<Timestamp>,
 }
 
 /// Kinds of things at a path.

@@ -2,6 +2,7 @@
 
 use super::BoxFuture;
 use crate::error::{Class, Classify};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Searching a tree, with ignore files honoured.
@@ -11,6 +12,30 @@ pub trait Search: Send + Sync {
 
     /// Lines that match a regular expression.
     fn grep(&self, query: GrepQuery) -> BoxFuture<'_, Result<GrepFound, SearchError>>;
+
+    /// Those of some names that a project surely does not have (L6.8), looking
+    /// at no more than `max_bytes` of its files. Where that cannot be told,
+    /// there are none.
+    fn missing(
+        &self,
+        root: PathBuf,
+        names: Names,
+        max_bytes: u64,
+    ) -> BoxFuture<'_, Result<Names, SearchError>> {
+        let _ = (root, names, max_bytes);
+        Box::pin(async { Ok(Names::default()) })
+    }
+}
+
+/// Things that somebody named and that a project may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Files and folders, from the root.
+    pub paths: BTreeSet<String>,
+    /// Names in code, such as `Client::send`.
+    pub symbols: BTreeSet<String>,
+    /// Branches.
+    pub branches: BTreeSet<String>,
 }
 
 /// A search for files.

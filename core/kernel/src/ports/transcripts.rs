@@ -27,6 +27,15 @@ pub trait Transcripts: Send + Sync {
     /// All transcripts, newest first, with as much of each as a list needs.
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>>;
 
+    /// All transcripts with when they were last written, in no order. Nothing
+    /// of them is read: thousands take milliseconds.
+    fn touched(&self) -> BoxFuture<'_, Result<Vec<(SessionId, Timestamp)>, TranscriptError>> {
+        Box::pin(async move {
+            let all = self.glimpse().await?;
+            Ok(all.into_iter().map(|one| (one.session, one.modified)).collect())
+        })
+    }
+
     /// Keeps a file beside the transcript: written whole, once, for its owner
     /// alone. One that is there already stays as it is. Gives its path.
     fn keep<'a>(

@@ -71,8 +71,10 @@ pub fn reach(index: &str, mut read: impl FnMut(&str) -> Option<String>) -> Reach
     found
 }
 
-/// A target, written in a file, from the directory's top; `None` if it leads out.
-fn resolve(from: &str, target: &str) -> Option<String> {
+/// A target, written in an index file, from the directory's top; `None` if it
+/// leads out.
+#[must_use]
+pub fn resolve(from: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in target.split('/') {
@@ -87,9 +89,40 @@ fn resolve(from: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
+/// A memory's path as it is written in an index file: the other way round.
+#[must_use]
+pub fn relative(index: &str, target: &str) -> String {
+    let Some((folder, _)) = index.rsplit_once('/') else {
+        return target.to_owned();
+    };
+    let mut from: Vec<&str> = folder.split('/').collect();
+    let mut to: Vec<&str> = target.split('/').collect();
+    from.reverse();
+    to.reverse();
+    while from.last().is_some() && from.last() == to.last() && to.len() > 1 {
+        from.pop();
+        to.pop();
+    }
+    let up = from.iter().map(|_| "..");
+    up.chain(to.into_iter().rev()).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_written_from_the_index() {
+        for (index, target, written) in [
+            ("MEMORY.md", "a/b.md", "a/b.md"),
+            ("a/index.md", "a/b.md", "b.md"),
+            ("a/index.md", "c/b.md", "../c/b.md"),
+            ("a/b/index.md", "a/x.md", "../x.md"),
+        ] {
+            assert_eq!(relative(index, target), written);
+            assert_eq!(resolve(index, written).as_deref(), Some(target));
+        }
+    }
 
     #[test]
     fn l5_28_topics_are_reached_through_sub_indexes() {

@@ -92,7 +92,7 @@ fn repeats(body: &str, instructions: &str, percent: u64) -> bool {
     if instructions.is_empty() {
         return false;
     }
-    let share = Fingerprint::of(body).share_in(&Fingerprint::of(instructions));
+    let share = Fingerprint::of(body).share_in([&Fingerprint::of(instructions)]);
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     let least = percent as f64 / 100.0;
     share >= least

@@ -1,0 +1,154 @@
+//! Consolidation as a session uses it. Everything runs on threads where it may
+//! block.
+
+use super::lock::{self, LOCK_FILE, Taken};
+use super::night::{DirNight, logs_read};
+use crate::error::Error;
+use crate::path::TopicPath;
+use crate::store::inbox::{Handed, Wish};
+use crate::store::{By, Options, Place, Replacement, Store};
+use jiff::Timestamp;
+use mnemon_kernel::ports::{
+    Begun, BoxFuture, Clock, DreamError, Dreams, Ending, Gathered, Holder, Night, Proposal, Stored,
+    Swap, Swapped,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The memories of a directory, to be consolidated.
+pub struct DirDreams {
+    dir: PathBuf,
+    clock: Arc<dyn Clock>,
+}
+
+impl DirDreams {
+    /// Those of this directory, links resolved. It is opened when it is needed.
+    #[must_use]
+    pub fn new(dir: PathBuf, clock: &Arc<dyn Clock>) -> Self {
+        Self { dir, clock: Arc::clone(clock) }
+    }
+
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Arc<Store>) -> Result<T, Error> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, DreamError>> {
+        let (dir, at) = (self.dir.clone(), self.clock.now());
+        let place = dir.clone();
+        blocking(dir, move || {
+            let store = Store::open_with(&place, Options::default(), at)?;
+            work(Arc::new(store))
+        })
+    }
+}
+
+impl Dreams for DirDreams {
+    fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.dir.join(LOCK_FILE)
+    }
+
+    fn begin(&self, at: Timestamp) -> BoxFuture<'_, Result<Begun, DreamError>> {
+        self.run(move |store| match lock::take(&store, at)? {
+            Taken::Held(held) => {
+                let night = Arc::new(DirNight::new(store, held)?);
+                Ok(Begun::Night(Box::new(Held { night })))
+            }
+            Taken::Locked { pid, since } => Ok(Begun::Locked(Holder { pid, since })),
+        })
+    }
+
+    fn look(&self) -> BoxFuture<'_, Result<Stored, DreamError>> {
+        self.run(|store| store.stored(logs_read(&store)))
+    }
+}
+
+/// A night, for async code. Calls share it, the end takes it.
+struct Held {
+    night: Arc<DirNight>,
+}
+
+impl Held {
+    fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&DirNight) -> Result<T, Error> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T, DreamError>> {
+        let night = Arc::clone(&self.night);
+        blocking(night.store().dir().to_owned(), move || work(&night))
+    }
+}
+
+impl Night for Held {
+    fn last(&self) -> Option<Timestamp> {
+        self.night.last()
+    }
+
+    fn copy(&self) -> &Path {
+        self.night.copy()
+    }
+
+    fn look(&self) -> BoxFuture<'_, Result<Stored, DreamError>> {
+        self.run(DirNight::look)
+    }
+
+    fn lay_out(&self, files: BTreeMap<String, String>) -> BoxFuture<'_, Result<(), DreamError>> {
+        self.run(move |night| night.lay_out(&files))
+    }
+
+    fn gather(&self) -> BoxFuture<'_, Result<Gathered, DreamError>> {
+        self.run(DirNight::gather)
+    }
+
+    fn swap(&self, swap: Swap) -> BoxFuture<'_, Result<Swapped, DreamError>> {
+        self.run(move |night| {
+            let mut by = By::agent("dream", &swap.reason, swap.at);
+            by.session = swap.session;
+            let files: Vec<Replacement> = swap
+                .edits
+                .into_iter()
+                .map(|edit| Replacement { path: edit.path, expect: edit.expect, text: edit.text })
+                .collect();
+            match night.swap(&files, &by) {
+                Ok(entry) => Ok(Swapped::Done(entry.map(|entry| entry.0))),
+                Err(Error::Changed { .. }) => Ok(Swapped::Changed),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn propose(&self, proposal: Proposal) -> BoxFuture<'_, Result<bool, DreamError>> {
+        self.run(move |night| {
+            let mut by = By::agent("dream", &proposal.why, proposal.at);
+            by.session = proposal.session;
+            let place = Place::At(TopicPath::new(&proposal.path)?);
+            let wish = Wish { place, text: proposal.text, line: None };
+            let handed = night.store().propose(&[wish], &by)?;
+            Ok(matches!(handed, Handed::New(_) | Handed::Waiting(_)))
+        })
+    }
+
+    fn end(self: Box<Self>, ending: Ending) -> BoxFuture<'static, Result<(), DreamError>> {
+        let dir = self.night.store().dir().to_owned();
+        blocking(dir, move || match Arc::try_unwrap(self.night) {
+            Ok(night) => night.end(ending),
+            // Somebody still reads: the last one that lets go rewinds.
+            Err(_) => Ok(()),
+        })
+    }
+}
+
+fn blocking<T: Send + 'static>(
+    dir: PathBuf,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> BoxFuture<'static, Result<T, DreamError>> {
+    Box::pin(async move {
+        let failed = |message: String| DreamError { dir: dir.clone(), message };
+        match tokio::task::spawn_blocking(work).await {
+            Ok(done) => done.map_err(|error| failed(error.to_string())),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    })
+}

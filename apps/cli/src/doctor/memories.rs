@@ -1,0 +1,45 @@
+//! Memories that name what is no longer there (L6.8). They are read, and not
+//! opened: the doctor changes nothing.
+
+use super::{Finding, Severity};
+use crate::args::Choices;
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use jiff::Zoned;
+use mnemon::kernel::ports::Names;
+use mnemon::memdir::Scope;
+use mnemon::memfile::drift::references;
+use mnemon::memory_dirs::shelf;
+
+const AREA: &str = "memory";
+/// How many are named one by one.
+const NAMED: usize = 10;
+
+/// Looks up what memories name.
+pub(super) fn look(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
+    let memories = setup::builder(ground, choices)?.memory_dirs()?;
+    // Without a directory there is nothing to look up.
+    let Ok(shelf) = shelf(&memories.dir(Scope::Project)) else { return Ok(Vec::new()) };
+    let mut names = Names::default();
+    for found in shelf.iter().flat_map(|memory| references(memory.body())) {
+        found.collect(&mut names);
+    }
+    let (gone, now) = (memories.missing(names), Zoned::now());
+    let mut drifted = Vec::new();
+    for memory in &shelf {
+        let written = memory.front().modified.unwrap_or(memory.modified);
+        let written = written.to_zoned(now.time_zone().clone()).date();
+        let old = references(memory.body()).into_iter();
+        let old = old.filter(|found| found.is_gone(&gone, Some(written), now.date()));
+        drifted.extend(old.map(|found| format!("{} {found}", memory.path)));
+    }
+    let fix = "mnemon dream, or mnemon memory edit";
+    let more = drifted.len().saturating_sub(NAMED);
+    let finding = |message| Finding::new(Severity::Info, AREA, message).fix(fix);
+    let mut findings: Vec<Finding> = drifted.into_iter().take(NAMED).map(finding).collect();
+    if more > 0 {
+        let message = format!("{more} more names in memories lead nowhere");
+        findings.push(finding(message));
+    }
+    Ok(findings)
+}

@@ -1,0 +1,241 @@
+//! `mnemon dream` and `/dream`: consolidating memories by hand (L6.6).
+
+use crate::args::{DreamArgs, OutputFormat};
+use crate::fail::{FAILED, LOCKED, NOTHING_TO_DO};
+use crate::headless::task_fields;
+use crate::present::{Look, Presenter, grouped};
+use crate::setup::{self, Ground};
+use crate::signals::Signals;
+use anyhow::Result;
+use jiff::Timestamp;
+use mnemon::engine::dreaming::{Change, Dreamer, Gates, Mode};
+use mnemon::engine::{DreamEnd, DreamWish, Dreamt};
+use mnemon::kernel::ports::Holder;
+use mnemon::memdir::store::FileDiff;
+use mnemon::{Event, Session, TaskStatus, TaskView};
+use serde_json::{Value, json};
+use std::process::ExitCode;
+use tokio::sync::mpsc::unbounded_channel;
+
+/// Dreams, and says what came of it.
+pub(crate) async fn run(
+    ground: &Ground,
+    args: &DreamArgs,
+    presenter: &Presenter,
+) -> Result<ExitCode> {
+    let agent = setup::for_looking(ground, &args.choices).await?;
+    let format = if args.json { OutputFormat::Json } else { args.output_format };
+    let wish = DreamWish {
+        gates: if args.force { Gates::Skipped } else { Gates::Kept },
+        mode: if args.dry_run { Mode::Show } else { Mode::Apply },
+    };
+    let watch = match format {
+        OutputFormat::Text => Watch::lines(*presenter),
+        OutputFormat::Json => Watch::Silent,
+        OutputFormat::StreamJson => Watch::Stream,
+    };
+    let mut session = agent.start();
+    let mut signals = Signals::take()?;
+    let end = watched(&mut session, wish, &mut signals, watch).await?;
+    // What it cost is booked.
+    session.finish().await?;
+    agent.shutdown().await;
+    match format {
+        OutputFormat::Text => show(&end, wish, presenter)?,
+        OutputFormat::Json => Presenter::json(&as_json(&end, wish))?,
+        OutputFormat::StreamJson => Presenter::json_line(&as_json(&end, wish))?,
+    }
+    Ok(match end {
+        DreamEnd::Done(_) => ExitCode::SUCCESS,
+        DreamEnd::Nothing(_) => ExitCode::from(NOTHING_TO_DO),
+        DreamEnd::Locked(_) => ExitCode::from(LOCKED),
+        DreamEnd::Failed(_) | DreamEnd::Stopped => ExitCode::from(FAILED),
+    })
+}
+
+/// What follows `/dream`; none where it makes no sense.
+pub(crate) fn wish(text: &str) -> Option<DreamWish> {
+    let mut wish = DreamWish::default();
+    for word in text.split_whitespace() {
+        match word {
+            "--dry-run" => wish.mode = Mode::Show,
+            "--force" => wish.gates = Gates::Skipped,
+            _ => return None,
+        }
+    }
+    Some(wish)
+}
+
+/// How a dream that runs is shown.
+pub(crate) enum Watch {
+    /// Line by line, for people.
+    Lines {
+        /// Where to.
+        presenter: Presenter,
+        /// What was said last.
+        last: String,
+    },
+    /// Not at all.
+    Silent,
+    /// As lines of JSON.
+    Stream,
+}
+
+impl Watch {
+    /// Line by line, for people.
+    pub(crate) fn lines(presenter: Presenter) -> Self {
+        Self::Lines { presenter, last: String::new() }
+    }
+
+    fn event(&mut self, task: &TaskView) -> Result<()> {
+        match self {
+            Self::Silent => {}
+            Self::Stream => {
+                let mut value = json!({"type": "system", "subtype": "mnemon_task"});
+                if let (Some(map), Value::Object(rest)) = (value.as_object_mut(), task_fields(task))
+                {
+                    map.extend(rest);
+                }
+                Presenter::json_line(&value)?;
+            }
+            Self::Lines { presenter, last } => {
+                let line = task.lines.back().map(String::as_str).unwrap_or_default();
+                let said = format!("{}: {line}", task.phase);
+                if task.status == TaskStatus::Running && !line.is_empty() && said != *last {
+                    let since = Timestamp::now().duration_since(task.started).as_secs();
+                    presenter.note(Look::Dim, &format!("{since:>4} s  {said}"));
+                    *last = said;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a dream to its end, and shows it meanwhile. Ctrl-C stops it.
+pub(crate) async fn watched(
+    session: &mut Session,
+    wish: DreamWish,
+    signals: &mut Signals,
+    mut watch: Watch,
+) -> Result<DreamEnd> {
+    let (sender, mut events) = unbounded_channel();
+    session.watch(sender);
+    let mut dreaming = match session.dream(wish).await {
+        Ok(dreaming) => dreaming,
+        Err(end) => return Ok(end),
+    };
+    if let Watch::Lines { presenter, .. } = &watch {
+        presenter.note(Look::Dim, "dreaming; Ctrl-C stops it and leaves everything as it was");
+    }
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => if let Event::Task(task) = &event {
+                watch.event(task)?;
+            },
+            end = &mut dreaming.end => {
+                // A task that was cut off has no more to say.
+                return Ok(end.unwrap_or(DreamEnd::Stopped));
+            }
+            _ = signals.next() => {
+                let _ = session.background().stop(&dreaming.task);
+            }
+        }
+    }
+}
+
+/// Says what came of it.
+pub(crate) fn show(end: &DreamEnd, wish: DreamWish, presenter: &Presenter) -> Result<()> {
+    match end {
+        DreamEnd::Done(dreamt) => done(dreamt, wish, presenter)?,
+        DreamEnd::Nothing(why) => {
+            presenter.line(&format!("nothing to do: {why}"))?;
+            presenter.note(Look::Dim, "--force dreams all the same");
+        }
+        DreamEnd::Locked(holder) => {
+            presenter.note(Look::Red, &format!("another dream runs: {}", told(holder)));
+        }
+        DreamEnd::Failed(why) => {
+            let text = format!("error: the dream failed, and memories are as they were: {why}");
+            presenter.note(Look::Red, &text);
+        }
+        DreamEnd::Stopped => {
+            presenter.note(Look::Yellow, "stopped; memories are as they were");
+        }
+    }
+    Ok(())
+}
+
+fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
+    let dry = wish.mode == Mode::Show;
+    if dry {
+        for change in &dreamt.changes {
+            presenter.text(&diff(change))?;
+        }
+    }
+    for line in dreamt.report.lines() {
+        presenter.line(&line)?;
+    }
+    let by = match dreamt.by {
+        Dreamer::Rules => "by rule, without a model".to_owned(),
+        Dreamer::Model => {
+            let tokens = dreamt.usage.prompt().0 + dreamt.usage.output;
+            format!("{} tokens, ${:.4}", grouped(tokens), dreamt.cost.0)
+        }
+    };
+    let what = if dry { "would be" } else { "done" };
+    presenter.line(&format!("{what}: {} ({by})", dreamt.report.summary()))?;
+    if let Some(entry) = dreamt.entry {
+        presenter.note(Look::Dim, &format!("to take it back: `mnemon memory undo {entry}`"));
+    }
+    if !dry && !dreamt.report.proposed.is_empty() {
+        presenter.note(Look::Dim, "to decide what was proposed: `mnemon memory inbox`");
+    }
+    Ok(())
+}
+
+/// Who dreams, and for how long.
+fn told(holder: &Holder) -> String {
+    let pid = holder.pid.map_or("an unknown process".to_owned(), |pid| format!("process {pid}"));
+    match age(holder) {
+        Some(seconds) => format!("{pid}, for {} min {} s", seconds / 60, seconds % 60),
+        None => pid,
+    }
+}
+
+fn age(holder: &Holder) -> Option<i64> {
+    holder.since.map(|since| Timestamp::now().duration_since(since).as_secs().max(0))
+}
+
+fn diff(change: &Change) -> String {
+    let Change { path, before, after } = change.clone();
+    FileDiff { path, before, after }.unified()
+}
+
+fn as_json(end: &DreamEnd, wish: DreamWish) -> Value {
+    let dry_run = wish.mode == Mode::Show;
+    let plain = |status: &str, why: Option<&str>| json!({"type": "dream", "status": status, "dry_run": dry_run, "reason": why});
+    match end {
+        DreamEnd::Nothing(why) => plain("nothing", Some(why)),
+        DreamEnd::Failed(why) => plain("failed", Some(why)),
+        DreamEnd::Stopped => plain("stopped", None),
+        DreamEnd::Locked(holder) => json!({
+            "type": "dream", "status": "locked", "dry_run": dry_run,
+            "pid": holder.pid, "since": holder.since, "age_s": age(holder),
+        }),
+        DreamEnd::Done(dreamt) => json!({
+            "type": "dream", "status": "done", "dry_run": dry_run,
+            "dreamer": match dreamt.by { Dreamer::Rules => "rules", Dreamer::Model => "model" },
+            "entry": dreamt.entry,
+            "undo": dreamt.entry.map(|entry| format!("mnemon memory undo {entry}")),
+            "summary": dreamt.report.summary(),
+            "report": dreamt.report,
+            "changes": dreamt.changes.iter().map(|change| {
+                json!({"path": change.path, "diff": diff(change)})
+            }).collect::<Vec<_>>(),
+            "tokens": dreamt.usage.prompt().0 + dreamt.usage.output,
+            "total_cost_usd": dreamt.cost.0,
+        }),
+    }
+}

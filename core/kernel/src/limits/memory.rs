@@ -1,0 +1,117 @@
+//! The limits of what is remembered: bringing memories in, searching what was
+//! said, consolidating.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+limits! {
+    /// Layer 5: what is reviewed after a turn, and what earns its place (L5).
+    ExtractLimits {
+        /// A review takes place every so many turns.
+        every_turns: u64 = 1,
+        /// Most requests of one review.
+        rounds: u32 = 5,
+        /// Longest a review may take, in seconds.
+        deadline_s: u64 = 600,
+        /// Largest memory that is written without a person, in bytes: what recall shows of one.
+        file_bytes: usize = 4_096,
+        /// Percentage of a memory's words that somebody has to have said.
+        evidence_percent: u64 = 25,
+        /// Percentage of a memory's words that the person has to have said for it to count as stated.
+        stated_percent: u64 = 50,
+        /// Percentage of a memory's words that only strangers said, from which on it rests on them.
+        stranger_percent: u64 = 34,
+        /// Percentage of a memory that instruction files may say already.
+        instruction_percent: u64 = 60,
+        /// Percentage of a memory's words that may be paths.
+        path_percent: u64 = 15,
+        /// Most lines of code in a memory.
+        code_lines: usize = 5,
+        /// Messages that a memory names as its source.
+        source_messages: usize = 5,
+        /// Longest sentence that is kept by rule, in characters.
+        rule_chars: usize = 400,
+        /// Most memories that rules keep after one turn.
+        rule_memories: usize = 5,
+    }
+}
+
+limits! {
+    /// Layer 6: when memories are consolidated, and what a dream may do (L6).
+    DreamLimits {
+        /// Hours between two dreams.
+        hours: i64 = 24,
+        /// Minutes between two looks for sessions that were touched.
+        scan_minutes: i64 = 10,
+        /// Sessions that have to be touched since the last dream.
+        sessions: usize = 5,
+        /// Longest dream, in minutes.
+        minutes: u64 = 55,
+        /// Most model requests of one dream.
+        requests: u32 = 60,
+        /// A dream starts afresh where the session fills more than this percentage of the window.
+        fresh_percent: u64 = 50,
+        /// Most of the memories, as a percentage, that a dream may do away with.
+        delete_percent: u64 = 30,
+        /// Lines of the index that are mended after an agent's dream; with more faults it is thrown away.
+        mend_lines: usize = 10,
+        /// Largest memory that a dream may write, in bytes.
+        memory_bytes: usize = 65_536,
+        /// Bytes by which all memories together may grow in one dream.
+        growth_bytes: usize = 262_144,
+        /// Percentage of the words of a line that nobody said before, from which on it is laid before the person.
+        novel_percent: usize = 40,
+        /// Findings of each kind that are handed to a dream.
+        findings: usize = 40,
+        /// Bytes of a project that are looked through for names in code.
+        lookup_bytes: u64 = 256 * 1024 * 1024,
+        /// How often a result is merged again because the store changed meanwhile.
+        merge_tries: u32 = 8,
+    }
+}
+
+limits! {
+    /// Which memories are brought in, and how much of them (R2 to R5).
+    RecallLimits {
+        /// Files that are looked at for the manifest.
+        scan_files: usize = 10_000,
+        /// Files that the manifest lists.
+        manifest_files: usize = 200,
+        /// Lines at the start of a file in which its frontmatter is looked for.
+        head_lines: usize = 30,
+        /// Memories brought in for one message.
+        selected: usize = 5,
+        /// Tokens of the answer of the model that selects.
+        answer_tokens: u64 = 256,
+        /// Milliseconds after which that model is late, and the local ranker serves.
+        wait_ms: u64 = 10_000,
+        /// Messages back to which tools count as in use.
+        tool_messages: usize = 10,
+        /// Lines of one memory that are shown.
+        file_lines: usize = 200,
+        /// Bytes of one memory that are shown.
+        file_bytes: usize = 4_096,
+        /// Bytes of all memories of a session.
+        session_bytes: usize = 61_440,
+        /// Percentage of a memory's own words in an answer from which on it was of use.
+        used_percent: usize = 25,
+        /// Own words of a memory that are enough for that in any case.
+        used_words: usize = 4,
+    }
+}
+
+limits! {
+    /// Searching what was said before (R10).
+    PastLimits {
+        /// Places that a search gives where none are asked for.
+        places: usize = 10,
+        /// Most places of one search by a model.
+        most_places: usize = 50,
+        /// Characters of each place.
+        excerpt_chars: usize = 300,
+        /// Largest spilled result that other agents are given, in bytes.
+        result_bytes: u64 = 16 * 1024 * 1024,
+        /// Characters of a message or a result that other agents are given at once.
+        page_chars: usize = 20_000,
+    }
+}

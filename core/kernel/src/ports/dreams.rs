@@ -1,0 +1,204 @@
+//! Consolidating memories (L6): one at a time, on a copy, swapped in whole.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use crate::ids::SessionId;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A memory directory that can be consolidated.
+pub trait Dreams: Send + Sync {
+    /// The directory, links resolved.
+    fn dir(&self) -> &Path;
+
+    /// The file whose time is that of the last consolidation (L6.2). Looking at
+    /// it costs one `stat`.
+    fn lock_file(&self) -> PathBuf;
+
+    /// Takes the lock. Among any number of processes one gets it (L6.3).
+    fn begin(&self, at: Timestamp) -> BoxFuture<'_, Result<Begun, DreamError>>;
+
+    /// What the store holds now, without the lock: for a look.
+    fn look(&self) -> BoxFuture<'_, Result<Stored, DreamError>>;
+}
+
+/// What came of taking the lock.
+pub enum Begun {
+    /// It is ours until the night ends.
+    Night(Box<dyn Night>),
+    /// Somebody else dreams.
+    Locked(Holder),
+}
+
+/// Who holds the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process, where the lock names one.
+    pub pid: Option<u32>,
+    /// Since when, where that is known.
+    pub since: Option<Timestamp>,
+}
+
+/// A dream under way: the lock is held. Dropping it rewinds the time of the
+/// last consolidation, as a failure does.
+pub trait Night: Send + Sync {
+    /// When memories were consolidated before this night.
+    fn last(&self) -> Option<Timestamp>;
+
+    /// The folder of the working copy. It stands for the memory directory.
+    fn copy(&self) -> &Path;
+
+    /// What the store holds now.
+    fn look(&self) -> BoxFuture<'_, Result<Stored, DreamError>>;
+
+    /// Makes the working copy hold just these files.
+    fn lay_out(&self, files: BTreeMap<String, String>) -> BoxFuture<'_, Result<(), DreamError>>;
+
+    /// What the working copy holds.
+    fn gather(&self) -> BoxFuture<'_, Result<Gathered, DreamError>>;
+
+    /// Makes a change of the store, whole or not at all, as one entry of its
+    /// history.
+    fn swap(&self, swap: Swap) -> BoxFuture<'_, Result<Swapped, DreamError>>;
+
+    /// Lays a change before the person instead of making it (L5.24). False
+    /// where there is nothing to decide: they said no to the same before.
+    fn propose(&self, proposal: Proposal) -> BoxFuture<'_, Result<bool, DreamError>>;
+
+    /// Ends the night and lets go of the lock.
+    fn end(self: Box<Self>, ending: Ending) -> BoxFuture<'static, Result<(), DreamError>>;
+}
+
+/// How a night ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Memories are consolidated, as of this time.
+    Done {
+        /// When.
+        at: Timestamp,
+        /// Whether the daily logs were read, too (L5.22).
+        logs: LogsRead,
+    },
+    /// Nothing came of it: the time of the last consolidation is what it was.
+    Undone,
+}
+
+/// Whether somebody read the daily logs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogsRead {
+    /// A model did.
+    Yes,
+    /// They wait for the next night.
+    No,
+}
+
+/// What a store holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Memories and indexes, by path from the top of the directory.
+    pub files: BTreeMap<String, StoredFile>,
+    /// Daily logs that no dream has read yet (L5.22).
+    pub logs: BTreeMap<String, String>,
+}
+
+/// One file of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFile {
+    /// What it says; none where it is no text or too large, so that nobody
+    /// touches it.
+    pub text: Option<String>,
+    /// Names this content: two files with the same one hold the same.
+    pub version: String,
+    /// The day it was last written, where that is known for sure.
+    pub day: Option<Date>,
+    /// Who wrote it.
+    pub writer: Writer,
+    /// How often it was shown to a model.
+    pub recalled: u64,
+    /// How often a model went on to use it.
+    pub used: u64,
+}
+
+/// Who a memory is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// The person wrote it, or said it.
+    Person,
+    /// An agent came to it.
+    Agent,
+}
+
+/// What is in a working copy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gathered {
+    /// Files that can be read as text.
+    pub files: BTreeMap<String, String>,
+    /// What else is there: with what is wrong with it.
+    pub strange: BTreeMap<String, String>,
+}
+
+/// A change of many files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swap {
+    /// The files.
+    pub edits: Vec<SwapEdit>,
+    /// Why, in words.
+    pub reason: String,
+    /// In which session.
+    pub session: Option<SessionId>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// One file of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwapEdit {
+    /// Its path.
+    pub path: String,
+    /// The version that has to be there; none: nothing.
+    pub expect: Option<String>,
+    /// What it is to hold; none: it goes.
+    pub text: Option<String>,
+}
+
+/// What came of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swapped {
+    /// It is made; with the number of its entry, unless nothing was to change.
+    Done(Option<u64>),
+    /// The store is not what was expected; nothing was changed.
+    Changed,
+}
+
+/// A change that a person is asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// The memory.
+    pub path: String,
+    /// What it would hold; none: it would go.
+    pub text: Option<String>,
+    /// Why.
+    pub why: String,
+    /// In which session.
+    pub session: Option<SessionId>,
+    /// When it was thought of.
+    pub at: Timestamp,
+}
+
+/// Why memories could not be consolidated. Nothing but the dream suffers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the memories in {dir} cannot be consolidated: {message}")]
+pub struct DreamError {
+    /// The directory.
+    pub dir: PathBuf,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Classify for DreamError {
+    fn class(&self) -> Class {
+        Class::Degrade
+    }
+}

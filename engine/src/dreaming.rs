@@ -1,0 +1,268 @@
+//! Dreams (L6): considered at the end of each turn, or started by a person, and
+//! run as a task in the background.
+//!
+//! What a dream decides is `mnemon-dream`'s; here its steps are performed: the
+//! gates, the lock, the agent on a copy, the swap. Whatever goes wrong, the
+//! memories are as they were, and the time of the last dream with them.
+
+mod ground;
+mod night;
+mod progress;
+
+pub use mnemon_dream::policy::{Closed, Starter};
+pub use mnemon_dream::report::Report as DreamReport;
+
+use crate::config::AutoDream;
+use crate::event::Event;
+use crate::fork::{Errand, Fork, Start};
+use crate::memory_switch::MemorySwitch;
+use crate::permit::{Remit, Room};
+use crate::session::Session;
+use mnemon_dream::policy;
+use mnemon_kernel::ports::{Dreams, FileError, Holder, ModelKind};
+use mnemon_kernel::{Flag, QuerySource, Timestamp, Usage, Usd};
+use night::Night;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// How a person wants a dream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DreamWish {
+    /// Whether the gates count.
+    pub gates: Gates,
+    /// Whether anything is changed.
+    pub mode: Mode,
+}
+
+/// Whether gates count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gates {
+    /// They do.
+    #[default]
+    Kept,
+    /// They do not; the lock does.
+    Skipped,
+}
+
+/// Whether a dream changes anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// It does.
+    #[default]
+    Apply,
+    /// It only shows what it would.
+    Show,
+}
+
+/// How a dream ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DreamEnd {
+    /// Memories are consolidated.
+    Done(Box<Dreamt>),
+    /// There was nothing to do, and why.
+    Nothing(String),
+    /// Somebody else dreams.
+    Locked(Holder),
+    /// Nothing was changed, and why.
+    Failed(String),
+    /// It was stopped; nothing was changed.
+    Stopped,
+}
+
+/// What a dream did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dreamt {
+    /// Who dreamt.
+    pub by: Dreamer,
+    /// What was done, and why.
+    pub report: DreamReport,
+    /// What changed, file by file.
+    pub changes: Vec<Change>,
+    /// The entry of the history, by which it can be undone.
+    pub entry: Option<u64>,
+    /// What the model used.
+    pub usage: Usage,
+    /// What that cost.
+    pub cost: Usd,
+}
+
+/// Who dreams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dreamer {
+    /// Rules alone (L6.9).
+    Rules,
+    /// Rules, and then a model.
+    Model,
+}
+
+/// What changed in one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The file.
+    pub path: String,
+    /// What it held; none: it is new.
+    pub before: Option<String>,
+    /// What it holds; none: it is gone.
+    pub after: Option<String>,
+}
+
+/// A dream that runs.
+#[derive(Debug)]
+pub struct Dreaming {
+    /// Its task.
+    pub task: String,
+    /// How it ends.
+    pub end: oneshot::Receiver<DreamEnd>,
+}
+
+impl Session {
+    /// Looks at the end of a turn whether it is time, the cheapest gate first
+    /// (L6.1), and starts a dream if it is.
+    pub(crate) async fn consider_dream(&mut self) {
+        let Some(dreams) = self.world.dreams.clone() else { return };
+        if self.config.auto_dream == AutoDream::Off
+            || !self.config.flags.is_on(Flag::Dream)
+            || self.memory_switch() == MemorySwitch::Off
+            || self.background.is_running(&QuerySource::Dream)
+        {
+            return;
+        }
+        match self.gates(&*dreams).await {
+            Ok(_) => {}
+            Err(closed) => {
+                tracing::trace!(%closed, "no dream");
+                return;
+            }
+        }
+        if let Err(denied) = self.budget.allows(&QuerySource::Dream).await {
+            tracing::info!(%denied, "no dream");
+            return;
+        }
+        let night = self.night(dreams, Starter::Turn, Mode::Apply).await;
+        self.start_night(night, |task, end| {
+            if let Some(text) = night::notice(&end) {
+                task.tell(Event::Notice(text));
+            }
+        });
+    }
+
+    /// Starts a dream as a person asks for it.
+    ///
+    /// # Errors
+    /// How it ended already: there are no memories, or one runs in this session.
+    pub async fn dream(&mut self, wish: DreamWish) -> Result<Dreaming, DreamEnd> {
+        let nothing = |why: &str| DreamEnd::Nothing(why.to_owned());
+        let dreams = self.world.dreams.clone();
+        let dreams = dreams.ok_or_else(|| nothing("memories are switched off"))?;
+        if self.background.is_running(&QuerySource::Dream) {
+            return Err(nothing("a dream of this session runs already"));
+        }
+        let mut night = self.night(Arc::clone(&dreams), Starter::Hand, wish.mode).await;
+        if wish.gates == Gates::Kept && wish.mode == Mode::Apply {
+            // What is plainly wrong is mended all the same.
+            night.unless_tidy = self.open_gates(&*dreams).await.err();
+        }
+        let (sender, end) = oneshot::channel();
+        let task = self.start_night(night, |_, end| drop(sender.send(end)));
+        Ok(Dreaming { task, end })
+    }
+
+    async fn open_gates(&mut self, dreams: &dyn Dreams) -> Result<usize, Closed> {
+        if !self.config.flags.is_on(Flag::Dream) {
+            return Err(Closed::Off);
+        }
+        // Somebody waits for the answer: sessions are counted anew.
+        self.counted_sessions = None;
+        self.gates(dreams).await
+    }
+
+    async fn gates(&mut self, dreams: &dyn Dreams) -> Result<usize, Closed> {
+        let now = self.world.clock.now();
+        let limits = Arc::clone(&self.config.limits);
+        let last = self.last_dream(dreams).await;
+        policy::time(last, now, &limits.dream)?;
+        policy::scan(self.counted_sessions, now, &limits.dream)?;
+        self.counted_sessions = Some(now);
+        let touched = self.world.transcripts.touched().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "sessions cannot be counted");
+            Vec::new()
+        });
+        policy::sessions(&touched, &self.id, last, now, &limits.dream)
+    }
+
+    /// When memories were last consolidated: one `stat`.
+    async fn last_dream(&self, dreams: &dyn Dreams) -> Option<Timestamp> {
+        match self.world.files.stat(&dreams.lock_file()).await {
+            Ok(found) => found.modified,
+            Err(FileError::NotFound { .. }) => None,
+            Err(error) => {
+                tracing::warn!(%error, "the time of the last dream cannot be read");
+                None
+            }
+        }
+    }
+
+    fn start_night(
+        &self,
+        night: Night,
+        tell: impl FnOnce(&crate::background::TaskHandle, DreamEnd) + Send + 'static,
+    ) -> String {
+        let deadline = Duration::from_mins(self.config.limits.dream.minutes);
+        self.background.start("dream", QuerySource::Dream, deadline, move |task| async move {
+            let end = night.run(&task).await;
+            let told = match &end {
+                DreamEnd::Failed(why) => Err(why.clone()),
+                _ => Ok(()),
+            };
+            tell(&task, end);
+            told
+        })
+    }
+
+    /// What a dream needs of the session.
+    async fn night(&mut self, dreams: Arc<dyn Dreams>, starter: Starter, mode: Mode) -> Night {
+        let mut note = None;
+        let fork = match self.world.model.kind() {
+            ModelKind::Rules => None,
+            ModelKind::Language => match self.budget.allows(&QuerySource::Dream).await {
+                Ok(()) => self.dreamer(&*dreams, starter),
+                Err(denied) => {
+                    note = Some(format!("no model was asked: {denied}"));
+                    None
+                }
+            },
+        };
+        let past = self.config.flags.is_on(Flag::PastSearch);
+        let transcripts = self.world.transcripts.path(&self.id);
+        let transcripts =
+            transcripts.parent().filter(|_| past).map(|dir| dir.display().to_string());
+        Night {
+            dreams,
+            fork,
+            mode,
+            note,
+            world: self.world.clone(),
+            session: self.id.clone(),
+            limits: Arc::clone(&self.config.limits),
+            memory: self.config.memory,
+            project: self.config.project.clone(),
+            transcripts: transcripts.unwrap_or_default(),
+            unless_tidy: None,
+        }
+    }
+
+    /// The agent of a dream: its directive and its ground follow.
+    fn dreamer(&mut self, dreams: &dyn Dreams, starter: Starter) -> Option<Fork> {
+        let limits = &self.config.limits.dream;
+        let window = self.window().size.0;
+        let used = self.fold.count().0;
+        let start = match policy::start(starter, used, window, limits) {
+            policy::Start::Parent => Start::Parent,
+            policy::Start::Fresh => Start::Fresh,
+        };
+        let remit = Remit::writing_in(vec![Room::Markdown(dreams.dir().to_owned())]);
+        let errand = Errand::new(QuerySource::Dream, String::new(), remit, limits.requests);
+        self.fork_off(Errand { start, ..errand })
+    }
+}

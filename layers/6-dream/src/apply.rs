@@ -1,0 +1,265 @@
+//! How a result changes the store: merged, file by file, with what the store
+//! became while the dream went on (L6.7).
+//!
+//! What others saved meanwhile stays. Where both changed a file, the store's
+//! is kept and the dream's is laid before the person, and so is a deletion of
+//! what a person wrote (L5.24) and what nobody said before (L5.26).
+
+use crate::indexes::{self, Indexes};
+use crate::novel::Vocabulary;
+use crate::report::{ABSORBED, Reasons, Told};
+use crate::{Rules, Texts, is_list, others, said, texts, topics};
+use mnemon_kernel::ports::{Stored, SwapEdit, Writer};
+use mnemon_kernel::settings::{self, Deed, Review};
+use mnemon_memfile::index::{INDEX_FILE, resolve};
+use mnemon_memfile::similar::Fingerprint;
+use mnemon_memfile::{Index, Pointer};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A change that waits for the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The memory.
+    pub path: String,
+    /// What it would hold; none: it would go.
+    pub text: Option<String>,
+    /// Why it was to be, and why it waits.
+    pub why: String,
+}
+
+/// What becomes of a result.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// What the store is to hold.
+    pub texts: Texts,
+    /// The changes, with what they expect.
+    pub edits: Vec<SwapEdit>,
+    /// What waits for the person.
+    pub waiting: Vec<Waiting>,
+    /// What was to be changed and was not.
+    pub kept: Vec<Told>,
+}
+
+/// A dream that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended<'a> {
+    /// The store when it began.
+    pub base: &'a Stored,
+    /// What it left.
+    pub result: &'a Texts,
+    /// Why.
+    pub reasons: &'a Reasons,
+}
+
+/// Merges what a dream left with the store as it is now.
+#[must_use]
+pub fn settle(
+    ended: Ended<'_>,
+    now: &Stored,
+    review: settings::Memory,
+    rules: Rules<'_>,
+) -> Settled {
+    let mut merge = Merge::new(ended, now, review, rules);
+    merge.memories();
+    merge.bring_back();
+    merge.lists();
+    let known = known_pointers(ended, now);
+    let mut mended = Reasons::default();
+    let mut index =
+        Indexes { texts: &mut merge.done.texts, others: others(now), known, reasons: &mut mended };
+    index.mend(rules);
+    let mut done = merge.done;
+    done.edits = edits(&done.texts, now);
+    done
+}
+
+/// Every pointer that anybody had: the store's own words first.
+fn known_pointers(ended: Ended<'_>, now: &Stored) -> BTreeMap<String, Pointer> {
+    let mut known = indexes::pointers(ended.result);
+    known.extend(indexes::pointers(&texts(ended.base)));
+    known.extend(indexes::pointers(&texts(now)));
+    known
+}
+
+struct Merge<'a> {
+    base: Texts,
+    now: Texts,
+    result: &'a Texts,
+    stored: &'a Stored,
+    reasons: &'a Reasons,
+    vocabulary: Vocabulary,
+    remains: Vec<Fingerprint>,
+    review: settings::Memory,
+    rules: Rules<'a>,
+    done: Settled,
+}
+
+impl<'a> Merge<'a> {
+    fn new(ended: Ended<'a>, now: &Stored, review: settings::Memory, rules: Rules<'a>) -> Self {
+        let (base, now) = (texts(ended.base), texts(now));
+        Self {
+            vocabulary: Vocabulary::of([&base, &ended.base.logs]),
+            remains: topics(ended.result).map(|(_, text)| Fingerprint::of(text)).collect(),
+            done: Settled { texts: now.clone(), ..Settled::default() },
+            base,
+            now,
+            result: ended.result,
+            stored: ended.base,
+            reasons: ended.reasons,
+            review,
+            rules,
+        }
+    }
+
+    fn memories(&mut self) {
+        let paths: BTreeSet<&String> = self.base.keys().chain(self.result.keys()).collect();
+        let paths: Vec<String> = paths.into_iter().cloned().collect();
+        for path in paths {
+            let (base, result, now) =
+                (self.base.get(&path), self.result.get(&path), self.now.get(&path));
+            let is_list =
+                [base, result, now].into_iter().flatten().any(|text| is_list(&path, text));
+            if is_list || base == result || result == now {
+                continue;
+            }
+            let wish = result.cloned();
+            if base != now {
+                self.conflict(&path, wish);
+                continue;
+            }
+            match self.objection(&path, base.map(String::as_str), wish.as_deref()) {
+                Some(why) => self.wait(&path, wish, &why),
+                None => self.set(&path, wish),
+            }
+        }
+    }
+
+    /// Why a change waits for the person.
+    fn objection(&self, path: &str, base: Option<&str>, wish: Option<&str>) -> Option<String> {
+        if self.review.review_of(Deed::Usual) == Review::Inbox {
+            return Some("changes wait for your word (memory.review)".to_owned());
+        }
+        let Some(text) = wish else {
+            let by_person =
+                self.stored.files.get(path).is_some_and(|file| file.writer == Writer::Person);
+            let lost = said(base.unwrap_or_default()).share_in(&self.remains) < ABSORBED;
+            let waits = self.review.review_of(Deed::DeletesPersons) == Review::Inbox;
+            return (by_person && lost && waits).then(|| "a person wrote it".to_owned());
+        };
+        let percent = self.rules.limits.novel_percent;
+        let line = self.vocabulary.new_line(base.unwrap_or_default(), text, percent)?;
+        let line: String = line.trim().chars().take(100).collect();
+        Some(format!("no memory and no log says: \"{line}\""))
+    }
+
+    /// Both changed it: the store's stays.
+    fn conflict(&mut self, path: &str, wish: Option<String>) {
+        let why = "it was changed while the dream went on";
+        match wish {
+            Some(_) if self.now.contains_key(path) => self.wait(path, wish, why),
+            Some(_) => self.wait(path, wish, "it was removed while the dream went on"),
+            None => self.done.kept.push(Told { path: path.to_owned(), why: why.to_owned() }),
+        }
+    }
+
+    fn wait(&mut self, path: &str, text: Option<String>, why: &str) {
+        let reason = self.reasons.of(path);
+        let why = if reason.is_empty() { why.to_owned() } else { format!("{reason} ({why})") };
+        self.done.waiting.push(Waiting { path: path.to_owned(), text, why });
+    }
+
+    fn set(&mut self, path: &str, text: Option<String>) {
+        match text {
+            Some(text) => drop(self.done.texts.insert(path.to_owned(), text)),
+            None => drop(self.done.texts.remove(path)),
+        }
+    }
+
+    /// A memory that became part of another one goes only if that one is
+    /// there: it may be waiting.
+    fn bring_back(&mut self) {
+        let prints: Vec<Fingerprint> =
+            topics(&self.done.texts).map(|(_, text)| Fingerprint::of(text)).collect();
+        for (path, text) in topics(&self.now) {
+            if self.done.texts.contains_key(path) {
+                continue;
+            }
+            let print = said(text);
+            let was_absorbed = print.share_in(&self.remains) >= ABSORBED;
+            if was_absorbed && print.share_in(&prints) < ABSORBED {
+                self.done.texts.insert(path.to_owned(), text.to_owned());
+                let why = "what it became part of was not written".to_owned();
+                self.done.kept.push(Told { path: path.to_owned(), why });
+            }
+        }
+    }
+
+    /// Index files: the dream's, unless somebody else changed one; then theirs,
+    /// with what the dream added and removed.
+    fn lists(&mut self) {
+        let paths: BTreeSet<&String> = self.base.keys().chain(self.result.keys()).collect();
+        let paths: Vec<String> = paths.into_iter().cloned().collect();
+        for path in paths {
+            let (base, result, now) =
+                (self.base.get(&path), self.result.get(&path), self.now.get(&path));
+            let lists = [base, result, now];
+            if !lists.into_iter().flatten().any(|text| is_list(&path, text)) || base == result {
+                continue;
+            }
+            let merged = if base == now {
+                result.cloned()
+            } else {
+                let text = |side: Option<&String>| side.cloned().unwrap_or_default();
+                Some(merged_list(&path, &text(base), &text(result), &text(now)))
+            };
+            // A list that the dream did away with goes only if nobody used it.
+            if merged.is_some() || base == now {
+                self.set(&path, merged);
+            }
+        }
+        if self.done.texts.get(INDEX_FILE).is_some_and(String::is_empty) {
+            self.done.texts.remove(INDEX_FILE);
+        }
+    }
+}
+
+/// The store's list with the pointers that a dream added, changed or removed.
+fn merged_list(path: &str, base: &str, result: &str, now: &str) -> String {
+    let pointers = |text: &str| -> BTreeMap<String, Pointer> {
+        let index = Index::parse(text);
+        let all = index.pointers().map(|pointer| (pointer.target.clone(), pointer.clone()));
+        all.filter(|(target, _)| resolve(path, target).is_some()).collect()
+    };
+    let (base, result) = (pointers(base), pointers(result));
+    let mut index = Index::parse(now);
+    for target in base.keys().filter(|target| !result.contains_key(*target)) {
+        index.remove(target);
+    }
+    for (target, pointer) in &result {
+        let theirs = index.pointers().find(|own| own.target == *target);
+        let untouched = theirs == base.get(target);
+        if base.get(target) != Some(pointer) && untouched {
+            index.set(pointer);
+        }
+    }
+    index.to_string()
+}
+
+/// The changes from the store as it is.
+fn edits(texts: &Texts, now: &Stored) -> Vec<SwapEdit> {
+    let mut edits = Vec::new();
+    let paths: BTreeSet<&String> = texts.keys().chain(now.files.keys()).collect();
+    for path in paths {
+        let file = now.files.get(path);
+        // What is no text is nobody's to change.
+        if file.is_some_and(|file| file.text.is_none()) {
+            continue;
+        }
+        let (before, after) = (file.and_then(|file| file.text.as_ref()), texts.get(path));
+        if before != after {
+            let expect = file.map(|file| file.version.clone());
+            edits.push(SwapEdit { path: path.clone(), expect, text: after.cloned() });
+        }
+    }
+    edits
+}

@@ -1,0 +1,90 @@
+//! Layer 6: consolidation across sessions (L6).
+//!
+//! Many conversations leave copies, contradictions and pointers that lead
+//! nowhere. Now and then a dream tidies up: an agent on a copy of the memory
+//! directory, or, without a model, rules alone. This crate decides; it reads
+//! no file and asks no model.
+//!
+//! One dream, as an engine runs it:
+//!
+//! 1. [`policy`]: the gates, cheapest first. Then the lock is taken.
+//! 2. [`tidy::tidy`] does by rule what needs no judgement (L6.9). Without a
+//!    model that is the result.
+//! 3. With one, [`plan::Material`] is handed to an agent that works on a copy
+//!    of what rules left, and [`check::mend`] looks after its index.
+//! 4. [`check::validate`] says whether the result may be (L6.7).
+//! 5. [`apply::settle`] merges it with what the store became meanwhile, and
+//!    says what is written and what is laid before the person.
+//! 6. [`report::Report`] tells what was done, and why.
+
+pub mod apply;
+pub mod check;
+pub mod drift;
+mod error;
+mod indexes;
+mod lines;
+mod novel;
+pub mod plan;
+pub mod policy;
+pub mod report;
+pub mod tidy;
+
+pub use apply::{Settled, settle};
+pub use error::Error;
+pub use plan::Material;
+pub use policy::Closed;
+pub use report::Report;
+pub use tidy::{Tidied, tidy};
+
+use mnemon_kernel::limits::DreamLimits;
+use mnemon_kernel::ports::Stored;
+use mnemon_memfile::index::{INDEX_FILE, is_sub_index};
+use mnemon_memfile::similar::Fingerprint;
+use mnemon_memfile::{Caps, Memory};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The files of a memory directory as text, by their paths.
+pub type Texts = BTreeMap<String, String>;
+
+/// What a dream has to keep to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// The caps of the index.
+    pub caps: Caps,
+    /// The limits.
+    pub limits: &'a DreamLimits,
+}
+
+/// The texts of a store. What is no text is left alone by every dream.
+#[must_use]
+pub fn texts(stored: &Stored) -> Texts {
+    let text = |(path, file): (&String, &_)| Some((path.clone(), text_of(file)?.to_owned()));
+    stored.files.iter().filter_map(text).collect()
+}
+
+fn text_of(file: &mnemon_kernel::ports::StoredFile) -> Option<&str> {
+    file.text.as_deref()
+}
+
+/// The files of a store that are no text.
+fn others(stored: &Stored) -> BTreeSet<&str> {
+    let no_text = stored.files.iter().filter(|(_, file)| file.text.is_none());
+    no_text.map(|(path, _)| path.as_str()).collect()
+}
+
+/// Whether a file only points to others.
+fn is_list(path: &str, text: &str) -> bool {
+    path == INDEX_FILE || is_sub_index(text)
+}
+
+/// The memories among some files.
+fn topics(texts: &Texts) -> impl Iterator<Item = (&str, &str)> {
+    let all = texts.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    all.filter(|(path, text)| !is_list(path, text))
+}
+
+/// The words of a memory, to be looked for in others: what it is called there
+/// does not matter.
+fn said(text: &str) -> Fingerprint {
+    Fingerprint::of(Memory::parse(text).body)
+}

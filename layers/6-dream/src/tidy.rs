@@ -1,0 +1,89 @@
+//! The offline dream (L6.9): what needs no judgement, by rule. It also comes
+//! before every agent's dream, so that an agent starts from a store that is
+//! right and every fault after it is its own.
+
+mod copies;
+mod dates;
+
+use crate::indexes::Indexes;
+use crate::report::Reasons;
+use crate::{Rules, Texts, is_list, others, texts, topics};
+use jiff::civil::Date;
+use mnemon_kernel::ports::Stored;
+use mnemon_memfile::{Memory, secrets};
+use std::collections::BTreeMap;
+
+/// What became of a store by rule.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tidied {
+    /// Its files.
+    pub texts: Texts,
+    /// Why they were changed.
+    pub reasons: Reasons,
+    /// What a person, or an agent, should look at.
+    pub seen: Vec<String>,
+}
+
+/// Tidies a store: relative dates become absolute, copies become one, and the
+/// index points to everything that is there and to nothing else.
+#[must_use]
+pub fn tidy(stored: &Stored, rules: Rules<'_>) -> Tidied {
+    let mut done = Tidied { texts: texts(stored), ..Tidied::default() };
+    let known = crate::indexes::pointers(&done.texts);
+    dates::make_absolute(stored, &mut done);
+    copies::join(stored, &mut done);
+    let mut indexes = Indexes {
+        texts: &mut done.texts,
+        others: others(stored),
+        known,
+        reasons: &mut done.reasons,
+    };
+    indexes.mend(rules);
+    look(stored, rules, &mut done);
+    done
+}
+
+/// What only judgement can mend.
+fn look(stored: &Stored, rules: Rules<'_>, done: &mut Tidied) {
+    let mut seen = Vec::new();
+    if let Some(over) = done
+        .texts
+        .get(mnemon_memfile::index::INDEX_FILE)
+        .and_then(|text| mnemon_memfile::index::breach(text, rules.caps))
+    {
+        seen.push(over.to_string());
+    }
+    for (path, text) in topics(&done.texts) {
+        let memory = Memory::parse(text);
+        if let Some(fault) = &memory.fault {
+            seen.push(format!("{path}: {fault}"));
+        } else if memory.front.description.is_none() {
+            seen.push(format!("{path} has no description, so it will not be recalled"));
+        }
+        seen.extend(secrets::find(text).iter().map(|found| format!("{path} holds {found}")));
+    }
+    for (path, _) in stored.files.iter().filter(|(_, file)| file.text.is_none()) {
+        seen.push(format!("{path} is no text, or too large; it was left alone"));
+    }
+    done.seen.extend(seen);
+}
+
+/// Memories that were shown and never used (L5.29).
+#[must_use]
+pub fn never_used(stored: &Stored) -> Vec<String> {
+    let unused = stored.files.iter().filter(|(_, file)| file.recalled > 0 && file.used == 0);
+    unused.map(|(path, file)| format!("{path} (shown {} times)", file.recalled)).collect()
+}
+
+/// The day on which a memory was last written, where that is known.
+pub(crate) fn day_of(path: &str, text: &str, stored: &Stored) -> Option<Date> {
+    let front = Memory::parse(text).front;
+    let modified = front.modified.map(|at| at.to_zoned(jiff::tz::TimeZone::UTC).date());
+    let known = stored.files.get(path).and_then(|file| file.day);
+    modified.or(front.date).or(known)
+}
+
+/// Whether a file of the tree is a memory.
+fn is_topic(path: &str, files: &BTreeMap<String, String>) -> bool {
+    files.get(path).is_some_and(|text| !is_list(path, text))
+}

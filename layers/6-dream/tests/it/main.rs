@@ -1,0 +1,47 @@
+//! What a dream does to a store, seen from outside.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "tests"
+)]
+
+mod merging;
+mod messy;
+mod properties;
+mod worst;
+
+use mnemon_dream::{Rules, Texts};
+use mnemon_kernel::limits::DreamLimits;
+use mnemon_kernel::ports::{Stored, StoredFile, Writer};
+use mnemon_memfile::Caps;
+
+fn rules(limits: &DreamLimits) -> Rules<'_> {
+    Rules { caps: Caps::default(), limits }
+}
+
+fn file(text: &str) -> StoredFile {
+    // Texts of tests are short enough to name themselves.
+    let (text, version) = (Some(text.to_owned()), format!("v:{text}"));
+    StoredFile { text, version, day: None, writer: Writer::Agent, recalled: 0, used: 0 }
+}
+
+fn stored(files: &[(&str, &str)]) -> Stored {
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), file(text))).collect();
+    Stored { files, ..Stored::default() }
+}
+
+fn stored_of(texts: &Texts) -> Stored {
+    let files = texts.iter().map(|(path, text)| (path.clone(), file(text))).collect();
+    Stored { files, ..Stored::default() }
+}
+
+fn memory(name: &str, body: &str) -> String {
+    format!(
+        "---\nname: {name}\ndescription: about {name}\nmetadata:\n  type: project\n---\n\n{body}\n"
+    )
+}
