@@ -1,4 +1,4 @@
-//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|projection|layers|marathon] [--write]`
+//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|marathon] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
@@ -12,6 +12,7 @@ mod memory;
 mod page;
 mod process;
 mod projection;
+mod recall;
 mod start;
 mod table;
 
@@ -23,10 +24,11 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 6] = [
+const ALL: [(&str, Measure); 7] = [
     ("start", start::measure),
     ("hook", hook::measure),
     ("memory", memory::measure),
+    ("recall", recall::measure),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
     ("marathon", marathon::measure),
@@ -39,6 +41,7 @@ fn main() -> Result<()> {
         // What this program starts itself as.
         ["nothing"] => return Ok(()),
         ["connect", address] => return start::connect(address),
+        ["recall-once", home, project] => return recall::look(home, project),
         ["drive", url, home, project] => return drive::run(url, home, project),
         _ => {}
     }

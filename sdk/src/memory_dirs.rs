@@ -6,10 +6,9 @@
 //! Everything here blocks.
 
 mod called;
-mod shelf;
 
-pub use called::{Called, Recall, recall, recall_in};
-pub use shelf::{Shelved, shelf};
+pub use called::{Called, Recall, Recaller, recall, recall_in};
+pub use mnemon_memdir::shelf::Shelved;
 
 use crate::error::Error;
 use crate::memory_place::{Named, SETTING};
@@ -184,4 +183,16 @@ impl MemoryDirs {
             _ => dir.is_dir(),
         }
     }
+}
+
+/// Reads every memory of a directory, by path.
+///
+/// # Errors
+/// If it cannot be listed.
+pub fn shelf(dir: &Path) -> Result<Vec<Shelved>, Error> {
+    let failed = |error: std::io::Error| Error::Directory {
+        path: dir.to_owned(),
+        message: error.to_string(),
+    };
+    mnemon_memdir::shelf::shelf(dir).map_err(failed)
 }

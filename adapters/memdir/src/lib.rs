@@ -9,6 +9,7 @@
 //! - [`dream`]: consolidating: the lock, a working copy, swapping it in (L6).
 //! - [`usage`]: which memories were of use.
 //! - [`port`]: memories as a session reads them.
+//! - [`catalogue`], [`shelf`]: all memories at once, for recall.
 //!
 //! A change is one transaction: the file, its line in the index and its entry
 //! in the history come together or not at all, whatever happens in between,
@@ -18,6 +19,7 @@
 //! Everything here blocks, but for the port: callers in async code move it to a
 //! thread.
 
+pub mod catalogue;
 pub mod check;
 pub mod dream;
 mod error;
@@ -25,6 +27,7 @@ pub mod journal;
 pub mod location;
 mod path;
 pub mod port;
+pub mod shelf;
 pub mod store;
 pub mod usage;
 

@@ -1,5 +1,6 @@
 //! `mnemon recall`: which memories a message would bring in, and why (R9). By
-//! the local ranker alone, so it needs no model; it writes nothing.
+//! the local ranker alone, so it needs no model; all that it writes is what it
+//! learned of files, beside the store.
 
 use crate::args::Choices;
 use crate::args::memory::RecallArgs;
@@ -41,7 +42,7 @@ fn show(
     presenter: &Presenter,
 ) -> Result<()> {
     for (at, hit) in shown.iter().enumerate() {
-        presenter.styled(Look::Bold, &format!("{}. {}\n", at + 1, hit.memory.path))?;
+        presenter.styled(Look::Bold, &format!("{}. {}\n", at + 1, hit.path))?;
         let why = format!(
             "score {:.2}, {:.0}% of the query, by {}",
             hit.score,
@@ -78,27 +79,25 @@ fn show(
 }
 
 fn hit_json(hit: &Called, now: Timestamp) -> Value {
-    let memory = &hit.memory;
-    let front = memory.front();
     let scope = hit.scope.map(|scope| match scope {
         Scope::Project => "project",
         Scope::Global => "global",
         Scope::Team => "team",
     });
     json!({
-        "path": memory.path,
+        "path": hit.path,
         "score": hit.score,
         "coverage": hit.coverage,
         "evidence": hit.evidence,
         "matched": hit.words,
         "injected": hit.injected.is_some(),
         "injected_bytes": hit.injected.as_ref().map(|attachment| attachment.rendered.len()),
-        "file": memory.file,
+        "file": hit.file,
         "scope": scope,
-        "name": front.name,
-        "description": front.description,
-        "type": front.kind,
-        "modified": memory.modified,
-        "age_days": now.duration_since(memory.modified).as_hours().max(0) / 24,
+        "name": hit.name,
+        "description": hit.description,
+        "type": hit.kind,
+        "modified": hit.modified,
+        "age_days": now.duration_since(hit.modified).as_hours().max(0) / 24,
     })
 }

@@ -69,7 +69,7 @@ impl Basis {
         }
     }
 
-    /// The one of this word.
+    /// The one of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         let all = [Self::Inferred, Self::Confirmed, Self::Stated];

@@ -19,6 +19,7 @@ mod scan;
 pub mod side_query;
 mod text;
 mod tuning;
+mod words;
 
 pub use fusion::fuse;
 pub use manifest::{Manifest, Topic};
@@ -26,3 +27,4 @@ pub use of_use::was_used;
 pub use rank::{Document, Hit, Ranking, rank};
 pub use text::stems;
 pub use tuning::Tuning;
+pub use words::{Counter, Words, rank_known};

@@ -93,11 +93,24 @@ pub fn rank(
     now: Option<Timestamp>,
     tuning: &Tuning,
 ) -> Ranking {
+    by_found(query, documents, now, tuning, |query, stemmer| {
+        let scanner = Scanner::new(&query.terms, query.asks_when, stemmer);
+        documents.iter().map(|text| scanner.scan(text, tuning)).collect()
+    })
+}
+
+/// Ranks documents by what `find` says that each of them has of the query.
+pub(crate) fn by_found(
+    query: &str,
+    documents: &[Document<'_>],
+    now: Option<Timestamp>,
+    tuning: &Tuning,
+    find: impl FnOnce(&Query, &rust_stemmers::Stemmer) -> Vec<Found>,
+) -> Ranking {
     let stemmer = text::stemmer();
     let mut query = Query::parse(query, tuning.query_words, tuning.filler, &stemmer);
     let authors = named_authors(&mut query, documents, &stemmer);
-    let scanner = Scanner::new(&query.terms, query.asks_when, &stemmer);
-    let found: Vec<Found> = documents.iter().map(|text| scanner.scan(text, tuning)).collect();
+    let found = find(&query, &stemmer);
     let rarity = Rarity::of(&query, &found, tuning);
     let own: Vec<f64> = found.iter().map(|found| rarity.score(found, tuning)).collect();
     let shared = share_with_neighbours(&own, documents, tuning);

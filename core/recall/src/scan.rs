@@ -150,6 +150,7 @@ impl<'a> Scanner<'a> {
                 });
             });
         }
+        found.matches.sort_unstable_by_key(|hit| hit.term);
         found
     }
 

@@ -1,14 +1,21 @@
-//! What a text calls for, by the local ranker alone (R8, R9): no model, no
-//! network, nothing written.
+//! What a text calls for, by the local ranker alone (R8, R9): no model and no
+//! network. Cards of what was read are kept beside the stores, so that the next
+//! one to ask reads only what has changed.
 
 use super::MemoryDirs;
-use super::shelf::{Shelved, shelf};
 use crate::error::Error;
 use jiff::Timestamp;
 use mnemon_kernel::Attachment;
 use mnemon_memdir::Scope;
-use mnemon_recall::{Document, Ranking, Tuning, budget, inject, rank};
-use std::path::Path;
+use mnemon_memdir::catalogue::{Card, Catalogue, rank_cards};
+use mnemon_memfile::MemoryType;
+use mnemon_recall::{budget, inject};
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How much of a memory is read to be shown, in bytes; its limits are far below.
+const FILE_BYTES: u64 = 1024 * 1024;
 
 /// Every memory that has something of a text, best first.
 #[derive(Clone, Debug)]
@@ -22,8 +29,18 @@ pub struct Recall {
 /// One memory that has something of a text.
 #[derive(Clone, Debug)]
 pub struct Called {
-    /// The memory.
-    pub memory: Shelved,
+    /// Its path from the top of its directory, with `/`.
+    pub path: String,
+    /// The file.
+    pub file: PathBuf,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its description, if it has one.
+    pub description: Option<String>,
+    /// Its type.
+    pub kind: Option<MemoryType>,
+    /// When it was last written.
+    pub modified: Timestamp,
     /// Whose it is; none in a directory that is no store of ours.
     pub scope: Option<Scope>,
     /// Its score, comparable within one recall.
@@ -38,25 +55,112 @@ pub struct Called {
     pub injected: Option<Attachment>,
 }
 
-/// Recalls from the project's memories and the person's own. What holds for
-/// another branch or work tree only is left out (L5.25).
+/// Answers one question after the other: each time every file is looked at, and
+/// only what has changed is read.
+pub struct Recaller {
+    memories: MemoryDirs,
+    shelves: Vec<(Option<Scope>, PathBuf, Catalogue)>,
+}
+
+impl Recaller {
+    /// For the memories of a working directory: the project's, the person's own
+    /// and the team's.
+    #[must_use]
+    pub fn new(memories: &MemoryDirs) -> Self {
+        let scopes = [Scope::Project, Scope::Global, Scope::Team].into_iter();
+        let used = scopes.filter(|scope| memories.is_used(*scope) && memories.is_there(*scope));
+        let shelf = |scope| {
+            let dir = memories.dir(scope);
+            (Some(scope), dir.clone(), Catalogue::open(&dir))
+        };
+        Self { memories: memories.clone(), shelves: used.map(shelf).collect() }
+    }
+
+    /// For any directory of Markdown files. Nothing is written there.
+    #[must_use]
+    pub fn of(dir: &Path, memories: &MemoryDirs) -> Self {
+        let shelves = vec![(None, dir.to_owned(), Catalogue::empty(dir))];
+        Self { memories: memories.clone(), shelves }
+    }
+
+    /// What a text calls for. What holds for another branch or work tree only
+    /// is left out (L5.25).
+    ///
+    /// # Errors
+    /// If a directory cannot be listed.
+    pub fn recall(&mut self, query: &str, now: Timestamp) -> Result<Recall, Error> {
+        for (_, dir, catalogue) in &mut self.shelves {
+            let read = catalogue.refresh().map_err(|error| Error::Directory {
+                path: dir.clone(),
+                message: error.to_string(),
+            })?;
+            catalogue.keep(read);
+        }
+        Ok(self.pick(query, now))
+    }
+
+    fn pick(&self, query: &str, now: Timestamp) -> Recall {
+        let mut cards: Vec<&Card> = Vec::new();
+        let mut from = Vec::new();
+        for (scope, dir, catalogue) in &self.shelves {
+            let is_known = scope.is_some();
+            let here = catalogue.cards().iter().filter(|card| !is_known || self.holds_here(card));
+            cards.extend(here);
+            from.resize(cards.len(), (*scope, dir));
+        }
+        let ranking = rank_cards(query, &cards, |_| 0, now);
+        let most = self.memories.limits().selected;
+        let good: BTreeSet<usize> = ranking.worth_injecting(most).map(|hit| hit.index).collect();
+        let hits = ranking.hits.iter().filter_map(|hit| {
+            let card = cards.get(hit.index)?;
+            let (scope, dir) = from.get(hit.index)?;
+            let file = dir.join(&card.path);
+            let injected = good.contains(&hit.index).then(|| self.attachment(card, &file, now));
+            Some(Called {
+                path: card.path.clone(),
+                name: card.name.clone(),
+                description: card.description.clone(),
+                kind: card.kind,
+                modified: card.modified,
+                scope: *scope,
+                score: hit.score,
+                coverage: hit.coverage,
+                evidence: hit.evidence,
+                words: ranking.matched_words(hit).into_iter().map(str::to_owned).collect(),
+                injected: injected.flatten(),
+                file,
+            })
+        });
+        Recall { hits: hits.collect(), looked_at: cards.len() }
+    }
+
+    fn holds_here(&self, card: &Card) -> bool {
+        let branch = card.branch.as_deref();
+        let worktree = card.worktree.as_deref();
+        branch.is_none_or(|branch| self.memories.branch() == Some(branch))
+            && worktree.is_none_or(|tree| Path::new(tree) == self.memories.root())
+    }
+
+    /// What a model would see; none if the file is gone since it was looked at.
+    fn attachment(&self, card: &Card, file: &Path, now: Timestamp) -> Option<Attachment> {
+        let mut bytes = Vec::new();
+        let open = std::fs::File::open(file).ok()?;
+        open.take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let shown = budget::shown(&text, self.memories.limits());
+        Some(inject::attachment(&file.display().to_string(), shown, card.modified, now))
+    }
+}
+
+/// Recalls once from the memories of a working directory.
 ///
 /// # Errors
 /// If a directory is there and cannot be read.
 pub fn recall(memories: &MemoryDirs, query: &str, now: Timestamp) -> Result<Recall, Error> {
-    let mut all = Vec::new();
-    for scope in [Scope::Project, Scope::Global, Scope::Team] {
-        let dir = memories.dir(scope);
-        if !memories.is_used(scope) || !memories.is_there(scope) {
-            continue;
-        }
-        let here = shelf(&dir)?.into_iter().filter(|memory| holds_here(memory, memories));
-        all.extend(here.map(|memory| (Some(scope), memory)));
-    }
-    Ok(pick(memories, query, all, now))
+    Recaller::new(memories).recall(query, now)
 }
 
-/// Recalls from any directory of Markdown files.
+/// Recalls once from any directory of Markdown files.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -66,63 +170,5 @@ pub fn recall_in(
     query: &str,
     now: Timestamp,
 ) -> Result<Recall, Error> {
-    let all = shelf(dir)?.into_iter().map(|memory| (None, memory)).collect();
-    Ok(pick(memories, query, all, now))
-}
-
-fn holds_here(memory: &Shelved, memories: &MemoryDirs) -> bool {
-    let branch = memory.front.branch.as_deref();
-    let worktree = memory.front.worktree.as_deref();
-    branch.is_none_or(|branch| memories.branch() == Some(branch))
-        && worktree.is_none_or(|tree| Path::new(tree) == memories.root())
-}
-
-fn pick(
-    memories: &MemoryDirs,
-    query: &str,
-    all: Vec<(Option<Scope>, Shelved)>,
-    now: Timestamp,
-) -> Recall {
-    let ranking = {
-        let documents: Vec<Document<'_>> = all.iter().map(|(_, memory)| document(memory)).collect();
-        rank(query, &documents, Some(now), &Tuning::default())
-    };
-    let looked_at = all.len();
-    let mut all: Vec<Option<(Option<Scope>, Shelved)>> = all.into_iter().map(Some).collect();
-    let good: Vec<usize> =
-        ranking.worth_injecting(memories.limits().selected).map(|hit| hit.index).collect();
-    let hits = ranking.hits.iter().filter_map(|hit| {
-        let (scope, memory) = all.get_mut(hit.index)?.take()?;
-        let injected = good.contains(&hit.index).then(|| attachment(&memory, memories, now));
-        Some(Called {
-            scope,
-            score: hit.score,
-            coverage: hit.coverage,
-            evidence: hit.evidence,
-            words: words(&ranking, hit),
-            injected,
-            memory,
-        })
-    });
-    Recall { hits: hits.collect(), looked_at }
-}
-
-fn document(memory: &Shelved) -> Document<'_> {
-    Document {
-        name: memory.front.name.as_deref().unwrap_or(&memory.path),
-        description: memory.front.description.as_deref().unwrap_or_default(),
-        body: memory.body(),
-        date: memory.front.date,
-        modified: Some(memory.modified),
-        ..Document::default()
-    }
-}
-
-fn words(ranking: &Ranking, hit: &mnemon_recall::Hit) -> Vec<String> {
-    ranking.matched_words(hit).into_iter().map(str::to_owned).collect()
-}
-
-fn attachment(memory: &Shelved, memories: &MemoryDirs, now: Timestamp) -> Attachment {
-    let shown = budget::shown(&memory.text, memories.limits());
-    inject::attachment(&memory.file.display().to_string(), shown, memory.modified, now)
+    Recaller::of(dir, memories).recall(query, now)
 }

@@ -1,17 +1,16 @@
 //! The memories of a directory, whole, for a single look (R2).
 //!
 //! A new process that answers one question has no use for a history, a lock or
-//! a list of what changed since; it reads each file once, on every core. It
-//! writes nothing, so it does for any directory of Markdown files. Links are
+//! a list of what changed since; it reads each file once. It writes nothing, so it does for any directory of Markdown files. Links are
 //! not followed, and of a huge file only the start is read.
 
-use crate::error::Error;
+use crate::path::{NO_TOPICS, OWN_DIR};
 use jiff::Timestamp;
-use mnemon_memfile::frontmatter::{Fence, fence};
+use mnemon_memfile::frontmatter::{Basis, Fence, fence};
 use mnemon_memfile::index::INDEX_FILE;
-use mnemon_memfile::{Frontmatter, Memory};
-use std::fs::{self, File};
-use std::io::Read;
+use mnemon_memfile::{Frontmatter, Memory, MemoryType};
+use std::fs::{self, DirEntry, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// How much of a file is read, in bytes.
@@ -20,14 +19,6 @@ const FILE_BYTES: u64 = 1024 * 1024;
 const MAX_FILES: usize = 200_000;
 /// How deep folders are looked into.
 const MAX_DEPTH: usize = 16;
-/// Files that are worth a thread of their own.
-const THREAD_FILES: usize = 200;
-/// Most threads: the disk is what they share.
-const MAX_THREADS: usize = 8;
-/// The folder that the history of a store is in.
-const HISTORY: &str = ".mnemon";
-/// Folders at the top that hold no topics.
-const NO_TOPICS: [&str; 2] = ["logs", "inbox"];
 
 /// A memory that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +32,7 @@ pub struct Shelved {
     /// When the file was last written.
     pub modified: Timestamp,
     /// What it says about itself, as far as ranking needs it.
-    pub(super) front: Frontmatter,
+    pub(crate) front: Frontmatter,
     body_start: usize,
 }
 
@@ -69,6 +60,8 @@ fn quick(yaml: &str) -> Option<Frontmatter> {
         match key.trim() {
             "branch" | "worktree" => return None,
             "date" => front.date = value.trim().parse().ok(),
+            "type" => front.kind = front.kind.or(MemoryType::by_name(value.trim())),
+            "basis" => front.basis = Basis::by_name(value.trim()),
             "name" | "description" => {
                 let folded = lines.peek().is_some_and(|next| next.starts_with([' ', '\t']));
                 let value = value.trim();
@@ -91,31 +84,25 @@ fn quick(yaml: &str) -> Option<Frontmatter> {
 ///
 /// # Errors
 /// If the directory cannot be listed. A file that cannot be read is left out.
-pub fn shelf(dir: &Path) -> Result<Vec<Shelved>, Error> {
-    let mut paths = Vec::new();
-    walk(dir, "", 0, &mut paths)
-        .map_err(|error| Error::Directory { path: dir.to_owned(), message: error.to_string() })?;
+pub fn shelf(dir: &Path) -> io::Result<Vec<Shelved>> {
+    let mut paths: Vec<String> = list(dir)?.into_iter().map(|(path, _)| path).collect();
     paths.sort_unstable();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = (paths.len() / THREAD_FILES).clamp(1, cores.min(MAX_THREADS));
-    if threads == 1 {
-        return Ok(paths.iter().filter_map(|path| read(dir, path)).collect());
-    }
-    let share = paths.len().div_ceil(threads);
-    let mut found = Vec::with_capacity(paths.len());
-    std::thread::scope(|scope| {
-        let read_all = |part: &[String]| -> Vec<Shelved> {
-            part.iter().filter_map(|path| read(dir, path)).collect()
-        };
-        let parts: Vec<_> =
-            paths.chunks(share).map(|part| scope.spawn(move || read_all(part))).collect();
-        // A thread that died took its files with it; the others still count.
-        found.extend(parts.into_iter().filter_map(|part| part.join().ok()).flatten());
-    });
+    Ok(paths.iter().filter_map(|path| read(dir, path)).collect())
+}
+
+/// The memories of a directory, unread: their paths from its top, and entries.
+pub(crate) fn list(dir: &Path) -> io::Result<Vec<(String, DirEntry)>> {
+    let mut found = Vec::new();
+    walk(dir, "", 0, &mut found)?;
     Ok(found)
 }
 
-fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std::io::Result<()> {
+fn walk(
+    dir: &Path,
+    prefix: &str,
+    depth: usize,
+    found: &mut Vec<(String, DirEntry)>,
+) -> io::Result<()> {
     let mut folders = Vec::new();
     let mut files = Vec::new();
     let (mut has_index, mut has_history) = (false, false);
@@ -127,7 +114,7 @@ fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std:
             continue;
         };
         if name.starts_with('.') {
-            has_history |= name == HISTORY;
+            has_history |= name == OWN_DIR;
             continue;
         }
         if kind.is_dir() && depth < MAX_DEPTH {
@@ -135,7 +122,7 @@ fn walk(dir: &Path, prefix: &str, depth: usize, found: &mut Vec<String>) -> std:
         } else if kind.is_file() && name.eq_ignore_ascii_case(INDEX_FILE) {
             has_index = true;
         } else if kind.is_file() && is_markdown(&name) {
-            files.push(format!("{prefix}{name}"));
+            files.push((format!("{prefix}{name}"), entry));
         }
     }
     // A team's memories are a store of their own.
@@ -158,7 +145,7 @@ fn is_markdown(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
 }
 
-fn read(dir: &Path, path: &str) -> Option<Shelved> {
+pub(crate) fn read(dir: &Path, path: &str) -> Option<Shelved> {
     let file = dir.join(path);
     let open = File::open(&file).ok()?;
     let about = open.metadata().ok()?;
@@ -232,8 +219,9 @@ mod tests {
             "name: 1.10\ndescription: it's fine, (really) - yes\n",
         ] {
             let (slow, fast) = (Frontmatter::parse(yaml).0, quick(yaml).unwrap());
-            let parts =
-                |front: &Frontmatter| (front.name.clone(), front.description.clone(), front.date);
+            let parts = |front: &Frontmatter| {
+                (front.name.clone(), front.description.clone(), front.date, front.kind)
+            };
             assert_eq!(parts(&fast), parts(&slow), "{yaml}");
         }
         for yaml in [
@@ -247,16 +235,5 @@ mod tests {
         ] {
             assert_eq!(quick(yaml), None, "{yaml}");
         }
-    }
-
-    #[test]
-    fn r9_many_files_are_read_by_many_threads_in_the_same_order() {
-        let dir = tempfile::tempdir().unwrap();
-        for number in 0..1_000 {
-            write(dir.path(), &format!("{number:04}.md"), format!("{number}"));
-        }
-        let found = shelf(dir.path()).unwrap();
-        assert_eq!(found.len(), 1_000);
-        assert!(found.iter().enumerate().all(|(at, memory)| memory.text == at.to_string()));
     }
 }

@@ -1,0 +1,340 @@
+//! What recall needs to know of every memory, without reading them again.
+//!
+//! A card for each file: what it says of itself, and its words. Each look
+//! compares number, size and times of every file with its card, and reads only
+//! what is new or has changed. So a look at 10,000 files takes as long as
+//! listing them. The cards are kept beside the store, in one file that anybody
+//! may delete: it is checked, never believed where a file differs, and made
+//! anew where it is damaged.
+
+mod kept;
+
+use crate::journal::nanoseconds;
+use crate::path::OWN_DIR;
+use crate::shelf::{self, Shelved};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use mnemon_memfile::frontmatter::Basis;
+use mnemon_memfile::{Frontmatter, MemoryType};
+use mnemon_recall::{Counter, Document, Ranking, Tuning, Words, rank_known};
+use std::fs::{DirEntry, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A file this much older than the look at it cannot change unseen.
+const COARSE_NS: u64 = 2_000_000_000;
+/// Files that are worth a thread of their own.
+const THREAD_FILES: usize = 200;
+/// Most threads: the disk is what they share.
+const MAX_THREADS: usize = 8;
+/// From how many new cards on they are written in any case.
+const MANY: usize = 16;
+/// Up to how many cards writing them all costs nothing.
+const FEW: usize = 1_000;
+
+/// What is known of one memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// Its path from the top of the directory, with `/`.
+    pub path: String,
+    /// When the file was last written.
+    pub modified: Timestamp,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its description, if it has one.
+    pub description: Option<String>,
+    /// Its type.
+    pub kind: Option<MemoryType>,
+    /// The day it was learned.
+    pub date: Option<Date>,
+    /// How sure it is.
+    pub basis: Option<Basis>,
+    /// The branch that it holds for, if only there.
+    pub branch: Option<String>,
+    /// The worktree that it holds for, if only there.
+    pub worktree: Option<String>,
+    mark: Mark,
+    is_sure: bool,
+    words: Words,
+}
+
+impl Card {
+    fn document(&self, used: u32) -> Document<'_> {
+        Document {
+            name: self.name.as_deref().unwrap_or(&self.path),
+            description: self.description.as_deref().unwrap_or_default(),
+            date: self.date,
+            modified: Some(self.modified),
+            used,
+            ..Document::default()
+        }
+    }
+}
+
+/// By what a file is known again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    number: u64,
+    bytes: u64,
+    modified: u64,
+    changed: u64,
+}
+
+impl Mark {
+    fn of(about: &Metadata) -> Self {
+        let modified = nanoseconds(about.modified().ok());
+        #[cfg(unix)]
+        let (number, changed) = {
+            use std::os::unix::fs::MetadataExt;
+            let changed = about.ctime().wrapping_mul(1_000_000_000) + about.ctime_nsec();
+            (about.ino(), changed.unsigned_abs())
+        };
+        #[cfg(not(unix))]
+        let (number, changed) = (0, modified);
+        Self { number, bytes: about.len(), modified, changed }
+    }
+}
+
+/// The cards of a directory.
+#[derive(Debug)]
+pub struct Catalogue {
+    dir: PathBuf,
+    /// By path.
+    cards: Vec<Card>,
+}
+
+impl Catalogue {
+    /// The cards that are kept beside a store; none yet where there are none.
+    #[must_use]
+    pub fn open(dir: &Path) -> Self {
+        let cards = kept::read(dir).unwrap_or_default();
+        Self { dir: dir.to_owned(), cards }
+    }
+
+    /// No cards: for a directory that is no store of ours.
+    #[must_use]
+    pub fn empty(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), cards: Vec::new() }
+    }
+
+    /// The cards, by path.
+    #[must_use]
+    pub fn cards(&self) -> &[Card] {
+        &self.cards
+    }
+
+    /// Looks at every file, and reads what is new or has changed. Says how
+    /// many were read.
+    ///
+    /// # Errors
+    /// If the directory cannot be listed. A file that cannot be read has no card.
+    pub fn refresh(&mut self) -> io::Result<usize> {
+        let listed = look(&shelf::list(&self.dir)?);
+        let mut old = std::mem::take(&mut self.cards).into_iter().peekable();
+        let mut fresh = Vec::new();
+        for (path, mark) in listed {
+            while old.next_if(|card| card.path < path).is_some() {}
+            match old.next_if(|card| card.path == path) {
+                Some(card) if card.mark == mark && card.is_sure => self.cards.push(card),
+                _ => fresh.push((path, mark)),
+            }
+        }
+        let read = fresh.len();
+        if read > 0 {
+            let dir = &self.dir;
+            let made = share_out(&fresh, |part| {
+                let mut counter = Counter::default();
+                part.iter()
+                    .filter_map(|(path, mark)| card(dir, path, *mark, &mut counter))
+                    .collect()
+            });
+            self.cards.extend(made);
+            self.cards.sort_by(|a, b| a.path.cmp(&b.path));
+        }
+        Ok(read)
+    }
+
+    /// Writes the cards beside the store, if that is worth it after so many
+    /// were read. Who cannot write them reads again the next time.
+    pub fn keep(&self, read: usize) {
+        if read >= MANY || (read > 0 && self.cards.len() <= FEW) {
+            let _ = kept::write(&self.dir, &self.cards);
+        }
+    }
+}
+
+/// Ranks cards of any catalogues by a text.
+#[must_use]
+pub fn rank_cards(
+    query: &str,
+    cards: &[&Card],
+    used: impl Fn(&Card) -> u32,
+    now: Timestamp,
+) -> Ranking {
+    let documents: Vec<(Document<'_>, &Words)> =
+        cards.iter().map(|card| (card.document(used(card)), &card.words)).collect();
+    rank_known(query, &documents, Some(now), &Tuning::default())
+}
+
+fn card(dir: &Path, path: &str, mark: Mark, counter: &mut Counter) -> Option<Card> {
+    let looked = nanoseconds(Some(SystemTime::now()));
+    let memory: Shelved = shelf::read(dir, path)?;
+    let Frontmatter { name, description, kind, date, basis, branch, worktree, .. } =
+        memory.front.clone();
+    let document = Document {
+        name: name.as_deref().unwrap_or(path),
+        description: description.as_deref().unwrap_or_default(),
+        body: memory.body(),
+        ..Document::default()
+    };
+    let words = counter.count(&document);
+    let newest = mark.modified.max(mark.changed);
+    Some(Card {
+        path: path.to_owned(),
+        modified: memory.modified,
+        mark,
+        is_sure: newest != 0 && newest.saturating_add(COARSE_NS) < looked,
+        name,
+        description,
+        kind,
+        date,
+        basis,
+        branch,
+        worktree,
+        words,
+    })
+}
+
+/// The marks of files. One that is gone since it was listed is left out.
+fn look(files: &[(String, DirEntry)]) -> Vec<(String, Mark)> {
+    let mut found = share_out(files, |part| {
+        let mark = |(path, entry): &(String, DirEntry)| {
+            Some((path.clone(), Mark::of(&entry.metadata().ok()?)))
+        };
+        part.iter().filter_map(mark).collect()
+    });
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    found
+}
+
+/// Does a part of the work on each core, where there is enough of it.
+fn share_out<T: Sync, U: Send>(all: &[T], work: impl Fn(&[T]) -> Vec<U> + Sync) -> Vec<U> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = (all.len() / THREAD_FILES).clamp(1, cores.min(MAX_THREADS));
+    if threads == 1 {
+        return work(all);
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let parts = all.chunks(all.len().div_ceil(threads));
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        // A thread that died took its files with it; the others still count.
+        running.into_iter().filter_map(|part| part.join().ok()).flatten().collect()
+    })
+}
+
+fn own_dir(dir: &Path) -> Option<PathBuf> {
+    let own = dir.join(OWN_DIR);
+    let there = own.symlink_metadata().ok()?;
+    there.is_dir().then_some(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(dir: &Path, name: &str, text: &str) {
+        let path = dir.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        // As if it had been there for a while.
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - std::time::Duration::from_hours(1)).unwrap();
+    }
+
+    fn memory(description: &str, body: &str) -> String {
+        format!("---\nname: x\ndescription: {description}\ntype: project\n---\n{body}\n")
+    }
+
+    fn found(catalogue: &Catalogue, query: &str) -> Vec<String> {
+        let now = Timestamp::now();
+        let cards: Vec<&Card> = catalogue.cards().iter().collect();
+        let ranking = rank_cards(query, &cards, |_| 0, now);
+        ranking.hits.iter().map(|hit| cards[hit.index].path.clone()).collect()
+    }
+
+    #[test]
+    fn r9_cards_are_kept_and_files_that_differ_are_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(OWN_DIR)).unwrap();
+        for number in 0..40 {
+            write(dir.path(), &format!("{number:02}.md"), &memory("tea", "black"));
+        }
+        write(dir.path(), "deploy.md", &memory("when we deploy", "Fridays"));
+        let mut first = Catalogue::open(dir.path());
+        assert_eq!(first.refresh().unwrap(), 41);
+        // The time of a change cannot be set back: a test waits for no clock.
+        for card in &mut first.cards {
+            card.is_sure = true;
+        }
+        first.keep(41);
+        let mut second = Catalogue::open(dir.path());
+        assert_eq!(second.cards(), first.cards());
+        assert_eq!(second.refresh().unwrap(), 0, "nothing differs");
+        assert_eq!(found(&second, "deploy on Friday"), ["deploy.md"]);
+
+        write(dir.path(), "deploy.md", &memory("when we deploy", "Thursdays, mostly"));
+        write(dir.path(), "sub/new.md", &memory("coffee", "never"));
+        std::fs::remove_file(dir.path().join("00.md")).unwrap();
+        assert_eq!(second.refresh().unwrap(), 2);
+        assert_eq!(second.cards().len(), 41);
+        assert_eq!(found(&second, "Thursday"), ["deploy.md"]);
+        assert_eq!(found(&second, "coffee"), ["sub/new.md"]);
+    }
+
+    #[test]
+    fn r9_many_files_are_read_by_many_threads_in_the_same_order() {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..1_000 {
+            write(dir.path(), &format!("{number:04}.md"), "text");
+        }
+        let mut catalogue = Catalogue::empty(dir.path());
+        assert_eq!(catalogue.refresh().unwrap(), 1_000);
+        assert_eq!(catalogue.cards().len(), 1_000);
+        assert!(catalogue.cards().is_sorted_by(|a, b| a.path < b.path));
+    }
+
+    #[test]
+    fn s6_a_damaged_file_of_cards_is_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(OWN_DIR)).unwrap();
+        write(dir.path(), "tea.md", &memory("tea", "black"));
+        let mut catalogue = Catalogue::open(dir.path());
+        catalogue.refresh().unwrap();
+        catalogue.keep(1);
+        let file = dir.path().join(OWN_DIR).join("recall.bin");
+        let whole = std::fs::read(&file).unwrap();
+        assert_eq!(Catalogue::open(dir.path()).cards().len(), 1);
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            std::fs::write(&file, &bytes).unwrap();
+            assert!(Catalogue::open(dir.path()).cards().is_empty(), "byte {at}");
+            std::fs::write(&file, &whole[..at]).unwrap();
+            assert!(Catalogue::open(dir.path()).cards().is_empty(), "cut at {at}");
+        }
+        let mut again = Catalogue::open(dir.path());
+        assert_eq!(again.refresh().unwrap(), 1);
+    }
+
+    #[test]
+    fn s2_nothing_is_written_where_there_is_no_store() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), "tea.md", &memory("tea", "black"));
+        let mut catalogue = Catalogue::empty(dir.path());
+        assert_eq!(catalogue.refresh().unwrap(), 1);
+        catalogue.keep(1);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
