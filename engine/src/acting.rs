@@ -33,6 +33,7 @@ impl Session {
         calls: Vec<ToolCall>,
         cancel: &CancellationToken,
     ) -> Result<Vec<Denial>, Error> {
+        self.brief_agents(&calls);
         let mut denials = Vec::new();
         let mut side_by_side: Vec<Cleared> = Vec::new();
         for mut call in calls {

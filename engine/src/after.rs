@@ -45,6 +45,7 @@ impl Session {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
         self.note_reviews().await?;
+        self.join_ended().await?;
         self.take_notes().await?;
         self.book_side_queries().await
     }

@@ -115,10 +115,27 @@ impl Background {
         W: FnOnce(TaskHandle) -> F,
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
+        let id = self.next_id();
+        self.start_as(id.clone(), name, source, deadline, work);
+        id
+    }
+
+    /// The same under an id that the caller has for it already.
+    pub fn start_as<W, F>(
+        &self,
+        id: String,
+        name: &str,
+        source: QuerySource,
+        deadline: Duration,
+        work: W,
+    ) where
+        W: FnOnce(TaskHandle) -> F,
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
         let cancel = CancellationToken::new();
-        let id = self.enter(name, source, cancel.clone());
+        self.enter(&id, name, source, cancel.clone());
         let handle = TaskHandle { id: id.clone(), owner: self.clone(), cancel: cancel.clone() };
-        let (running, owner, task) = (work(handle), self.clone(), id.clone());
+        let (running, owner, task) = (work(handle), self.clone(), id);
         self.0.tracker.spawn(async move {
             let mut running = std::pin::pin!(running);
             let ended = tokio::select! {
@@ -136,7 +153,12 @@ impl Background {
             };
             owner.leave(&task, status);
         });
-        id
+    }
+
+    fn next_id(&self) -> String {
+        let mut state = self.state();
+        state.started += 1;
+        format!("t{}", state.started)
     }
 
     /// All tasks, those that ended lately included, oldest first.
@@ -201,13 +223,11 @@ impl Background {
         state.events = Some(events);
     }
 
-    fn enter(&self, name: &str, source: QuerySource, cancel: CancellationToken) -> String {
+    fn enter(&self, id: &str, name: &str, source: QuerySource, cancel: CancellationToken) {
         let started = self.0.clock.now();
         let mut state = self.state();
-        state.started += 1;
-        let id = format!("t{}", state.started);
         let view = TaskView {
-            id: id.clone(),
+            id: id.to_owned(),
             name: name.to_owned(),
             source,
             status: TaskStatus::Running,
@@ -224,7 +244,6 @@ impl Background {
         }
         drop(state);
         self.tell(Event::Task(Box::new(shown)));
-        id
     }
 
     fn leave(&self, id: &str, status: TaskStatus) {

@@ -257,6 +257,9 @@ impl Session {
         }
         self.lazy = None;
         self.attach_standing().await?;
+        if self.is_main() {
+            self.attach_agents_again().await?;
+        }
         let report = applied.report;
         self.emit(|| Event::Compacted(Box::new(report.clone())));
         Ok(report)
@@ -274,6 +277,7 @@ impl Session {
         {
             extras.restored = mnemon_compact::files::attach(&files, &limits);
         }
+        extras.restored.splice(0..0, self.plan_again().await);
         Ok(extras)
     }
 }

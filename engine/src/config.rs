@@ -1,5 +1,6 @@
 //! What a session is started with.
 
+use crate::agents::KindDirs;
 use crate::instructing::Sources;
 use mnemon_hooks::Registry;
 use mnemon_kernel::models::Thinking;
@@ -8,6 +9,8 @@ use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::settings::{self, PermissionMode, Permissions};
 use mnemon_kernel::window::Overrides;
 use mnemon_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
+use mnemon_mail::Roster;
+use mnemon_mail::memory::MemoryPlaces;
 use mnemon_prefix::system::Surroundings;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -67,6 +70,11 @@ pub struct Config {
     pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
+    /// Directories in which Markdown may be written besides: what an agent
+    /// keeps from task to task.
+    pub writable: Vec<PathBuf>,
+    /// What agents are started with.
+    pub agents: AgentSetup,
     /// The home directory of the person, for `~/` in rules.
     pub user_home: Option<PathBuf>,
     /// How permissions are decided.
@@ -85,6 +93,40 @@ pub struct Config {
     pub git_branch: Option<String>,
     /// How the session was started: `cli`, `sdk-cli`, `sdk-rs`.
     pub entrypoint: String,
+}
+
+/// What the agents of a session are started with.
+#[derive(Clone, Debug)]
+pub struct AgentSetup {
+    /// The kinds that there are when the session starts.
+    pub roster: Arc<Roster>,
+    /// Where kinds are defined, for those that come later.
+    pub dirs: KindDirs,
+    /// Where kinds keep what they learned (L5.20).
+    pub memory: MemoryPlaces,
+    /// Whether the main thread delegates and watches.
+    pub delegation: Delegation,
+}
+
+impl Default for AgentSetup {
+    fn default() -> Self {
+        Self {
+            roster: Arc::new(Roster::new(Vec::new(), Vec::new())),
+            dirs: KindDirs::default(),
+            memory: MemoryPlaces::default(),
+            delegation: Delegation::AsNeeded,
+        }
+    }
+}
+
+/// How much of the work the main thread leaves to agents (L7.7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delegation {
+    /// What it chooses to.
+    #[default]
+    AsNeeded,
+    /// All of it: it divides, watches and puts together.
+    Coordinator,
 }
 
 /// What a provider offers beyond what every one does, by its settings.
@@ -166,6 +208,8 @@ impl Config {
             project: cwd.clone(),
             notes_dir: None,
             roots: vec![cwd],
+            writable: Vec::new(),
+            agents: AgentSetup::default(),
             user_home: None,
             permission_mode: PermissionMode::Default,
             permissions: Permissions::default(),

@@ -29,6 +29,13 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum Thread {
     /// A person's.
     Main,
+    /// An agent's, with a log, a window and letters of its own (L7.4).
+    Agent {
+        /// Who asks.
+        source: QuerySource,
+        /// What it started from.
+        start: Start,
+    },
     /// A background agent's.
     Fork {
         /// Who asks.
@@ -177,7 +184,7 @@ impl Session {
     pub(crate) fn source(&self) -> QuerySource {
         match &self.thread {
             Thread::Main => QuerySource::Main,
-            Thread::Fork { source, .. } => source.clone(),
+            Thread::Agent { source, .. } | Thread::Fork { source, .. } => source.clone(),
         }
     }
 
@@ -199,6 +206,12 @@ impl Session {
     /// Whether a person is at the other end.
     pub(crate) fn is_main(&self) -> bool {
         self.thread == Thread::Main
+    }
+
+    /// Whether it looks after its own conversation: the main thread and agents
+    /// do, forks on an errand do not (L4.9, L7.8).
+    pub(crate) fn keeps_itself(&self) -> bool {
+        !matches!(self.thread, Thread::Fork { .. })
     }
 
     /// Where the bookings of this session go besides its own log.

@@ -116,9 +116,10 @@ impl Session {
     fn hook_input(&self, occasion: &Occasion<'_>) -> String {
         let (source, cwd) = (self.source().to_string(), self.context.cwd());
         let path = self.world.transcripts.path(&self.id);
-        let agent = (!self.is_main()).then_some((self.id.as_str(), source.as_str()));
+        let kind = source.strip_prefix("agent:").unwrap_or(&source);
+        let agent = (!self.is_main()).then_some((self.id.as_str(), kind));
         let base = Base {
-            session_id: self.id.as_str(),
+            session_id: self.envelope.session.as_str(),
             transcript_path: &path,
             cwd: &cwd,
             permission_mode: self.permit.mode().as_str(),

@@ -7,6 +7,7 @@
 
 mod acting;
 mod after;
+pub mod agents;
 mod answer;
 mod ask;
 pub mod background;
@@ -27,6 +28,7 @@ mod memory_files;
 mod memory_switch;
 pub mod noting;
 pub mod permit;
+mod planning;
 mod queue;
 pub mod recalled;
 mod recalling;
@@ -40,9 +42,10 @@ mod turn;
 mod watching;
 pub mod world;
 
+pub use agents::{Agents, KindDirs};
 pub use background::{Background, TaskHandle, TaskStatus, TaskView};
 pub use budget::{Budget, Denied};
-pub use config::{AutoDream, Config, ModelChoice, Offers};
+pub use config::{AgentSetup, AutoDream, Config, Delegation, ModelChoice, Offers};
 pub use dreaming::{DreamEnd, DreamWish, Dreaming, Dreamt};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use fork::{Errand, Fork, Ground, Report, Start, Until};

@@ -43,6 +43,8 @@ pub struct Permit {
     deny: Vec<Rule>,
     /// What a background agent may do; none for a person's session.
     remit: Option<Remit>,
+    /// The one file that may be written in plan mode.
+    plan_file: Option<PathBuf>,
 }
 
 /// Where files may be touched.
@@ -84,7 +86,7 @@ impl Permit {
         };
         let (allow, ask, deny) =
             (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
-        (Self { mode, places, allow, ask, deny, remit: None }, broken)
+        (Self { mode, places, allow, ask, deny, remit: None, plan_file: None }, broken)
     }
 
     /// The permissions of a background agent: what the person denies stays
@@ -92,6 +94,21 @@ impl Permit {
     #[must_use]
     pub fn confined(parent: &Self, remit: Remit) -> Self {
         Self { remit: Some(remit), ..parent.clone() }
+    }
+
+    /// The permissions of a sub-agent: the parent's rules and places, a mode
+    /// that is no wider, and rooms of its own for what it learned.
+    #[must_use]
+    pub fn under(parent: &Self, mode: PermissionMode, rooms: &[PathBuf]) -> Self {
+        let mut own = Self { mode, plan_file: None, ..parent.clone() };
+        own.places.writable = rooms.to_vec();
+        own
+    }
+
+    /// Sets the one file that may be written in plan mode. Its path must be
+    /// resolved.
+    pub fn set_plan_file(&mut self, file: Option<PathBuf>) {
+        self.plan_file = file;
     }
 
     /// The mode in force.
@@ -154,7 +171,11 @@ impl Permit {
     fn unless_planning(&self, access: &Access) -> Verdict {
         if self.mode == PermissionMode::Plan && !access.is_read_only() {
             let reason = "plan mode only reads; finish the plan first".to_owned();
-            return Verdict::Deny { reason };
+            return match access {
+                Access::Execute(_) => Verdict::AllowIfItOnlyReads,
+                Access::Edit(path) if self.plan_file.as_ref() == Some(path) => Verdict::Allow,
+                _ => Verdict::Deny { reason },
+            };
         }
         Verdict::Allow
     }

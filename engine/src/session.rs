@@ -4,7 +4,8 @@
 //! into the fold only then, so that whatever ends the process, a resumed
 //! session is the one that was running.
 
-use crate::ask::{SideAsker, SideBookings};
+use crate::agents::{Crew, Peek};
+use crate::ask::SideBookings;
 use crate::background::Background;
 use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
@@ -18,7 +19,7 @@ use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::remembering::Remembering;
 use crate::toolbox::Toolbox;
-use crate::tools::{Snipping, ToolContext};
+use crate::tools::ToolContext;
 use crate::world::World;
 use mnemon_compact::collapse::Staged;
 use mnemon_kernel::ports::{Spent, TranscriptError};
@@ -38,7 +39,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 mod looking;
-mod places;
+mod parts;
 mod resume;
 
 pub use resume::Resumed;
@@ -78,8 +79,8 @@ pub struct Session {
     pub(crate) toolbox: Toolbox,
     pub(crate) context: Arc<ToolContext>,
     pub(crate) fold: Fold,
-    envelope: Envelope,
-    last: Option<RecordId>,
+    pub(crate) envelope: Envelope,
+    pub(crate) last: Option<RecordId>,
     ledger: Ledger,
     events: Option<Events>,
     pub(crate) permit: Permit,
@@ -115,6 +116,10 @@ pub struct Session {
     pub(crate) background: Background,
     /// What it knows of its memories.
     pub(crate) remembering: Remembering,
+    /// Who it is among agents.
+    pub(crate) crew: Crew,
+    /// Where it shows its conversation to whoever watches it.
+    pub(crate) peek: Option<Peek>,
     /// When sessions were last counted for a dream (L6.1).
     pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
@@ -131,13 +136,16 @@ impl Session {
             world.past = None;
         }
         let side_bookings = SideBookings::default();
-        let context = Arc::new(tool_context(&id, &world, &config, &side_bookings));
+        let background = Background::new(Arc::clone(&world.clock));
+        let crew = parts::crew(&id, &world, &config, &background, &side_bookings);
+        let context = parts::context(&id, &world, &config, &crew, &side_bookings);
+        let context = Arc::new(context);
         let envelope = Envelope {
             git_branch: config.git_branch.clone(),
             entrypoint: config.entrypoint.clone(),
             ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
         };
-        let places = places::of(&id, &world, &config);
+        let places = parts::places(&id, &world, &config);
         let (permit, broken_rules) =
             Permit::new(config.permission_mode, &config.permissions, places);
         Self {
@@ -158,8 +166,10 @@ impl Session {
             hooking: Hooking::new(),
             thread: Thread::Main,
             up: None,
-            background: Background::new(Arc::clone(&world.clock)),
+            background,
             remembering,
+            crew,
+            peek: None,
             counted_sessions: None,
             noting: Noting::default(),
             id,
@@ -268,7 +278,7 @@ impl Session {
             let prelude = self.compose_prelude()?;
             self.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
         }
-        if self.is_main() && (!begun || self.fold.messages().is_empty()) {
+        if self.keeps_itself() && (!begun || self.fold.messages().is_empty()) {
             self.attach_standing().await?;
         }
         Ok(())
@@ -315,22 +325,4 @@ impl Session {
         }
         self.fold.push(record);
     }
-}
-
-/// What the tools of a session use.
-fn tool_context(
-    id: &SessionId,
-    world: &World,
-    config: &Arc<Config>,
-    bookings: &SideBookings,
-) -> ToolContext {
-    let (limits, roots) = (Arc::clone(&config.limits), config.roots.clone());
-    let mut context = ToolContext::new(world.clone(), id.clone(), limits, roots);
-    let (world, config, bookings) = (world.clone(), Arc::clone(config), bookings.clone());
-    context.confinement = config.confinement.clone();
-    if !config.flags.is_on(Flag::Snip) {
-        context.snipping = Snipping::Off;
-    }
-    context.ask = Some(Arc::new(SideAsker { world, config, bookings }));
-    context
 }

@@ -34,6 +34,13 @@ impl Toolbox {
         Self::new(tools)
     }
 
+    /// Those of these tools whose names a test passes, in their order.
+    #[must_use]
+    pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let kept = self.tools.iter().filter(|tool| keep(&tool.spec().name));
+        Self { tools: kept.cloned().collect() }
+    }
+
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {

@@ -5,9 +5,11 @@
 //! is part of the cached prefix: it must not depend on anything that changes
 //! within a session.
 
+mod agent;
 mod bash;
 mod context;
 mod edit;
+mod exit_plan_mode;
 mod glob;
 mod grep;
 mod input;
@@ -17,11 +19,14 @@ mod near;
 mod patch;
 mod read;
 mod result_read;
+mod send_message;
 mod snip;
 mod todo_write;
 mod web_fetch;
 mod write;
 
+pub use agent::AgentTool;
+pub(crate) use agent::{NAME as AGENT, asks_for_fork};
 pub(crate) use context::SEEN_FIELD;
 pub use context::{Snipping, ToolContext};
 pub(crate) use memory_search::NAME as MEMORY_SEARCH;
@@ -50,6 +55,8 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(result_read::ResultRead),
         Arc::new(snip::Snip),
         Arc::new(memory_search::MemorySearch),
+        Arc::new(send_message::SendMessage),
+        Arc::new(exit_plan_mode::ExitPlanMode),
     ]
 }
 

@@ -32,11 +32,44 @@ impl Session {
         if let Err(why) = self.open_turn(prompt, cancel).await? {
             return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
         }
+        self.drive(cancel).await
+    }
+
+    /// Runs a turn without a word of the person, where letters have come or
+    /// background agents have ended. None where there is nothing to say.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn go_on(&mut self, cancel: &CancellationToken) -> Result<Option<TurnEnd>, Error> {
+        let before = self.last.clone();
+        self.begin_turn().await?;
+        self.take_queued(cancel).await?;
+        if self.last == before {
+            return Ok(None);
+        }
+        self.drive(cancel).await.map(Some)
+    }
+
+    /// What every turn starts with.
+    async fn begin_turn(&mut self) -> Result<(), Error> {
+        self.ensure_beginning().await?;
+        if self.is_main() {
+            self.attach_late_kinds().await?;
+        }
+        if self.keeps_itself() {
+            self.attach_plan_mode().await?;
+            self.join_mail().await?;
+        }
+        Ok(())
+    }
+
+    /// Performs steps until the turn is over.
+    async fn drive(&mut self, cancel: &CancellationToken) -> Result<TurnEnd, Error> {
         let limit = self.config.limits.turn_requests;
         let mut run = Run::new(Rules {
             max_requests: self.config.max_turns.map_or(limit, |turns| turns.min(limit)),
             has_fallback: self.fallback_model().is_some(),
-            rungs: if self.is_main() { Rung::ORDER } else { Rung::OF_FORKS },
+            rungs: if self.keeps_itself() { Rung::ORDER } else { Rung::OF_FORKS },
         });
         let mut end = TurnEnd::default();
         let mut kept = 0;
@@ -57,11 +90,16 @@ impl Session {
                     run.layer_done();
                 }
                 Step::MakeRoom { try_number, maximum } => {
-                    if self.is_main() && self.make_room(maximum, try_number, cancel).await? {
+                    if self.keeps_itself() && self.make_room(maximum, try_number, cancel).await? {
                         run.layer_done();
                     } else {
                         run.blocked(NO_ROOM.to_owned());
                     }
+                }
+                Step::Done(reason) if reason.is_success() && self.has_news() => {
+                    // Told before the turn ends, and not only with the next.
+                    self.join_mail().await?;
+                    run.again();
                 }
                 Step::Done(reason) => {
                     end.reason = reason;
@@ -85,7 +123,7 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<Result<(), String>, Error> {
-        self.ensure_beginning().await?;
+        self.begin_turn().await?;
         self.start_hooks(cancel).await?;
         let text = text_of(&prompt);
         if let Err(why) = self.prompt_hooks(&text, cancel).await? {
@@ -96,7 +134,7 @@ impl Session {
             self.tell_date().await?;
             self.recall_for(&text, cancel).await?;
         }
-        let origin = if self.is_main() { UserOrigin::Human } else { UserOrigin::Meta };
+        let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
         self.append_user(prompt, origin).await?;
         self.attach_hook_texts().await?;
         Ok(Ok(()))
@@ -115,6 +153,9 @@ impl Session {
                 if !text.is_empty() {
                     end.text = text;
                 }
+                if let Some(peek) = &self.peek {
+                    peek.show(&self.fold, self.world.clock.now());
+                }
                 run.answered(&reply.stop_reason, calls_of(&reply.blocks));
             }
             Answered::Failed(error) => run.model_failed(&error),
@@ -128,7 +169,7 @@ impl Session {
 
     /// What joins the conversation between a tool's result and the next
     /// request: ends of background commands, instructions for files that were
-    /// touched, memories, messages that the person typed meanwhile.
+    /// touched, memories, letters, messages that the person typed meanwhile.
     async fn step_boundary(
         &mut self,
         run: &mut Run,
@@ -139,7 +180,7 @@ impl Session {
             run.cancelled();
             return Ok(());
         }
-        if !self.is_main() {
+        if !self.keeps_itself() {
             if self.is_errand_done() {
                 run.completed();
             } else {
@@ -147,25 +188,35 @@ impl Session {
             }
             return Ok(());
         }
+        self.leave_plan_mode().await?;
         self.tell_finished_jobs().await?;
         self.attach_touched().await?;
         self.join_recalled().await?;
+        self.join_mail().await?;
+        self.take_queued(cancel).await?;
+        self.attach_hook_texts().await?;
+        if self.is_main() {
+            self.tell_date().await?;
+            self.after_response().await?;
+        }
+        match self.stopped_by_hook() {
+            Some(why) => run.blocked(why),
+            None => run.tools_done(),
+        }
+        Ok(())
+    }
+
+    /// Takes in what the person typed meanwhile.
+    async fn take_queued(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
         for text in self.queue.take() {
             if let Err(why) = self.prompt_hooks(&text, cancel).await? {
                 self.emit(|| Event::Notice(why));
                 continue;
             }
-            if !self.is_recalling() {
+            if self.is_main() && !self.is_recalling() {
                 self.recall_for(&text, cancel).await?;
             }
             self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
-        }
-        self.attach_hook_texts().await?;
-        self.tell_date().await?;
-        self.after_response().await?;
-        match self.stopped_by_hook() {
-            Some(why) => run.blocked(why),
-            None => run.tools_done(),
         }
         Ok(())
     }

@@ -31,7 +31,12 @@ impl Session {
     pub(crate) fn base(&self) -> Base {
         let asked_before = self.ledger().total().requests > 0;
         match &self.thread {
-            Thread::Fork { start: Start::Parent, .. } if !asked_before => Base::Main,
+            Thread::Agent { start: Start::Parent, .. }
+            | Thread::Fork { start: Start::Parent, .. }
+                if !asked_before =>
+            {
+                Base::Main
+            }
             _ => Base::Own,
         }
     }

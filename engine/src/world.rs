@@ -1,8 +1,8 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Search, Shell, Spending,
-    Transcripts, Web,
+    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Search, Shell, Spending,
+    Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
 
@@ -34,6 +34,10 @@ pub struct World {
     /// What the background spent on a day, over all processes; none counts
     /// by the session alone.
     pub spending: Option<Arc<dyn Spending>>,
+    /// Letters from and to other processes; none where there are no others.
+    pub post: Option<Arc<dyn Post>>,
+    /// Checkouts for agents; none where there can be none.
+    pub worktrees: Option<Arc<dyn Worktrees>>,
     /// Consolidating those memories; none where there are none.
     pub dreams: Option<Arc<dyn Dreams>>,
 }

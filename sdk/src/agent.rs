@@ -212,12 +212,15 @@ impl Agent {
         &self.parts.choice
     }
 
-    /// Ends what still runs: background commands, the look at flags.
+    /// Ends what still runs: background commands, the look at flags, the post.
     pub async fn shutdown(self) {
         drop(self.parts.poller);
         self.parts.world.shell.shutdown().await;
         if let Some(hooks) = &self.parts.world.hooks {
             hooks.shutdown().await;
+        }
+        if let Some(post) = &self.parts.world.post {
+            post.close().await;
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
-use mnemon_engine::{Tool, Toolbox, World};
+use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::ports::{
-    Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
+    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
 };
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -19,10 +19,12 @@ use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
 use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
 use mnemon_web::WebReader;
+use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+mod agents;
 mod configure;
 mod locate;
 mod looking;
@@ -51,6 +53,8 @@ pub struct Builder {
     transcripts: Option<Arc<dyn Transcripts>>,
     memories: Option<Arc<dyn Memories>>,
     instructions: Wanted,
+    team: Option<(AgentName, AgentName)>,
+    delegation: Delegation,
     setups: Wanted,
 }
 
@@ -84,6 +88,8 @@ impl Builder {
             transcripts: None,
             memories: None,
             instructions: Wanted::Yes,
+            team: None,
+            delegation: Delegation::AsNeeded,
             setups: Wanted::Yes,
         }
     }
@@ -253,10 +259,7 @@ impl Builder {
         };
         let limits = Arc::new(limits);
         let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
-        let transcripts = self.transcripts.clone().unwrap_or_else(|| {
-            let own = DiskTranscripts::new(project.root().to_owned());
-            Arc::new(own.with_max_line(limits.transcript_line_bytes))
-        });
+        let transcripts = self.logs(project.root(), limits.transcript_line_bytes);
         let memories = match &self.memories {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
@@ -277,6 +280,8 @@ impl Builder {
             past: Some(Arc::new(past)),
             memories,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
+            post: Some(self.post(&home, &limits)?),
+            worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
         };
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
@@ -285,10 +290,18 @@ impl Builder {
         }
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
-        let toolbox = Toolbox::with_extra(self.tools);
+        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
+        let toolbox = Toolbox::with_extra([vec![agents], self.tools].concat());
         let parts =
             Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
         Ok(Agent::new(parts))
+    }
+
+    /// Where conversations are kept.
+    fn logs(&self, dir: &Path, longest: u64) -> Arc<dyn Transcripts> {
+        self.transcripts.clone().unwrap_or_else(|| {
+            Arc::new(DiskTranscripts::new(dir.to_owned()).with_max_line(longest))
+        })
     }
 
     /// Consolidation is for the directories that are ours to know.

@@ -29,6 +29,9 @@ pub enum Error {
     /// The memory directory.
     #[error(transparent)]
     Memory(#[from] mnemon_memdir::Error),
+    /// The team.
+    #[error(transparent)]
+    Post(#[from] mnemon_kernel::ports::PostError),
     /// The disk.
     #[error(transparent)]
     Disk(#[from] mnemon_disk::Error),
@@ -46,6 +49,7 @@ impl Classify for Error {
             Self::Key(error) => error.class(),
             Self::Session(error) => error.class(),
             Self::Memory(error) => error.class(),
+            Self::Post(error) => error.class(),
             Self::Disk(error) => error.class(),
             Self::Transcript(error) => error.class(),
         }

@@ -36,6 +36,18 @@ impl<'a> Turn<'a> {
         Self { running: Some(running), events, cancel, end: None }
     }
 
+    /// Starts a turn without a word of the person: letters have come, or
+    /// agents have ended. Where neither is so, it ends at once.
+    pub fn go_on(session: &'a mut Session) -> Self {
+        let (sender, events) = unbounded_channel();
+        session.watch(sender);
+        let cancel = CancellationToken::new();
+        let stop = cancel.clone();
+        let running: Running<'a> =
+            Box::pin(async move { Ok(session.go_on(&stop).await?.unwrap_or_default()) });
+        Self { running: Some(running), events, cancel, end: None }
+    }
+
     /// Stops the turn when it is cancelled; what had come is kept.
     #[must_use]
     pub fn canceller(&self) -> CancellationToken {

@@ -16,7 +16,7 @@ use mnemon_kernel::ports::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How much of each end of a transcript a list is made from.
 const GLIMPSE_BYTES: u64 = 64 << 10;
@@ -153,6 +153,11 @@ impl Transcripts for DiskTranscripts {
                 Err(error) => Err(error.into()),
             }
         })
+    }
+
+    fn subagents(&self, session: &SessionId) -> Option<Arc<dyn Transcripts>> {
+        let own = Self::new(self.session_dir(session).join("subagents"));
+        Some(Arc::new(own.with_max_line(self.max_line)))
     }
 
     fn beside<'a>(

@@ -2,6 +2,7 @@
 //! the commands' business.
 
 mod beside;
+pub(crate) mod crew;
 mod look;
 pub(crate) mod memory;
 
@@ -12,6 +13,7 @@ pub(crate) use look::{
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use crew::CrewArgs;
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
 
@@ -53,6 +55,9 @@ pub(crate) struct Talk {
     /// Most requests of one turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
+    /// Others.
+    #[command(flatten)]
+    pub(crate) crew: CrewArgs,
     /// No memory, no instruction files, no hooks
     #[arg(long)]
     pub(crate) bare: bool,

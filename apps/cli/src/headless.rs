@@ -12,6 +12,7 @@ use mnemon::kernel::settings::Surface;
 use mnemon::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 mod input;
 mod outcome;
@@ -50,9 +51,11 @@ async fn answer(
     for note in setup::notes(agent, &session) {
         presenter.note(Look::Yellow, &format!("note: {note}"));
     }
+    session.open_mail().await;
     let mut printer = Printer::new(*presenter, talk, &session);
     printer.begin(agent, &session)?;
-    match take_turn(&mut session, prompt, &mut printer).await? {
+    let ended = take_turn(Turn::new(&mut session, prompt), &mut printer).await?;
+    match with_agents(&mut session, ended, &mut printer).await? {
         Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
         Ended::Turn(end) => {
             let good = matches!(&end, Ok(end) if end.reason.is_success());
@@ -87,9 +90,42 @@ enum Ended {
     Killed,
 }
 
-async fn take_turn(session: &mut Session, prompt: String, printer: &mut Printer) -> Result<Ended> {
+/// Goes on while agents run in the background, so that what they find is part
+/// of the answer. A signal, or their time, ends the wait.
+async fn with_agents(
+    session: &mut Session,
+    mut ended: Ended,
+    printer: &mut Printer,
+) -> Result<Ended> {
     let mut signals = Signals::take()?;
-    let mut turn = Turn::new(session, prompt);
+    let wait = Duration::from_secs(session.config().limits.agents.drain_s);
+    while let Ended::Turn(Ok(before)) = &mut ended
+        && before.reason.is_success()
+        && !session.agents().running().is_empty()
+    {
+        tokio::select! {
+            () = session.news() => {}
+            () = tokio::time::sleep(wait) => break,
+            _ = signals.next() => break,
+        }
+        match take_turn(Turn::go_on(session), printer).await? {
+            Ended::Turn(Ok(mut end)) => {
+                end.requests += before.requests;
+                end.usage.add(&before.usage);
+                end.denials.splice(0..0, before.denials.drain(..));
+                if end.text.is_empty() {
+                    end.text = std::mem::take(&mut before.text);
+                }
+                *before = end;
+            }
+            other => ended = other,
+        }
+    }
+    Ok(ended)
+}
+
+async fn take_turn(mut turn: Turn<'_>, printer: &mut Printer) -> Result<Ended> {
+    let mut signals = Signals::take()?;
     let stop = turn.canceller();
     loop {
         tokio::select! {

@@ -28,6 +28,7 @@ mod memory;
 mod messages;
 mod notes;
 mod show;
+mod tasks;
 mod trusting;
 
 use ask::{Asker, Question};
@@ -39,6 +40,16 @@ use show::Show;
 enum Flow {
     GoOn,
     Quit,
+}
+
+/// What the loop waits for.
+enum Heard {
+    /// The person.
+    Line(String),
+    /// Agents: letters have come, or one has ended.
+    News,
+    /// The end of the input.
+    End,
 }
 
 /// A conversation with a person.
@@ -86,6 +97,7 @@ async fn converse(
     let session = opened.session;
     let after = Flow::GoOn;
     let mut repl = Repl { ground, agent, presenter, lines, signals, questions, session, after };
+    repl.session.open_mail().await;
     repl.greet()?;
     if talk.which.private {
         repl.presenter.line("private: nothing is recalled, saved or kept")?;
@@ -161,26 +173,33 @@ impl Repl<'_> {
     }
 
     async fn run(&mut self, first: Option<String>) -> Result<ExitCode> {
-        let mut next = first;
+        let mut heard = first.map(Heard::Line);
+        // News that led to nothing are not asked for again and again.
+        let mut listens = true;
         loop {
-            let prompt = match next.take() {
-                Some(prompt) => prompt,
-                None => match self.read().await? {
-                    Some(prompt) => prompt,
-                    None => return Ok(ExitCode::SUCCESS),
-                },
+            let now = match heard.take() {
+                Some(now) => now,
+                None => self.read(listens).await?,
             };
-            let prompt = prompt.trim();
-            if prompt.is_empty() {
-                continue;
-            }
-            let flow = match prompt.strip_prefix('/') {
-                Some(command) => commands::run(self, command).await,
-                None => self.turn(prompt).await,
+            let flow = match &now {
+                Heard::End => return Ok(ExitCode::SUCCESS),
+                Heard::News => self.turn(None).await.map(|(flow, requests)| {
+                    listens = requests > 0;
+                    flow
+                }),
+                Heard::Line(line) => {
+                    listens = true;
+                    let prompt = line.trim();
+                    match prompt.strip_prefix('/') {
+                        _ if prompt.is_empty() => continue,
+                        Some(command) => commands::run(self, command).await,
+                        None => self.turn(Some(prompt)).await.map(|(flow, _)| flow),
+                    }
+                }
             };
             match flow {
-                Ok(Flow::GoOn) => {}
-                Ok(Flow::Quit) => return Ok(ExitCode::SUCCESS),
+                Ok(Flow::GoOn) if !self.session.is_leaving() => {}
+                Ok(_) => return Ok(ExitCode::SUCCESS),
                 Err(error) => {
                     // What the terminal cannot be told, nobody can.
                     let told = fail::told(&error);
@@ -216,7 +235,7 @@ impl Repl<'_> {
     }
 
     /// Reads a prompt; a backslash at the end of a line goes on with the next.
-    async fn read(&mut self) -> Result<Option<String>> {
+    async fn read(&mut self, listens: bool) -> Result<Heard> {
         let mut prompt = String::new();
         let mut warned = false;
         loop {
@@ -225,29 +244,40 @@ impl Repl<'_> {
                 self.presenter.styled(Look::Bold, mark)?;
             }
             let line = tokio::select! {
+                biased;
                 line = self.lines.next() => line,
                 stop = self.signals.next() => {
                     if warned || stop == Stop::Terminate {
-                        return Ok(None);
+                        return Ok(Heard::End);
                     }
                     warned = true;
                     prompt.clear();
                     self.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
                     continue;
                 }
+                () = self.session.news(), if listens && prompt.is_empty() => {
+                    if self.lines.are_typed() && self.presenter.is_terminal() {
+                        self.presenter.line("")?;
+                    }
+                    return Ok(Heard::News);
+                }
             };
-            let Some(line) = line else { return Ok((!prompt.is_empty()).then_some(prompt)) };
+            let Some(line) = line else {
+                return Ok(if prompt.is_empty() { Heard::End } else { Heard::Line(prompt) });
+            };
             let Some(start) = line.strip_suffix('\\') else {
                 prompt.push_str(&line);
-                return Ok(Some(prompt));
+                return Ok(Heard::Line(prompt));
             };
             prompt.push_str(start);
             prompt.push('\n');
         }
     }
 
-    async fn turn(&mut self, prompt: &str) -> Result<Flow> {
-        let Some(end) = self.run_turn(prompt).await? else { return Ok(Flow::Quit) };
+    /// A turn, with a prompt or with what agents wrote; and how many requests
+    /// it took.
+    async fn turn(&mut self, prompt: Option<&str>) -> Result<(Flow, u32)> {
+        let Some(end) = self.run_turn(prompt).await? else { return Ok((Flow::Quit, 0)) };
         if let Some(failure) = failure(&end.reason) {
             self.presenter.note(Look::Red, &failure);
         }
@@ -257,15 +287,18 @@ impl Repl<'_> {
             let text = format!("{left} tokens are left before the conversation is too long");
             self.presenter.note(Look::Yellow, &text);
         }
-        Ok(self.after)
+        Ok((self.after, end.requests))
     }
 
     /// Runs a turn; none where it did not stop when it was told to.
-    async fn run_turn(&mut self, prompt: &str) -> Result<Option<TurnEnd>> {
+    async fn run_turn(&mut self, prompt: Option<&str>) -> Result<Option<TurnEnd>> {
         let Self { presenter, lines, signals, questions, session, after, .. } = self;
         let queue = session.queue();
         let mut show = Show::new(*presenter);
-        let mut turn = Turn::new(session, prompt);
+        let mut turn = match prompt {
+            Some(prompt) => Turn::new(session, prompt),
+            None => Turn::go_on(session),
+        };
         let stop = turn.canceller();
         loop {
             tokio::select! {

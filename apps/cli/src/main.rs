@@ -68,10 +68,10 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     let ended = runtime.block_on(async {
         match &cli.command {
             Some(command) => Box::pin(look(command, ground, presenter)).await,
-            None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
+            None if cli.talk.print => Box::pin(headless::run(ground, &cli.talk, presenter)).await,
             None => {
                 refuse_late_command(&cli.talk)?;
-                interactive::run(ground, &cli.talk, presenter).await
+                Box::pin(interactive::run(ground, &cli.talk, presenter)).await
             }
         }
     });
@@ -85,7 +85,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Config(args) => config::run(ground, args, presenter).await?,
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
-        Command::Dream(args) => return dream::run(ground, args, presenter).await,
+        Command::Dream(args) => return Box::pin(dream::run(ground, args, presenter)).await,
         // It was answered before anything was parsed.
         Command::Hook(_) => {}
         Command::Install(args) => install::install(ground, args, presenter)?,

@@ -6,7 +6,7 @@ use crate::fail::Usage;
 use crate::trust;
 use anyhow::{Context, Result};
 use mnemon::engine::permit::{Places, Rule};
-use mnemon::kernel::ports::Approver;
+use mnemon::kernel::ports::{AgentName, Approver};
 use mnemon::kernel::settings::{ProviderKind, Surface};
 use mnemon::settings::{Extra, Refused};
 use mnemon::{Agent, Builder, Session};
@@ -52,6 +52,16 @@ pub(crate) async fn for_talk(
         builder(ground, &talk.choices)?.surface(surface).approver(approver).entrypoint(entrypoint);
     if let Some(text) = &talk.append_system_prompt {
         builder = builder.append_system_prompt(text);
+    }
+    if let (Some(team), Some(name)) = (&talk.crew.team, &talk.crew.agent_name) {
+        let parse = |flag: &str, text: &str| {
+            let hint = format!("choose another name for {flag}");
+            AgentName::parse(text).map_err(|error| Usage::new(error.to_string(), hint))
+        };
+        builder = builder.team(parse("--team", team)?, parse("--agent-name", name)?);
+    }
+    if talk.crew.coordinator {
+        builder = builder.coordinator();
     }
     if let Some(turns) = talk.max_turns {
         builder = builder.max_turns(turns);

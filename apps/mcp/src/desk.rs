@@ -84,13 +84,12 @@ impl Desk {
         let found =
             recall(self.beside.memories(), query, self.now).map_err(|error| error.to_string())?;
         let row = |hit: &mnemon::memory_dirs::Called| {
-            let front = hit.memory.front();
             json!({
-                "id": format!("{}/{}", word(hit.scope.unwrap_or(Scope::Project)), hit.memory.path),
-                "name": front.name.unwrap_or_else(|| hit.memory.path.clone()),
-                "description": front.description.unwrap_or_default(),
-                "type": front.kind.map_or("", MemoryType::as_str),
-                "age_days": self.age_days(hit.memory.modified),
+                "id": format!("{}/{}", word(hit.scope.unwrap_or(Scope::Project)), hit.path),
+                "name": hit.name.as_ref().unwrap_or(&hit.path),
+                "description": hit.description.as_deref().unwrap_or_default(),
+                "type": hit.kind.map_or("", MemoryType::as_str),
+                "age_days": self.age_days(hit.modified),
                 "score": (hit.score * 100.0).round() / 100.0,
             })
         };

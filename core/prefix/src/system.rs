@@ -45,6 +45,17 @@ pub struct Surroundings {
     pub appended: Option<String>,
     /// Where memories are, if there is a memory (L5.7).
     pub memory: Option<MemorySurroundings>,
+    /// What a sub-agent is, in place of what the main thread is told (L7.4).
+    pub agent: Option<AgentSurroundings>,
+}
+
+/// What the prompt of a sub-agent is made from (L7.4).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AgentSurroundings {
+    /// What its kind is told.
+    pub prompt: String,
+    /// What it is told of its memory, if it keeps one (L5.20).
+    pub memory: Option<String>,
 }
 
 /// What the memory section is made from (L5.8).
@@ -94,8 +105,14 @@ impl mnemon_kernel::Classify for Error {
 /// # Errors
 /// If a template of this version does not fit its values.
 pub fn compose(surroundings: &Surroundings) -> Result<Vec<SystemBlock>, Error> {
-    let fixed = join([CLI_PREFIX, INTRODUCTION, SYSTEM, TASKS, TOOLS]);
-    let memory = surroundings.memory.as_ref().map(fill_memory).transpose()?;
+    let fixed = match &surroundings.agent {
+        None => join([CLI_PREFIX, INTRODUCTION, SYSTEM, TASKS, TOOLS]),
+        Some(agent) => join([CLI_PREFIX, SYSTEM, TOOLS, &agent.prompt]),
+    };
+    let memory = match &surroundings.agent {
+        Some(agent) => agent.memory.clone(),
+        None => surroundings.memory.as_ref().map(fill_memory).transpose()?,
+    };
     let environment = fill_environment(surroundings)?;
     let style =
         surroundings.output_style.as_deref().map(|text| format!("# Output style\n\n{text}"));

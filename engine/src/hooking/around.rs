@@ -5,7 +5,7 @@ use super::{CONTEXT, FEEDBACK};
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
-use mnemon_hooks::{Event as HookEvent, Occasion};
+use mnemon_hooks::{Event as HookEvent, Occasion, Verdict};
 use mnemon_rules::{Fate, Reason, Row, Scope};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -19,10 +19,44 @@ impl Session {
 
     /// Tells hooks that the conversation begins or goes on, once.
     pub(crate) async fn start_hooks(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
-        let Some(source) = self.hooking.start.take().filter(|_| self.is_main()) else {
+        let Some(source) = self.hooking.start.take().filter(|_| self.keeps_itself()) else {
             return Ok(());
         };
-        self.fire_start(source, cancel).await
+        if self.is_main() {
+            return self.fire_start(source, cancel).await;
+        }
+        let (id, kind) = self.agent_names();
+        let verdict = self.fire(&Occasion::SubagentStart { id: &id, kind: &kind }, cancel).await?;
+        for context in verdict.contexts {
+            self.keep_for_model(CONTEXT, HookEvent::SubagentStart, context);
+        }
+        self.attach_hook_texts().await
+    }
+
+    /// The id and the kind of an agent, as hooks know them.
+    fn agent_names(&self) -> (String, String) {
+        let source = self.source().to_string();
+        let kind = source.strip_prefix("agent:").unwrap_or(&source);
+        (self.id.to_string(), kind.to_owned())
+    }
+
+    /// Asks hooks whether the model is done.
+    async fn fire_stop(
+        &mut self,
+        last: &str,
+        times: u32,
+        cancel: &CancellationToken,
+    ) -> Result<(HookEvent, Verdict), Error> {
+        let again = times > 0;
+        if self.is_main() {
+            let verdict = self.fire(&Occasion::Stop { again, last }, cancel).await?;
+            return Ok((HookEvent::Stop, verdict));
+        }
+        let (id, kind) = self.agent_names();
+        let transcript = self.world.transcripts.path(&self.id);
+        let (id, kind, transcript) = (id.as_str(), kind.as_str(), transcript.as_path());
+        let stop = Occasion::SubagentStop { id, kind, transcript, again, last };
+        Ok((HookEvent::SubagentStop, self.fire(&stop, cancel).await?))
     }
 
     async fn fire_start(
@@ -69,7 +103,7 @@ impl Session {
         times: u32,
         cancel: &CancellationToken,
     ) -> Result<bool, Error> {
-        if !self.is_main() {
+        if !self.keeps_itself() {
             return Ok(false);
         }
         let last = &end.text;
@@ -79,9 +113,9 @@ impl Session {
         if !end.reason.is_success() {
             return Ok(false);
         }
-        let verdict = self.fire(&Occasion::Stop { again: times > 0, last }, cancel).await?;
+        let (event, verdict) = self.fire_stop(last, times, cancel).await?;
         for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::Stop, context);
+            self.keep_for_model(CONTEXT, event, context);
         }
         let stops = self.hooking.stop.take().is_some();
         let Some(reason) = verdict.blocked.filter(|_| !stops) else { return Ok(false) };
@@ -94,7 +128,7 @@ impl Session {
             self.emit(|| Event::Notice(text));
             return Ok(false);
         }
-        self.keep_for_model(FEEDBACK, HookEvent::Stop, reason);
+        self.keep_for_model(FEEDBACK, event, reason);
         self.attach_hook_texts().await?;
         Ok(true)
     }

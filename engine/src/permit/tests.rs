@@ -57,10 +57,13 @@ fn q6_accept_edits_stays_inside_and_away_from_what_could_act() {
 
 #[test]
 fn q6_plan_mode_only_reads_whatever_rules_allow() {
-    let permit = permit(PermissionMode::Plan, &["Bash", "Edit"], &[], &[]);
-    for (tool, access) in [("Bash", bash("ls")), ("Edit", Access::Edit("/repo/a".into()))] {
-        assert!(matches!(permit.decide(tool, &access), Verdict::Deny { .. }));
-    }
+    let mut permit = permit(PermissionMode::Plan, &["Bash", "Edit"], &[], &[]);
+    permit.set_plan_file(Some("/plans/p.md".into()));
+    assert!(allows(&permit, "Write", &Access::Edit("/plans/p.md".into())));
+    assert!(!allows(&permit, "Write", &Access::Edit("/plans/other.md".into())));
+    let edit = permit.decide("Edit", &Access::Edit("/repo/a".into()));
+    assert!(matches!(edit, Verdict::Deny { .. }));
+    assert_eq!(permit.decide("Bash", &bash("ls")), Verdict::AllowIfItOnlyReads);
     assert!(allows(&permit, "Read", &Access::Read("/repo/a".into())));
 }
 

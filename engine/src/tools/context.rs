@@ -4,7 +4,8 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use mnemon_kernel::ports::{Confinement, FileVersion, JobInfo, JobState};
+use mnemon_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
+use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::{Limits, SessionId};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Asker, Todo};
+use crate::agents::Crew;
 use crate::compacting::SnipRequest;
 use crate::world::World;
 
@@ -34,6 +36,8 @@ pub struct ToolContext {
     pub ask: Option<Arc<dyn Asker>>,
     /// Whether the model may take ranges out of its view.
     pub snipping: Snipping,
+    /// Who the session is among its agents; none where it has none.
+    pub crew: Option<Crew>,
     /// What commands are held to by the operating system (S8).
     pub confinement: Confinement,
     state: Mutex<ToolState>,
@@ -61,6 +65,10 @@ struct ToolState {
     untold_jobs: BTreeSet<String>,
     /// Ranges that the model wants out of view before the next request.
     snips: Vec<SnipRequest>,
+    /// The plan file, while in plan mode.
+    plan: Option<PathBuf>,
+    /// The mode that follows plan mode, once the person agreed.
+    left_plan: Option<PermissionMode>,
 }
 
 impl ToolContext {
@@ -78,6 +86,7 @@ impl ToolContext {
             roots,
             ask: None,
             snipping: Snipping::On,
+            crew: None,
             confinement: Confinement::Free,
             state: Mutex::new(state),
         }
@@ -102,6 +111,7 @@ impl ToolContext {
             roots: self.roots.clone(),
             ask: self.ask.clone(),
             snipping: Snipping::Off,
+            crew: None,
             // Commands of background agents only read (S3), and are held to it.
             confinement: Confinement::Sandbox { writable: Vec::new() },
             state: Mutex::new(state),
@@ -212,6 +222,39 @@ impl ToolContext {
     #[must_use]
     pub fn take_snips(&self) -> Vec<SnipRequest> {
         std::mem::take(&mut self.state().snips)
+    }
+
+    /// The plan file, while in plan mode.
+    #[must_use]
+    pub fn plan_file(&self) -> Option<PathBuf> {
+        self.state().plan.clone()
+    }
+
+    /// Plan mode has begun.
+    pub(crate) fn start_plan(&self, file: PathBuf) {
+        self.state().plan = Some(file);
+    }
+
+    /// Plan mode has ended without a plan.
+    pub(crate) fn end_plan(&self) {
+        self.state().plan = None;
+    }
+
+    /// The person agreed to the plan, once or for all edits.
+    pub(super) fn leave_plan(&self, answer: &Answer) {
+        self.state().left_plan = Some(match answer {
+            Answer::AllowAlways => PermissionMode::AcceptEdits,
+            _ => PermissionMode::Default,
+        });
+    }
+
+    /// The mode to go on with, where the plan was agreed to since this was
+    /// last asked.
+    pub(crate) fn left_plan(&self) -> Option<PermissionMode> {
+        let mut state = self.state();
+        let mode = state.left_plan.take()?;
+        state.plan = None;
+        Some(mode)
     }
 
     fn state(&self) -> MutexGuard<'_, ToolState> {

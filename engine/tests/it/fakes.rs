@@ -55,6 +55,8 @@ impl Bench {
             past: None,
             memories: None,
             spending: None,
+            post: None,
+            worktrees: None,
             dreams: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];

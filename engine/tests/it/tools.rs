@@ -42,6 +42,8 @@ fn q5_descriptions_are_short_and_tools_come_in_a_fixed_order() {
         "ResultRead",
         "Snip",
         "MemorySearch",
+        "SendMessage",
+        "ExitPlanMode",
     ];
     assert_eq!(names, order);
     for spec in specs {

@@ -2,10 +2,10 @@
 //! L5.24).
 
 use super::Beside;
-use crate::memory_dirs::shelf;
 use mnemon_engine::extract::{Known, Proposal, Refusal, Review, Said, Verdict, Who, gate};
 use mnemon_kernel::settings::{Deed, Review as Way};
 use mnemon_kernel::{Class, Classify, RecordId};
+use mnemon_memdir::shelf::{Shelved, shelf};
 use mnemon_memdir::store::inbox::{Handed, Wish};
 use mnemon_memdir::store::{Expect, Place, Save};
 use mnemon_memdir::{By, EntryId, Scope, Store, TopicPath};
@@ -188,8 +188,11 @@ fn handed(handed: Handed, path: TopicPath) -> Result<Kept, NotKept> {
 
 /// The memories of a store, as the gate compares them.
 pub(crate) fn known(store: &Store) -> Result<Vec<Known>, crate::Error> {
-    let memories = shelf(store.dir())?;
-    let one = |memory: crate::memory_dirs::Shelved| {
+    let memories = shelf(store.dir()).map_err(|error| crate::Error::Directory {
+        path: store.dir().to_owned(),
+        message: error.to_string(),
+    })?;
+    let one = |memory: Shelved| {
         let front = memory.front();
         Known {
             description: front.description.unwrap_or_default(),

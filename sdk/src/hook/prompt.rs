@@ -37,14 +37,14 @@ impl Beside {
             let text = inner(&attachment.rendered);
             let fits = units(&context) + units(text) + 2 <= self.limits.beside.context_units
                 && fits_session(notes.bytes, text.len(), limits);
-            if !fits || notes.surfaced.contains(&hit.memory.file) {
+            if !fits || notes.surfaced.contains(&hit.file) {
                 continue;
             }
             if !context.is_empty() {
                 context.push_str("\n\n");
             }
             context.push_str(text);
-            notes.note(Note::Surfaced { path: hit.memory.file, bytes: text.len() });
+            notes.note(Note::Surfaced { path: hit.file, bytes: text.len() });
         }
         Ok(Reply::context(&context))
     }

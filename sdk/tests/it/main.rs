@@ -5,14 +5,17 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::missing_panics_doc,
+    clippy::print_stdout,
     missing_docs,
     reason = "tests"
 )]
 
+mod agents;
 mod budget;
 mod cache;
 mod clearing;
 mod collapse;
+mod crew;
 mod dates;
 mod examples;
 mod extract;
@@ -20,6 +23,7 @@ mod faults;
 mod forks;
 mod hooks;
 mod instructions;
+mod many;
 mod memory;
 mod memory_tool;
 mod notes;

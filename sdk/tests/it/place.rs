@@ -53,6 +53,15 @@ impl Place {
         self.dirs.write(self.dirs.project().join(name), text).unwrap().display().to_string()
     }
 
+    /// The lines of a session's transcript.
+    pub(crate) fn transcript_of(&self, session: &mnemon::SessionId) -> Vec<serde_json::Value> {
+        let name = format!("{session}.jsonl");
+        let mut files = walk(&self.dirs.home().join("projects")).into_iter();
+        let file = files.find(|path| path.file_name().is_some_and(|own| own == name.as_str()));
+        let text = std::fs::read_to_string(file.expect("a transcript")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
     /// The lines of the only transcript.
     pub(crate) fn transcript(&self) -> Vec<serde_json::Value> {
         let projects = self.dirs.home().join("projects");
@@ -63,7 +72,7 @@ impl Place {
     }
 }
 
-fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+pub(crate) fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.path().is_dir() {

@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes};
+use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes, tasks};
 use crate::cost;
 use crate::log;
 use crate::pick::Opened;
@@ -95,6 +95,18 @@ const COMMANDS: &[Command] = &[
         takes: "ID",
         about: "bring back what is out of view",
         run: |repl, name| Box::pin(messages::expand(repl, name)),
+    },
+    Command {
+        names: &["tasks", "agents"],
+        takes: "[ID | say ID TEXT | stop ID]",
+        about: "what runs in the background: list, watch, write to, stop",
+        run: |repl, text| Box::pin(tasks::run(repl, text)),
+    },
+    Command {
+        names: &["plan"],
+        takes: "[off]",
+        about: "only read and plan, until you agree to the plan",
+        run: |repl, text| Box::pin(async move { tasks::plan(repl, text) }),
     },
     Command {
         names: &["dream"],

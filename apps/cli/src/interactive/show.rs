@@ -1,6 +1,6 @@
 //! A turn on the terminal, as it happens.
 
-use super::compact;
+use super::{compact, tasks};
 use crate::present::{Look, Presenter, cut, names, remembered, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
@@ -79,7 +79,11 @@ impl Show {
                 self.line(Look::Dim, &format!("--- {} ---", remembered(paths, *how)))
             }
             Event::Notice(text) => self.line(Look::Yellow, text),
-            Event::Thinking(_) | Event::Task(_) | Event::Booked(_) => Ok(()),
+            Event::Task(task) => match tasks::told(task) {
+                Some(text) => self.line(Look::Dim, &text),
+                None => Ok(()),
+            },
+            Event::Thinking(_) | Event::Booked(_) => Ok(()),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::error::{Class, Classify};
 use crate::ids::SessionId;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The transcripts of one project.
 pub trait Transcripts: Send + Sync {
@@ -44,6 +45,13 @@ pub trait Transcripts: Send + Sync {
         place: &'a Path,
         bytes: &'a [u8],
     ) -> BoxFuture<'a, Result<PathBuf, FileError>>;
+
+    /// Where the logs of a session's agents are kept, each under the name
+    /// `agent-<id>`; none where they lie beside the session's own.
+    fn subagents(&self, session: &SessionId) -> Option<Arc<dyn Transcripts>> {
+        let _ = session;
+        None
+    }
 
     /// A file beside the transcript as it is now, at most so many bytes; none
     /// where there is none. A link that leads out of the session's directory

@@ -1,0 +1,396 @@
+//! Making the session of an agent: with a prefix of its own, or as a fork.
+
+use super::life::{Brief, Life};
+use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
+use crate::config::Config;
+use crate::fork::{Start, Thread};
+use crate::permit::Permit;
+use crate::queue::Queue;
+use crate::session::Session;
+use crate::world::World;
+use mnemon_kernel::ports::{
+    Answer, Approver, BoxFuture, Confinement, Memories, PermissionAsk, Worktree,
+};
+use mnemon_kernel::record::CacheTtl;
+use mnemon_kernel::{Block, Flag, ModelId, QuerySource, SessionId, ToolUseId};
+use mnemon_mail::definition::FORK;
+use mnemon_mail::{Definition, Isolation, Running, memory, plan};
+use mnemon_memfile::index::{self, Caps};
+use mnemon_prefix::system::AgentSurroundings;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Characters of a fresh id that name an agent. The last ones: the first of a
+/// time-ordered id are the same within a moment.
+const ID_CHARS: usize = 10;
+
+/// What an agent works on besides the conversation.
+const NOT_FOR_AGENTS: &[Flag] =
+    &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
+
+/// What came of a call.
+pub(crate) enum Started {
+    /// It is done.
+    Ended(Box<super::Finished>),
+    /// It goes on.
+    Background {
+        /// Its id.
+        id: String,
+        /// Where its log is.
+        log: PathBuf,
+    },
+}
+
+/// An agent that is ready to go.
+struct Ready {
+    session: Session,
+    /// What its log starts with, where it is a fork.
+    prompt: Vec<Block>,
+    placeholders: Vec<Block>,
+}
+
+/// How an agent is to run.
+struct Plan<'a> {
+    id: String,
+    order: &'a Order,
+    kind: Option<Definition>,
+    running: Running,
+    isolation: Isolation,
+}
+
+impl Agents {
+    /// Starts an agent, and waits for it where the call asks for that. An
+    /// error says why there is none, for the model.
+    pub(crate) async fn start(&self, order: Order, call: &ToolUseId) -> Result<Started, String> {
+        let parent = self.parent().ok_or("agents are started by the conversation, with Agent")?;
+        let plan = self.plan(&order)?;
+        let tree = self.worktree(&plan).await?;
+        let inbox = SharedInbox::default();
+        let me = Me::Agent {
+            id: plan.id.clone(),
+            label: order.name.as_ref().map_or_else(|| plan.id.clone(), ToString::to_string),
+            inbox: Arc::clone(&inbox),
+        };
+        let crew = Crew { agents: self.clone(), me };
+        let ready = match &plan.kind {
+            None => self.fork_of(&parent, &plan, crew)?,
+            Some(kind) => self.sub_agent(&parent, &plan, kind, tree.as_ref(), crew).await,
+        };
+        self.keep_meta(&plan, call, tree.as_ref()).await;
+        let log = ready.session.world.transcripts.path(&ready.session.id);
+        self.enter(&plan, &inbox, ready.session.queue());
+        let (reply, ended) = oneshot::channel();
+        let reply = (plan.running == Running::Foreground).then_some(reply);
+        let life = Life::new(self.clone(), brief(&plan), tree, inbox, reply);
+        self.launch(&plan, ready, life);
+        if plan.running == Running::Background {
+            return Ok(Started::Background { id: plan.id, log });
+        }
+        // Who no longer waits wants it no longer.
+        let stop = StopUnlessDone { agents: self, id: &plan.id };
+        let finished = ended.await.map_err(|_| "the agent ended without a word".to_owned());
+        std::mem::forget(stop);
+        finished.map(Started::Ended)
+    }
+
+    fn plan<'a>(&self, order: &'a Order) -> Result<Plan<'a>, String> {
+        let roster = self.roster();
+        let wanted = order.kind.as_deref().unwrap_or_default();
+        let kind = if wanted == FORK {
+            None
+        } else {
+            let known = || roster.names().collect::<Vec<_>>().join(", ");
+            let unknown =
+                || format!("there is no kind of agent {wanted:?}; there are {}, {FORK}", known());
+            Some(roster.get(wanted).cloned().ok_or_else(unknown)?)
+        };
+        let limits = &self.seat().config.limits.agents;
+        {
+            let state = self.state();
+            if state.members.len() >= limits.background {
+                return Err(format!(
+                    "{} agents run already, as many as may; wait until one ends",
+                    state.members.len()
+                ));
+            }
+            if let Some(name) = &order.name
+                && (state.find(name.as_str()).is_some() || name.as_str() == super::MAIN)
+            {
+                return Err(format!("an agent called {name} runs already; choose another name"));
+            }
+        }
+        let isolation =
+            order.isolation.or(kind.as_ref().map(|kind| kind.isolation)).unwrap_or_default();
+        if kind.is_none() && isolation == Isolation::Worktree {
+            return Err("a fork works where you do; use another kind for a worktree".into());
+        }
+        let running = order.running.or(kind.as_ref().map(|kind| kind.running)).unwrap_or_default();
+        let fresh = self.seat().world.clock.fresh_uuid().replace('-', "");
+        let skip = fresh.len().saturating_sub(ID_CHARS);
+        let id = fresh.chars().skip(skip).collect();
+        Ok(Plan { id, order, kind, running, isolation })
+    }
+
+    async fn worktree(&self, plan: &Plan<'_>) -> Result<Option<Worktree>, String> {
+        if plan.isolation == Isolation::None {
+            return Ok(None);
+        }
+        let Some(trees) = &self.seat().world.worktrees else {
+            return Err("worktrees are not available here; use the agent without isolation".into());
+        };
+        let dir = self.seat().config.roots.first().cloned().unwrap_or_default();
+        let tree = trees.make(&dir, &name_of(&plan.id)).await.map_err(|error| error.to_string())?;
+        Ok(Some(tree))
+    }
+
+    /// A copy of the conversation, byte for byte, up to its directive (L7.1, L7.2).
+    fn fork_of(&self, parent: &Parent, plan: &Plan<'_>, crew: Crew) -> Result<Ready, String> {
+        let fold = parent.fold.clone().ok_or("there is no conversation to fork yet")?;
+        let seat = self.seat();
+        let world = self.world(plan, seat.world.memories.clone());
+        let config = config_of(&seat.config, None);
+        let placeholders = plan::placeholders(&fold.open_calls());
+        let mut session = Session::new(session_id(&plan.id), world, config, parent.toolbox.clone());
+        session.become_agent(&seat.session, plan, crew, Start::Parent);
+        session.take_over(fold, parent);
+        session.confine(plan.running);
+        session.up = Some(seat.books.clone());
+        let prompt = vec![Block::text(plan::directive(&plan.order.prompt))];
+        Ok(Ready { session, prompt, placeholders })
+    }
+
+    /// An agent with a prefix of its own.
+    async fn sub_agent(
+        &self,
+        parent: &Parent,
+        plan: &Plan<'_>,
+        kind: &Definition,
+        tree: Option<&Worktree>,
+        crew: Crew,
+    ) -> Ready {
+        let seat = self.seat();
+        let mut config = config_of(&seat.config, kind.max_turns);
+        config.model = model_of(&config, &parent.model, kind.model.as_deref());
+        config.effort = kind.effort.clone().or(config.effort);
+        config.cache = config.cache.map(|_| CacheTtl::FiveMinutes);
+        config.permission_mode = kind.mode_under(parent.permit.mode());
+        let kept = self.memory_of(kind).await;
+        config.surroundings.agent = Some(AgentSurroundings {
+            prompt: kind.prompt.clone(),
+            memory: kept.as_ref().map(|(_, section)| section.clone()),
+        });
+        config.surroundings.appended = None;
+        config.surroundings.output_style = None;
+        if let Some(tree) = tree {
+            let path = seat.world.files.resolve(&tree.path).await;
+            config.surroundings.cwd = path.display().to_string();
+            config.surroundings.git = format!("yes, on branch {}", tree.branch);
+            config.git_branch = Some(tree.branch.clone());
+            config.roots = vec![path];
+        }
+        let rooms: Vec<PathBuf> = kept.into_iter().map(|(dir, _)| dir).collect();
+        let permit =
+            tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
+        config.writable.extend(rooms);
+        let toolbox = parent.toolbox.filtered(|tool| kind.has_tool(tool));
+        let mut session =
+            Session::new(session_id(&plan.id), self.world(plan, None), config, toolbox);
+        session.become_agent(&seat.session, plan, crew, Start::Fresh);
+        session.confine(plan.running);
+        if let Some(permit) = permit {
+            session.permit = permit;
+        }
+        session.up = Some(seat.books.clone());
+        let task = plan.order.prompt.trim();
+        let text = match &kind.initial_prompt {
+            Some(first) => format!("{}\n\n{task}", first.trim()),
+            None => task.to_owned(),
+        };
+        Ready { session, prompt: vec![Block::text(text)], placeholders: Vec::new() }
+    }
+
+    /// The directory of a kind's memory, and what its prompt says of it (L5.20).
+    async fn memory_of(&self, kind: &Definition) -> Option<(PathBuf, String)> {
+        let seat = self.seat();
+        let scope = kind.memory?;
+        let dir = seat.config.agents.memory.of(scope, &kind.name)?;
+        let dir = seat.world.files.resolve(&dir).await;
+        let limits = &seat.config.limits.agents;
+        let most = u64::try_from(limits.memory_bytes).unwrap_or(u64::MAX).saturating_mul(4);
+        let read = seat.world.files.read_lines(&dir.join("MEMORY.md"), 1, u64::MAX, most).await;
+        let caps = Caps { lines: limits.memory_lines, bytes: limits.memory_bytes };
+        let index =
+            read.ok().map(|read| index::load(&String::from_utf8_lossy(&read.bytes), caps).text);
+        let section = memory::section(scope, &dir, index.as_deref());
+        Some((dir, section))
+    }
+
+    fn world(&self, plan: &Plan<'_>, memories: Option<Arc<dyn Memories>>) -> World {
+        let seat = self.seat();
+        let transcripts = &seat.world.transcripts;
+        let own = transcripts.subagents(&seat.session).unwrap_or_else(|| Arc::clone(transcripts));
+        let approver: Arc<dyn Approver> = match plan.running {
+            Running::Foreground => Arc::clone(&seat.world.approver),
+            Running::Background => Arc::new(NobodyToAsk),
+        };
+        World { transcripts: own, approver, memories, ..seat.world.clone() }
+    }
+
+    /// What other programs read of an agent (CONTRACTS 3.1).
+    async fn keep_meta(&self, plan: &Plan<'_>, call: &ToolUseId, tree: Option<&Worktree>) {
+        let seat = self.seat();
+        let meta = json!({
+            "agentType": kind_name(plan),
+            "description": plan.order.description,
+            "name": plan.order.name,
+            "toolUseId": call,
+            "spawnDepth": 1,
+            "worktreePath": tree.map(|tree| &tree.path),
+        });
+        let place = format!("subagents/{}.meta.json", name_of(&plan.id));
+        let bytes = meta.to_string().into_bytes();
+        let kept = seat.world.transcripts.keep(&seat.session, Path::new(&place), &bytes).await;
+        if let Err(error) = kept {
+            tracing::warn!(%error, "what an agent is was not written down");
+        }
+    }
+
+    fn enter(&self, plan: &Plan<'_>, inbox: &SharedInbox, queue: Queue) {
+        let member = Member {
+            name: plan.order.name.clone(),
+            kind: kind_name(plan).to_owned(),
+            description: plan.order.description.clone(),
+            inbox: Arc::clone(inbox),
+            queue,
+        };
+        self.state().members.insert(plan.id.clone(), member);
+    }
+
+    fn launch(&self, plan: &Plan<'_>, ready: Ready, life: Life) {
+        let seat = self.seat();
+        let title = format!("{}: {}", kind_name(plan), plan.order.description);
+        let deadline = std::time::Duration::from_secs(seat.config.limits.agents.deadline_s);
+        let Ready { session, prompt, placeholders } = ready;
+        seat.background.start_as(plan.id.clone(), &title, source(plan), deadline, |task| {
+            life.run(session, placeholders, prompt, task)
+        });
+    }
+}
+
+/// Ends an agent for which nobody waits any more.
+struct StopUnlessDone<'a> {
+    agents: &'a Agents,
+    id: &'a str,
+}
+
+impl Drop for StopUnlessDone<'_> {
+    fn drop(&mut self) {
+        let _ = self.agents.seat().background.stop(self.id);
+    }
+}
+
+/// Says no where nobody can be asked: an agent in the background.
+struct NobodyToAsk;
+
+impl Approver for NobodyToAsk {
+    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, Answer> {
+        let reason =
+            "this agent runs in the background, where nobody can be asked; do without it, \
+            or say in the end that it is needed"
+                .to_owned();
+        Box::pin(async move { Answer::Deny { reason } })
+    }
+}
+
+fn brief(plan: &Plan<'_>) -> Brief {
+    Brief {
+        id: plan.id.clone(),
+        kind: kind_name(plan).to_owned(),
+        description: plan.order.description.clone(),
+    }
+}
+
+fn kind_name<'a>(plan: &'a Plan<'_>) -> &'a str {
+    plan.kind.as_ref().map_or(FORK, |kind| &kind.name)
+}
+
+fn source(plan: &Plan<'_>) -> QuerySource {
+    QuerySource::Agent(kind_name(plan).to_owned())
+}
+
+fn name_of(id: &str) -> String {
+    format!("agent-{id}")
+}
+
+fn session_id(id: &str) -> SessionId {
+    SessionId::from(name_of(id))
+}
+
+/// The parent's configuration without what only a conversation does.
+fn config_of(parent: &Config, requests: Option<u32>) -> Config {
+    let mut config = parent.clone();
+    let limits = &config.limits.agents;
+    config.max_turns = Some(requests.unwrap_or(limits.requests).min(limits.requests));
+    for flag in NOT_FOR_AGENTS {
+        config.flags.set(*flag, false);
+    }
+    config
+}
+
+/// The model that a definition names: an id, or a family such as `haiku`.
+fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
+    let Some(named) = named else { return parent.clone() };
+    if named.contains(['-', '/', '.']) {
+        return ModelId::new(named);
+    }
+    if config.small_model.as_str().contains(named) {
+        return config.small_model.clone();
+    }
+    let family = format!("-{named}-");
+    let known = config.table.iter().map(|(id, _)| id).filter(|id| id.contains(&family));
+    let newest = known.filter(|id| parent.as_str().split('-').next() == id.split('-').next()).max();
+    newest.map_or_else(|| parent.clone(), ModelId::new)
+}
+
+impl Session {
+    /// Makes a new session an agent's: its log names its parent, and letters
+    /// reach it.
+    fn become_agent(&mut self, parent: &SessionId, plan: &Plan<'_>, crew: Crew, start: Start) {
+        self.thread = Thread::Agent { source: source(plan), start };
+        self.envelope.session = parent.clone();
+        self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
+        if let Some(context) = Arc::get_mut(&mut self.context) {
+            context.crew = Some(crew.clone());
+        }
+        self.crew = crew;
+    }
+
+    /// Takes over the conversation of a parent: what was said, read and decided.
+    fn take_over(&mut self, fold: mnemon_prefix::Fold, parent: &Parent) {
+        self.fold = fold;
+        self.last.clone_from(&parent.last);
+        self.attached = parent.attached.clone();
+        self.detector = parent.detector.clone();
+        self.permit = parent.permit.clone();
+        let mut context = parent.context.cloned_for(self.world.clone());
+        context.crew = Some(self.crew.clone());
+        self.context = Arc::new(context);
+    }
+
+    /// Commands of an agent that nobody watches write where it works and
+    /// nowhere else, and reach no network (S8).
+    fn confine(&mut self, running: Running) {
+        let confinement = match running {
+            Running::Foreground => self.config.confinement.clone(),
+            Running::Background => {
+                let rooms = self.config.roots.iter().chain(&self.config.writable);
+                Confinement::Sandbox { writable: rooms.cloned().collect() }
+            }
+        };
+        if let Some(context) = Arc::get_mut(&mut self.context) {
+            context.confinement = confinement;
+        }
+    }
+}

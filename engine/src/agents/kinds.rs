@@ -1,0 +1,105 @@
+//! Kinds of agents from files, at the start and later (L7.4).
+
+use super::Agents;
+use crate::session::{Error, Session};
+use mnemon_kernel::limits::AgentLimits;
+use mnemon_kernel::ports::Files;
+use mnemon_mail::{Definition, Roster};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The kind of the attachment that names kinds which came later.
+const LATE: &str = "agent_listing_delta";
+
+/// Where kinds of agents are defined.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KindDirs {
+    /// The person's.
+    pub person: Option<PathBuf>,
+    /// The repository's.
+    pub repository: Option<PathBuf>,
+}
+
+/// Reads all kinds. What cannot be read is left out, with a line in the log.
+pub async fn load(files: &dyn Files, dirs: &KindDirs, limits: &AgentLimits) -> Roster {
+    let person = definitions(files, dirs.person.as_deref(), limits).await;
+    let repository = definitions(files, dirs.repository.as_deref(), limits).await;
+    Roster::new(person, repository)
+}
+
+async fn definitions(
+    files: &dyn Files,
+    dir: Option<&Path>,
+    limits: &AgentLimits,
+) -> Vec<Definition> {
+    let Some(dir) = dir else { return Vec::new() };
+    let Ok(paths) = files.list(dir, limits.definitions).await else { return Vec::new() };
+    let mut found = Vec::new();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
+        let read =
+            files.read(path, limits.definition_bytes).await.map_err(|error| error.to_string());
+        let parsed = read.and_then(|read| {
+            let text = String::from_utf8_lossy(&read.bytes);
+            Definition::parse(&text).map_err(|error| error.to_string())
+        });
+        match parsed {
+            Ok(definition) => found.push(definition),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), error, "this file defines no agent");
+            }
+        }
+    }
+    found
+}
+
+impl Agents {
+    /// Takes over kinds that are new, and gives them as lines for the model.
+    fn renew(&self, roster: Roster, limits: &AgentLimits) -> Vec<String> {
+        let mut state = self.state();
+        let fresh = roster.since(&state.roster, limits);
+        state.roster = Arc::new(roster);
+        state.late.extend(fresh.iter().cloned());
+        fresh
+    }
+}
+
+impl Session {
+    /// Looks for kinds that came since the last turn, and tells the model of
+    /// them: the tool's description stays as it is.
+    pub(crate) async fn attach_late_kinds(&mut self) -> Result<(), Error> {
+        let dirs = &self.config.agents.dirs;
+        if *dirs == KindDirs::default() {
+            return Ok(());
+        }
+        let limits = self.config.limits.agents.clone();
+        let roster = load(&*self.world.files, dirs, &limits).await;
+        let fresh = self.crew.agents.renew(roster, &limits);
+        self.attach_kinds(&fresh).await
+    }
+
+    /// What a compaction took away: kinds that came late, and who runs.
+    pub(crate) async fn attach_agents_again(&mut self) -> Result<(), Error> {
+        let late = self.crew.agents.state().late.clone();
+        self.attach_kinds(&late).await?;
+        let running = self.crew.agents.running();
+        if running.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<String> =
+            running.iter().map(|(id, kind, about)| format!("- {id} ({kind}): {about}")).collect();
+        let text = format!(
+            "These agents run in the background; you are told when they end:\n{}",
+            lines.join("\n")
+        );
+        self.attach("task_status", &text, json!({})).await
+    }
+
+    async fn attach_kinds(&mut self, lines: &[String]) -> Result<(), Error> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let text = format!("More kinds of agents can be started with Agent:\n{}", lines.join("\n"));
+        self.attach(LATE, &text, json!({})).await
+    }
+}

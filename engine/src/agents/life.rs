@@ -1,0 +1,296 @@
+//! The life of an agent: its turns, what it says meanwhile, its end.
+
+use super::summing::Summing;
+use super::{Agents, Finished, SharedInbox, locked};
+use crate::background::TaskHandle;
+use crate::event::{EndReason, Event, TurnEnd};
+use crate::session::{Error, Session};
+use mnemon_kernel::ports::{Left, Worktree};
+use mnemon_kernel::{Block, Usage, UserOrigin};
+use mnemon_mail::apply::{self, Ended};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Characters of a line about what an agent does.
+const LINE_CHARS: usize = 120;
+/// Changed files that are named.
+const NAMED_FILES: usize = 10;
+
+/// Who an agent is.
+#[derive(Clone, Debug)]
+pub(super) struct Brief {
+    pub(super) id: String,
+    pub(super) kind: String,
+    pub(super) description: String,
+}
+
+/// An agent that lives. However it ends, its parent is told once.
+pub(super) struct Life {
+    agents: Agents,
+    brief: Brief,
+    tree: Option<Worktree>,
+    inbox: SharedInbox,
+    /// Who waits for it; nobody for one in the background.
+    reply: Option<oneshot::Sender<Box<Finished>>>,
+    over: Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    No,
+    Yes,
+}
+
+/// What an agent has done so far.
+#[derive(Default)]
+struct Tally {
+    usage: Usage,
+    tool_calls: u32,
+    requests: u32,
+    over_budget: Option<u64>,
+}
+
+impl Life {
+    pub(super) fn new(
+        agents: Agents,
+        brief: Brief,
+        tree: Option<Worktree>,
+        inbox: SharedInbox,
+        reply: Option<oneshot::Sender<Box<Finished>>>,
+    ) -> Self {
+        Self { agents, brief, tree, inbox, reply, over: Over::No }
+    }
+
+    /// Lives until the task is done and nothing waits any more.
+    pub(super) async fn run(
+        mut self,
+        mut session: Session,
+        placeholders: Vec<Block>,
+        prompt: Vec<Block>,
+        task: TaskHandle,
+    ) -> Result<(), String> {
+        let mut tally = Tally::default();
+        let mut summing = Summing::new(&self.agents, &mut session);
+        let begun = if placeholders.is_empty() {
+            Ok(())
+        } else {
+            session.append_user(placeholders, UserOrigin::ToolResult).await
+        };
+        let mut next = Some(prompt);
+        let ended = match begun {
+            Err(error) => Err(error),
+            Ok(()) => loop {
+                let end =
+                    one_turn(&mut session, next.take(), &task, &mut tally, &mut summing).await;
+                match end {
+                    Ok(end) if end.reason.is_success() && !self.closes() => {}
+                    other => break other,
+                }
+            },
+        };
+        let _ = session.book_side_queries().await;
+        drop(session);
+        let (how, success, text) = told(ended, &tally, &task);
+        let more = self.finish_tree().await;
+        let finished = Finished {
+            id: self.brief.id.clone(),
+            how: how.clone(),
+            success,
+            text,
+            more,
+            requests: tally.requests,
+            tool_calls: tally.tool_calls,
+            usage: tally.usage,
+        };
+        self.end(&finished);
+        if success { Ok(()) } else { Err(how) }
+    }
+
+    /// Whether it may end: nothing waits for it, or it said that it ends.
+    fn closes(&self) -> bool {
+        let leaves = self.agents.is_leaving(&self.brief.id);
+        leaves || locked(&self.inbox).close_if_empty()
+    }
+
+    /// Says where changes are; a worktree without any is gone.
+    async fn finish_tree(&mut self) -> String {
+        let Some(tree) = self.tree.take() else { return String::new() };
+        let Some(trees) = self.agents.seat().world.worktrees.clone() else { return String::new() };
+        let place = format!("{} on branch {}", tree.path.display(), tree.branch);
+        match trees.finish(&tree).await {
+            Ok(Left::Nothing) => "It changed no files; its worktree is gone.".to_owned(),
+            Ok(Left::Changes { files, commits }) => {
+                let named: Vec<&str> = files.iter().take(NAMED_FILES).map(String::as_str).collect();
+                let list = if named.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", named.join(", "))
+                };
+                format!(
+                    "Its changes are in {place} ({commits} commits, {} files not committed{list}).",
+                    files.len()
+                )
+            }
+            Err(error) => format!("Its worktree is {place}, and was left as it is: {error}."),
+        }
+    }
+
+    fn end(&mut self, finished: &Finished) {
+        if self.over == Over::Yes {
+            return;
+        }
+        self.over = Over::Yes;
+        let left = locked(&self.inbox).close();
+        if !left.is_empty() {
+            tracing::warn!(
+                agent = self.brief.id,
+                letters = left.len(),
+                "an agent ended before it read all"
+            );
+        }
+        // Whoever waited and went away wanted it no longer.
+        let reply = self.reply.take();
+        let in_background = reply.is_none();
+        if let Some(reply) = reply {
+            let _ = reply.send(Box::new(finished.clone()));
+        }
+        let mut state = self.agents.state();
+        state.members.remove(&self.brief.id);
+        state.leaving.remove(&self.brief.id);
+        if in_background {
+            state.ended.push(apply::ended(&Ended {
+                id: &self.brief.id,
+                kind: &self.brief.kind,
+                description: &self.brief.description,
+                how: &finished.how,
+                text: &finished.text,
+                more: &finished.more,
+            }));
+        }
+        drop(state);
+        self.agents.0.news.notify_one();
+    }
+}
+
+impl Drop for Life {
+    /// It was ended from outside, in the middle of something.
+    fn drop(&mut self) {
+        let more = match &self.tree {
+            Some(tree) => {
+                format!("Its worktree is {} on branch {}.", tree.path.display(), tree.branch)
+            }
+            None => String::new(),
+        };
+        self.end(&Finished {
+            id: self.brief.id.clone(),
+            how: "stopped".into(),
+            success: false,
+            text: String::new(),
+            more,
+            requests: 0,
+            tool_calls: 0,
+            usage: Usage::default(),
+        });
+    }
+}
+
+/// One turn: with a prompt, or with what waits.
+async fn one_turn(
+    session: &mut Session,
+    prompt: Option<Vec<Block>>,
+    task: &TaskHandle,
+    tally: &mut Tally,
+    summing: &mut Summing,
+) -> Result<TurnEnd, Error> {
+    let (sender, mut events) = mpsc::unbounded_channel();
+    session.watch(sender);
+    let budget = session.config.limits.agents.budget_tokens;
+    let stop = task.cancel().child_token();
+    let running = async {
+        match prompt {
+            Some(prompt) => session.turn(prompt, &stop).await,
+            None => Ok(session.go_on(&stop).await?.unwrap_or_default()),
+        }
+    };
+    let mut running = std::pin::pin!(running);
+    let end = loop {
+        tokio::select! {
+            biased;
+            end = &mut running => break end,
+            Some(event) = events.recv() => note(&event, task, tally, budget, &stop),
+            said = summing.next() => task.phase(&said),
+        }
+    };
+    while let Ok(event) = events.try_recv() {
+        note(&event, task, tally, budget, &stop);
+    }
+    if let Ok(end) = &end {
+        tally.requests += end.requests;
+    }
+    end
+}
+
+fn note(
+    event: &Event,
+    task: &TaskHandle,
+    tally: &mut Tally,
+    budget: u64,
+    stop: &CancellationToken,
+) {
+    match event {
+        Event::ToolStarted { name, input, .. } => {
+            tally.tool_calls += 1;
+            task.say(
+                format!("{name} {}", telling(input)).chars().take(LINE_CHARS).collect::<String>(),
+            );
+        }
+        Event::Compacted(_) => task.say("compacted its conversation"),
+        Event::Notice(text) => task.say(text.clone()),
+        Event::Booked(booking) => {
+            tally.usage.add(&booking.usage);
+            let used = &tally.usage;
+            let paid = used.input.saturating_add(used.cache_write()).saturating_add(used.output);
+            if budget > 0 && paid > budget && tally.over_budget.is_none() {
+                tally.over_budget = Some(budget);
+                stop.cancel();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The argument that says best what a call does.
+fn telling(input: &Value) -> String {
+    const TELLING: &[&str] =
+        &["file_path", "command", "pattern", "url", "path", "to", "description"];
+    let found = TELLING.iter().find_map(|name| input.get(name)?.as_str());
+    found.unwrap_or_default().lines().next().unwrap_or_default().to_owned()
+}
+
+/// How it ended, whether well, and its last words.
+fn told(ended: Result<TurnEnd, Error>, tally: &Tally, task: &TaskHandle) -> (String, bool, String) {
+    let end = match ended {
+        Ok(end) => end,
+        Err(error) => return (format!("failed: {error}"), false, String::new()),
+    };
+    let how = match &end.reason {
+        EndReason::Completed => "completed".to_owned(),
+        EndReason::OutputLimit => {
+            "completed, its last message cut at its limit of tokens".to_owned()
+        }
+        EndReason::Refused => "failed: the model declined to answer".to_owned(),
+        EndReason::TooManyRequests(count) => {
+            format!("stopped after {count} requests, as many as it may make")
+        }
+        EndReason::Cancelled => match tally.over_budget {
+            Some(budget) => format!("stopped: its budget of {budget} tokens is used up"),
+            None if task.cancel().is_cancelled() => {
+                "stopped by the person or at its deadline".to_owned()
+            }
+            None => "stopped".to_owned(),
+        },
+        EndReason::Failed(why) => format!("failed: {why}"),
+    };
+    (how, end.reason.is_success(), end.text)
+}

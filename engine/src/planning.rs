@@ -1,0 +1,100 @@
+//! Plan mode: nothing but reading, and one file for the plan (Q14).
+//!
+//! The model is told of the mode at the start of a turn, writes its plan to
+//! the session's plan file, and asks to leave by a tool; the person decides.
+//! After a compaction the mode and the plan are told again (L4.5).
+
+use crate::session::{Error, Session};
+use mnemon_kernel::record::reminder;
+use mnemon_kernel::settings::PermissionMode;
+use mnemon_kernel::{Attachment, Entry};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// The kind of the attachment that tells of the mode.
+const ENTERED: &str = "plan_mode";
+/// The kind of the attachment that tells of its end.
+const LEFT: &str = "plan_mode_exit";
+/// The file's name beside the transcript.
+const PLAN_FILE: &str = "plan.md";
+
+impl Session {
+    /// Where the plan of this session is.
+    #[must_use]
+    pub fn plan_file(&self) -> PathBuf {
+        self.world.transcripts.session_dir(&self.id).join(PLAN_FILE)
+    }
+
+    /// Goes into plan mode, for the next turn on.
+    pub fn start_planning(&mut self) {
+        self.permit.set_mode(PermissionMode::Plan);
+    }
+
+    /// Leaves plan mode by the person's word.
+    pub fn stop_planning(&mut self) {
+        self.permit.set_mode(PermissionMode::Default);
+        self.permit.set_plan_file(None);
+        self.context.end_plan();
+    }
+
+    /// Tells the model of plan mode where it does not know.
+    pub(crate) async fn attach_plan_mode(&mut self) -> Result<(), Error> {
+        if self.permit.mode() != PermissionMode::Plan || self.context.plan_file().is_some() {
+            return Ok(());
+        }
+        let path = self.world.files.resolve(&self.plan_file()).await;
+        self.permit.set_plan_file(Some(path.clone()));
+        self.context.start_plan(path.clone());
+        if self.is_main() {
+            let attachment = entered(&path);
+            self.append(Entry::Attachment(attachment)).await?;
+        }
+        Ok(())
+    }
+
+    /// Leaves plan mode where the person agreed to the plan.
+    pub(crate) async fn leave_plan_mode(&mut self) -> Result<(), Error> {
+        let Some(mode) = self.context.left_plan() else { return Ok(()) };
+        self.permit.set_mode(mode);
+        self.permit.set_plan_file(None);
+        let path = self.plan_file();
+        let text = format!(
+            "Plan mode is over: the person approved the plan in {}. Carry it out.",
+            path.display()
+        );
+        self.attach(LEFT, &text, json!({"planFilePath": path})).await
+    }
+
+    /// What a compaction brings back of plan mode.
+    pub(crate) async fn plan_again(&self) -> Vec<Attachment> {
+        let Some(path) = self.context.plan_file() else { return Vec::new() };
+        let mut again = vec![entered(&path)];
+        let limits = &self.config.limits;
+        let most = limits.agents.plan_tokens.saturating_mul(limits.bytes_per_token_text);
+        if let Ok(read) = self.world.files.read_lines(&path, 1, u64::MAX, most).await {
+            let plan = String::from_utf8_lossy(&read.bytes);
+            if !plan.trim().is_empty() {
+                let text = format!("Your plan so far, in {}:\n\n{}", path.display(), plan.trim());
+                again.push(Attachment {
+                    kind: "plan_file_reference".to_owned(),
+                    rendered: reminder(&text),
+                    data: json!({"planFilePath": path}),
+                });
+            }
+        }
+        again
+    }
+}
+
+fn entered(path: &std::path::Path) -> Attachment {
+    let text = format!(
+        "Plan mode: the person wants a plan before anything is changed. Only read; edits and \
+         commands that change something are refused. Find out what you need, ask the person where \
+         their choice matters, and write the plan to {} (the one file that you may write): the \
+         steps in order, the files that each touches, how to check the outcome. Then call \
+         ExitPlanMode.",
+        path.display()
+    );
+    let data = json!({"planFilePath": path});
+    Attachment { kind: ENTERED.to_owned(), rendered: reminder(&text), data }
+}

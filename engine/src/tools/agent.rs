@@ -1,0 +1,171 @@
+//! Agent: work is handed to another agent (L7.4).
+
+use super::input::Input;
+use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::agents::{Finished, Me, Order, Started};
+use mnemon_kernel::limits::AgentLimits;
+use mnemon_kernel::ports::{AgentName, BoxFuture};
+use mnemon_mail::definition::FORK;
+use mnemon_mail::{Isolation, Roster, Running};
+use serde_json::{Value, json};
+
+/// Its name.
+pub(crate) const NAME: &str = "Agent";
+
+/// Starts agents. The kinds stand in its description, which is made once: it
+/// is part of the cached prefix.
+pub struct AgentTool {
+    description: String,
+}
+
+impl AgentTool {
+    /// A tool that offers these kinds.
+    #[must_use]
+    pub fn new(roster: &Roster, limits: &AgentLimits) -> Self {
+        let description = format!(
+            "Hands a task to another agent and gives back its last message. Use it for work that \
+             would fill this conversation with detail that it does not need, or for parts that can \
+             be done side by side: several calls in one message run at the same time. With \
+             run_in_background it returns an id at once, and you are told when it ends; do not wait \
+             or ask for it. With isolation \"worktree\" it works in a git worktree of its own, and \
+             you are told where its changes are. A name lets others write to it with SendMessage. \
+             Kinds:\n{}",
+            roster.listing(limits)
+        );
+        Self { description }
+    }
+}
+
+impl Tool for AgentTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: NAME.into(),
+            description: self.description.clone().into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "description": {
+                        "type": "string",
+                        "description": "What it is for, in three to five words"
+                    },
+                    "prompt": {
+                        "type": "string",
+                        "description": "The task, with all that the agent has to know"
+                    },
+                    "subagent_type": {
+                        "type": "string",
+                        "description": "Which kind; the general one if none is given"
+                    },
+                    "run_in_background": {
+                        "type": "boolean",
+                        "description": "Do not wait for its end"
+                    },
+                    "isolation": {
+                        "type": "string",
+                        "enum": ["worktree"],
+                        "description": "Let it work in a git worktree of its own"
+                    },
+                    "name": {
+                        "type": "string",
+                        "description": "By what others write to it"
+                    }
+                },
+                "required": ["description", "prompt"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
+        // What the agent does is decided call by call.
+        Access::Nothing
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+/// Whether a call asks for a fork.
+pub(crate) fn asks_for_fork(input: &Value) -> bool {
+    input.get("subagent_type").and_then(Value::as_str).is_some_and(|kind| kind.trim() == FORK)
+}
+
+fn parse(input: &Value) -> Result<Order, Refusal> {
+    let input = Input::of(NAME, input)?;
+    let name = input.optional_text("name")?.map(str::trim).filter(|name| !name.is_empty());
+    let name =
+        name.map(AgentName::parse).transpose().map_err(|error| Refusal::new(error.to_string()))?;
+    let isolation = match input.optional_text("isolation")?.map(str::trim) {
+        None | Some("" | "none") => None,
+        Some("worktree") => Some(Isolation::Worktree),
+        Some(_) => return Err(input.needs("isolation", "\"worktree\"", input.field("isolation"))),
+    };
+    let running = match input.field("run_in_background") {
+        None => None,
+        Some(_) if input.flag("run_in_background")? => Some(Running::Background),
+        Some(_) => Some(Running::Foreground),
+    };
+    Ok(Order {
+        description: input.filled_text("description")?.to_owned(),
+        prompt: input.filled_text("prompt")?.to_owned(),
+        kind: input.optional_text("subagent_type")?.map(str::to_owned),
+        running,
+        isolation,
+        name,
+    })
+}
+
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    let order = parse(&call.input)?;
+    let Some(crew) = &context.crew else {
+        return Err(Refusal::new("Agent cannot be used here: agents do not start agents"));
+    };
+    if let Me::Agent { .. } = crew.me {
+        return Err(Refusal::new(
+            "Agent was refused: agents and forks do not start agents; do the task yourself",
+        ));
+    }
+    let (description, prompt) = (order.description.clone(), order.prompt.clone());
+    let started = crew.agents.start(order, &call.id).await.map_err(Refusal::new)?;
+    Ok(match started {
+        Started::Background { id, log } => ToolOutput::text(format!(
+            "Agent {id} runs in the background. You are told when it ends; its log is {}. Write to \
+             it with SendMessage to {id:?}.",
+            log.display()
+        ))
+        .with_structured(json!({
+            "agentId": id, "description": description, "prompt": prompt,
+            "status": "async_launched", "outputFile": log,
+        })),
+        Started::Ended(finished) => answer(&finished, &description, &prompt),
+    })
+}
+
+fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {
+    let Finished { id, how, success, text, more, requests, tool_calls, usage } = finished;
+    let mut parts = Vec::new();
+    if !success {
+        parts.push(format!("The agent {id} was not done: {how}."));
+    }
+    if !text.trim().is_empty() {
+        parts.push(text.trim().to_owned());
+    }
+    if !more.is_empty() {
+        parts.push(more.clone());
+    }
+    if parts.is_empty() {
+        parts.push("The agent ended and said nothing.".to_owned());
+    }
+    let output = ToolOutput::text(parts.join("\n\n")).with_structured(json!({
+        "agentId": id, "description": description, "prompt": prompt, "status": how,
+        "content": [{"type": "text", "text": text}],
+        "totalToolUseCount": tool_calls, "totalRequests": requests,
+        "totalTokens": usage.total(), "usage": usage,
+    }));
+    ToolOutput { is_error: !success, ..output }
+}
