@@ -17,6 +17,7 @@ mod clearing;
 mod collapse;
 mod crew;
 mod dates;
+mod dreams;
 mod examples;
 mod extract;
 mod faults;

@@ -194,6 +194,7 @@ async fn dream(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
     let Repl { session, signals, presenter, .. } = repl;
     let watch = crate::dream::Watch::lines(*presenter);
     let end = crate::dream::watched(session, wish, signals, watch).await?;
+    session.book_side_queries().await?;
     crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }

@@ -10,6 +10,7 @@
 )]
 
 mod desk;
+mod dream;
 mod extract;
 mod headless;
 mod hook;
