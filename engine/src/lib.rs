@@ -33,6 +33,7 @@ mod queue;
 pub mod recalled;
 mod recalling;
 mod remembering;
+pub mod replay;
 pub mod run;
 pub mod session;
 pub mod standing;

@@ -5,11 +5,12 @@ mod beside;
 pub(crate) mod crew;
 mod look;
 pub(crate) mod memory;
+pub(crate) mod replay;
 
 pub(crate) use beside::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use look::{
-    ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
-    SessionsCommand, ShowResultArgs, TrustArgs,
+    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place,
+    SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -180,6 +181,8 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     /// Look for words in memories and in what was said before
     Search(SearchArgs),
+    /// Show what sessions cost, and what they would have cost under other policies
+    Replay(replay::ReplayArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),

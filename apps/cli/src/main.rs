@@ -18,6 +18,7 @@ mod memory;
 mod pick;
 mod present;
 mod recall;
+mod replay;
 mod search;
 mod sessions;
 mod setup;
@@ -95,6 +96,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Search(args) => search::run(ground, args, presenter).await?,
+        Command::Replay(args) => replay::run(ground, args, presenter).await?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
         Command::Trust(args) => trust::run(ground, args, presenter).await?,

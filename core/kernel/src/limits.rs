@@ -24,9 +24,11 @@ macro_rules! limits {
 
 mod beside;
 mod memory;
+mod replay;
 
 pub use beside::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
+pub use replay::ReplayLimits;
 
 limits! {
     /// The limits in force.
@@ -129,6 +131,8 @@ limits! {
         breaks: BreakLimits = BreakLimits::default(),
         /// Beside other agents.
         beside: BesideLimits = BesideLimits::default(),
+        /// Replaying sessions under other policies.
+        replay: ReplayLimits = ReplayLimits::default(),
         /// Layer 7: agents and their letters.
         agents: AgentLimits = AgentLimits::default(),
     }
@@ -177,6 +181,10 @@ limits! {
         expected_rounds: u64 = 10,
         /// A clearing has to save this percentage of what it costs.
         gain_percent: u64 = 110,
+        /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
+        loss_percent: u64 = 1,
+        /// Percentage of cleared results that the model is taken to ask for again.
+        ask_again_percent: u64 = 10,
     }
 }
 

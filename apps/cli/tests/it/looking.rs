@@ -23,6 +23,7 @@ fn c1_help_is_a_promise() {
         &["memory", "check", "--help"],
         &["memory", "move", "--help"],
         &["recall", "--help"],
+        &["replay", "--help"],
         &["sessions", "list", "--help"],
         &["sessions", "show", "--help"],
         &["show-result", "--help"],

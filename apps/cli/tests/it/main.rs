@@ -26,6 +26,7 @@ mod memory;
 mod memory_tool;
 mod private;
 mod recall;
+mod replay;
 mod robust;
 mod sessions;
 mod team;
