@@ -44,8 +44,8 @@ impl Session {
     pub async fn finish(&mut self) -> Result<(), Error> {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
-        self.note_reviews().await?;
         self.join_ended().await?;
+        self.note_reviews().await?;
         self.take_notes().await?;
         self.book_side_queries().await
     }

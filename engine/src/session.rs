@@ -114,12 +114,12 @@ pub struct Session {
     pub(crate) up: Option<SideBookings>,
     /// What goes on beside the conversation.
     pub(crate) background: Background,
-    /// What it knows of its memories.
-    pub(crate) remembering: Remembering,
     /// Who it is among agents.
     pub(crate) crew: Crew,
     /// Where it shows its conversation to whoever watches it.
     pub(crate) peek: Option<Peek>,
+    /// What it knows of its memories.
+    pub(crate) remembering: Remembering,
     /// When sessions were last counted for a dream (L6.1).
     pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
@@ -170,6 +170,7 @@ impl Session {
             remembering,
             crew,
             peek: None,
+            remembering,
             counted_sessions: None,
             noting: Noting::default(),
             id,

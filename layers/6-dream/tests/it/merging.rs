@@ -143,7 +143,7 @@ fn l5_24_with_review_everything_waits() {
         &base(),
         &changed(&[("a.md", Some(&wanted))]),
         &base(),
-        Memory { review: Some(Review::Inbox) },
+        Memory { review: Some(Review::Inbox), ..Memory::default() },
     );
     assert!(settled.edits.is_empty());
     assert_eq!(settled.waiting.len(), 1);
