@@ -167,7 +167,6 @@ impl Session {
             thread: Thread::Main,
             up: None,
             background,
-            remembering,
             crew,
             peek: None,
             remembering,
