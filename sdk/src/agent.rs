@@ -69,6 +69,7 @@ impl Agent {
         let world = World {
             transcripts,
             memories: None,
+            dreams: None,
             past: None,
             spending: None,
             ..self.parts.world.clone()
