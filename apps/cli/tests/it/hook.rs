@@ -56,8 +56,8 @@ fn input(desk: &Desk, event: &str, more: &Value) -> Value {
     input
 }
 
-fn hook(desk: &Desk, event: &str, more: Value) -> Ran {
-    desk.run_with(&["hook", event], input(desk, event, &more).to_string())
+fn hook(desk: &Desk, event: &str, more: &Value) -> Ran {
+    desk.run_with(&["hook", event], input(desk, event, more).to_string())
 }
 
 /// The text for the model, of an answer that is as the contract has it.
@@ -102,11 +102,12 @@ fn log(desk: &Desk) -> String {
 fn x1_a_session_starts_with_the_index_and_what_changed_since() {
     let desk = Desk::offline();
     assert_eq!(
-        context(&hook(&desk, "SessionStart", json!({"source": "startup"})), "SessionStart"),
+        context(&hook(&desk, "SessionStart", &json!({"source": "startup"})), "SessionStart"),
         ""
     );
     add(&desk, "Deploy day", "deploys go out on Thursdays", "Support is there.");
-    let first = context(&hook(&desk, "SessionStart", json!({"source": "startup"})), "SessionStart");
+    let first =
+        context(&hook(&desk, "SessionStart", &json!({"source": "startup"})), "SessionStart");
     assert!(
         first.contains("- [Deploy day](deploy-day.md) — deploys go out on Thursdays"),
         "{first}"
@@ -114,17 +115,18 @@ fn x1_a_session_starts_with_the_index_and_what_changed_since() {
     assert!(!first.contains("Changed since"), "{first}");
 
     std::fs::write(dir(&desk).join("by-hand.md"), "Written elsewhere.\n").unwrap();
-    let next = context(&hook(&desk, "SessionStart", json!({"source": "startup"})), "SessionStart");
+    let next = context(&hook(&desk, "SessionStart", &json!({"source": "startup"})), "SessionStart");
     assert!(
         next.contains(
             "Changed since the last session here:\n- added by-hand.md (from outside, today)"
         ),
         "{next}"
     );
-    let again = context(&hook(&desk, "SessionStart", json!({"source": "startup"})), "SessionStart");
+    let again =
+        context(&hook(&desk, "SessionStart", &json!({"source": "startup"})), "SessionStart");
     assert!(!again.contains("Changed since"), "{again}");
     let resumed =
-        context(&hook(&desk, "SessionStart", json!({"source": "resume"})), "SessionStart");
+        context(&hook(&desk, "SessionStart", &json!({"source": "resume"})), "SessionStart");
     assert_eq!(resumed, "", "a resumed session has the index");
 }
 
@@ -134,26 +136,26 @@ fn x1_r7_a_prompt_brings_each_memory_once_until_a_summary() {
     add(&desk, "Deploy day", "deploys of the shop go out on Thursdays", "Support is there.");
     add(&desk, "Tea", "the kitchen has green tea", "On the left.");
     let prompt = json!({"prompt": "when do deploys of the shop go out?", "source": "user"});
-    let text = context(&hook(&desk, "UserPromptSubmit", prompt.clone()), "UserPromptSubmit");
+    let text = context(&hook(&desk, "UserPromptSubmit", &prompt), "UserPromptSubmit");
     assert!(
         text.starts_with("Memory saved today: ") && text.contains("Support is there."),
         "{text}"
     );
     assert!(!text.contains("green tea") && !text.contains("<system-reminder>"), "{text}");
-    assert_eq!(hook(&desk, "UserPromptSubmit", prompt.clone()).ok().out, "", "not twice");
-    hook(&desk, "SessionStart", json!({"source": "compact"})).ok();
-    let after = context(&hook(&desk, "UserPromptSubmit", prompt.clone()), "UserPromptSubmit");
+    assert_eq!(hook(&desk, "UserPromptSubmit", &prompt).ok().out, "", "not twice");
+    hook(&desk, "SessionStart", &json!({"source": "compact"})).ok();
+    let after = context(&hook(&desk, "UserPromptSubmit", &prompt), "UserPromptSubmit");
     assert_eq!(after, text, "a summary took it away");
 
     let gemini = json!({"prompt": "where is the green tea in the kitchen?"});
-    assert!(context(&hook(&desk, "BeforeAgent", gemini), "BeforeAgent").contains("On the left."));
+    assert!(context(&hook(&desk, "BeforeAgent", &gemini), "BeforeAgent").contains("On the left."));
     for quiet in [
         json!({"prompt": "deploys"}),
         json!({"prompt": ""}),
         json!({}),
         json!({"prompt": "when do deploys of the shop go out?", "source": "loop_wakeup", "session_id": "new"}),
     ] {
-        assert_eq!(hook(&desk, "UserPromptSubmit", quiet).ok().out, "");
+        assert_eq!(hook(&desk, "UserPromptSubmit", &quiet).ok().out, "");
     }
 }
 
@@ -163,10 +165,10 @@ fn x1_r7_a_memory_that_the_model_read_is_not_shown_again() {
     add(&desk, "Deploy day", "deploys of the shop go out on Thursdays", "Support is there.");
     let file = dir(&desk).join("deploy-day.md");
     let read = json!({"tool_name": "Read", "tool_input": {"file_path": file}, "tool_response": {}});
-    assert_eq!(hook(&desk, "PostToolUse", read).ok().out, "");
+    assert_eq!(hook(&desk, "PostToolUse", &read).ok().out, "");
     let prompt = json!({"prompt": "when do deploys of the shop go out?"});
-    assert_eq!(hook(&desk, "UserPromptSubmit", prompt).ok().out, "");
-    hook(&desk, "SessionEnd", json!({"reason": "other"})).ok();
+    assert_eq!(hook(&desk, "UserPromptSubmit", &prompt).ok().out, "");
+    hook(&desk, "SessionEnd", &json!({"reason": "other"})).ok();
     let list = || desk.run(&["memory", "list", "--json"]).ok().json();
     wait_for(|| list()[0]["used"] == 1);
 }
@@ -184,7 +186,7 @@ fn wait_for(done: impl Fn() -> bool) {
 fn x1_l5_19_what_the_person_asks_to_keep_is_kept_when_the_answer_is_complete() {
     let desk = Desk::offline();
     transcript(&desk, &["Remember that we deploy the shop on Thursdays.", "now fix the login"]);
-    assert_eq!(hook(&desk, "Stop", json!({"stop_hook_active": false})).ok().out, "");
+    assert_eq!(hook(&desk, "Stop", &json!({"stop_hook_active": false})).ok().out, "");
     let list = desk.run(&["memory", "list", "--json"]).ok().json();
     assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
     assert!(
@@ -195,7 +197,7 @@ fn x1_l5_19_what_the_person_asks_to_keep_is_kept_when_the_answer_is_complete() {
     assert_eq!(blame[0]["author"]["source"], "extract", "{blame}");
     assert_eq!(blame[0]["session"], "0192f0c1-1111-7000-8000-000000000001", "{blame}");
     for event in ["Stop", "SubagentStop", "PreCompact"] {
-        hook(&desk, event, json!({})).ok();
+        hook(&desk, event, &json!({})).ok();
     }
     let again = desk.run(&["memory", "list", "--json"]).ok().json();
     assert_eq!(again.as_array().unwrap().len(), 1, "once: {again}");
@@ -209,7 +211,7 @@ fn x1_l5_24_with_the_inbox_it_waits_for_a_word() {
     std::fs::write(home.join("settings.json"), r#"{"mnemon": {"memory": {"review": "inbox"}}}"#)
         .unwrap();
     transcript(&desk, &["Always run the linter before you commit."]);
-    hook(&desk, "Stop", json!({})).ok();
+    hook(&desk, "Stop", &json!({})).ok();
     assert_eq!(desk.run(&["memory", "list", "--json"]).ok().json(), json!([]));
     let inbox = desk.run(&["memory", "inbox", "--json"]).ok().json();
     assert_eq!(inbox.as_array().unwrap().len(), 1, "{inbox}");
@@ -227,13 +229,15 @@ fn x1_what_a_summary_loses_comes_back_with_the_start_after_it() {
         ],
     );
     assert_eq!(
-        hook(&desk, "PreCompact", json!({"trigger": "auto", "custom_instructions": null})).ok().out,
+        hook(&desk, "PreCompact", &json!({"trigger": "auto", "custom_instructions": null}))
+            .ok()
+            .out,
         ""
     );
     let summary = "We migrate the billing module to the new ledger, please.";
     let after = json!({"trigger": "auto", "compact_summary": summary});
-    assert_eq!(hook(&desk, "PostCompact", after).ok().out, "");
-    let text = context(&hook(&desk, "SessionStart", json!({"source": "compact"})), "SessionStart");
+    assert_eq!(hook(&desk, "PostCompact", &after).ok().out, "");
+    let text = context(&hook(&desk, "SessionStart", &json!({"source": "compact"})), "SessionStart");
     assert!(text.contains("- keep the legacy invoice numbers unchanged"), "{text}");
     assert!(!text.contains("- Please migrate"), "{text}");
     assert!(text.contains("Deploy day"), "the index comes back too: {text}");
@@ -288,13 +292,13 @@ fn x1_broken_settings_and_closed_directories_do_not_break_the_host() {
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("settings.json"), "{ broken").unwrap();
     for event in EVENTS {
-        let ran = hook(&desk, event, json!({"prompt": "two words", "source": "startup"}));
+        let ran = hook(&desk, event, &json!({"prompt": "two words", "source": "startup"}));
         assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""), "{event}");
     }
     assert!(log(&desk).contains("settings.json"), "{}", log(&desk));
     std::fs::write(home.join("settings.json"), r#"{"autoMemoryEnabled": false}"#).unwrap();
     transcript(&desk, &["Remember that memory is off today."]);
-    hook(&desk, "Stop", json!({})).ok();
+    hook(&desk, "Stop", &json!({})).ok();
     assert!(!home.join("projects").exists(), "off is off");
 }
 
