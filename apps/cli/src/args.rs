@@ -9,8 +9,8 @@ pub(crate) mod replay;
 
 pub(crate) use beside::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use look::{
-    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place,
-    SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
+    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
+    Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -172,6 +172,8 @@ pub(crate) enum Command {
     Install(InstallArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
+    /// Show whether memory and context management earn their keep
+    Health(HealthArgs),
     /// Serve memories to other agents over MCP
     Mcp(McpArgs),
     /// Look at memories, and change them

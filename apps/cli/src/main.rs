@@ -8,6 +8,7 @@ mod doctor;
 mod dream;
 mod fail;
 mod headless;
+mod health;
 mod hook;
 mod install;
 mod instructions;
@@ -93,6 +94,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
         Command::Mcp(args) => mcp::run(ground, args, presenter).await?,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
+        Command::Health(args) => health::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Search(args) => search::run(ground, args, presenter).await?,
