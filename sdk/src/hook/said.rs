@@ -82,13 +82,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.jsonl");
         let mut file = File::create(&path).unwrap();
-        write!(file, "{}\n{}\n{}", line(1, "one"), line(2, "two"), &line(3, "three")[..40])
-            .unwrap();
+        let third = line(3, "three");
+        let (start, rest) = third.split_at(40);
+        write!(file, "{}\n{}\n{start}", line(1, "one"), line(2, "two")).unwrap();
         let first = news(&path, None, 1 << 20).unwrap();
         let said =
             |news: &News| -> Vec<String> { news.records.iter().filter_map(persons_text).collect() };
         assert_eq!(said(&first), ["one", "two"]);
-        write!(file, "{}\n", &line(3, "three")[40..]).unwrap();
+        writeln!(file, "{rest}").unwrap();
         let second = news(&path, Some(first.offset), 1 << 20).unwrap();
         assert_eq!(said(&second), ["three"]);
         let third = news(&path, Some(second.offset), 1 << 20).unwrap();
