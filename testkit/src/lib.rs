@@ -14,6 +14,7 @@ mod clock;
 mod count;
 mod home;
 pub mod interop;
+pub mod mcp;
 pub mod oracle;
 mod received;
 pub mod scenario;
