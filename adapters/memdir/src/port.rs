@@ -5,6 +5,7 @@
 //! about opening (ending what a crash left, noticing changes) happens once.
 //! Each call runs on a thread for blocking work.
 
+use crate::catalogue::{Card, Catalogue};
 use crate::error::Error;
 use crate::path::TopicPath;
 use crate::store::{Options, Scope, Store, TopicHead};
@@ -57,6 +58,8 @@ struct Tier {
     place: MemoryPlace,
     clock: Arc<dyn Clock>,
     store: Mutex<Option<Arc<Store>>>,
+    /// What is known of its files.
+    catalogue: Mutex<Option<Catalogue>>,
 }
 
 impl DirMemories {
@@ -66,7 +69,7 @@ impl DirMemories {
     pub fn new(places: Vec<MemoryPlace>, here: Here, clock: &Arc<dyn Clock>) -> Self {
         let tier = |place: &MemoryPlace| {
             let (place, clock) = (place.clone(), Arc::clone(clock));
-            Arc::new(Tier { place, clock, store: Mutex::new(None) })
+            Arc::new(Tier { place, clock, store: Mutex::default(), catalogue: Mutex::default() })
         };
         let tiers = places.iter().map(tier).collect();
         Self { places, tiers, caps: Caps::default(), here: Arc::new(here) }
@@ -103,11 +106,27 @@ impl Tier {
         here: &Here,
     ) -> Result<Vec<MemoryHead>, MemoryError> {
         let store = self.store()?;
-        let topics = store.scan(most).map_err(|error| self.unreadable(&error))?;
-        let topics = topics.into_iter().filter(|topic| here.is_meant(&topic.front));
+        let topics = self.topics(most, here)?.into_iter();
         // Counts are a help for ranking; without them all are alike.
         let counts = store.usage().unwrap_or_default();
         Ok(topics.map(|topic| self.head(&store, topic, bodies, &counts)).collect())
+    }
+
+    /// The memories that hold here, newest first. Every file is looked at, and
+    /// only what has changed is read.
+    fn topics(&self, most: usize, here: &Here) -> Result<Vec<TopicHead>, MemoryError> {
+        let mut slot = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let catalogue = slot.get_or_insert_with(|| Catalogue::open(&self.place.dir));
+        let read = catalogue.refresh().map_err(|error| MemoryError::Unreadable {
+            dir: self.place.dir.clone(),
+            message: error.to_string(),
+        })?;
+        catalogue.keep(read);
+        let mut topics: Vec<TopicHead> = catalogue.cards().iter().map(Card::head).collect();
+        topics.retain(|topic| here.is_meant(&topic.front));
+        topics.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
+        topics.truncate(most);
+        Ok(topics)
     }
 
     fn head(

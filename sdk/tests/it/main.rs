@@ -23,6 +23,7 @@ mod extract;
 mod faults;
 mod forks;
 mod hooks;
+mod hostile;
 mod instructions;
 mod many;
 mod memory;

@@ -3,6 +3,7 @@
 
 use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes, tasks};
 use crate::cost;
+use crate::health;
 use crate::log;
 use crate::pick::Opened;
 use crate::present::Look;
@@ -38,6 +39,18 @@ const COMMANDS: &[Command] = &[
         run: |repl, _| {
             Box::pin(async move {
                 cost::show_session(repl.agent, &repl.session, &repl.presenter).await?;
+                Ok(Flow::GoOn)
+            })
+        },
+    },
+    Command {
+        names: &["health"],
+        takes: "",
+        about: "whether memory and context management earn their keep",
+        run: |repl, _| {
+            Box::pin(async move {
+                let id = repl.session.id();
+                health::show_session(repl.agent, id, &repl.presenter).await?;
                 Ok(Flow::GoOn)
             })
         },
