@@ -12,6 +12,7 @@ use mnemon_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, S
 use mnemon_mail::Roster;
 use mnemon_mail::memory::MemoryPlaces;
 use mnemon_prefix::system::Surroundings;
+use mnemon_skills::Shelf;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub struct Config {
     pub surroundings: Surroundings,
     /// Where instruction files are; none leaves them out.
     pub instructions: Option<Sources>,
+    /// Skills that can be taken up.
+    pub skills: Arc<Shelf>,
     /// What is run at events.
     pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
@@ -201,6 +204,7 @@ impl Config {
                 ..Surroundings::default()
             },
             instructions: None,
+            skills: Arc::default(),
             hooks: Arc::default(),
             memory_guidelines: None,
             memory: settings::Memory::default(),

@@ -18,6 +18,7 @@ use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::remembering::Remembering;
+use crate::serving::loaded_tools;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
@@ -298,9 +299,16 @@ impl Session {
         };
         Ok(config.managed(Prelude {
             system: system::compose(&surroundings)?,
-            tools: self.toolbox.definitions(),
+            tools: self.definitions(),
             params: config.params(model, self.world.model.dialect()),
         }))
+    }
+
+    /// The tools of the list, and those of servers that want to be in it, last.
+    fn definitions(&self) -> Vec<Value> {
+        let mut tools = self.toolbox.definitions();
+        tools.extend(self.world.servers.iter().flat_map(|own| loaded_tools(&**own)));
+        tools
     }
 
     /// The fold keeps the bytes of an attachment; what programs want to know

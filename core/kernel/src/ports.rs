@@ -14,6 +14,7 @@ mod past;
 mod person;
 mod post;
 mod search;
+mod servers;
 mod shell;
 mod spending;
 mod transcripts;
@@ -39,6 +40,9 @@ pub use person::{Answer, Approver, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
 pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
+};
+pub use servers::{
+    Asks, Load, Reads, ServerError, ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
 pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,

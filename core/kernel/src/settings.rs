@@ -36,6 +36,9 @@ pub struct Settings {
     /// Programs run at events.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hooks: Map<String, Value>,
+    /// Servers that bring tools, by name: `command`, `args` and `env`, or `url` and `headers`.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub mcp_servers: Map<String, Value>,
     /// A command that prints the status line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_line: Option<Value>,

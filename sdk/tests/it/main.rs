@@ -33,6 +33,8 @@ mod place;
 mod recall;
 mod resume;
 mod safety;
+mod servers;
+mod skills;
 mod snip;
 mod surfaces;
 mod team;

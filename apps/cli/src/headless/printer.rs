@@ -8,9 +8,11 @@ use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
 use crate::present::{Look, Presenter, cut, names, remembered};
 use mnemon::engine::event::Kept;
+use mnemon::kernel::ports::ServerState;
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
+use mnemon::skilling::Skill;
 use mnemon::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::io;
@@ -65,9 +67,9 @@ impl Printer {
             "model": crate::setup::model_name(agent, session),
             "provider": agent.provider().kind.as_str(),
             "tools": agent.toolbox().names().collect::<Vec<_>>(),
-            "mcp_servers": [],
-            "slash_commands": [],
-            "skills": [],
+            "mcp_servers": servers(agent),
+            "slash_commands": called(session, Skill::is_for_person),
+            "skills": called(session, Skill::is_for_model),
             "plugins": [],
             "permissionMode": config.permission_mode.as_str(),
             "apiKeySource": key_source,
@@ -170,6 +172,26 @@ impl Printer {
         }
         Presenter::json_line(&value)
     }
+}
+
+/// The servers that bring tools; they start with the first message.
+fn servers(agent: &Agent) -> Vec<Value> {
+    let views = agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let shown = views.iter().map(|view| {
+        let status = match view.state {
+            ServerState::Idle | ServerState::Connecting => "pending",
+            ServerState::Up(_) => "connected",
+            ServerState::Down(_) => "failed",
+        };
+        json!({"name": view.name, "status": status, "source": view.origin})
+    });
+    shown.collect()
+}
+
+/// The names of the skills of which something holds.
+fn called(session: &Session, is: fn(&Skill) -> bool) -> Vec<String> {
+    let skills = session.config().skills.skills().iter();
+    skills.filter(|skill| is(skill)).map(|skill| skill.name.clone()).collect()
 }
 
 /// An event as a line of stream-json; none for what the format does not have.
