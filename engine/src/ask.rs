@@ -35,8 +35,11 @@ impl SideBookings {
 }
 
 impl Session {
-    /// Books what was asked beside the conversation.
-    pub(crate) async fn book_side_queries(&mut self) -> Result<(), crate::session::Error> {
+    /// Books what was asked beside the conversation so far.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn book_side_queries(&mut self) -> Result<(), crate::session::Error> {
         for booking in self.side_bookings.take() {
             self.book(booking).await?;
         }
@@ -72,7 +75,9 @@ impl Session {
     async fn perform_read(&self, paths: Vec<PathBuf>, max_bytes: u64) -> Outcome {
         let mut read = Vec::new();
         for path in paths {
-            let lines = self.world.files.read_lines(&path, 1, u64::MAX, max_bytes).await;
+            // A model may have named it by where it works.
+            let whole = self.context.cwd().join(&path);
+            let lines = self.world.files.read_lines(&whole, 1, u64::MAX, max_bytes).await;
             if let Ok(lines) = lines
                 && !lines.binary
             {

@@ -7,8 +7,9 @@
 //! an update fails. Updates run in the background, one at a time.
 
 use crate::fork::{Errand, Until};
-use crate::permit::Remit;
+use crate::permit::{Permit, Remit, Verdict};
 use crate::session::{Error, Session};
+use crate::tools::Access;
 use mnemon_kernel::ports::{Expect, FileError, Files, ModelKind};
 use mnemon_kernel::{Decision, Entry, Flag, QuerySource, RecordId, SessionId};
 use mnemon_notes::{Due, Hints, Notes, Template, due, fill, policy};
@@ -190,6 +191,7 @@ impl Session {
         let through = last.map(|piece| piece.record.clone());
         let through = through.ok_or(NotesError::NotNow("there is nothing to take notes of yet"))?;
         self.noting.tried = Some(through.clone());
+        self.may_take_notes()?;
         let template = self.notes_template().await;
         let file = self.notes_or_blank(&template).await?;
         let notes = Notes::adopt(&file.text, &template);
@@ -221,6 +223,16 @@ impl Session {
             Ok(())
         });
         Ok(())
+    }
+
+    /// Whether the fork will be let: what the person denies is denied to it too.
+    fn may_take_notes(&self) -> Result<(), NotesError> {
+        let path = self.notes_path();
+        let permit = Permit::confined(&self.permit, Remit::editing(path.clone()));
+        match permit.decide("Edit", &Access::Edit(path)) {
+            Verdict::Allow => Ok(()),
+            _ => Err(NotesError::NotNow("a permission rule denies Edit, by which notes are kept")),
+        }
     }
 
     async fn notes_errand(&self, notes: &Notes<'_>, page: &Arc<Page>) -> Errand {

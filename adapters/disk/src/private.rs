@@ -8,7 +8,9 @@ use crate::error::Error;
 use crate::lock::Lock;
 use crate::transcripts::DiskTranscripts;
 use mnemon_kernel::SessionId;
-use mnemon_kernel::ports::{BoxFuture, FileError, Glimpse, Loaded, TranscriptError, Transcripts};
+use mnemon_kernel::ports::{
+    BoxFuture, Expect, FileError, FileRead, Glimpse, Loaded, TranscriptError, Transcripts,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -104,6 +106,25 @@ impl Transcripts for PrivateTranscripts {
         bytes: &'a [u8],
     ) -> BoxFuture<'a, Result<PathBuf, FileError>> {
         self.files.keep(session, place, bytes)
+    }
+
+    fn beside<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<Option<FileRead>, FileError>> {
+        self.files.beside(session, place, max_bytes)
+    }
+
+    fn replace<'a>(
+        &'a self,
+        session: &'a SessionId,
+        place: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        self.files.replace(session, place, bytes, expect)
     }
 
     fn session_dir(&self, session: &SessionId) -> PathBuf {

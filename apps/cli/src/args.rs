@@ -4,10 +4,11 @@
 pub(crate) mod crew;
 mod look;
 pub(crate) mod memory;
+pub(crate) mod replay;
 
 pub(crate) use look::{
-    ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place, SearchArgs,
-    SessionsCommand, ShowResultArgs, TrustArgs,
+    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
+    Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -165,6 +166,8 @@ pub(crate) enum Command {
     Dream(DreamArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
+    /// Show whether memory and context management earn their keep
+    Health(HealthArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -172,6 +175,8 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     /// Look for words in memories and in what was said before
     Search(SearchArgs),
+    /// Show what sessions cost, and what they would have cost under other policies
+    Replay(replay::ReplayArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),

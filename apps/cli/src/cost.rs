@@ -2,7 +2,7 @@
 //! model (T6), from the bookings in transcripts, and the cache breaks that
 //! nothing had announced (PC6).
 
-use crate::args::{Choices, CostArgs};
+use crate::args::{By, Choices, CostArgs};
 use crate::fail::Usage;
 use crate::pick;
 use crate::present::{Presenter, grouped};
@@ -19,6 +19,7 @@ use mnemon::{Agent, Session};
 use serde_json::{Value, json};
 
 pub(crate) mod breaks;
+mod by;
 
 /// What the lines have in them that matter here; others need not be read.
 const TELLING: [&str; 2] = ["mnemon_booked", "mnemon_break_seen"];
@@ -28,6 +29,7 @@ enum Scope {
     Session(SessionId),
     Project,
     Day(Date),
+    All,
 }
 
 /// Sums over sessions.
@@ -36,14 +38,20 @@ struct Sum {
     ledger: Ledger,
     sessions: usize,
     breaks: Vec<breaks::Seen>,
+    groups: by::Groups,
 }
 
 /// Shows what was used.
 pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(ground, &Choices::default()).await?;
     let scope = scope(&agent, args).await?;
-    let mut sum = Sum::default();
+    let mut sum = Sum { groups: by::Groups::new(args.by), ..Sum::default() };
     match &scope {
+        Scope::All => {
+            for transcripts in agent.all_transcripts()? {
+                sum.add_all(&*transcripts, None).await?;
+            }
+        }
         Scope::Session(id) => sum.add(&*agent.world().transcripts, id, None).await?,
         Scope::Project => sum.add_all(&*agent.world().transcripts, None).await?,
         Scope::Day(day) => {
@@ -57,17 +65,28 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
             }
         }
     }
-    if args.json {
+    if args.form.json {
         return Ok(Presenter::json(&sum.to_json(&scope))?);
+    }
+    if args.form.csv {
+        let text = match sum.groups.by() {
+            Some(by) => by::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1),
+            None => by::csv(&["source", "model"], &lines(&sum.ledger)),
+        };
+        return Ok(presenter.text(&text)?);
     }
     let sessions = if sum.sessions == 1 { "session" } else { "sessions" };
     let title = match &scope {
         Scope::Session(id) => format!("session {id}"),
         Scope::Project => format!("this directory, {} {sessions}", sum.sessions),
         Scope::Day(day) => format!("{day}, {} {sessions}", sum.sessions),
+        Scope::All => format!("every project, {} {sessions}", sum.sessions),
     };
     presenter.line(&title)?;
-    presenter.table(&table(&sum.ledger))?;
+    match sum.groups.by() {
+        Some(_) => sum.groups.show(&sum.ledger, presenter)?,
+        None => presenter.table(&table(&sum.ledger))?,
+    }
     Ok(breaks::show(&sum.breaks, presenter)?)
 }
 
@@ -75,7 +94,12 @@ async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
     if let Some(day) = &args.day {
         return Ok(Scope::Day(date(day)?));
     }
-    if args.project {
+    // One session has no projects or other sessions to be told apart.
+    let wide = matches!(args.by, Some(By::Project));
+    if args.all || (wide && !args.project && args.session.is_none()) {
+        return Ok(Scope::All);
+    }
+    if args.project || (matches!(args.by, Some(By::Session | By::Day)) && args.session.is_none()) {
         return Ok(Scope::Project);
     }
     Ok(Scope::Session(match &args.session {
@@ -133,12 +157,17 @@ impl Sum {
     ) -> Result<()> {
         let mut found = Ledger::default();
         let mut breaks = Vec::new();
+        let groups = &mut self.groups;
         let mut sink = |line: &[u8]| {
             let in_span = |at| span.is_none_or(|span| span.has(at));
             match telling(line) {
-                Some(Record { at, entry: Entry::Decision(decision), .. }) if in_span(at) => {
+                Some((Record { at, entry: Entry::Decision(decision), .. }, cwd)) if in_span(at) => {
                     match decision {
-                        Decision::Booked(booking) => found.book(&booking),
+                        Decision::Booked(booking) => {
+                            let place = by::Place { session, cwd: cwd.as_deref(), at };
+                            groups.book(&booking, &place);
+                            found.book(&booking);
+                        }
                         Decision::BreakSeen(seen) => {
                             let session = session.clone();
                             breaks.push(breaks::Seen { session, at, what: seen });
@@ -163,10 +192,15 @@ impl Sum {
             Scope::Session(id) => json!({"scope": "session", "session_id": id}),
             Scope::Project => json!({"scope": "project"}),
             Scope::Day(day) => json!({"scope": "day", "day": day.to_string()}),
+            Scope::All => json!({"scope": "all"}),
         };
         if let Some(map) = value.as_object_mut() {
             map.insert("sessions".into(), json!(self.sessions));
             map.insert("lines".into(), json!(lines(&self.ledger)));
+            if let Some(by) = self.groups.by() {
+                map.insert("by".into(), json!(by.as_str()));
+                map.insert("groups".into(), json!(self.groups.to_json()));
+            }
             map.insert("total".into(), line_json(&self.ledger.total()));
             let breaks: Vec<Value> = self.breaks.iter().map(breaks::Seen::to_json).collect();
             map.insert("cache_breaks".into(), json!(breaks));
@@ -175,14 +209,17 @@ impl Sum {
     }
 }
 
-/// The booking or the break of a line, unless a fork copied it.
-fn telling(line: &[u8]) -> Option<Record> {
+/// The booking or the break of a line, unless a fork copied it, and the
+/// directory that it was made in.
+fn telling(line: &[u8]) -> Option<(Record, Option<String>)> {
     let text = std::str::from_utf8(line).ok()?;
     if !TELLING.iter().any(|part| text.contains(part)) {
         return None;
     }
     match decode(line) {
-        Ok(Decoded::Record(line)) if line.facts.forked_from.is_none() => Some(line.record),
+        Ok(Decoded::Record(line)) if line.facts.forked_from.is_none() => {
+            Some((line.record, line.facts.cwd))
+        }
         _ => None,
     }
 }

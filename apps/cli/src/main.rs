@@ -8,6 +8,7 @@ mod doctor;
 mod dream;
 mod fail;
 mod headless;
+mod health;
 mod instructions;
 mod interactive;
 mod log;
@@ -15,6 +16,7 @@ mod memory;
 mod pick;
 mod present;
 mod recall;
+mod replay;
 mod search;
 mod sessions;
 mod setup;
@@ -62,10 +64,10 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     let ended = runtime.block_on(async {
         match &cli.command {
             Some(command) => Box::pin(look(command, ground, presenter)).await,
-            None if cli.talk.print => headless::run(ground, &cli.talk, presenter).await,
+            None if cli.talk.print => Box::pin(headless::run(ground, &cli.talk, presenter)).await,
             None => {
                 refuse_late_command(&cli.talk)?;
-                interactive::run(ground, &cli.talk, presenter).await
+                Box::pin(interactive::run(ground, &cli.talk, presenter)).await
             }
         }
     });
@@ -81,9 +83,11 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
         Command::Dream(args) => return Box::pin(dream::run(ground, args, presenter)).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
+        Command::Health(args) => health::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Search(args) => search::run(ground, args, presenter).await?,
+        Command::Replay(args) => replay::run(ground, args, presenter).await?,
         Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
         Command::Trust(args) => trust::run(ground, args, presenter).await?,

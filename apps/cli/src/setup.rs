@@ -74,7 +74,8 @@ pub(crate) async fn for_talk(
         );
         builder = builder.without_instructions().without_setups();
     }
-    let agent = builder.build().await?;
+    // What an agent is made of is large; futures that wait for it need not be.
+    let agent = Box::pin(builder.build()).await?;
     refuse_broken_denials(&agent)?;
     agent.tidy_in_background();
     Ok(agent)
@@ -82,7 +83,7 @@ pub(crate) async fn for_talk(
 
 /// An agent that only looks at what is there.
 pub(crate) async fn for_looking(ground: &Ground, choices: &Choices) -> Result<Agent> {
-    Ok(builder(ground, choices)?.build().await?)
+    Ok(Box::pin(builder(ground, choices)?.build()).await?)
 }
 
 /// The start of an agent, by the flags that settings can say too.

@@ -30,6 +30,8 @@ pub(crate) struct Pi {
     /// The thinking that was told last.
     told_thinking: Option<String>,
     at: Timestamp,
+    /// The time of the entry before: a response is written when it ends.
+    before: Timestamp,
 }
 
 impl Pi {
@@ -40,6 +42,7 @@ impl Pi {
         let at = time(fields.get("timestamp"));
         let own = object(fields, "message");
         let at = at.or_else(|| time(own?.get("timestamp")));
+        self.before = self.at;
         self.at = at.unwrap_or(self.at);
         let kind = text(fields, "type").unwrap_or("");
         if kind == "session" {
@@ -189,7 +192,9 @@ impl Pi {
         params.thinking = self.thinking.as_deref().map(|level| json!({ "type": level }));
         let prelude = Prelude { system: Vec::new(), tools: Vec::new(), params };
         let entry = Entry::Decision(Decision::Prelude(Box::new(prelude)));
-        self.tell(&RecordId::from(format!("{id}.thinking")), entry, sink);
+        let id = RecordId::from(format!("{id}.thinking"));
+        let record = Record { id, parent: None, at: self.before, entry };
+        sink(Told { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
     }
 
     /// A boundary with what it keeps, and the summary.

@@ -53,11 +53,18 @@
 //! person pauses, the cache either stays warm, and the question comes up
 //! again, or it goes cold, and the same clearing is free.
 //!
+//! # When a session ends sooner
+//!
+//! Nobody knows that it will go on. If it ended right after a clearing, `costs`
+//! would be lost. So layer 2 also keeps that under a small percentage of what
+//! the conversation has cost so far ([`spent`]): a session is never made
+//! noticeably dearer, however it ends.
+//!
 //! # Not in the sum
 //!
 //! That a shorter conversation is compacted later; that a prompt may fall
-//! under a model's border for long prompts; the cost of a model that asks
-//! again for what was cleared. The last is what `gain_percent` is for.
+//! under a model's border for long prompts. Nor that a model may ask again for
+//! what was cleared: layer 2 weighs that beside the sum, result by result.
 
 use crate::fold::Fold;
 use crate::message::{Message, Origin};
@@ -142,6 +149,12 @@ impl Terms {
         })
     }
 
+    /// What it costs to write so many tokens to the cache once; 0 without a price.
+    #[must_use]
+    pub fn write(&self, tokens: Tokens) -> Usd {
+        priced(tokens, self.write_price())
+    }
+
     fn read_price(&self) -> f64 {
         let Some(prices) = &self.prices else { return 0.0 };
         if self.ttl.is_some() { prices.cache_read } else { prices.input }
@@ -213,6 +226,27 @@ pub fn expected_rounds(fold: &Fold, prior: u64) -> f64 {
         }
     }
     (prior + requests) as f64 / (1 + turns) as f64
+}
+
+/// About what the requests of the messages in view have cost: each read what
+/// stood before its answer, everything was written once, and the answers were
+/// paid for. None without a price.
+#[must_use]
+pub fn spent(fold: &Fold, terms: &Terms) -> Option<Usd> {
+    let prices = terms.prices?;
+    let (mut end, mut read, mut output) = (Tokens(0), Tokens(0), Tokens(0));
+    for message in fold.messages() {
+        if message.role() == Role::Assistant {
+            read += end;
+            output += message.tokens();
+        }
+        end += message.tokens();
+    }
+    let calibrated = |tokens| fold.calibration().apply(tokens);
+    let reads = priced(calibrated(read), terms.read_price());
+    let written = priced(calibrated(end), terms.write_price());
+    let answers = priced(calibrated(output), prices.output);
+    Some(Usd(reads.0 + written.0 + answers.0))
 }
 
 /// Whether a person speaks in a message.

@@ -1,5 +1,6 @@
 //! Records in, messages and bytes out.
 
+use crate::measure::Weight;
 use crate::message::{Link, Message, Origin, Piece, Showing, interrupted};
 use crate::request::{Directive, Frame, Rendered, Request};
 use mnemon_kernel::record::Keeps;
@@ -47,7 +48,7 @@ pub struct Fold {
     frame: Frame,
     frame_tokens: Tokens,
     messages: Vec<Message>,
-    rendered: Rendered,
+    pub(crate) rendered: Rendered,
     summary_goes_first: bool,
     raw: Tokens,
     reported: Option<Reported>,
@@ -108,13 +109,22 @@ impl Fold {
 
     /// Takes the next record of the log.
     pub fn push(&mut self, record: Record) {
+        self.push_weighed(record, &[]);
+    }
+
+    /// The same for a record whose blocks were weighed before, one weight for
+    /// each: a replay does so once for all policies.
+    pub fn push_weighed(&mut self, record: Record, weights: &[Weight]) {
         let Record { id, at, entry, .. } = record;
         match entry {
-            Entry::User(user) => self.push_user(&id, at, user),
-            Entry::Assistant(assistant) => self.push_assistant(id, at, assistant),
+            Entry::User(user) => self.push_user(&id, at, user, weights),
+            Entry::Assistant(assistant) => {
+                self.push_assistant(id, at, assistant, weights.first());
+            }
             Entry::Attachment(attachment) => {
                 let origin = Origin::Attachment(attachment.kind);
-                self.push_piece(Role::User, id, at, origin, Block::text(attachment.rendered));
+                let block = (Block::text(attachment.rendered), weights.first());
+                self.push_piece(Role::User, id, at, origin, block);
             }
             Entry::Boundary(boundary) => self.push_boundary(at, &boundary),
             Entry::Decision(decision) => self.decide(id, at, decision),
@@ -126,6 +136,10 @@ impl Fold {
     #[must_use]
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// What stands before the messages.
@@ -192,7 +206,7 @@ impl Fold {
     /// the end, so that the next one can read it. Where a clearing broke what
     /// that request wrote, the mark stands before the break instead, on the
     /// end of an older request, so that all before it is still read.
-    fn marks(&self, forked: bool) -> Vec<usize> {
+    pub(crate) fn marks(&self, forked: bool) -> Vec<usize> {
         let last_answer = self.messages.iter().rposition(|m| m.role() == Role::Assistant);
         let before = last_answer.and_then(|at| {
             let intact = self.cleared_from.map_or(at, |from| from.min(at));
@@ -215,6 +229,7 @@ impl Fold {
             tokens: Tokens(0),
             shown: Showing::Whole,
             link: Link::of(&block),
+            content: None,
             block,
         };
         let text = piece(Block::text(directive.0));
@@ -237,14 +252,15 @@ impl Fold {
         rendered
     }
 
-    fn push_user(&mut self, id: &RecordId, at: Timestamp, user: UserEntry) {
+    fn push_user(&mut self, id: &RecordId, at: Timestamp, user: UserEntry, weights: &[Weight]) {
         let summary = user.origin == UserOrigin::CompactSummary && self.summary_goes_first;
         if summary {
             self.summary_goes_first = false;
             self.push_summary(id, at, user);
             return;
         }
-        for block in user.content {
+        for (index, block) in user.content.into_iter().enumerate() {
+            let block = (block, weights.get(index));
             self.push_piece(Role::User, id.clone(), at, Origin::User(user.origin), block);
         }
     }
@@ -255,7 +271,8 @@ impl Fold {
         self.rendered.truncate(0);
         self.raw = Tokens(0);
         for block in user.content {
-            self.push_piece(Role::User, id.clone(), at, Origin::User(user.origin), block);
+            let origin = Origin::User(user.origin);
+            self.push_piece(Role::User, id.clone(), at, origin, (block, None));
         }
         for message in kept {
             self.raw += message.tokens();
@@ -263,10 +280,16 @@ impl Fold {
         }
     }
 
-    fn push_assistant(&mut self, id: RecordId, at: Timestamp, entry: AssistantEntry) {
+    fn push_assistant(
+        &mut self,
+        id: RecordId,
+        at: Timestamp,
+        entry: AssistantEntry,
+        weight: Option<&Weight>,
+    ) {
         let origin = Origin::Assistant(entry.message_id.clone());
         let prompt = self.raw + self.frame_tokens;
-        self.push_piece(Role::Assistant, id, at, origin, entry.block);
+        self.push_piece(Role::Assistant, id, at, origin, (entry.block, weight));
         self.last_response = Some(at);
         self.cleared_from = None;
         self.report(&entry.message_id, &entry.model, entry.usage, prompt);
@@ -278,13 +301,14 @@ impl Fold {
         record: RecordId,
         at: Timestamp,
         origin: Origin,
-        block: Block,
+        (block, weight): (Block, Option<&Weight>),
     ) {
         let (block, shown) = self.as_decided(block);
-        let tokens = estimate_block(&block, &self.limits);
+        let weight = weight.filter(|_| shown == Showing::Whole);
+        let tokens = weight.map_or_else(|| estimate_block(&block, &self.limits), |own| own.tokens);
         self.raw += tokens;
-        let link = Link::of(&block);
-        let piece = Piece { record, at, origin, block, tokens, shown, link };
+        let (link, content) = (Link::of(&block), weight.map(|own| own.content));
+        let piece = Piece { record, at, origin, block, tokens, shown, link, content };
         match self.messages.last_mut() {
             Some(last) if last.takes(role, &piece.origin) => {
                 last.push(piece);

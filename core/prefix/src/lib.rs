@@ -6,12 +6,14 @@
 //! otherwise: a new prelude, a boundary. Work is in proportion to what is new.
 //!
 //! [`system`] composes the system prompt, [`sim`] models the server's cache,
+//! [`measure`] shows it a request without writing one,
 //! [`economy`] weighs what a change of the prefix costs and saves, [`breaks`]
 //! notices when the cache was lost and nothing had announced it.
 
 pub mod breaks;
 pub mod economy;
 pub mod fold;
+pub mod measure;
 pub mod message;
 pub mod request;
 pub mod sim;

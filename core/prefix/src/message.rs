@@ -36,6 +36,8 @@ pub struct Piece {
     /// What ties a call and its result, read once: layers look at all of them
     /// before every request.
     pub(crate) link: Option<Link>,
+    /// The hash of the block where it is known from elsewhere (a replay).
+    pub(crate) content: Option<[u8; 32]>,
 }
 
 /// One end of a tool call.
@@ -167,40 +169,50 @@ impl Message {
     /// The blocks as the API takes them; `before` is the message before this one.
     #[must_use]
     pub fn blocks(&self, before: Option<&Self>) -> Vec<Shown<'_>> {
+        self.shown(before).into_iter().map(|(shown, _)| shown).collect()
+    }
+
+    /// The same with the piece that each came from; none where it was made up.
+    pub(crate) fn shown(&self, before: Option<&Self>) -> Vec<(Shown<'_>, Option<&Piece>)> {
         match self.role {
             Role::Assistant => self.assistant_blocks(),
             Role::User => self.user_blocks(before),
         }
     }
 
-    fn assistant_blocks(&self) -> Vec<Shown<'_>> {
-        let shown: Vec<_> =
-            self.pieces.iter().map(|p| &p.block).filter(|b| !is_empty_text(b)).collect();
-        let only_thinking = shown.iter().all(|block| is_thinking(block));
+    fn assistant_blocks(&self) -> Vec<(Shown<'_>, Option<&Piece>)> {
+        let shown: Vec<&Piece> =
+            self.pieces.iter().filter(|piece| !is_empty_text(&piece.block)).collect();
+        let only_thinking = shown.iter().all(|piece| is_thinking(&piece.block));
         if only_thinking {
             return Vec::new();
         }
-        shown.into_iter().map(Shown::Kept).collect()
+        shown.into_iter().map(kept).collect()
     }
 
-    fn user_blocks(&self, before: Option<&Self>) -> Vec<Shown<'_>> {
+    fn user_blocks(&self, before: Option<&Self>) -> Vec<(Shown<'_>, Option<&Piece>)> {
         let calls = before.filter(|message| message.role == Role::Assistant);
-        let mut results: BTreeMap<&str, &Block> = BTreeMap::new();
+        let mut results: BTreeMap<&str, &Piece> = BTreeMap::new();
         let mut rest = Vec::new();
         for piece in &self.pieces {
             match piece.block.view() {
                 BlockView::ToolResult { id, .. } => {
-                    results.entry(id).or_insert(&piece.block);
+                    results.entry(id).or_insert(piece);
                 }
                 _ if is_empty_text(&piece.block) => {}
-                _ => rest.push(Shown::Kept(&piece.block)),
+                _ => rest.push(kept(piece)),
             }
         }
-        let answers = calls.into_iter().flat_map(Self::tool_calls).map(|id| {
-            results.get(id).map_or_else(|| Shown::Made(interrupted(id)), |block| Shown::Kept(block))
-        });
+        let made = |id| (Shown::Made(interrupted(id)), None);
+        let answers = calls.into_iter().flat_map(Self::tool_calls);
+        let answers =
+            answers.map(|id| results.get(id).map_or_else(|| made(id), |piece| kept(piece)));
         answers.chain(rest).collect()
     }
+}
+
+fn kept(piece: &Piece) -> (Shown<'_>, Option<&Piece>) {
+    (Shown::Kept(&piece.block), Some(piece))
 }
 
 /// A block in a request: one of the log's, or one that the rules of the API ask for.

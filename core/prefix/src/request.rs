@@ -6,6 +6,7 @@
 //! puts the breakpoints in on the way.
 
 use crate::breaks::{BlockPrint, Fingerprint, HeadPrint};
+use crate::measure::Measured;
 use crate::message::{Message, Shown};
 use bytes::Bytes;
 use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
@@ -201,6 +202,8 @@ pub(crate) struct Rendered {
     spans: Vec<Span>,
     /// A hash for each block of all messages.
     prints: Vec<BlockPrint>,
+    /// The same messages as the cache simulator sees them.
+    pub(crate) measured: Measured,
 }
 
 impl Rendered {
@@ -222,6 +225,7 @@ impl Rendered {
             self.prints.truncate(span.first_block);
             self.spans.truncate(count);
         }
+        self.measured.truncate(count);
     }
 
     /// Renders the next message.

@@ -32,10 +32,12 @@
 //! - Eviction before the TTL is over, and hits by luck beyond the look-back.
 //! - The automatic breakpoint after a server tool's result.
 
+mod chain;
 mod pieces;
 #[cfg(test)]
 mod properties;
 
+pub use chain::Chain;
 pub use pieces::pieces_of;
 
 use mnemon_kernel::record::CacheTtl;
@@ -180,15 +182,44 @@ impl Simulator {
         minimum: Tokens,
         pieces: &[Piece],
     ) -> Result<Usage, SimError> {
-        let marks = self.marks(pieces)?;
-        self.last.extend_to(scope, pieces);
-        let now = at.as_second();
-        let usable: Vec<Mark> = marks.into_iter().filter(|mark| mark.end >= minimum).collect();
-        let read = self.read(now, &usable);
-        let usage = split(pieces, &usable, read);
-        self.write(now, &usable, read);
-        self.sweep(now);
+        let marks = marks(pieces);
+        check(&marks, &self.config)?;
+        let mut chain = std::mem::take(&mut self.last);
+        chain.extend_to(scope, pieces);
+        let usage = self.bill(at, &chain, minimum, &marks);
+        self.last = chain;
         Ok(usage)
+    }
+
+    /// The same for a request that its caller keeps as a chain: the work is in
+    /// proportion to what was added to it, however long it is. `marks` are the
+    /// positions of its breakpoints, in order, all of one lifetime.
+    ///
+    /// # Errors
+    ///
+    /// Markers that the server refuses; nothing is cached then.
+    pub fn advance(
+        &mut self,
+        at: Timestamp,
+        chain: &Chain,
+        minimum: Tokens,
+        (marks, ttl): (&[usize], CacheTtl),
+    ) -> Result<Usage, SimError> {
+        let mark =
+            |position: &usize| Some(Mark { position: *position, ttl, end: chain.end(*position)? });
+        let marks: Vec<Mark> = marks.iter().filter_map(mark).collect();
+        check(&marks, &self.config)?;
+        Ok(self.bill(at, chain, minimum, &marks))
+    }
+
+    fn bill(&mut self, at: Timestamp, chain: &Chain, minimum: Tokens, marks: &[Mark]) -> Usage {
+        let now = at.as_second();
+        let usable: Vec<Mark> = marks.iter().copied().filter(|mark| mark.end >= minimum).collect();
+        let read = self.read(now, chain, &usable);
+        let usage = split(chain, &usable, read);
+        self.write(now, chain, &usable, read);
+        self.sweep(now);
+        usage
     }
 
     /// Checks the markers of a request, and caches nothing.
@@ -197,40 +228,17 @@ impl Simulator {
     ///
     /// Markers that the server refuses.
     pub fn check(&self, pieces: &[Piece]) -> Result<(), SimError> {
-        self.marks(pieces).map(|_| ())
-    }
-
-    /// The breakpoints of a request, in order.
-    fn marks(&self, pieces: &[Piece]) -> Result<Vec<Mark>, SimError> {
-        let mut marks: Vec<Mark> = Vec::new();
-        let mut end = Tokens(0);
-        for (position, piece) in pieces.iter().enumerate() {
-            end += piece.tokens;
-            let Some(ttl) = piece.breakpoint else {
-                continue;
-            };
-            if marks.last().is_some_and(|before| before.ttl < ttl) {
-                return Err(SimError::TtlOrder { position });
-            }
-            marks.push(Mark { position, ttl, end });
-        }
-        if marks.len() > self.config.max_breakpoints {
-            return Err(SimError::TooManyBreakpoints {
-                found: marks.len(),
-                max: self.config.max_breakpoints,
-            });
-        }
-        Ok(marks)
+        check(&marks(pieces), &self.config)
     }
 
     /// Looks back from every mark and refreshes what it finds. The longest
     /// find is what is read.
-    fn read(&mut self, now: i64, marks: &[Mark]) -> Option<Found> {
+    fn read(&mut self, now: i64, chain: &Chain, marks: &[Mark]) -> Option<Found> {
         let mut longest: Option<Found> = None;
         for mark in marks {
             let first = (mark.position + 1).saturating_sub(self.config.look_back);
             for position in (first..=mark.position).rev() {
-                let Some(entry) = self.live(now, position) else {
+                let Some(entry) = self.live(now, chain, position) else {
                     continue;
                 };
                 entry.expires = entry.expires.max(now + entry.ttl.seconds());
@@ -245,24 +253,24 @@ impl Simulator {
     }
 
     /// Makes an entry at every mark that has none.
-    fn write(&mut self, now: i64, marks: &[Mark], read: Option<Found>) {
+    fn write(&mut self, now: i64, chain: &Chain, marks: &[Mark], read: Option<Found>) {
         for mark in marks {
-            if self.live(now, mark.position).is_some() {
+            if self.live(now, chain, mark.position).is_some() {
                 continue;
             }
             let ttl = match read {
                 Some(found) if mark.position <= found.position => mark.ttl.min(found.ttl),
                 _ => mark.ttl,
             };
-            if let Some(key) = self.last.key(mark.position) {
+            if let Some(key) = chain.key(mark.position) {
                 let expires = now + ttl.seconds();
                 self.entries.insert(key, Entry { ttl, expires });
             }
         }
     }
 
-    fn live(&mut self, now: i64, position: usize) -> Option<&mut Entry> {
-        let key = self.last.key(position)?;
+    fn live(&mut self, now: i64, chain: &Chain, position: usize) -> Option<&mut Entry> {
+        let key = chain.key(position)?;
         self.entries.get_mut(&key).filter(|entry| now < entry.expires)
     }
 
@@ -290,12 +298,31 @@ struct Found {
     ttl: CacheTtl,
 }
 
-fn split(pieces: &[Piece], marks: &[Mark], read: Option<Found>) -> Usage {
-    let total: Tokens = pieces.iter().map(|piece| piece.tokens).sum();
-    let read_end: Tokens = match read {
-        Some(found) => pieces.iter().take(found.position + 1).map(|piece| piece.tokens).sum(),
-        None => Tokens(0),
-    };
+/// The breakpoints of a request, in order.
+fn marks(pieces: &[Piece]) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let mut end = Tokens(0);
+    for (position, piece) in pieces.iter().enumerate() {
+        end += piece.tokens;
+        marks.extend(piece.breakpoint.map(|ttl| Mark { position, ttl, end }));
+    }
+    marks
+}
+
+/// Whether a server takes these markers.
+fn check(marks: &[Mark], config: &SimConfig) -> Result<(), SimError> {
+    let later = marks.iter().skip(1);
+    let mut wrong = marks.iter().zip(later).filter(|(before, own)| before.ttl < own.ttl);
+    if let Some((_, Mark { position, .. })) = wrong.next() {
+        return Err(SimError::TtlOrder { position: *position });
+    }
+    let (found, max) = (marks.len(), config.max_breakpoints);
+    if found > max { Err(SimError::TooManyBreakpoints { found, max }) } else { Ok(()) }
+}
+
+fn split(chain: &Chain, marks: &[Mark], read: Option<Found>) -> Usage {
+    let total = chain.total();
+    let read_end = read.and_then(|found| chain.end(found.position)).unwrap_or_default();
     let last_end = |wanted: &dyn Fn(&Mark) -> bool| {
         let mark = marks.iter().rev().find(|mark| wanted(mark));
         mark.map_or(Tokens(0), |mark| mark.end)
@@ -308,49 +335,5 @@ fn split(pieces: &[Piece], marks: &[Mark], read: Option<Found>) -> Usage {
         cache_write_5m: (cached_end - hour_end).0,
         cache_write_1h: (hour_end - read_end).0,
         output: 0,
-    }
-}
-
-/// The keys of the last request's prefixes. Consecutive requests mostly share
-/// their pieces, so a key is only computed where the content differs.
-#[derive(Clone, Debug, Default)]
-struct Chain {
-    scope: Option<String>,
-    links: Vec<Link>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Link {
-    content: Hash,
-    key: Hash,
-}
-
-impl Chain {
-    fn extend_to(&mut self, scope: &str, pieces: &[Piece]) {
-        if self.scope.as_deref() != Some(scope) {
-            self.scope = Some(scope.to_owned());
-            self.links.clear();
-        }
-        let same = self
-            .links
-            .iter()
-            .zip(pieces)
-            .take_while(|(link, piece)| link.content == piece.content)
-            .count();
-        self.links.truncate(same);
-        let mut before = match self.links.last() {
-            Some(link) => link.key,
-            None => *blake3::hash(scope.as_bytes()).as_bytes(),
-        };
-        for piece in pieces.iter().skip(same) {
-            let mut hasher = blake3::Hasher::new();
-            hasher.update(&before).update(&piece.content);
-            before = *hasher.finalize().as_bytes();
-            self.links.push(Link { content: piece.content, key: before });
-        }
-    }
-
-    fn key(&self, position: usize) -> Option<Hash> {
-        self.links.get(position).map(|link| link.key)
     }
 }

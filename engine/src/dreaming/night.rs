@@ -92,6 +92,8 @@ impl Night {
             dreamt = self.dream(&*held, task) => Some(dreamt),
             () = task.cancel().cancelled() => None,
         };
+        // An agent that was stopped may be the first to say so.
+        let dreamt = dreamt.filter(|dreamt| dreamt.is_ok() || !task.cancel().is_cancelled());
         let ending = match &dreamt {
             Some(Ok(dreamt)) if self.mode == Mode::Apply => {
                 let logs = match dreamt.by {

@@ -5,9 +5,10 @@ use crate::compacting::{Scope, Trigger};
 use crate::session::{Error, Session};
 use mnemon_compact::apply::{Setting, settle};
 use mnemon_compact::{Applied, Plan, Summary, Way};
-use mnemon_kernel::{Flag, RecordId, Window};
+use mnemon_kernel::{BlockView, Flag, RecordId, Window};
 use mnemon_notes::{Notes, keep_from, policy};
-use serde_json::json;
+use mnemon_prefix::Message;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -24,12 +25,12 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Option<Applied>, Error> {
         let flags = &self.config.flags;
-        if !policy::is_kept(flags) || !flags.is_on(Flag::SessionMemoryCompact) {
+        let wanted = policy::is_kept(flags) && flags.is_on(Flag::SessionMemoryCompact);
+        if !wanted || !self.is_main() {
             return Ok(None);
         }
         let at_most = Duration::from_secs(self.config.limits.notes.wait_s);
-        let waited = cancel.run_until_cancelled(self.wait_for_notes(at_most)).await;
-        waited.transpose()?;
+        cancel.run_until_cancelled(self.wait_for_notes(at_most)).await.transpose()?;
         match self.plan_from_notes(window, cancel).await? {
             Ok(applied) => Ok(Some(applied)),
             Err(reason) => {
@@ -56,12 +57,25 @@ impl Session {
         };
         let past = plan.past(&self.fold, &limits);
         let mut extras = self.restored(&past, cancel).await?;
+        let read = self.read_from(&first);
+        extras.restored.retain(|own| !own.data.get("path").is_some_and(|path| read.contains(path)));
         let tail = plan.preserved.last();
         let ends = json!({ "headUuid": first, "tailUuid": tail });
         extras.metadata.insert(KEPT_SEGMENT.to_owned(), ends);
         let summary = Summary::checked(&past, &text, Way::Notes, &limits);
         let setting = Setting { fold: &self.fold, window, limits: &limits };
         Ok(settle(setting, &plan, &summary, &extras).map_err(|rejection| rejection.to_string()))
+    }
+
+    /// The files that the model reads in what stays: they need not come back.
+    fn read_from(&self, first: &RecordId) -> Vec<Value> {
+        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
+        let kept = pieces.skip_while(|piece| piece.record != *first);
+        kept.filter_map(|piece| match piece.block.view() {
+            BlockView::ToolUse { name: "Read", input, .. } => input.get("file_path").cloned(),
+            _ => None,
+        })
+        .collect()
     }
 
     /// The first record that stays, and the notes for all before it.

@@ -5,10 +5,13 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::print_stdout,
     missing_docs,
     reason = "tests"
 )]
 
 mod bounded;
 mod fakes;
+mod made_up;
+mod replaying;
 mod tools;

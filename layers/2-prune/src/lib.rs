@@ -8,6 +8,7 @@
 //! the log keeps every result. Pure: the caller brings the time and the
 //! model, and appends the decision.
 
+mod again;
 pub mod api;
 pub mod apply;
 pub mod plan;

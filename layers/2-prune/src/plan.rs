@@ -7,13 +7,20 @@
 //! comes after the first is cleared with it, as it has to be rewritten in any
 //! case. So there are as many candidates as results, and one walk from the
 //! newest to the oldest weighs them all.
+//!
+//! A result that the model will ask for again is not worth clearing. The last
+//! answer to a question is asked for again in some cases ([`Again`]); one that
+//! a later answer to the same question supersedes is not. Small results are
+//! what sessions mostly ask for again, and what they save is little, so they
+//! stay. Only after the long pause of L2.2 all go.
 
+use crate::again::Again;
 use crate::apply::{clear, edit, marker, write_marker};
 use crate::policy::{Situation, Thread, is_clearable};
-use mnemon_kernel::record::{CacheState, CacheTtl, ClearedResult, ClearingSum};
+use mnemon_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
 use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Decision, Role, Timestamp, Tokens};
-use mnemon_prefix::economy::{Terms, pays};
+use mnemon_kernel::{Decision, Role, Timestamp, Tokens, Usd};
+use mnemon_prefix::economy::{Terms, pays, spent};
 use mnemon_prefix::message::{CACHE_EDITS, Origin};
 use mnemon_prefix::{Fold, Message, ResultView, Showing};
 use std::collections::BTreeSet;
@@ -40,9 +47,21 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
     if !situation.clears() {
         return None;
     }
-    let layout = Layout::new(fold, situation.now, &terms);
-    let stale = stale(&clearable, &edited, &layout, situation);
-    best_cut(&stale, &layout, fold, &terms, situation)
+    let mut layout = Layout::new(fold, situation.now, &terms);
+    let mut stale = stale(&clearable, &edited, &layout, situation);
+    // Most requests end here: nothing would pay even if nothing were asked again.
+    best_cut(&stale, &layout, fold, &terms, situation)?;
+    layout.most_to_lose = most_to_lose(fold, &terms, situation);
+    if situation.trigger(fold) == ClearTrigger::Economy {
+        let again = Again::new(&clearable, &stale, fold, &terms, situation);
+        again.weigh(&mut stale);
+    }
+    let (first, sum) = best_cut(&stale, &layout, fold, &terms, situation)?;
+    let results = stale.iter().skip(first).map(|own| ClearedResult {
+        tool_use_id: own.result.tool_use_id.into(),
+        marker: marker(own.result, &situation.limits.prune),
+    });
+    Some(clear(results.collect(), situation.trigger(fold), sum))
 }
 
 /// A warm cache and no price: nothing that could be found would pay.
@@ -100,10 +119,12 @@ fn answered_messages(fold: &Fold) -> usize {
 }
 
 /// A result that may go.
-struct Stale<'a> {
-    result: &'a ResultView<'a>,
+pub(crate) struct Stale<'a> {
+    pub(crate) result: &'a ResultView<'a>,
     /// What it takes now, less what its marker takes.
-    gain: Tokens,
+    pub(crate) gain: Tokens,
+    /// What it costs, on average, that the model asks for it again.
+    pub(crate) again: f64,
 }
 
 fn stale<'a>(
@@ -123,7 +144,7 @@ fn stale<'a>(
         .filter_map(|result| {
             write_marker(&mut marker, result, limits);
             let gain = result.piece.tokens - estimate_text(&marker, situation.limits);
-            (gain > Tokens(0)).then_some(Stale { result, gain })
+            (gain > Tokens(0)).then_some(Stale { result, gain, again: 0.0 })
         })
         .collect()
 }
@@ -135,31 +156,42 @@ fn best_cut(
     fold: &Fold,
     terms: &Terms,
     situation: &Situation<'_>,
-) -> Option<Decision> {
+) -> Option<(usize, ClearingSum)> {
     let calibration = fold.calibration();
-    let mut cleared = Tokens(0);
-    let mut best: Option<(usize, ClearingSum)> = None;
+    let (mut cleared, mut again) = (Tokens(0), 0.0);
+    let mut best: Option<(usize, f64, ClearingSum)> = None;
     for (first, own) in stale.iter().enumerate().rev() {
         cleared += own.gain;
+        again += own.again;
         let behind = layout.behind(own.result.message) - cleared;
         let sum = terms.sum(calibration.apply(cleared), calibration.apply(behind));
-        let brings = |sum: &ClearingSum| (sum.saves.0 - sum.costs.0, sum.cleared_tokens);
+        let brings = sum.saves.0 - sum.costs.0 - again;
+        let is_better = |(_, most, other): &(usize, f64, ClearingSum)| {
+            (brings, sum.cleared_tokens) > (*most, other.cleared_tokens)
+        };
         if pays(&sum, situation.limits.prune.gain_percent)
-            && best.as_ref().is_none_or(|(_, other)| brings(&sum) > brings(other))
+            && layout.most_to_lose.is_none_or(|most| sum.costs <= most)
+            && (again == 0.0 || brings > 0.0)
+            && best.as_ref().is_none_or(is_better)
         {
-            best = Some((first, sum));
+            best = Some((first, brings, sum));
         }
     }
-    let (first, sum) = best?;
-    let results = stale.iter().skip(first).map(|own| ClearedResult {
-        tool_use_id: own.result.tool_use_id.into(),
-        marker: marker(own.result, &situation.limits.prune),
-    });
-    Some(clear(results.collect(), situation.trigger(fold), sum))
+    best.map(|(first, _, sum)| (first, sum))
+}
+
+/// What a clearing may cost at most: a session that ends right after it is
+/// not to be noticeably dearer for it.
+#[expect(clippy::cast_precision_loss, reason = "a percentage is far below 2^52")]
+fn most_to_lose(fold: &Fold, terms: &Terms, situation: &Situation<'_>) -> Option<Usd> {
+    let percent = situation.limits.prune.loss_percent as f64;
+    spent(fold, terms).map(|spent| Usd(spent.0 * percent / 100.0))
 }
 
 /// Where tokens stand in the prefix, and what the server has of it.
 struct Layout {
+    /// What a clearing may cost at most, once that is known.
+    most_to_lose: Option<Usd>,
     cache: CacheState,
     /// Messages before the last answer.
     answered: usize,
@@ -175,6 +207,7 @@ impl Layout {
     fn new(fold: &Fold, now: Timestamp, terms: &Terms) -> Self {
         let count = fold.messages().len();
         let mut layout = Self {
+            most_to_lose: None,
             cache: terms.cache,
             answered: answered_messages(fold),
             ends: Vec::with_capacity(count),

@@ -47,6 +47,9 @@ pub(crate) fn server(notes: impl Fn(&Received) -> Reply + Send + Sync + 'static)
             ("compact", _) => Reply::text("<summary>\nBy the model.\n</summary>"),
             (_, Some(_)) => Reply::text("I have read it."),
             _ if request.last_user_text().contains("hello") => Reply::text("Hello."),
+            _ if request.last_user_text().contains("other") => {
+                Reply::tool("Read", json!({"file_path": "other.txt"}))
+            }
             _ => Reply::tool("Read", json!({"file_path": "big.txt"})),
         }
     })
@@ -488,4 +491,19 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
     let mut session = off.start();
     turn(&mut session, "hello").await;
     assert!(session.update_notes().await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn q6_where_a_rule_denies_edits_no_model_is_asked_for_notes() {
+    let place = place(take_notes);
+    let agent = place
+        .builder_with(&[("MNEMON_FLAG_SESSION_MEMORY", "1")])
+        .set("--deny", "/permissions/deny", json!(["Edit"]))
+        .build()
+        .await
+        .unwrap();
+    let mut session = agent.start();
+    turn(&mut session, "read it").await;
+    turn(&mut session, "read it").await;
+    assert_eq!(updates(&place), 0);
 }

@@ -5,6 +5,7 @@ use crate::place::{Place, say_ok};
 use mnemon::Session;
 use mnemon_testkit::{Received, Reply, oracle};
 use serde_json::Value;
+use std::path::Path;
 
 /// A window in which some six readings of the file fit.
 const SMALL: &[(&str, &str)] =
@@ -36,8 +37,10 @@ fn after(place: &Place) -> Received {
 #[tokio::test]
 async fn l3_6_the_notes_are_the_summary_and_no_model_is_asked() {
     let place = place(take_notes);
+    place.write("other.txt", "some other words");
     let agent = agent_with(&place, SMALL).await;
     let mut session = agent.start();
+    turn(&mut session, "read the other one").await;
     until_compacted(&place, &mut session).await;
     assert!(place.server.requests_of("compact").is_empty(), "no model was asked");
     let boundary = boundaries(&place).remove(0);
@@ -61,12 +64,15 @@ async fn l3_6_the_notes_are_the_summary_and_no_model_is_asked() {
     let text = request.body.to_string();
     assert!(text.contains("running notes") && text.contains("# Current State"), "{text}");
     assert!(text.contains("turn 0: read it"), "the person's words are carried over");
-    assert!(text.contains("compact_file") || text.contains("big.txt"), "the file came back");
+    assert!(text.contains("other.txt, read again") && text.contains("some other words"));
+    assert!(!text.contains("big.txt, read again"), "it is still in view");
     assert!(request.messages().len() > 4, "the newest messages stay");
 
     let before = place.server.requests_of("main").len();
     turn(&mut session, "hello").await;
+    let covered = session.fold().noted().cloned();
     let (mut session, _) = agent.resume(session.id().clone()).await.unwrap();
+    assert!(covered.is_some() && session.fold().noted() == covered.as_ref());
     turn(&mut session, "hello again").await;
     oracle::assert_prefix_stable(&place.server.requests_of("main")[before - 1..]);
 }
@@ -214,4 +220,34 @@ async fn l4_16_pins_stay_beside_the_notes() {
     assert_eq!(metadata["preservedMessages"]["uuids"][0], pinned.as_str());
     assert_ne!(metadata["preservedSegment"]["headUuid"], pinned.as_str());
     assert_eq!(after(&place).refused, None);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn s6_notes_that_were_spoiled_are_no_summary() {
+    type Spoil = fn(&Path, &Path);
+    let spoil: [Spoil; 4] = [
+        |notes, _| std::fs::write(notes, b"# Session Title\n\xff\xfe").unwrap(),
+        |notes, _| std::fs::write(notes, "x".repeat(10 << 20)).unwrap(),
+        |notes, victim| {
+            std::fs::remove_file(notes).unwrap();
+            std::os::unix::fs::symlink(victim, notes).unwrap();
+        },
+        |notes, _| std::fs::remove_file(notes).unwrap(),
+    ];
+    for spoil in spoil {
+        let place = place(take_notes);
+        let victim = place.dirs.root().join("victim.md");
+        std::fs::write(&victim, "victim 4711").unwrap();
+        let mut variables = SMALL.to_vec();
+        variables.push(("MNEMON_LIMIT_NOTES_GROWTH_TOKENS", "1000000"));
+        let agent = agent_with(&place, &variables).await;
+        let mut session = agent.start();
+        turn(&mut session, "read it").await;
+        spoil(&session.notes_path(), &victim);
+        until_compacted(&place, &mut session).await;
+        assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model");
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "victim 4711");
+        assert!(!after(&place).body.to_string().contains("4711"));
+    }
 }

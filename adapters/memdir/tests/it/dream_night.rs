@@ -230,3 +230,96 @@ fn l5_22_logs_are_handed_over_until_somebody_has_read_them() {
     assert!(third.look().unwrap().logs.is_empty());
     assert!(log.exists());
 }
+
+/// Kills its own process before the step of this number.
+#[cfg(unix)]
+#[derive(Debug)]
+struct KillAt(AtomicUsize);
+
+#[cfg(unix)]
+impl KillAt {
+    fn step(&self) {
+        if self.0.fetch_sub(1, Ordering::SeqCst) == 0 {
+            let me = rustix::process::getpid();
+            let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[cfg(unix)]
+impl mnemon_memdir::store::Steps for KillAt {
+    fn before(&self, _: mnemon_memdir::store::Step<'_>) -> std::ops::ControlFlow<()> {
+        self.step();
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+#[cfg(unix)]
+const NIGHT: &str = "MNEMON_TEST_NIGHT";
+
+/// A whole night in a process of its own, killed at the step that it is told.
+#[cfg(unix)]
+#[test]
+#[ignore = "started by another test"]
+fn night_job() {
+    let Ok(job) = std::env::var(NIGHT) else { return };
+    let (step, dir) = job.split_once(' ').unwrap();
+    let kill = Arc::new(KillAt(AtomicUsize::new(step.parse().unwrap())));
+    let options = Options { steps: kill.clone(), ..Options::default() };
+    let store = Arc::new(Store::open_with(Path::new(dir), options, at(0)).unwrap());
+    kill.step();
+    let night = night(&store);
+    kill.step();
+    let stored = night.look().unwrap();
+    night.lay_out(&texts(&stored)).unwrap();
+    kill.step();
+    fs::write(night.copy().join("a.md"), "the agent writes").unwrap();
+    kill.step();
+    night.gather().unwrap();
+    kill.step();
+    night.swap(&result(&stored), &by()).unwrap();
+    kill.step();
+    night.end(Ending::Done { at: at(500), logs: LogsRead::Yes }).unwrap();
+    kill.step();
+}
+
+#[cfg(unix)]
+#[test]
+fn l6_7_a_dream_killed_at_every_step_leaves_the_old_or_the_new() {
+    let dir = tempfile::tempdir().unwrap();
+    prepared(dir.path());
+    let old = files(dir.path());
+    let store = open(dir.path());
+    store.swap(&result(&store.stored(None).unwrap()), &by()).unwrap();
+    let new = files(dir.path());
+    let (mut seen_old, mut seen_new) = (0, 0);
+    for step in 0.. {
+        let dir = tempfile::tempdir().unwrap();
+        prepared(dir.path());
+        let lock = dir.path().join(LOCK_FILE);
+        fs::write(&lock, "").unwrap();
+        let before = std::time::SystemTime::from(at(7));
+        fs::File::options().write(true).open(&lock).unwrap().set_modified(before).unwrap();
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "dream_night::night_job"])
+            .env(NIGHT, format!("{step} {}", dir.path().display()))
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        let store = Arc::new(open(dir.path()));
+        let now = files(dir.path());
+        assert!(now == old || now == new, "killed at {step}: {now:#?}");
+        *(if now == old { &mut seen_old } else { &mut seen_new }) += 1;
+        assert_eq!(fs::read_to_string(&lock).unwrap(), "", "killed at {step}");
+        let time = fs::metadata(&lock).unwrap().modified().unwrap();
+        let done = std::time::SystemTime::from(at(500));
+        assert!(time == before || (now == new && time == done), "killed at {step}");
+        assert!(!dir.path().join(".mnemon/dream").exists(), "killed at {step}");
+        night(&store).end(Ending::Undone).unwrap();
+        if status.success() {
+            break;
+        }
+    }
+    assert!(seen_old >= 5 && seen_new >= 6, "{seen_old} {seen_new}");
+}

@@ -32,9 +32,54 @@ pub(crate) struct CostArgs {
     /// One day, in every project (in this one with --project)
     #[arg(long, value_name = "YYYY-MM-DD|today", num_args = 0..=1, default_missing_value = "today")]
     pub(crate) day: Option<String>,
+    /// Every session of every project
+    #[arg(long, conflicts_with_all = ["session", "project", "day"])]
+    pub(crate) all: bool,
+    /// Sums by this; sessions and days of this directory, projects of all, where nothing is said
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
+    /// In which form.
+    #[command(flatten)]
+    pub(crate) form: CostForm,
+}
+
+/// In which form costs are shown; a table where nothing is said.
+#[derive(Debug, Args)]
+pub(crate) struct CostForm {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+    /// For spreadsheets
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+}
+
+/// What costs are summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Each session
+    Session,
+    /// Each directory that sessions were started in
+    Project,
+    /// Each day, in the time zone of this machine
+    Day,
+    /// Who asked the model
+    Source,
+    /// Each model
+    Model,
+}
+
+impl By {
+    /// Its name in tables.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Project => "project",
+            Self::Day => "day",
+            Self::Source => "source",
+            Self::Model => "model",
+        }
+    }
 }
 
 /// `mnemon doctor`.
@@ -84,6 +129,20 @@ pub(crate) struct ShowResultArgs {
     /// A session of this directory; the newest that has the id where nothing is said
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon health`.
+#[derive(Debug, Args)]
+pub(crate) struct HealthArgs {
+    /// One session of this directory; all of them where nothing is said
+    #[arg(long, value_name = "ID", conflicts_with = "week")]
+    pub(crate) session: Option<String>,
+    /// The last seven days, in every project
+    #[arg(long)]
+    pub(crate) week: bool,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,

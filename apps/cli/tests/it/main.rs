@@ -11,6 +11,8 @@
 
 mod agents;
 mod desk;
+mod dream;
+mod extract;
 mod headless;
 mod hooks;
 mod inbox;
@@ -20,6 +22,7 @@ mod looking;
 mod memory;
 mod private;
 mod recall;
+mod replay;
 mod robust;
 mod sessions;
 mod team;

@@ -51,7 +51,7 @@ pub(super) static ROWS: &[Row] = &[
     row(&["claude-sonnet-5-5"], 1_024, Prices::per_million(2.0, 0.10, 10.0)),
     row(&["claude-sonnet-5"], 1_024, Prices::per_million(2.0, 0.20, 10.0)),
     row(&["claude-sonnet-4-6"], 1_024, Prices::per_million(3.0, 0.30, 15.0)),
-    small(&["claude-sonnet-4-5"], 1_024, Prices::per_million(3.0, 0.30, 15.0)),
+    small(&["claude-sonnet-4-5", "claude-sonnet-4"], 1_024, Prices::per_million(3.0, 0.30, 15.0)),
     Row {
         long_prices: Some(LongPrices {
             above: 100_000,

@@ -93,7 +93,8 @@ impl Fold {
             }
             Decision::CacheEdited { tool_use_ids } => {
                 let origin = Origin::Attachment(CACHE_EDITS.into());
-                self.push_piece(Role::User, id, at, origin, cache_edits(&tool_use_ids));
+                let block = (cache_edits(&tool_use_ids), None);
+                self.push_piece(Role::User, id, at, origin, block);
                 // No byte that was sent changes, so this is not `last_break`.
                 self.declared = Some(BreakCause::CacheEdit);
             }
@@ -116,6 +117,7 @@ impl Fold {
             Decision::Noted { through, .. } => self.noted = Some(through),
             Decision::Booked(_)
             | Decision::BreakSeen(_)
+            | Decision::Extracted(_)
             | Decision::HookFailed { .. }
             | Decision::ServerCleared { .. } => {}
         }
@@ -138,6 +140,7 @@ impl Fold {
                 piece.block = piece.block.with_result_content(Value::String(text));
                 piece.tokens = estimate_block(&piece.block, &self.limits);
                 piece.shown = shown;
+                piece.content = None;
                 self.raw = (self.raw + piece.tokens) - before;
                 first = Some(index);
             }
@@ -169,8 +172,9 @@ impl Fold {
         let block = Block::text(text);
         let tokens = estimate_block(&block, &self.limits);
         let origin = Origin::User(UserOrigin::Meta);
-        let (shown, link) = (Showing::StandsIn, None);
-        let marker = (Role::User, Piece { record, at, origin, block, tokens, shown, link });
+        let (shown, link, content) = (Showing::StandsIn, None, None);
+        let marker = Piece { record, at, origin, block, tokens, shown, link, content };
+        let marker = (Role::User, marker);
         let mut kept = Vec::with_capacity(pieces.len());
         let mut marker = Some(marker);
         for (index, piece) in pieces.into_iter().enumerate() {

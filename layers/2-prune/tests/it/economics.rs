@@ -5,7 +5,7 @@ use mnemon_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearingSum};
 use mnemon_kernel::tokens::estimate_block;
 use mnemon_kernel::{Block, Decision, Entry, Limits, Tokens, Usage};
 use mnemon_prefix::sim::{SimConfig, Simulator, pieces_of};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A cache and what it was paid.
 #[derive(Clone)]
@@ -32,6 +32,8 @@ impl Bill {
 /// its requests are made but the one that comes next.
 fn session(ttl: CacheTtl, sizes: &[usize]) -> (Log, Bill) {
     let mut log = Log::started(Some(ttl));
+    // These sessions are short, and what is looked at is the sum alone.
+    log.limits.prune.loss_percent = 1_000;
     let mut bill = Bill { cache: Simulator::new(SimConfig::default()), usd: 0.0 };
     for (round, chars) in sizes.iter().enumerate() {
         bill.request(&log);
@@ -135,6 +137,52 @@ fn l2_7_a_clearing_starts_where_it_brings_most() {
     assert!(ids.contains(&"t45".to_owned()) && ids.contains(&"t54".to_owned()));
     assert!(!ids.contains(&"t0".to_owned()), "too far back: {ids:?}");
     assert_eq!(cleared(&decision).0, ClearTrigger::Economy);
+}
+
+#[test]
+fn l2_7_a_session_that_ends_at_once_is_hardly_dearer() {
+    let mut cleared = 0;
+    for rounds in 20..80 {
+        let mut sizes = vec![2_000; rounds];
+        sizes[rounds - 10..rounds - 6].fill(40_000);
+        let (mut log, _) = session(CacheTtl::FiveMinutes, &sizes);
+        log.limits.prune.loss_percent = Limits::default().prune.loss_percent;
+        let Some(decision) = log.plan() else { continue };
+        let spent = mnemon_prefix::economy::spent(&log.fold(), &log.situation().terms(&log.fold()))
+            .unwrap();
+        let (_, sum) = self::cleared(&decision);
+        assert!(sum.costs.0 <= spent.0 * 0.01 + 1e-9, "{sum:?} of {spent:?}");
+        cleared += 1;
+    }
+    assert!(cleared > 10, "{cleared}");
+}
+
+#[test]
+fn l2_7_what_is_asked_again_stays_and_what_is_superseded_goes() {
+    let mut log = Log::started(Some(CacheTtl::FiveMinutes));
+    log.limits.prune.ask_again_percent = 40;
+    log.says("go on").prompt(&"words ".repeat(60_000));
+    // The same file is read again and again; a few small commands stand between.
+    for round in 0..30 {
+        log.call_with(
+            &format!("old{round}"),
+            "Read",
+            json!({"file_path": "/a"}),
+            &"x".repeat(4_000),
+        );
+        log.call_with(
+            &format!("cmd{round}"),
+            "Bash",
+            json!({"command": format!("run {round}")}),
+            &"y".repeat(400),
+        );
+    }
+    for round in 0..6 {
+        log.call(&format!("new{round}"), "Read", "found");
+    }
+    let ids = touched(&log.wait(400).plan().unwrap());
+    assert!(ids.contains(&"old3".to_owned()) && !ids.contains(&"old29".to_owned()), "{ids:?}");
+    assert!(ids.iter().all(|id| !id.starts_with("cmd")), "{ids:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use mnemon_kernel::{
 };
 use mnemon_prefix::Fold;
 use mnemon_prune::{CacheEdits, Prefix, Situation, Thread, plan};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Seconds between two records.
 const STEP: i64 = 1;
@@ -93,8 +93,19 @@ impl Log {
 
     /// One call with its result.
     pub(crate) fn call(&mut self, id: &str, tool: &str, text: &str) -> &mut Self {
+        self.call_with(id, tool, json!({}), text)
+    }
+
+    /// The same with arguments.
+    pub(crate) fn call_with(
+        &mut self,
+        id: &str,
+        tool: &str,
+        input: Value,
+        text: &str,
+    ) -> &mut Self {
         let id = ToolUseId::new(id);
-        self.answer(Block::tool_use(&id, tool, json!({})));
+        self.answer(Block::tool_use(&id, tool, input));
         self.user(vec![Block::tool_result(&id, json!(text))], UserOrigin::ToolResult)
     }
 

@@ -1,0 +1,26 @@
+//! What bounds a replay.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+limits! {
+    /// How a session is replayed (PC7).
+    ReplayLimits {
+        /// Requests of a conversation on which the count is calibrated; the rest is compared with it.
+        calibrate_requests: usize = 3,
+        /// Tokens of system prompt and tools where nothing tells them.
+        prelude_tokens: u64 = 15_000,
+        /// Percentage by which estimates are corrected where nothing tells it.
+        factor_percent: u64 = 100,
+        /// Tokens for which that percentage counts as evidence.
+        factor_tokens: u64 = 2_000,
+        /// Tokens of a summary that a model would write; its draft takes as many again.
+        summary_tokens: u64 = 2_000,
+        /// Input tokens over which the API clears results by its own default.
+        api_trigger_tokens: u64 = 100_000,
+        /// Newest results that the API keeps by its own default.
+        api_keep_results: u64 = 3,
+        /// Moments of a session that are explained.
+        moments: usize = 10,
+    }
+}

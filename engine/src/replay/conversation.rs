@@ -1,0 +1,270 @@
+//! One conversation of a session under one policy: its view, and what the
+//! server has of it.
+
+use super::policy::Boundaries;
+use super::regret::{Memory, Wish};
+use super::report::Before;
+use super::why::Stays;
+use mnemon_kernel::record::{Breakpoint, CacheTtl};
+use mnemon_kernel::{
+    BlockView, Decision, Entry, Limits, ModelId, ModelSpec, Params, Prelude, Record, RecordId,
+    SystemBlock, Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
+};
+use mnemon_prefix::measure::{Shares, Weight};
+use mnemon_prefix::sim::Chain;
+use mnemon_prefix::{BreakCause, Fold};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// Something said, for all policies.
+pub(super) struct Said<'a> {
+    pub(super) record: &'a Record,
+    pub(super) hollow: &'a Record,
+    pub(super) weights: &'a [Weight],
+}
+
+/// A request as the transcript has it.
+pub(super) struct Asked<'a> {
+    pub(super) at: Timestamp,
+    pub(super) model: &'a ModelId,
+    pub(super) ttl: CacheTtl,
+    pub(super) prelude: Tokens,
+    /// What of the parameters is part of the cache key.
+    pub(super) salt: &'a str,
+    pub(super) output: u64,
+    pub(super) wishes: &'a [(ToolUseId, Wish)],
+    pub(super) calls: &'a [Call],
+}
+
+/// A call, for people.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) id: ToolUseId,
+    pub(super) label: String,
+}
+
+/// Characters by which a call is told.
+const LABEL_CHARS: usize = 60;
+
+impl Call {
+    /// The calls of a response.
+    pub(super) fn all(response: &[Record]) -> Vec<Self> {
+        let calls = response.iter().flat_map(super::weigh::blocks).filter_map(|block| {
+            let BlockView::ToolUse { id, name, input } = block.view() else { return None };
+            let target = ["file_path", "command", "pattern", "url", "description"]
+                .iter()
+                .find_map(|key| input.get(*key)?.as_str())
+                .unwrap_or("");
+            let target: String = target.chars().take(LABEL_CHARS).collect();
+            let label = format!("{name} {}", target.replace('\n', " ")).trim_end().to_owned();
+            Some(Self { id: ToolUseId::new(id), label })
+        });
+        calls.collect()
+    }
+}
+
+/// One conversation of a session under one policy.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub(super) fold: Fold,
+    pub(super) chain: Chain,
+    pub(super) memory: Memory,
+    /// Results in view, oldest first, where the policy counts them.
+    pub(super) live: VecDeque<ToolUseId>,
+    /// Tokens that clearing took out of view.
+    pub(super) cleared: u64,
+    pub(super) model: Option<ModelId>,
+    pub(super) prelude: Tokens,
+    salt: String,
+    /// Whether a boundary that does not count was just passed: what restored
+    /// its view is passed over too.
+    passing: Passing,
+    pub(super) last_request: Option<Timestamp>,
+    pub(super) requests: u64,
+    /// Calls without a result yet, for people.
+    pub(super) calls: BTreeMap<ToolUseId, String>,
+    pub(super) stays: Stays,
+    pub(super) last_fork: Option<Timestamp>,
+    pub(super) made: u64,
+    rewound: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Passing {
+    #[default]
+    No,
+    /// Everything up to the summary.
+    ToSummary,
+    /// What is injected again after it.
+    ToAnswer,
+}
+
+impl Conversation {
+    pub(super) fn new(limits: &Arc<Limits>) -> Self {
+        Self {
+            fold: Fold::new(Arc::clone(limits)),
+            chain: Chain::default(),
+            memory: Memory::default(),
+            live: VecDeque::new(),
+            cleared: 0,
+            model: None,
+            prelude: Tokens(0),
+            salt: String::new(),
+            passing: Passing::No,
+            last_request: None,
+            requests: 0,
+            calls: BTreeMap::new(),
+            stays: Stays::new(),
+            last_fork: None,
+            made: 0,
+            rewound: false,
+        }
+    }
+
+    /// Whether an entry of the transcript is part of this conversation. What
+    /// the session's own policy decided is not, under another one.
+    pub(super) fn wants(&mut self, entry: &Entry, boundaries: Boundaries) -> bool {
+        if boundaries == Boundaries::Honoured {
+            return !matches!(entry, Entry::Decision(Decision::Prelude(_)));
+        }
+        match entry {
+            Entry::Boundary(_) => {
+                self.passing = Passing::ToSummary;
+                false
+            }
+            Entry::User(user) if self.passing == Passing::ToSummary => {
+                if user.origin == UserOrigin::CompactSummary {
+                    self.passing = Passing::ToAnswer;
+                }
+                false
+            }
+            Entry::Attachment(own) if self.passing != Passing::No => {
+                !mnemon_compact::strip::REINJECTED.contains(&own.kind.as_str())
+            }
+            Entry::Decision(decision) => matches!(
+                decision,
+                Decision::Retracted { .. }
+                    | Decision::Snipped { .. }
+                    | Decision::Pinned { .. }
+                    | Decision::Unpinned { .. }
+            ),
+            _ => true,
+        }
+    }
+
+    pub(super) fn push(&mut self, said: &Said<'_>, whole: bool) {
+        let mut record = if whole { said.record.clone() } else { said.hollow.clone() };
+        if let Entry::Assistant(entry) = &mut record.entry {
+            // What was used then says nothing of what this policy sends.
+            entry.usage = Usage::default();
+        }
+        self.fold.push_weighed(record, said.weights);
+    }
+
+    /// Appends an entry that the policy made.
+    pub(super) fn append(&mut self, at: Timestamp, entry: Entry) {
+        self.made += 1;
+        let id = RecordId::from(format!("replay-{}", self.made));
+        self.fold.push(Record { id, parent: None, at, entry });
+    }
+
+    pub(super) fn set_prelude(&mut self, model: &ModelId, ttl: CacheTtl, asked: &Asked<'_>) {
+        self.passing = Passing::No;
+        let same = self.model.as_ref() == Some(model) && self.salt == asked.salt;
+        if same && self.prelude == asked.prelude {
+            return;
+        }
+        // Its first block is salted, so that all messages differ.
+        self.chain.truncate(usize::from(self.model.as_ref() == Some(model)));
+        self.model = Some(model.clone());
+        self.prelude = asked.prelude;
+        asked.salt.clone_into(&mut self.salt);
+        let limits = mnemon_kernel::Limits::default();
+        let bytes = self.prelude.0.saturating_mul(limits.bytes_per_token_text);
+        let text = " ".repeat(usize::try_from(bytes).unwrap_or(0));
+        let mut params = Params::new(model.clone(), 0);
+        params.cache = Some(ttl);
+        let system = vec![SystemBlock { text, breakpoint: Breakpoint::Here }];
+        let prelude = Prelude { system, tools: Vec::new(), params };
+        self.append(asked.at, Entry::Decision(Decision::Prelude(Box::new(prelude))));
+    }
+
+    /// Brings the chain up to what would be sent now, and tells where its
+    /// breakpoints are: the first closes the prelude.
+    pub(super) fn extend(&mut self, model: &ModelId) -> (Vec<usize>, Shares) {
+        self.chain.enter(model.as_str());
+        let measure = self.fold.measure(false);
+        // The prelude is the first piece.
+        if self.chain.is_empty() {
+            self.chain.push(*blake3::hash(b"prelude").as_bytes(), self.prelude);
+        }
+        let known = measure.kept.min(self.chain.len() - 1);
+        self.chain.truncate(known + 1);
+        for (index, own) in measure.blocks.iter().enumerate().skip(known) {
+            let content = match index {
+                0 => salted(&own.weight.content, &self.salt),
+                _ => own.weight.content,
+            };
+            self.chain.push(content, own.weight.tokens);
+        }
+        let marks: BTreeSet<usize> = measure.marks.iter().map(|mark| mark + 1).chain([0]).collect();
+        (marks.into_iter().collect(), measure.shares)
+    }
+
+    /// What made the cache of less use to a request than to the one before.
+    pub(super) fn before(
+        &mut self,
+        declared: Option<BreakCause>,
+        at: Timestamp,
+        ttl: CacheTtl,
+        usage: &Usage,
+    ) -> Before {
+        let rewound = std::mem::take(&mut self.rewound);
+        let Some(last) = self.last_request else { return Before::Start };
+        let expired = at.as_second().saturating_sub(last.as_second()) >= ttl.seconds();
+        match declared {
+            _ if expired && usage.cache_read <= self.prelude.0 => Before::Expiry,
+            _ if rewound => Before::Rewind,
+            Some(BreakCause::Compaction) => Before::Compaction,
+            Some(BreakCause::Prelude) => Before::Change,
+            Some(_) => Before::Clearing,
+            None => Before::Nothing,
+        }
+    }
+
+    /// Drops records from view, and nothing else.
+    pub(super) fn rewind(&mut self, dropped: &[RecordId]) {
+        let dropped: BTreeSet<&RecordId> = dropped.iter().collect();
+        let pieces = self.fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+        let preserved = pieces.map(|piece| piece.record.clone()).filter(|id| !dropped.contains(id));
+        let boundary = mnemon_kernel::Boundary {
+            trigger: "rewind".to_owned(),
+            pre_tokens: 0,
+            last_before: None,
+            preserved: preserved.collect(),
+            keeps: mnemon_kernel::record::Keeps::Prefix,
+            metadata: serde_json::Map::new(),
+        };
+        let at = self.last_request.unwrap_or_default();
+        self.append(at, Entry::Boundary(boundary));
+        self.rewound = true;
+    }
+
+    /// The window of the conversation's model.
+    pub(super) fn window(
+        &self,
+        spec: &ModelSpec,
+        overrides: &mnemon_kernel::window::Overrides,
+        limits: &Limits,
+    ) -> Window {
+        let unknown = ModelId::new("");
+        let model = self.model.as_ref().unwrap_or(&unknown);
+        Window::resolve(model, spec, &[], overrides, limits)
+    }
+}
+
+fn salted(content: &[u8; 32], salt: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(content).update(salt.as_bytes());
+    *hasher.finalize().as_bytes()
+}
