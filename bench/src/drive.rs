@@ -54,6 +54,8 @@ pub(crate) fn run(url: &str, home: &str, project: &str) -> Result<()> {
         let variables = BTreeMap::from([
             ("ANTHROPIC_BASE_URL".to_owned(), url.to_owned()),
             ("ANTHROPIC_API_KEY".to_owned(), "sk-bench-0123456789".to_owned()),
+            // The figures are those of the conversation alone.
+            ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ]);
         let agent = Agent::builder(project)
             .environment(variables, Some(home.into()))

@@ -36,7 +36,8 @@ impl Session {
         self.brief_agents(&calls);
         let mut denials = Vec::new();
         let mut side_by_side: Vec<Cleared> = Vec::new();
-        for mut call in calls {
+        for call in calls {
+            let mut call = Self::unwrapped(call);
             let said = self.before_call(&mut call, cancel).await?;
             let reads = self.reads_only(&call);
             if !reads {
@@ -60,7 +61,7 @@ impl Session {
     }
 
     fn reads_only(&self, call: &ToolCall) -> bool {
-        let tool = self.toolbox.get(&call.name);
+        let tool = self.find_tool(&call.name);
         tool.is_some_and(|tool| tool.access(&call.input, &self.context).is_read_only())
     }
 
@@ -71,7 +72,7 @@ impl Session {
         said: Said,
         cancel: &CancellationToken,
     ) -> Result<Result<Arc<dyn Tool>, Refusal>, Error> {
-        let Some(tool) = self.toolbox.get(&call.name).cloned() else {
+        let Some(tool) = self.find_tool(&call.name) else {
             let known: Vec<_> = self.toolbox.names().collect();
             return Ok(Err(Refusal::mistake(format!(
                 "there is no tool {:?}; the tools are {}",
@@ -272,7 +273,7 @@ fn map_texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
 
 fn summary(name: &str, access: &Access) -> String {
     match access {
-        Access::Nothing => name.to_owned(),
+        Access::Nothing | Access::Server { .. } => name.to_owned(),
         Access::Read(path) | Access::Edit(path) => format!("{name} {}", path.display()),
         Access::Execute(command) => command.clone(),
         Access::Fetch { url, .. } => format!("{name} {url}"),

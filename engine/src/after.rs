@@ -21,11 +21,17 @@ impl Session {
         end: &TurnEnd,
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
+        if self.is_main() {
+            self.index_written().await;
+        }
         if self.is_main() && end.reason.is_success() {
             self.stage_spans(cancel).await?;
             self.after_response().await?;
+            self.count_uses().await;
+            self.extract().await?;
             self.consider_dream().await;
         }
+        self.note_reviews().await?;
         self.book_side_queries().await
     }
 
@@ -39,6 +45,7 @@ impl Session {
         self.prefetch = None;
         self.background.drain(Duration::from_secs(self.config.limits.drain_s)).await;
         self.join_ended().await?;
+        self.note_reviews().await?;
         self.take_notes().await?;
         self.book_side_queries().await
     }

@@ -257,6 +257,7 @@ impl Session {
         }
         self.lazy = None;
         self.attach_standing().await?;
+        self.attach_servers().await?;
         if self.is_main() {
             self.attach_agents_again().await?;
         }
@@ -277,6 +278,8 @@ impl Session {
         {
             extras.restored = mnemon_compact::files::attach(&files, &limits);
         }
+        extras.restored.extend(self.restored_skills());
+        extras.restored.extend(self.restored_schemas());
         extras.restored.splice(0..0, self.plan_again().await);
         Ok(extras)
     }

@@ -12,6 +12,7 @@ use mnemon_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, S
 use mnemon_mail::Roster;
 use mnemon_mail::memory::MemoryPlaces;
 use mnemon_prefix::system::Surroundings;
+use mnemon_skills::Shelf;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,12 +49,16 @@ pub struct Config {
     pub betas: Vec<String>,
     /// What work in the background may spend.
     pub budget: settings::Budget,
+    /// Where the session runs, for what is kept after a turn.
+    pub extraction: mnemon_extract::Setting,
     /// What the provider offers beyond what every one does.
     pub offers: Offers,
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
     /// Where instruction files are; none leaves them out.
     pub instructions: Option<Sources>,
+    /// Skills that can be taken up.
+    pub skills: Arc<Shelf>,
     /// What is run at events.
     pub hooks: Arc<Registry>,
     /// More guidelines for memory, by the environment (L5.8).
@@ -187,6 +192,11 @@ impl Config {
             effort: None,
             betas: Vec::new(),
             budget: settings::Budget::default(),
+            extraction: mnemon_extract::Setting {
+                surface: settings::Surface::Headless,
+                headless: mnemon_extract::Allowed::Yes,
+                remote: mnemon_extract::Remote::No,
+            },
             offers: Offers::default(),
             surroundings: Surroundings {
                 cwd: cwd.display().to_string(),
@@ -194,6 +204,7 @@ impl Config {
                 ..Surroundings::default()
             },
             instructions: None,
+            skills: Arc::default(),
             hooks: Arc::default(),
             memory_guidelines: None,
             memory: settings::Memory::default(),

@@ -12,6 +12,7 @@ mod progress;
 pub use mnemon_dream::policy::{Closed, Starter};
 pub use mnemon_dream::report::Report as DreamReport;
 
+use crate::background::TaskStatus;
 use crate::config::AutoDream;
 use crate::event::Event;
 use crate::fork::{Errand, Fork, Start};
@@ -124,7 +125,7 @@ impl Session {
         if self.config.auto_dream == AutoDream::Off
             || !self.config.flags.is_on(Flag::Dream)
             || self.memory_switch() == MemorySwitch::Off
-            || self.background.is_running(&QuerySource::Dream)
+            || self.has_dreamt_in_vain()
         {
             return;
         }
@@ -147,6 +148,15 @@ impl Session {
         });
     }
 
+    /// Whether a dream runs, or one of this session came to nothing: what
+    /// failed once would fail again and again, and what a person stopped stays
+    /// stopped.
+    fn has_dreamt_in_vain(&self) -> bool {
+        let tasks = self.background.list();
+        let mut dreams = tasks.iter().filter(|task| task.source == QuerySource::Dream);
+        dreams.any(|task| task.status != TaskStatus::Completed)
+    }
+
     /// Starts a dream as a person asks for it.
     ///
     /// # Errors
@@ -158,8 +168,12 @@ impl Session {
         if self.background.is_running(&QuerySource::Dream) {
             return Err(nothing("a dream of this session runs already"));
         }
+        let keeps = wish.gates == Gates::Kept && wish.mode == Mode::Apply;
+        if keeps && !self.config.flags.is_on(Flag::Dream) {
+            return Err(nothing(&Closed::Off.to_string()));
+        }
         let mut night = self.night(Arc::clone(&dreams), Starter::Hand, wish.mode).await;
-        if wish.gates == Gates::Kept && wish.mode == Mode::Apply {
+        if keeps {
             // What is plainly wrong is mended all the same.
             night.unless_tidy = self.open_gates(&*dreams).await.err();
         }
@@ -169,9 +183,6 @@ impl Session {
     }
 
     async fn open_gates(&mut self, dreams: &dyn Dreams) -> Result<usize, Closed> {
-        if !self.config.flags.is_on(Flag::Dream) {
-            return Err(Closed::Off);
-        }
         // Somebody waits for the answer: sessions are counted anew.
         self.counted_sessions = None;
         self.gates(dreams).await

@@ -70,10 +70,28 @@ pub enum Event {
     },
     /// Something changed about a task in the background.
     Task(Box<TaskView>),
+    /// Memories were kept from what was said (L5.15).
+    Remembered {
+        /// Where they are, or would be.
+        paths: Vec<PathBuf>,
+        /// How.
+        how: Kept,
+    },
     /// A request was paid for.
     Booked(Booking),
     /// Something that a person should know.
     Notice(String),
+}
+
+/// How memories were kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// They were saved.
+    Saved,
+    /// They were found by rule, without a model, and saved (L5.19).
+    ByRule,
+    /// They wait for a person's word (L5.24).
+    Proposed,
 }
 
 /// How a turn ended.

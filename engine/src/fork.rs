@@ -18,7 +18,7 @@ use mnemon_kernel::ports::{
     Transcripts,
 };
 use mnemon_kernel::{Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
-use mnemon_prefix::{Fold, ResultView};
+use mnemon_prefix::{Fold, Message, ResultView};
 use mnemon_rules::Touch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,6 +65,8 @@ pub enum Until {
     /// When all calls of one answer went well. The request in which the agent
     /// would only say so is spared: it is as long as the whole conversation.
     CleanRound,
+    /// The same, where the answer wrote something: reading alone is no end.
+    CleanWrites,
 }
 
 /// What a background agent is sent to do.
@@ -148,7 +150,9 @@ impl Session {
             ..self.world.clone()
         };
         let config = Config { max_turns: Some(errand.max_requests), ..(*self.config).clone() };
-        let mut session = Self::new(self.id.clone(), world, config, self.toolbox.clone());
+        let mut session = Self::new(self.id.clone(), world.clone(), config, self.toolbox.clone());
+        // It sees the files that it was given, not the main agent's.
+        session.world = world;
         let Errand { source, start, until, .. } = errand;
         session.thread = Thread::Fork { source, start, until };
         session.up = Some(self.side_bookings.clone());
@@ -189,8 +193,14 @@ impl Session {
         let failed = |result: &ResultView<'_>| {
             matches!(result.piece.block.view(), BlockView::ToolResult { is_error: true, .. })
         };
-        matches!(self.thread, Thread::Fork { until: Until::CleanRound, .. })
-            && !self.fold.last_results().iter().any(failed)
+        let Thread::Fork { until, .. } = self.thread else { return false };
+        let results = self.fold.last_results();
+        let wrote = || results.iter().any(|result| matches!(result.tool, "Write" | "Edit"));
+        match until {
+            Until::Silence => false,
+            Until::CleanRound => !results.iter().any(failed),
+            Until::CleanWrites => !results.iter().any(failed) && wrote(),
+        }
     }
 
     /// Whether a person is at the other end.
@@ -211,6 +221,17 @@ impl Session {
 }
 
 impl Fork {
+    /// The conversation that it starts from.
+    pub(crate) fn messages(&self) -> &[Message] {
+        self.session.fold.messages()
+    }
+
+    /// The same agent, told something else.
+    #[must_use]
+    pub(crate) fn directed(self, directive: String) -> Self {
+        Self { directive, ..self }
+    }
+
     /// Says what it is told and where it works, for an errand of which that is
     /// known only later.
     #[must_use]

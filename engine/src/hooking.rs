@@ -204,6 +204,13 @@ impl Session {
         self.hooking.pending.push(Pending { kind, event, text });
     }
 
+    /// The same for all texts of an event.
+    pub(crate) fn keep_contexts(&mut self, event: HookEvent, contexts: Vec<String>) {
+        for text in contexts {
+            self.keep_for_model(CONTEXT, event, text);
+        }
+    }
+
     /// Brings in what hooks have for the model.
     pub(crate) async fn attach_hook_texts(&mut self) -> Result<(), Error> {
         for Pending { kind, event, text } in std::mem::take(&mut self.hooking.pending) {

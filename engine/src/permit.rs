@@ -5,6 +5,7 @@
 //! repository could use to start programs is never changed without asking.
 
 use crate::tools::Access;
+use mnemon_kernel::ports::Asks;
 use mnemon_kernel::settings::{PermissionMode, Permissions};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,8 @@ pub struct Permit {
     allow: Vec<Rule>,
     ask: Vec<Rule>,
     deny: Vec<Rule>,
+    /// Rules of skills in use, until the turn ends.
+    allow_now: Vec<Rule>,
     /// What a background agent may do; none for a person's session.
     remit: Option<Remit>,
     /// The one file that may be written in plan mode.
@@ -86,7 +89,8 @@ impl Permit {
         };
         let (allow, ask, deny) =
             (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
-        (Self { mode, places, allow, ask, deny, remit: None, plan_file: None }, broken)
+        let allow_now = Vec::new();
+        (Self { mode, places, allow, ask, deny, allow_now, remit: None, plan_file: None }, broken)
     }
 
     /// The permissions of a background agent: what the person denies stays
@@ -132,6 +136,17 @@ impl Permit {
         self.allow.extend(Rule::parse(rule, &self.places));
     }
 
+    /// Allows what rules cover until the turn ends; broken ones are left out.
+    pub fn allow_for_turn(&mut self, rules: &[String]) {
+        let places = &self.places;
+        self.allow_now.extend(rules.iter().filter_map(|rule| Rule::parse(rule, places).ok()));
+    }
+
+    /// Takes back what was allowed for a turn.
+    pub fn end_turn(&mut self) {
+        self.allow_now.clear();
+    }
+
     /// Whether a rule, given as text, speaks of a call.
     #[must_use]
     pub fn speaks_of(&self, rule: &str, tool: &str, access: &Access) -> bool {
@@ -155,10 +170,12 @@ impl Permit {
         }
         let ask = self.question(tool, access);
         let bypass = self.mode == PermissionMode::BypassPermissions;
-        if !bypass && self.ask.iter().any(|rule| rule.touches(tool, access)) {
+        let always = matches!(access, Access::Server { asks: Asks::Always, .. });
+        if !bypass && (always || self.ask.iter().any(|rule| rule.touches(tool, access))) {
             return ask;
         }
-        if bypass || self.allow.iter().any(|rule| rule.covers(tool, access)) {
+        if bypass || self.allow.iter().chain(&self.allow_now).any(|rule| rule.covers(tool, access))
+        {
             return self.unless_planning(access);
         }
         match (self.by_default(access), self.mode) {
@@ -193,7 +210,7 @@ impl Permit {
                     && !self.is_guarded(path);
                 accepted || (self.mode != PermissionMode::Plan && self.is_memory(path))
             }
-            Access::Execute(_) | Access::Fetch { .. } => false,
+            Access::Execute(_) | Access::Fetch { .. } | Access::Server { .. } => false,
         };
         if free { Free::Yes } else { Free::No }
     }

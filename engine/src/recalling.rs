@@ -11,6 +11,7 @@ use crate::budget::{Budget, Denied};
 use crate::config::Config;
 use crate::event::Event;
 use crate::memory_switch::MemorySwitch;
+use crate::remembering::Surfaced;
 use crate::session::{Error, Session};
 use crate::world::World;
 use mnemon_kernel::limits::RecallLimits;
@@ -109,6 +110,7 @@ impl Session {
             let attachment = inject::attachment(&path, shown, pick.modified, now);
             if budget::fits_session(self.injected(), attachment.rendered.len(), &limits) {
                 self.append(Entry::Attachment(attachment)).await?;
+                self.remembering.surfaced.push(Surfaced::new(pick.path.clone(), &pick.text));
                 paths.push(pick.path);
             }
         }
@@ -298,7 +300,7 @@ impl Errand {
     }
 }
 
-fn topic(head: &MemoryHead) -> Topic {
+pub(crate) fn topic(head: &MemoryHead) -> Topic {
     Topic {
         file: listed_as(head),
         name: head.name.clone(),
@@ -306,13 +308,13 @@ fn topic(head: &MemoryHead) -> Topic {
         modified: head.modified,
         description: head.description.clone(),
         body: head.body.clone(),
-        used: 0,
+        used: head.used,
     }
 }
 
 /// The name of a memory in the manifest. Two places may have a file of the
 /// same name.
-fn listed_as(head: &MemoryHead) -> String {
+pub(crate) fn listed_as(head: &MemoryHead) -> String {
     match head.scope {
         MemoryScope::Project => head.file.clone(),
         scope => format!("{}:{}", scope.as_str(), head.file),

@@ -17,6 +17,8 @@ use crate::noting::{KEPT_SEGMENT, Noting};
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::recalling::Prefetch;
+use crate::remembering::Remembering;
+use crate::serving::loaded_tools;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
@@ -117,6 +119,8 @@ pub struct Session {
     pub(crate) crew: Crew,
     /// Where it shows its conversation to whoever watches it.
     pub(crate) peek: Option<Peek>,
+    /// What it knows of its memories.
+    pub(crate) remembering: Remembering,
     /// When sessions were last counted for a dream (L6.1).
     pub(crate) counted_sessions: Option<Timestamp>,
     /// The running notes.
@@ -128,7 +132,7 @@ impl Session {
     #[must_use]
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
-        let mut world = world;
+        let (mut world, remembering) = Remembering::around(world, &id);
         if !config.flags.is_on(Flag::PastSearch) {
             world.past = None;
         }
@@ -166,6 +170,7 @@ impl Session {
             background,
             crew,
             peek: None,
+            remembering,
             counted_sessions: None,
             noting: Noting::default(),
             id,
@@ -294,9 +299,16 @@ impl Session {
         };
         Ok(config.managed(Prelude {
             system: system::compose(&surroundings)?,
-            tools: self.toolbox.definitions(),
+            tools: self.definitions(),
             params: config.params(model, self.world.model.dialect()),
         }))
+    }
+
+    /// The tools of the list, and those of servers that want to be in it, last.
+    fn definitions(&self) -> Vec<Value> {
+        let mut tools = self.toolbox.definitions();
+        tools.extend(self.world.servers.iter().flat_map(|own| loaded_tools(&**own)));
+        tools
     }
 
     /// The fold keeps the bytes of an attachment; what programs want to know

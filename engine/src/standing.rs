@@ -9,6 +9,7 @@
 use crate::instructing::INSTRUCTIONS;
 use crate::memory_switch::MemorySwitch;
 use crate::session::{Error, Session};
+use crate::skilled::LISTING;
 use mnemon_kernel::ports::{MemoryIndex, MemoryScope};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Entry, Flag};
@@ -29,6 +30,9 @@ impl Session {
         }
         if !self.shows(MEMORY_INDEX) && self.memory_switch == MemorySwitch::On {
             self.attach_memory_index().await?;
+        }
+        if !self.shows(LISTING) {
+            self.attach_skill_listing().await?;
         }
         self.attach_switch().await?;
         Ok(())

@@ -20,6 +20,8 @@ mod patch;
 mod read;
 mod result_read;
 mod send_message;
+mod server_tools;
+mod skill;
 mod snip;
 mod todo_write;
 mod web_fetch;
@@ -33,7 +35,7 @@ pub(crate) use memory_search::NAME as MEMORY_SEARCH;
 pub use todo_write::{Todo, TodoStatus};
 
 use mnemon_kernel::ToolUseId;
-use mnemon_kernel::ports::BoxFuture;
+use mnemon_kernel::ports::{Asks, BoxFuture, Reads};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -58,6 +60,18 @@ pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(send_message::SendMessage),
         Arc::new(exit_plan_mode::ExitPlanMode),
     ]
+}
+
+/// The tool by which skills are taken up, for sessions that have some.
+#[must_use]
+pub fn skill_tool() -> Arc<dyn Tool> {
+    Arc::new(skill::Skill)
+}
+
+/// The tools by which those of servers are reached, for sessions that have some.
+#[must_use]
+pub fn server_tools() -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(server_tools::ToolSearch), Arc::new(server_tools::ServerCall)]
 }
 
 /// One thing that the model can do.
@@ -102,13 +116,21 @@ pub enum Access {
         /// Its host.
         host: String,
     },
+    /// Calls a tool of a server, which may do anything.
+    Server {
+        /// Whether it says that it only reads.
+        reads: Reads,
+        /// Whether the person is to be asked about every call.
+        asks: Asks,
+    },
 }
 
 impl Access {
     /// Whether nothing is changed by such a call.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        matches!(self, Self::Nothing | Self::Read(_) | Self::Fetch { .. })
+        let server_reads = matches!(self, Self::Server { reads: Reads::Only, .. });
+        server_reads || matches!(self, Self::Nothing | Self::Read(_) | Self::Fetch { .. })
     }
 }
 

@@ -29,7 +29,7 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        if let Err(why) = self.open_turn(prompt, cancel).await? {
+        if let Err(why) = Box::pin(self.open_turn(prompt, cancel)).await? {
             return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
         }
         self.drive(cancel).await
@@ -123,12 +123,20 @@ impl Session {
         prompt: Vec<Block>,
         cancel: &CancellationToken,
     ) -> Result<Result<(), String>, Error> {
+        self.meet_servers().await;
         self.begin_turn().await?;
+        self.attach_servers().await?;
         self.start_hooks(cancel).await?;
         let text = text_of(&prompt);
-        if let Err(why) = self.prompt_hooks(&text, cancel).await? {
+        let skill = self.called_skill(&text).filter(|_| self.is_main());
+        let asked = match &skill {
+            Some(skill) => self.expansion_hooks(skill, &text, cancel).await?,
+            None => self.prompt_hooks(&text, cancel).await?,
+        };
+        if let Err(why) = asked {
             return Ok(Err(why));
         }
+        self.permit.end_turn();
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
             self.tell_date().await?;
@@ -136,6 +144,9 @@ impl Session {
         }
         let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
         self.append_user(prompt, origin).await?;
+        if let Some(skill) = skill {
+            self.take_up(&skill, cancel).await?;
+        }
         self.attach_hook_texts().await?;
         Ok(Ok(()))
     }
@@ -190,6 +201,8 @@ impl Session {
         }
         self.leave_plan_mode().await?;
         self.tell_finished_jobs().await?;
+        self.attach_requested_skills(cancel).await?;
+        self.attach_servers().await?;
         self.attach_touched().await?;
         self.join_recalled().await?;
         self.join_mail().await?;
@@ -264,7 +277,11 @@ impl Session {
         content: Vec<Block>,
         origin: UserOrigin,
     ) -> Result<(), Error> {
-        self.append(Entry::User(UserEntry { content, origin, tool_use_result: None })).await?;
+        let entry = UserEntry { content, origin, tool_use_result: None };
+        let record = self.append(Entry::User(entry)).await?;
+        if origin == UserOrigin::Human {
+            self.remembering.main.at_work.on(record);
+        }
         Ok(())
     }
 

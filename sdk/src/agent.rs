@@ -3,6 +3,7 @@
 use crate::builder::Builder;
 use crate::error::Error;
 use crate::repo::Repo;
+use crate::servers::NamedServers;
 use mnemon_disk::{DiskTranscripts, PrivateTranscripts};
 use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
@@ -23,6 +24,7 @@ pub(crate) struct Parts {
     pub(crate) home: Home,
     pub(crate) repo: Option<Repo>,
     pub(crate) trust: Trust,
+    pub(crate) servers: NamedServers,
     pub(crate) resolved: Resolved,
     pub(crate) choice: Choice,
     pub(crate) live: LiveFlags,
@@ -69,6 +71,7 @@ impl Agent {
         let world = World {
             transcripts,
             memories: None,
+            dreams: None,
             past: None,
             spending: None,
             ..self.parts.world.clone()
@@ -200,6 +203,12 @@ impl Agent {
         &self.parts.trust
     }
 
+    /// What settings say of servers that bring tools.
+    #[must_use]
+    pub fn named_servers(&self) -> &NamedServers {
+        &self.parts.servers
+    }
+
     /// Settings with their origins.
     #[must_use]
     pub fn settings(&self) -> &Resolved {
@@ -216,6 +225,9 @@ impl Agent {
     pub async fn shutdown(self) {
         drop(self.parts.poller);
         self.parts.world.shell.shutdown().await;
+        if let Some(servers) = &self.parts.world.servers {
+            servers.shutdown().await;
+        }
         if let Some(hooks) = &self.parts.world.hooks {
             hooks.shutdown().await;
         }

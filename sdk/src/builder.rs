@@ -10,6 +10,7 @@ use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
 use mnemon_engine::{Delegation, Tool, Toolbox, World};
+use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{
     AgentName, Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
 };
@@ -28,6 +29,8 @@ mod agents;
 mod configure;
 mod looking;
 mod setups;
+
+use setups::Ground;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -257,31 +260,13 @@ impl Builder {
             None => provider::make(&choice, &limits).await?,
         };
         let limits = Arc::new(limits);
-        let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
-        let transcripts = self.logs(project.root(), limits.transcript_line_bytes);
         let memories = match &self.memories {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
-        let longest = limits.transcript_line_bytes;
-        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
-        let world = World {
-            dreams: memories.as_deref().and_then(|found| self.dreams(found)),
-            clock: Arc::clone(&self.clock),
-            model: made.model,
-            files: Arc::clone(&self.files),
-            shell: shell::make(&resolved),
-            search: Arc::new(TreeSearch) as Arc<dyn Search>,
-            web: Arc::new(WebReader::new(&limits)) as Arc<dyn Web>,
-            transcripts,
-            approver: Arc::clone(&self.approver),
-            hooks: self.hook_runner(&resolved),
-            past: Some(Arc::new(past)),
-            memories,
-            spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
-            post: Some(self.post(&home, &limits)?),
-            worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
-        };
+        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits)?;
+        world.dreams = memories.as_deref().and_then(|found| self.dreams(found));
+        world.memories = memories;
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
             let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
@@ -290,10 +275,58 @@ impl Builder {
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
         let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
-        let toolbox = Toolbox::with_extra([vec![agents], self.tools].concat());
-        let parts =
-            Parts { world, config, toolbox, home, repo, trust, resolved, choice, live, poller };
+        let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
+        let ground =
+            Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };
+        let (setups, servers) = self.set_up(&mut world, &mut config, &ground);
+        let toolbox = Toolbox::with_extra([vec![agents], setups, self.tools].concat());
+        let parts = Parts {
+            world,
+            config,
+            toolbox,
+            home,
+            repo,
+            trust,
+            servers,
+            resolved,
+            choice,
+            live,
+            poller,
+        };
         Ok(Agent::new(parts))
+    }
+
+    /// The outside world, but for memories and what people set up.
+    fn world(
+        &self,
+        home: &Home,
+        cwd: &Path,
+        resolved: &Resolved,
+        model: Arc<dyn Model>,
+        limits: &Limits,
+    ) -> Result<World, Error> {
+        let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
+        let longest = limits.transcript_line_bytes;
+        let transcripts = self.logs(project.root(), longest);
+        let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
+        Ok(World {
+            clock: Arc::clone(&self.clock),
+            model,
+            files: Arc::clone(&self.files),
+            shell: shell::make(resolved),
+            search: Arc::new(TreeSearch) as Arc<dyn Search>,
+            web: Arc::new(WebReader::new(limits)) as Arc<dyn Web>,
+            transcripts,
+            approver: Arc::clone(&self.approver),
+            servers: None,
+            hooks: self.hook_runner(resolved),
+            past: Some(Arc::new(past)),
+            memories: None,
+            dreams: None,
+            spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
+            post: Some(self.post(home, limits)?),
+            worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
+        })
     }
 
     /// Where conversations are kept.

@@ -36,7 +36,9 @@ mod replay;
 mod repo;
 mod repository;
 mod retention;
+mod servers;
 mod shell;
+mod skills;
 mod turn;
 
 pub use agent::Agent;
@@ -47,6 +49,7 @@ pub use error::Error;
 pub use replay::{Replayed, replay_file};
 pub use repo::Repo;
 pub use repository::{Chain, Repository};
+pub use servers::NamedServers;
 pub use turn::Turn;
 
 pub use mnemon_disk::retention::Kept;
@@ -67,5 +70,6 @@ pub use mnemon_process::sandbox_available;
 pub use mnemon_recall as recall;
 pub use mnemon_rules as rules;
 pub use mnemon_settings as settings;
+pub use mnemon_skills as skilling;
 pub use mnemon_transcript as transcript;
 pub use tokio_util::sync::CancellationToken;

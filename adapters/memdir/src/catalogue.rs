@@ -10,8 +10,9 @@
 mod kept;
 
 use crate::journal::nanoseconds;
-use crate::path::OWN_DIR;
+use crate::path::{OWN_DIR, TopicPath};
 use crate::shelf::{self, Shelved};
+use crate::store::TopicHead;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use mnemon_memfile::frontmatter::Basis;
@@ -60,6 +61,22 @@ pub struct Card {
 }
 
 impl Card {
+    /// The memory as it stands in a list, as far as it is known.
+    pub(crate) fn head(&self) -> TopicHead {
+        let front = Frontmatter {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            kind: self.kind,
+            date: self.date,
+            basis: self.basis,
+            branch: self.branch.clone(),
+            worktree: self.worktree.clone(),
+            ..Frontmatter::default()
+        };
+        let path = TopicPath::found(self.path.clone());
+        TopicHead { path, bytes: self.mark.bytes, modified: self.modified, front, fault: None }
+    }
+
     fn document(&self, used: u32) -> Document<'_> {
         Document {
             name: self.name.as_deref().unwrap_or(&self.path),

@@ -5,17 +5,22 @@
 //! about opening (ending what a crash left, noticing changes) happens once.
 //! Each call runs on a thread for blocking work.
 
+use crate::catalogue::{Card, Catalogue};
 use crate::error::Error;
 use crate::path::TopicPath;
 use crate::store::{Options, Scope, Store, TopicHead};
+use crate::usage::Count;
 use mnemon_kernel::ports::{
-    Bodies, BoxFuture, Clock, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace,
-    MemoryScope, MemoryText,
+    Bodies, BoxFuture, Clock, Memories, MemoryAuthor, MemoryError, MemoryHead, MemoryIndex,
+    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 use mnemon_memfile::index::{Cap, Caps, INDEX_FILE};
 use mnemon_memfile::{Frontmatter, Memory};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+mod write;
 
 /// Where a session runs, for memories that hold only there (L5.25).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +58,8 @@ struct Tier {
     place: MemoryPlace,
     clock: Arc<dyn Clock>,
     store: Mutex<Option<Arc<Store>>>,
+    /// What is known of its files.
+    catalogue: Mutex<Option<Catalogue>>,
 }
 
 impl DirMemories {
@@ -62,7 +69,7 @@ impl DirMemories {
     pub fn new(places: Vec<MemoryPlace>, here: Here, clock: &Arc<dyn Clock>) -> Self {
         let tier = |place: &MemoryPlace| {
             let (place, clock) = (place.clone(), Arc::clone(clock));
-            Arc::new(Tier { place, clock, store: Mutex::new(None) })
+            Arc::new(Tier { place, clock, store: Mutex::default(), catalogue: Mutex::default() })
         };
         let tiers = places.iter().map(tier).collect();
         Self { places, tiers, caps: Caps::default(), here: Arc::new(here) }
@@ -99,12 +106,37 @@ impl Tier {
         here: &Here,
     ) -> Result<Vec<MemoryHead>, MemoryError> {
         let store = self.store()?;
-        let topics = store.scan(most).map_err(|error| self.unreadable(&error))?;
-        let topics = topics.into_iter().filter(|topic| here.is_meant(&topic.front));
-        Ok(topics.map(|topic| self.head(&store, topic, bodies)).collect())
+        let topics = self.topics(most, here)?.into_iter();
+        // Counts are a help for ranking; without them all are alike.
+        let counts = store.usage().unwrap_or_default();
+        Ok(topics.map(|topic| self.head(&store, topic, bodies, &counts)).collect())
     }
 
-    fn head(&self, store: &Store, topic: TopicHead, bodies: Bodies) -> MemoryHead {
+    /// The memories that hold here, newest first. Every file is looked at, and
+    /// only what has changed is read.
+    fn topics(&self, most: usize, here: &Here) -> Result<Vec<TopicHead>, MemoryError> {
+        let mut slot = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
+        let catalogue = slot.get_or_insert_with(|| Catalogue::open(&self.place.dir));
+        let read = catalogue.refresh().map_err(|error| MemoryError::Unreadable {
+            dir: self.place.dir.clone(),
+            message: error.to_string(),
+        })?;
+        catalogue.keep(read);
+        let mut topics: Vec<TopicHead> = catalogue.cards().iter().map(Card::head).collect();
+        topics.retain(|topic| here.is_meant(&topic.front));
+        topics.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
+        topics.truncate(most);
+        Ok(topics)
+    }
+
+    fn head(
+        &self,
+        store: &Store,
+        topic: TopicHead,
+        bodies: Bodies,
+        counts: &BTreeMap<TopicPath, Count>,
+    ) -> MemoryHead {
+        let used = counts.get(&topic.path).map_or(0, |count| count.used);
         let body = match bodies {
             Bodies::Left => String::new(),
             // One that went away since is found by what it said of itself.
@@ -120,6 +152,8 @@ impl Tier {
             name: topic.front.name.unwrap_or_default(),
             description: topic.front.description.unwrap_or_default(),
             kind: topic.front.kind.map(|kind| kind.as_str().to_owned()),
+            basis: topic.front.basis.map(|basis| basis.as_str().to_owned()),
+            used: u32::try_from(used).unwrap_or(u32::MAX),
             modified: topic.modified,
             body,
         }
@@ -193,6 +227,25 @@ impl Memories for DirMemories {
             let read = read.map_err(|error| broken(error.to_string()))?;
             Ok(MemoryText { text: read.text, modified })
         })
+    }
+
+    fn write(&self, write: MemoryWrite) -> BoxFuture<'_, Result<MemoryWritten, MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::write(&tiers, &write))
+    }
+
+    fn point_to(
+        &self,
+        paths: Vec<PathBuf>,
+        by: MemoryAuthor,
+    ) -> BoxFuture<'_, Result<(), MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::point_to(&tiers, &paths, &by))
+    }
+
+    fn count(&self, uses: Vec<(PathBuf, MemoryUse)>) -> BoxFuture<'_, Result<(), MemoryError>> {
+        let tiers = self.tiers.clone();
+        self.blocking(move || write::count(&tiers, &uses))
     }
 }
 

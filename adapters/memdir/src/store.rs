@@ -16,6 +16,7 @@ mod save;
 mod steps;
 mod stored;
 mod swap;
+mod two_steps;
 
 pub use history::{Blame, FileDiff, Keep, OnConflict, Pruned};
 pub use read::{Note, Text, TopicHead};

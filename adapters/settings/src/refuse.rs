@@ -69,6 +69,7 @@ const REFUSED: &[Key] = &[
     trusted("/env", "a repository may not set variables for programs", Kind::Variables),
     trusted("/apiKeyHelper", RUNS, Kind::Programs),
     trusted("/hooks", RUNS, Kind::Hooks),
+    trusted("/mcpServers", RUNS, Kind::Servers),
     trusted("/statusLine", RUNS, Kind::Programs),
     never("/cleanupPeriodDays", "a repository may not remove transcripts"),
     trusted("/permissions/allow", WIDENS, Kind::Permissions),
@@ -190,7 +191,7 @@ mod tests {
     fn s2_a_repository_may_narrow_but_not_widen() {
         let settings = json!({
             "model": "m", "autoMemoryDirectory": "/", "env": {"PATH": "."}, "apiKeyHelper": "x",
-            "hooks": {"Stop": []}, "statusLine": {}, "cleanupPeriodDays": 1,
+            "hooks": {"Stop": []}, "mcpServers": {}, "statusLine": {}, "cleanupPeriodDays": 1,
             "permissions": {"allow": ["Bash"], "deny": ["Read(.env)"], "ask": ["Write"],
                             "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
             "mnemon": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},

@@ -7,8 +7,8 @@ pub(crate) mod memory;
 pub(crate) mod replay;
 
 pub(crate) use look::{
-    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, InstructionsArgs, Place,
-    SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
+    By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
+    Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -166,6 +166,8 @@ pub(crate) enum Command {
     Dream(DreamArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
+    /// Show whether memory and context management earn their keep
+    Health(HealthArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),

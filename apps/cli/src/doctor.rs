@@ -69,7 +69,7 @@ pub(crate) async fn run(
             findings.extend(settings::look(&agent));
             findings.extend(files::look(&agent).await);
             findings.extend(memories::look(ground, &args.choices)?);
-            findings.extend(setups::look(&agent).await);
+            findings.extend(Box::pin(setups::look(&agent)).await);
             findings.extend(instructions::look(ground).await);
             agent.shutdown().await;
         }

@@ -62,20 +62,26 @@ async fn answer(
             let outcome = Outcome::new(&session, end);
             tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
             printer.end(&outcome)?;
-            finish(&mut session).await?;
+            finish(&mut session, &printer).await?;
             Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(fail::FAILED) })
         }
     }
 }
 
 /// Lets background work come to its end; a signal ends the wait.
-async fn finish(session: &mut Session) -> Result<()> {
+async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
     let mut signals = Signals::take()?;
     session.end_hooks("other").await?;
-    tokio::select! {
-        done = session.finish() => Ok(done?),
+    let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+    session.watch(sender);
+    let done = tokio::select! {
+        done = session.finish() => done,
         _ = signals.next() => Ok(()),
+    };
+    while let Ok(event) = events.try_recv() {
+        printer.afterwards(&event);
     }
+    Ok(done?)
 }
 
 enum Ended {

@@ -221,10 +221,17 @@ impl Repl<'_> {
         if self.session.background().list().iter().any(running) {
             self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;
         }
-        tokio::select! {
-            done = self.session.finish() => Ok(done?),
+        let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+        self.session.watch(sender);
+        let done = tokio::select! {
+            done = self.session.finish() => done,
             _ = self.signals.next() => Ok(()),
+        };
+        let mut show = Show::new(self.presenter);
+        while let Ok(event) = events.try_recv() {
+            show.event(&event)?;
         }
+        Ok(done?)
     }
 
     /// Reads a prompt; a backslash at the end of a line goes on with the next.

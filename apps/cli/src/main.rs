@@ -8,6 +8,7 @@ mod doctor;
 mod dream;
 mod fail;
 mod headless;
+mod health;
 mod instructions;
 mod interactive;
 mod log;
@@ -82,6 +83,7 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
         Command::Dream(args) => return Box::pin(dream::run(ground, args, presenter)).await,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
+        Command::Health(args) => health::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),
         Command::Recall(args) => recall::run(ground, args, presenter)?,
         Command::Search(args) => search::run(ground, args, presenter).await?,

@@ -5,6 +5,7 @@
 //! terminal sees it, so that no text can move the cursor or rename the window.
 //! Programs that read a pipe get the bytes as they are.
 
+use mnemon::engine::event::Kept;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -203,6 +204,16 @@ const NAME_CHARS: usize = 60;
 pub(crate) fn names(paths: &[PathBuf]) -> String {
     let names = paths.iter().filter_map(|path| path.file_name());
     names.map(|name| cut(&name.to_string_lossy(), NAME_CHARS)).collect::<Vec<_>>().join(", ")
+}
+
+/// What was kept after a turn, for people.
+pub(crate) fn remembered(paths: &[PathBuf], how: Kept) -> String {
+    let names = names(paths);
+    match how {
+        Kept::Saved => format!("saved to memory: {names}"),
+        Kept::ByRule => format!("kept by rule, without a model: {names}"),
+        Kept::Proposed => format!("proposed for memory: {names} (mnemon memory inbox)"),
+    }
 }
 
 /// A text on one line, at most so long.

@@ -24,9 +24,11 @@ macro_rules! limits {
 
 mod memory;
 mod replay;
+mod setups;
 
-pub use memory::{DreamLimits, PastLimits, RecallLimits};
+pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
+pub use setups::{HookLimits, McpLimits, SkillLimits};
 
 limits! {
     /// The limits in force.
@@ -113,6 +115,8 @@ limits! {
         notes: NotesLimits = NotesLimits::default(),
         /// Layer 4: summaries.
         compact: CompactLimits = CompactLimits::default(),
+        /// Layer 5: memories after a turn.
+        extract: ExtractLimits = ExtractLimits::default(),
         /// Layer 6: consolidation.
         dream: DreamLimits = DreamLimits::default(),
         /// Memories that are brought in.
@@ -121,6 +125,10 @@ limits! {
         past: PastLimits = PastLimits::default(),
         /// Instruction files.
         rules: RulesLimits = RulesLimits::default(),
+        /// Skills and custom commands.
+        skills: SkillLimits = SkillLimits::default(),
+        /// Servers that bring tools.
+        mcp: McpLimits = McpLimits::default(),
         /// Programs that are run at events.
         hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
@@ -277,24 +285,6 @@ limits! {
         brace_patterns: usize = 1_000,
         /// Bytes of all patterns that the braces of one rule's `paths` expand to.
         brace_bytes: usize = 4 * 1024 * 1024,
-    }
-}
-
-limits! {
-    /// How long hooks may take, and how much they may say (Q7).
-    HookLimits {
-        /// Seconds that a handler may take where it names no time.
-        timeout_s: u64 = 600,
-        /// Seconds that one may take before a person's message goes on.
-        prompt_timeout_s: u64 = 30,
-        /// Milliseconds that all handlers together have when a session ends.
-        session_end_ms: u64 = 1_500,
-        /// Characters of one text of a handler; what is longer goes to a file.
-        output_chars: usize = 10_000,
-        /// Bytes of a handler's output that are read.
-        output_bytes: u64 = 1024 * 1024,
-        /// How often in a row the model is kept at work by a hook when it would stop.
-        stop_blocks: u32 = 8,
     }
 }
 

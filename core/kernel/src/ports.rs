@@ -14,6 +14,7 @@ mod past;
 mod person;
 mod post;
 mod search;
+mod servers;
 mod shell;
 mod spending;
 mod transcripts;
@@ -27,7 +28,8 @@ pub use dreams::{
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
-    Bodies, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText,
+    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryIndex, MemoryLine,
+    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
 pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
@@ -38,6 +40,9 @@ pub use person::{Answer, Approver, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
 pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
+};
+pub use servers::{
+    Asks, Load, Reads, ServerError, ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
 pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,

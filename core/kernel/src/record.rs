@@ -15,7 +15,7 @@ mod decision;
 
 pub use decision::{
     AppliedEdit, BreakSeen, CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum,
-    Decision, RECALL_TOOL, Spilled,
+    Decision, Extracted, RECALL_TOOL, Spilled,
 };
 
 /// One entry of the log.

@@ -36,6 +36,9 @@ pub struct Settings {
     /// Programs run at events.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub hooks: Map<String, Value>,
+    /// Servers that bring tools, by name: `command`, `args` and `env`, or `url` and `headers`.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub mcp_servers: Map<String, Value>,
     /// A command that prints the status line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_line: Option<Value>,
@@ -172,6 +175,10 @@ pub struct Memory {
     /// deletions of what a person wrote wait. A repository's is not taken over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<Review>,
+    /// Whether sessions without a person in front of them keep memories after a
+    /// turn; unset, they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extract_headless: Option<bool>,
 }
 
 impl Memory {
@@ -365,7 +372,7 @@ mod tests {
 
     #[test]
     fn l5_24_what_is_reviewed_follows_the_setting() {
-        let memory = |review| Memory { review };
+        let memory = |review| Memory { review, ..Memory::default() };
         assert_eq!(memory(None).review_of(Deed::Usual), Review::Auto);
         assert_eq!(memory(None).review_of(Deed::DeletesPersons), Review::Inbox);
         assert_eq!(memory(Some(Review::Auto)).review_of(Deed::DeletesPersons), Review::Auto);

@@ -71,8 +71,13 @@ impl Fingerprint {
     #[must_use]
     pub fn of(text: &str) -> Self {
         let memory = Memory::parse(text);
-        let description = memory.front.description.unwrap_or_default();
-        let words: Vec<String> = words(&description).chain(words(memory.body)).collect();
+        Self::of_parts(&memory.front.description.unwrap_or_default(), memory.body)
+    }
+
+    /// The same from a description and a body.
+    #[must_use]
+    pub fn of_parts(description: &str, body: &str) -> Self {
+        let words: Vec<String> = words(description).chain(words(body)).collect();
         let mut runs: BTreeSet<u64> = words.windows(RUN).map(hash).collect();
         if words.len() < RUN && !words.is_empty() {
             runs.insert(hash(&words));

@@ -12,6 +12,7 @@ pub mod budget;
 mod fusion;
 pub mod inject;
 pub mod manifest;
+mod of_use;
 mod query;
 mod rank;
 mod scan;
@@ -22,6 +23,8 @@ mod words;
 
 pub use fusion::fuse;
 pub use manifest::{Manifest, Topic};
+pub use of_use::was_used;
 pub use rank::{Document, Hit, Ranking, rank};
+pub use text::stems;
 pub use tuning::Tuning;
 pub use words::{Counter, Words, rank_known};

@@ -10,6 +10,7 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Words that carry no meaning of their own; they are never looked for.
 /// Sorted, for binary search.
@@ -103,6 +104,19 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     each_word(text, |word| out.push(String::from_utf8_lossy(word).to_ascii_lowercase()));
     out
+}
+
+/// The stems of the words in a text that carry a meaning, each once.
+///
+/// ```
+/// let stems = mnemon_recall::stems("We deploy the shop on Fridays");
+/// assert_eq!(stems.into_iter().collect::<Vec<_>>(), ["deploy", "friday", "shop"]);
+/// ```
+#[must_use]
+pub fn stems(text: &str) -> BTreeSet<String> {
+    let stemmer = stemmer();
+    let words = words(text).into_iter().filter(|word| !is_stop_word(word));
+    words.map(|word| stem(&stemmer, &word).into_owned()).collect()
 }
 
 /// Calls with each word of a text. Plain ASCII words come as they stand, in

@@ -8,6 +8,7 @@
 
 use crate::envelope::{Envelope, ForkedFrom};
 use crate::line::{ANCHOR, encode};
+use mnemon_kernel::record::Extracted;
 use mnemon_kernel::{BlockView, Decision, Entry, Record, RecordId, SessionId};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -118,7 +119,8 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
         Decision::Voided { decision: id }
         | Decision::Noted { through: id, .. }
         | Decision::Pinned { record: id }
-        | Decision::Unpinned { record: id } => vec![id],
+        | Decision::Unpinned { record: id }
+        | Decision::Extracted(Extracted { through: id, .. }) => vec![id],
         Decision::Prelude(_)
         | Decision::Booked(_)
         | Decision::Retracted { .. }

@@ -59,6 +59,7 @@ impl Mapping {
             E::Special { path } => E::Special { path: self.back(&path) },
             E::TooLarge { path, bytes, max } => E::TooLarge { path: self.back(&path), bytes, max },
             E::Changed { path } => E::Changed { path: self.back(&path) },
+            E::Refused { path, reason } => E::Refused { path: self.back(&path), reason },
             E::Denied { path } => E::Denied { path: self.back(&path) },
             E::NoSpace { path } => E::NoSpace { path: self.back(&path) },
             E::Io { path, message } => E::Io { path: self.back(&path), message },

@@ -1,7 +1,7 @@
 //! Hooks around a conversation: its start and end, what the person says, when
 //! the model would stop, compactions, instruction files.
 
-use super::{CONTEXT, FEEDBACK};
+use super::FEEDBACK;
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
@@ -27,9 +27,7 @@ impl Session {
         }
         let (id, kind) = self.agent_names();
         let verdict = self.fire(&Occasion::SubagentStart { id: &id, kind: &kind }, cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::SubagentStart, context);
-        }
+        self.keep_contexts(HookEvent::SubagentStart, verdict.contexts);
         self.attach_hook_texts().await
     }
 
@@ -67,9 +65,7 @@ impl Session {
         let model = self.model().to_string();
         let start = Occasion::SessionStart { source, model: &model };
         let verdict = self.fire(&start, cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::SessionStart, context);
-        }
+        self.keep_contexts(HookEvent::SessionStart, verdict.contexts);
         self.attach_hook_texts().await
     }
 
@@ -89,9 +85,7 @@ impl Session {
             self.hooking.stop = None;
             return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}")));
         }
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::UserPromptSubmit, context);
-        }
+        self.keep_contexts(HookEvent::UserPromptSubmit, verdict.contexts);
         Ok(Ok(()))
     }
 
@@ -114,9 +108,7 @@ impl Session {
             return Ok(false);
         }
         let (event, verdict) = self.fire_stop(last, times, cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, event, context);
-        }
+        self.keep_contexts(event, verdict.contexts);
         let stops = self.hooking.stop.take().is_some();
         let Some(reason) = verdict.blocked.filter(|_| !stops) else { return Ok(false) };
         let most = self.config.limits.hooks.stop_blocks;

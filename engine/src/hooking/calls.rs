@@ -1,6 +1,6 @@
 //! Hooks around the calls of tools.
 
-use super::{CONTEXT, FEEDBACK};
+use super::FEEDBACK;
 use crate::session::{Error, Session};
 use crate::tools::{ToolCall, ToolOutput};
 use mnemon_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission};
@@ -20,9 +20,7 @@ impl Session {
     ) -> Result<Said, Error> {
         let asked = call.clone();
         let verdict = self.fire(&Occasion::PreToolUse(told(&asked)), cancel).await?;
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, HookEvent::PreToolUse, context);
-        }
+        self.keep_contexts(HookEvent::PreToolUse, verdict.contexts);
         if let Some(input) = verdict.input {
             call.input = input;
         }
@@ -51,9 +49,7 @@ impl Session {
         if let Some(reason) = verdict.blocked {
             self.keep_for_model(FEEDBACK, event, reason);
         }
-        for context in verdict.contexts {
-            self.keep_for_model(CONTEXT, event, context);
-        }
+        self.keep_contexts(event, verdict.contexts);
         if let Some(shown) = verdict.output {
             output.content = match shown {
                 Value::String(_) | Value::Array(_) => shown,
@@ -89,7 +85,7 @@ impl Session {
     /// Whether the rule of a handler's `if` speaks of the call.
     pub(super) fn is_meant(&self, handler: &Handler, occasion: &Occasion<'_>) -> bool {
         let (Some(rule), Some(call)) = (&handler.condition, occasion.call()) else { return true };
-        let Some(tool) = self.toolbox.get(call.tool) else { return false };
+        let Some(tool) = self.find_tool(call.tool) else { return false };
         self.permit.speaks_of(rule, call.tool, &tool.access(call.input, &self.context))
     }
 }

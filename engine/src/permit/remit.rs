@@ -58,6 +58,7 @@ impl Remit {
                 deny(format!("{} is outside of where this task may write", path.display()))
             }
             Access::Execute(_) => Verdict::AllowIfItOnlyReads,
+            Access::Server { .. } => deny("servers are not for this task".into()),
             Access::Fetch { .. } => deny("nothing is fetched for this task".into()),
         }
     }

@@ -83,7 +83,7 @@ impl Rule {
     #[must_use]
     pub fn covering(tool: &str, access: &Access, places: &Places) -> String {
         match access {
-            Access::Nothing => tool.to_owned(),
+            Access::Nothing | Access::Server { .. } => tool.to_owned(),
             Access::Execute(command) => {
                 let words: Vec<&str> = command.split_whitespace().take(2).collect();
                 if command.contains(SHELL_SPECIAL) || words.is_empty() {

@@ -5,7 +5,7 @@ use crate::ask::{SideAsker, SideBookings};
 use crate::background::Background;
 use crate::config::Config;
 use crate::permit::Places;
-use crate::tools::{Snipping, ToolContext};
+use crate::tools::ToolContext;
 use crate::world::World;
 use mnemon_kernel::{Flag, SessionId};
 use std::path::PathBuf;
@@ -43,10 +43,7 @@ pub(super) fn context(
     let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
     context.ask = Some(Arc::new(asker));
     context.crew = Some(crew.clone());
-    context.confinement = config.confinement.clone();
-    if !config.flags.is_on(Flag::Snip) {
-        context.snipping = Snipping::Off;
-    }
+    context.follow(config);
     context
 }
 

@@ -87,6 +87,9 @@ impl Session {
         for record in &conversation.records {
             self.remember_reads(record);
             self.keep_data(record);
+            if let Entry::Decision(Decision::Extracted(extracted)) = &record.entry {
+                self.remembering.extraction.restore(extracted.through.clone());
+            }
         }
         self.last = conversation.records.last().map(|record| record.id.clone());
         self.fold = fold_of(conversation.records, &self.config.limits);

@@ -6,7 +6,8 @@
 
 use mnemon_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
 use mnemon_kernel::settings::PermissionMode;
-use mnemon_kernel::{Limits, SessionId};
+use mnemon_kernel::{Flag, Limits, SessionId};
+use mnemon_skills::Shelf;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{Asker, Todo};
 use crate::agents::Crew;
 use crate::compacting::SnipRequest;
+use crate::config::Config;
+use crate::skilled::SkillRequest;
 use crate::world::World;
 
 /// The field of a result's structured form that names versions of files.
@@ -36,6 +39,8 @@ pub struct ToolContext {
     pub ask: Option<Arc<dyn Asker>>,
     /// Whether the model may take ranges out of its view.
     pub snipping: Snipping,
+    /// Skills that can be taken up.
+    pub skills: Arc<Shelf>,
     /// Who the session is among its agents; none where it has none.
     pub crew: Option<Crew>,
     /// What commands are held to by the operating system (S8).
@@ -65,6 +70,8 @@ struct ToolState {
     untold_jobs: BTreeSet<String>,
     /// Ranges that the model wants out of view before the next request.
     snips: Vec<SnipRequest>,
+    /// Skills that the model wants to take up.
+    skills: Vec<SkillRequest>,
     /// The plan file, while in plan mode.
     plan: Option<PathBuf>,
     /// The mode that follows plan mode, once the person agreed.
@@ -86,6 +93,7 @@ impl ToolContext {
             roots,
             ask: None,
             snipping: Snipping::On,
+            skills: Arc::default(),
             crew: None,
             confinement: Confinement::Free,
             state: Mutex::new(state),
@@ -111,10 +119,20 @@ impl ToolContext {
             roots: self.roots.clone(),
             ask: self.ask.clone(),
             snipping: Snipping::Off,
+            skills: Arc::clone(&self.skills),
             crew: None,
             // Commands of background agents only read (S3), and are held to it.
             confinement: Confinement::Sandbox { writable: Vec::new() },
             state: Mutex::new(state),
+        }
+    }
+
+    /// Takes over what a session is started with.
+    pub(crate) fn follow(&mut self, config: &Config) {
+        self.confinement = config.confinement.clone();
+        self.skills = Arc::clone(&config.skills);
+        if !config.flags.is_on(Flag::Snip) {
+            self.snipping = Snipping::Off;
         }
     }
 
@@ -216,6 +234,17 @@ impl ToolContext {
     /// Asks for a range to be taken out of view before the next request.
     pub fn request_snip(&self, request: SnipRequest) {
         self.state().snips.push(request);
+    }
+
+    /// Asks for a skill to be brought in.
+    pub fn request_skill(&self, request: SkillRequest) {
+        self.state().skills.push(request);
+    }
+
+    /// Takes the skills that were asked for since this was last asked.
+    #[must_use]
+    pub fn take_skills(&self) -> Vec<SkillRequest> {
+        std::mem::take(&mut self.state().skills)
     }
 
     /// Takes the ranges that were asked for since this was last asked.

@@ -51,6 +51,7 @@ impl Bench {
             web: web.clone(),
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
+            servers: None,
             hooks: None,
             past: None,
             memories: None,

@@ -2,6 +2,7 @@
 
 use crate::notes::{Flaw, Notes, safe};
 use crate::template::Template;
+use mnemon_kernel::tokens::estimate_text;
 use mnemon_kernel::{Decision, Limits, RecordId};
 
 /// An update that is taken.
@@ -31,6 +32,16 @@ pub enum Rejected {
     /// It says no more than the notes before.
     #[error("nothing was written")]
     Unchanged,
+    /// They are over their cap already, and would become longer (L3.3).
+    #[error("the notes have {before} tokens, may have {most}, and would have {after}")]
+    Longer {
+        /// What they have.
+        before: u64,
+        /// What they would have.
+        after: u64,
+        /// What they may have.
+        most: u64,
+    },
     /// There is far too much of it.
     #[error("the notes would have {bytes} bytes, more than {most}")]
     TooLarge {
@@ -41,11 +52,12 @@ pub enum Rejected {
     },
 }
 
-/// Judges what an agent made of the notes. Sections over their caps are no
-/// reason to throw an update away: the next one is told of them (L3.3).
+/// Judges what an agent made of the notes. That a cap is passed is no reason to
+/// throw an update away: the next one is told of it. It has to shorten them
+/// then, so that they never grow without end (L3.3).
 ///
 /// # Errors
-/// If a heading or a line in italics was changed, nothing was, or it is too large.
+/// If a heading or a line in italics was changed, nothing was, or it is too long.
 pub fn judge(
     before: &str,
     after: &str,
@@ -62,5 +74,10 @@ pub fn judge(
     if text == before {
         return Err(Rejected::Unchanged);
     }
-    Ok(Accepted { tokens: notes.tokens(limits).0, text })
+    let tokens = |text: &str| estimate_text(text, limits).0;
+    let (before, after, most) = (tokens(before), tokens(&text), limits.notes.file_tokens);
+    if before > most && after > before {
+        return Err(Rejected::Longer { before, after, most });
+    }
+    Ok(Accepted { tokens: after, text })
 }

@@ -11,9 +11,10 @@ use crate::report::{ABSORBED, Reasons, Told};
 use crate::{Rules, Texts, is_list, others, said, texts, topics};
 use mnemon_kernel::ports::{Stored, SwapEdit, Writer};
 use mnemon_kernel::settings::{self, Deed, Review};
+use mnemon_memfile::frontmatter::Trust;
 use mnemon_memfile::index::{INDEX_FILE, resolve};
 use mnemon_memfile::similar::Fingerprint;
-use mnemon_memfile::{Index, Pointer};
+use mnemon_memfile::{Index, Memory, Pointer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change that waits for the person.
@@ -146,10 +147,28 @@ impl<'a> Merge<'a> {
             let waits = self.review.review_of(Deed::DeletesPersons) == Review::Inbox;
             return (by_person && lost && waits).then(|| "a person wrote it".to_owned());
         };
+        if let Some(stranger) = self.takes_over_strangers(path, text) {
+            return Some(format!("it takes over what {stranger} has from strangers"));
+        }
         let percent = self.rules.limits.novel_percent;
         let line = self.vocabulary.new_line(base.unwrap_or_default(), text, percent)?;
         let line: String = line.trim().chars().take(100).collect();
         Some(format!("no memory and no log says: \"{line}\""))
+    }
+
+    /// A memory of data from strangers whose words a text took over without
+    /// their mark (L5.26).
+    fn takes_over_strangers(&self, path: &str, text: &str) -> Option<&str> {
+        if Memory::parse(text).front.trust == Trust::Tainted {
+            return None;
+        }
+        let print = Fingerprint::of(text);
+        let mut others = topics(&self.base).filter(|(other, _)| *other != path);
+        let found = others.find(|(_, other)| {
+            Memory::parse(other).front.trust == Trust::Tainted
+                && said(other).share_in([&print]) >= ABSORBED
+        });
+        found.map(|(other, _)| other)
     }
 
     /// Both changed it: the store's stays.

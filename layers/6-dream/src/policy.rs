@@ -33,7 +33,7 @@ pub enum Closed {
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Off => f.write_str("dreams are switched off (autoDreamEnabled, flag dream)"),
+            Self::Off => f.write_str("dreams are switched off (flag dream)"),
             Self::Recent { minutes, hours } => {
                 let (ago, rest) = (minutes / 60, minutes % 60);
                 write!(

@@ -4,12 +4,12 @@ use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
-use mnemon_engine::{AutoDream, Config, Offers};
+use mnemon_engine::{Allowed, AutoDream, Config, Offers, Remote, Setting};
 use mnemon_kernel::settings::{PermissionMode, Surface};
 use mnemon_kernel::{Limits, ModelTable};
 use mnemon_prefix::system::Surroundings;
-use mnemon_settings::Resolved;
 use mnemon_settings::provider::{Choice, models, window_overrides};
+use mnemon_settings::{Place, Resolved};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,6 +60,7 @@ impl Builder {
             effort: own.effort.clone(),
             betas: choice.betas.clone(),
             budget: own.budget,
+            extraction: self.extraction(resolved),
             offers: Offers::from(&own.provider),
             surroundings,
             hooks: self.hook_registry(resolved),
@@ -77,6 +78,19 @@ impl Builder {
             entrypoint: self.entrypoint.clone(),
             ..Config::new(cwd.to_owned())
         })
+    }
+
+    /// Where sessions run, for what is kept after a turn (L5.13).
+    fn extraction(&self, resolved: &Resolved) -> Setting {
+        let off = resolved.settings.mnemon.memory.extract_headless == Some(false);
+        Setting {
+            surface: self.surface,
+            headless: if off { Allowed::No } else { Allowed::Yes },
+            remote: match resolved.ambient.place {
+                Place::Remote => Remote::Yes,
+                Place::Own => Remote::No,
+            },
+        }
     }
 
     /// Whether turns may start dreams. A run that ends with its answer would

@@ -2,12 +2,26 @@
 
 use super::{Builder, Wanted};
 use crate::hooks;
+use crate::servers::{self, NamedServers};
 use crate::shell;
+use crate::skills;
+use mnemon_engine::tools::{server_tools, skill_tool};
+use mnemon_engine::{Config, Tool, World};
 use mnemon_hooks::Registry;
-use mnemon_kernel::ports::{Confinement, Hooks};
+use mnemon_kernel::ports::{Confinement, Hooks, Servers};
 use mnemon_settings::Resolved;
+use mnemon_settings::trust::Trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Where an agent is put together.
+pub(super) struct Ground<'a> {
+    pub(super) home: &'a Path,
+    pub(super) root: &'a Path,
+    pub(super) cwd: &'a Path,
+    pub(super) trust: &'a Trust,
+    pub(super) resolved: &'a Resolved,
+}
 
 impl Builder {
     /// Who runs the handlers of hooks; nobody where there are none.
@@ -25,6 +39,31 @@ impl Builder {
             Wanted::Yes => Arc::new(hooks::registry(resolved)),
             Wanted::No => Arc::default(),
         }
+    }
+
+    /// Brings in skills and servers, and gives the tools that they need.
+    pub(super) fn set_up(
+        &self,
+        world: &mut World,
+        config: &mut Config,
+        ground: &Ground<'_>,
+    ) -> (Vec<Arc<dyn Tool>>, NamedServers) {
+        let mut extra: Vec<Arc<dyn Tool>> = Vec::new();
+        let mut named = NamedServers::default();
+        if self.setups == Wanted::Yes {
+            let Ground { home, root, cwd, trust, resolved } = *ground;
+            let limits = &config.limits.skills;
+            let places = skills::Ground { home, cwd, root, trust, limits };
+            config.skills = Arc::new(skills::shelf(&places));
+            named = servers::named(resolved, root, trust, &self.variables);
+            let made = servers::make(&named, &config.roots, resolved, &config.limits.mcp);
+            world.servers = made.map(|servers| Arc::new(servers) as Arc<dyn Servers>);
+        }
+        extra.extend(config.skills.has_for_model().then(skill_tool));
+        if world.servers.is_some() {
+            extra.extend(server_tools());
+        }
+        (extra, named)
     }
 
     /// What the commands of the conversation are held to (S8).

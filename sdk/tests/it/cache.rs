@@ -107,6 +107,7 @@ async fn pc6_a_break_that_nobody_announced_is_told_once_with_its_cost() {
     let relay = crate::place::Relay::start(&place.server.base_url(), &other.base_url());
     let variables = std::collections::BTreeMap::from([
         ("ANTHROPIC_BASE_URL".to_owned(), relay.url()),
+        ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ("ANTHROPIC_API_KEY".to_owned(), "k".to_owned()),
     ]);
     let agent = place.builder().environment(variables, None).build().await.unwrap();

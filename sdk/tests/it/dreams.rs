@@ -724,3 +724,23 @@ async fn l4_9_a_dream_starts_nothing_of_its_own() {
         bed.place.server.requests().iter().map(|request| request.source().to_owned()).collect();
     assert_eq!(sources.iter().filter(|source| *source == "dream").count(), 2, "{sources:?}");
 }
+
+#[tokio::test]
+async fn q2_a_dream_that_failed_is_not_tried_again_in_the_session() {
+    let bed = Bed::new(|dir| {
+        let broken = write_call(Reply::default(), dir, "owner.md", "---\nname: never closed\n");
+        dreamer(dir, vec![broken])
+    })
+    .await;
+    let agent = bed.agent().await;
+    Bed::sessions(&agent, 9);
+    let mut session = agent.start();
+    say_ok(&mut session, "hello there").await;
+    session.finish().await.unwrap();
+    let asked = bed.place.server.requests_of("dream").len();
+    assert!(asked > 0);
+    bed.place.clock.advance(std::time::Duration::from_hours(1));
+    say_ok(&mut session, "hello again").await;
+    session.finish().await.unwrap();
+    assert_eq!(bed.place.server.requests_of("dream").len(), asked);
+}

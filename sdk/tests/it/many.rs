@@ -157,7 +157,7 @@ async fn one_run(seed: u64) {
 #[tokio::test]
 async fn l7_8_agents_compact_while_their_parent_waits_compacts_or_cancels() {
     for seed in 0..12 {
-        one_run(seed).await;
+        Box::pin(one_run(seed)).await;
     }
 }
 
@@ -165,7 +165,7 @@ async fn l7_8_agents_compact_while_their_parent_waits_compacts_or_cancels() {
 #[ignore = "the full figure, for soak runs"]
 async fn l7_8_a_thousand_seeded_runs_soak() {
     for seed in 0..1_000 {
-        one_run(seed).await;
+        Box::pin(one_run(seed)).await;
     }
     println!("1,000 seeded runs without a deadlock");
 }

@@ -34,6 +34,7 @@ impl Place {
             ("MNEMON_LIMIT_MAX_RETRIES".to_owned(), "2".to_owned()),
             // Requests beside the conversation are for the tests that are about them.
             ("MNEMON_FLAG_SESSION_MEMORY".to_owned(), "0".to_owned()),
+            ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ]);
         variables.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         Agent::builder(self.dirs.project())

@@ -18,6 +18,7 @@ async fn q8_a_server_that_speaks_chat_completions_runs_tools_too() {
         ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", place.server.base_url())),
         ("OPENAI_API_KEY".to_owned(), "k".to_owned()),
         ("MNEMON_MODEL".to_owned(), "llama-4".to_owned()),
+        ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
     ]);
     let agent = Agent::builder(place.dirs.project())
         .environment(variables, None)

@@ -111,15 +111,7 @@ impl Store {
         let mut held = self.begin()?;
         self.notice_some(&mut held, &[INDEX_FILE], by)?;
         let now = self.state(INDEX_FILE)?.content;
-        match expect {
-            Expect::Nothing if now.is_some() => {
-                return Err(Error::Exists { path: INDEX_FILE.to_owned() });
-            }
-            Expect::Content(expected) if now.as_ref() != Some(expected) => {
-                return Err(Error::Changed { path: INDEX_FILE.to_owned() });
-            }
-            _ => {}
-        }
+        expect.check(INDEX_FILE, now.as_ref())?;
         let mut indexes = Indexes::load(self)?;
         indexes.replace(text)?;
         self.commit(&mut held, Action::Index.into(), indexes.edits(), by)

@@ -32,6 +32,18 @@ pub enum Expect {
     Content(ContentId),
 }
 
+impl Expect {
+    /// Whether what is there is what has to be.
+    pub(super) fn check(&self, path: &str, now: Option<&ContentId>) -> Result<(), Error> {
+        let path = path.to_owned();
+        match self {
+            Self::Nothing if now.is_some() => Err(Error::Exists { path }),
+            Self::Content(expected) if now != Some(expected) => Err(Error::Changed { path }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// A memory to save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Save<'a> {
@@ -73,13 +85,7 @@ impl Store {
         };
         self.notice_some(&mut held, &[path.as_str(), INDEX_FILE], by)?;
         let before = self.state(path.as_str())?;
-        match (&save.expect, &before.content) {
-            (Expect::Nothing, Some(_)) => return Err(Error::Exists { path: path.to_string() }),
-            (Expect::Content(expected), now) if now.as_ref() != Some(expected) => {
-                return Err(Error::Changed { path: path.to_string() });
-            }
-            _ => {}
-        }
+        save.expect.check(path.as_str(), before.content.as_ref())?;
         let action = if before.content.is_none() { Action::Add } else { Action::Update };
         let mut written = Written::start(self)?;
         written.put(&path, save, before)?;

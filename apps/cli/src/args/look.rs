@@ -134,6 +134,20 @@ pub(crate) struct ShowResultArgs {
     pub(crate) json: bool,
 }
 
+/// `mnemon health`.
+#[derive(Debug, Args)]
+pub(crate) struct HealthArgs {
+    /// One session of this directory; all of them where nothing is said
+    #[arg(long, value_name = "ID", conflicts_with = "week")]
+    pub(crate) session: Option<String>,
+    /// The last seven days, in every project
+    #[arg(long)]
+    pub(crate) week: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `mnemon search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {

@@ -1,21 +1,67 @@
 //! What people set up around the agent: hooks that do nothing or fail (Q7),
-//! and what commands are held to (S8).
+//! skills, servers, and what commands are held to (S8).
 
 use super::{AREA as PLATFORM, Finding, Severity};
 use mnemon::Agent;
 use mnemon::hooking::Act;
+use mnemon::kernel::ports::ServerState;
 use mnemon::kernel::{Decision, Entry};
 use mnemon::transcript::{Decoded, decode};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 const HOOKS: &str = "hooks";
+const SERVERS: &str = "servers";
 
 /// Looks through the set-up.
 pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let mut findings = sandbox(agent);
     findings.extend(hooks(agent));
+    findings.extend(agent.config().skills.problems.iter().map(|problem| {
+        Finding::new(Severity::Warning, "skills", problem).fix("mend the file, or take it out")
+    }));
     findings.extend(failed_hooks(agent).await);
+    findings.extend(servers(agent).await);
+    findings
+}
+
+/// Servers that cannot be used, and whether the others come up.
+async fn servers(agent: &Agent) -> Vec<Finding> {
+    let named = agent.named_servers();
+    let mut findings = Vec::new();
+    for broken in &named.broken {
+        let message = format!("{} is not used ({}): {}", broken.name, broken.origin, broken.reason);
+        findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("mend its entry"));
+    }
+    if !named.untrusted.is_empty() {
+        let message = format!(
+            "servers of this repository are off, because nobody trusts it: {}",
+            named.untrusted.join(", ")
+        );
+        findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("mnemon trust"));
+    }
+    let Some(servers) = &agent.world().servers else { return findings };
+    servers.connect();
+    servers.settled(Duration::from_millis(agent.config().limits.mcp.start_ms)).await;
+    for view in servers.list() {
+        let (name, tools) = (&view.name, view.tools.len());
+        findings.push(match &view.state {
+            ServerState::Up(revision) => {
+                let message = format!("{name} is there: {tools} tools, protocol {revision}");
+                Finding::new(Severity::Info, SERVERS, message)
+            }
+            ServerState::Down(why) => {
+                let message = format!("{name} is not there ({}): {why}", view.origin);
+                let fix = "start its command by hand, or take it out of mcpServers";
+                Finding::new(Severity::Warning, SERVERS, message).fix(fix)
+            }
+            ServerState::Idle | ServerState::Connecting => {
+                let message = format!("{name} has not answered yet ({})", view.origin);
+                Finding::new(Severity::Warning, SERVERS, message).fix("try again")
+            }
+        });
+    }
     findings
 }
 

@@ -6,10 +6,13 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::present::{Look, Presenter, cut, names};
+use crate::present::{Look, Presenter, cut, names, remembered};
+use mnemon::engine::event::Kept;
+use mnemon::kernel::ports::ServerState;
 use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
 use mnemon::settings::provider::KeySource;
+use mnemon::skilling::Skill;
 use mnemon::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::io;
@@ -64,9 +67,9 @@ impl Printer {
             "model": crate::setup::model_name(agent, session),
             "provider": agent.provider().kind.as_str(),
             "tools": agent.toolbox().names().collect::<Vec<_>>(),
-            "mcp_servers": [],
-            "slash_commands": [],
-            "skills": [],
+            "mcp_servers": servers(agent),
+            "slash_commands": called(session, Skill::is_for_person),
+            "skills": called(session, Skill::is_for_model),
             "plugins": [],
             "permissionMode": config.permission_mode.as_str(),
             "apiKeySource": key_source,
@@ -120,9 +123,17 @@ impl Printer {
         Ok(())
     }
 
+    /// What happens after the turn. Programs have their result by then.
+    pub(super) fn afterwards(&self, event: &Event) {
+        if self.format == OutputFormat::Text {
+            self.notice(event);
+        }
+    }
+
     fn notice(&self, event: &Event) {
-        // What a person should know is said in any case.
-        let is_said = matches!(event, Event::Notice(_));
+        // What a person should know is said in any case, and what is written for
+        // their later sessions (L5.15).
+        let is_said = matches!(event, Event::Notice(_) | Event::Remembered { .. });
         if self.verbosity == Verbosity::Normal && !is_said {
             return;
         }
@@ -144,6 +155,9 @@ impl Printer {
                 (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
             Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
+            Event::Remembered { paths, how } => {
+                (Look::Dim, format!("note: {}", remembered(paths, *how)))
+            }
             Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
             _ => return,
         };
@@ -158,6 +172,26 @@ impl Printer {
         }
         Presenter::json_line(&value)
     }
+}
+
+/// The servers that bring tools; they start with the first message.
+fn servers(agent: &Agent) -> Vec<Value> {
+    let views = agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let shown = views.iter().map(|view| {
+        let status = match view.state {
+            ServerState::Idle | ServerState::Connecting => "pending",
+            ServerState::Up(_) => "connected",
+            ServerState::Down(_) => "failed",
+        };
+        json!({"name": view.name, "status": status, "source": view.origin})
+    });
+    shown.collect()
+}
+
+/// The names of the skills of which something holds.
+fn called(session: &Session, is: fn(&Skill) -> bool) -> Vec<String> {
+    let skills = session.config().skills.skills().iter();
+    skills.filter(|skill| is(skill)).map(|skill| skill.name.clone()).collect()
 }
 
 /// An event as a line of stream-json; none for what the format does not have.
@@ -186,6 +220,14 @@ fn streamed(event: &Event) -> Option<Value> {
             let memories: Vec<Value> =
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
             system("memory_recall", json!({"mode": "select", "memories": memories}))
+        }
+        Event::Remembered { paths, how } => {
+            let how = match how {
+                Kept::Saved => "saved",
+                Kept::ByRule => "by_rule",
+                Kept::Proposed => "proposed",
+            };
+            system("mnemon_remembered", json!({"how": how, "paths": paths}))
         }
         Event::Task(task) => system("mnemon_task", task_fields(task)),
         Event::Text(_)

@@ -3,12 +3,14 @@
 
 use super::{Flow, Repl, choose, compact, context, memory, messages, note_damage, notes, tasks};
 use crate::cost;
+use crate::health;
 use crate::log;
 use crate::pick::Opened;
-use crate::present::Look;
+use crate::present::{Look, cut};
 use crate::setup;
 use anyhow::Result;
 use mnemon::kernel::ModelId;
+use mnemon::kernel::ports::ServerState;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -38,6 +40,18 @@ const COMMANDS: &[Command] = &[
         run: |repl, _| {
             Box::pin(async move {
                 cost::show_session(repl.agent, &repl.session, &repl.presenter).await?;
+                Ok(Flow::GoOn)
+            })
+        },
+    },
+    Command {
+        names: &["health"],
+        takes: "",
+        about: "whether memory and context management earn their keep",
+        run: |repl, _| {
+            Box::pin(async move {
+                let id = repl.session.id();
+                health::show_session(repl.agent, id, &repl.presenter).await?;
                 Ok(Flow::GoOn)
             })
         },
@@ -154,6 +168,18 @@ const COMMANDS: &[Command] = &[
         },
     },
     Command {
+        names: &["mcp"],
+        takes: "",
+        about: "servers that bring tools, and how they are",
+        run: |repl, _| Box::pin(async move { servers(repl) }),
+    },
+    Command {
+        names: &["skills"],
+        takes: "",
+        about: "skills and custom commands; call one as /NAME [ARGUMENTS]",
+        run: |repl, _| Box::pin(async move { skills(repl) }),
+    },
+    Command {
         names: &["quit", "exit"],
         takes: "",
         about: "leave",
@@ -165,6 +191,11 @@ const COMMANDS: &[Command] = &[
 pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
+        let skills = std::sync::Arc::clone(&repl.session.config().skills);
+        if skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person) {
+            let prompt = format!("/{text}");
+            return repl.turn(Some(&prompt)).await.map(|(flow, _)| flow);
+        }
         let text = format!("there is no command /{name}; /help lists them");
         repl.presenter.note(Look::Yellow, &text);
         return Ok(Flow::GoOn);
@@ -183,6 +214,54 @@ fn help(repl: &Repl<'_>) -> Result<Flow> {
         .collect();
     repl.presenter.table(&rows)?;
     repl.presenter.line("a backslash at the end of a line goes on with the next")?;
+    Ok(Flow::GoOn)
+}
+
+fn servers(repl: &Repl<'_>) -> Result<Flow> {
+    let named = repl.agent.named_servers();
+    let views = repl.agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let mut rows: Vec<Vec<String>> = views
+        .iter()
+        .map(|view| {
+            let state = match &view.state {
+                ServerState::Idle => "starts with the first message".to_owned(),
+                ServerState::Connecting => "starting".to_owned(),
+                ServerState::Up(revision) => format!("{} tools, {revision}", view.tools.len()),
+                ServerState::Down(why) => format!("not there: {}", cut(why, 80)),
+            };
+            vec![view.name.clone(), state, view.origin.clone()]
+        })
+        .collect();
+    let off = |name: &String| vec![name.clone(), "off: `mnemon trust`".to_owned(), String::new()];
+    rows.extend(named.untrusted.iter().map(off));
+    let broken = named.broken.iter();
+    rows.extend(broken.map(|own| vec![own.name.clone(), own.reason.clone(), own.origin.clone()]));
+    if rows.is_empty() {
+        repl.presenter.line("there are none; name one under mcpServers in the settings")?;
+        return Ok(Flow::GoOn);
+    }
+    repl.presenter.table(&rows)?;
+    Ok(Flow::GoOn)
+}
+
+fn skills(repl: &Repl<'_>) -> Result<Flow> {
+    let shelf = &repl.session.config().skills;
+    if shelf.skills().is_empty() {
+        let home = repl.agent.home().skills();
+        repl.presenter.line(&format!("there are none; put one in {}", home.display()))?;
+        return Ok(Flow::GoOn);
+    }
+    let rows: Vec<Vec<String>> = shelf
+        .skills()
+        .iter()
+        .map(|skill| {
+            let hint = skill.argument_hint.as_deref().unwrap_or_default();
+            let slash = if skill.is_for_person() { "/" } else { "" };
+            let usage = format!("{slash}{} {hint}", skill.name);
+            vec![usage.trim_end().to_owned(), cut(&skill.description, 80)]
+        })
+        .collect();
+    repl.presenter.table(&rows)?;
     Ok(Flow::GoOn)
 }
 

@@ -37,8 +37,10 @@ pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
             return Ok(Flow::GoOn);
         }
     };
-    if let Some(outside) = needs_an_editor(&command) {
-        // The editor and this prompt would read the same keys.
+    if !repl.lines.are_typed()
+        && let Some(outside) = needs_an_editor(&command)
+    {
+        // The lines of a pipe are read ahead; an editor would not get them.
         let note = format!("{outside} opens an editor; use `mnemon memory {outside}` elsewhere");
         repl.presenter.note(Look::Yellow, &note);
         return Ok(Flow::GoOn);

@@ -1,7 +1,7 @@
 //! A turn on the terminal, as it happens.
 
 use super::{compact, tasks};
-use crate::present::{Look, Presenter, cut, names, size};
+use crate::present::{Look, Presenter, cut, names, remembered, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
@@ -74,6 +74,9 @@ impl Show {
             Event::Compacted(report) => self.line(Look::Dim, &compact::told(report).join("\n")),
             Event::Recalled { paths } => {
                 self.line(Look::Dim, &format!("--- recalled {} ---", names(paths)))
+            }
+            Event::Remembered { paths, how } => {
+                self.line(Look::Dim, &format!("--- {} ---", remembered(paths, *how)))
             }
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Task(task) => match tasks::told(task) {

@@ -53,6 +53,7 @@ impl Desk {
             .env("MNEMON_LIMIT_RETRY_MAX_MS", "2")
             // Requests beside the conversation are for the tests that are about them.
             .env("MNEMON_FLAG_SESSION_MEMORY", "0")
+            .env("MNEMON_FLAG_EXTRACT", "0")
             .current_dir(self.files.project())
             .args(args)
             .stdin(Stdio::null());

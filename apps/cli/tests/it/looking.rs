@@ -1,7 +1,7 @@
 //! Commands that look and change nothing.
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::Scenario;
+use mnemon_testkit::{Reply, Scenario};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -161,4 +161,22 @@ fn c5_c6_variables_set_models_and_flags_and_the_command_line_wins() {
     let mut command = desk.command(&["-p", "x"]);
     let ran = Running::start(command.env("MNEMON_PROVIDER", "nobody"), None).end().failed(2);
     assert!(ran.err.contains("MNEMON_PROVIDER"), "{}", ran.err);
+}
+
+#[test]
+fn q10_health_tells_of_cache_cost_and_memories() {
+    let desk = Desk::with(Scenario::new().otherwise(Reply::text("ok")));
+    desk.run(&["-p", "hello there"]).ok();
+    desk.run(&["-p", "-c", "and once more"]).ok();
+    let health = desk.run(&["health", "--json"]).ok().json();
+    assert_eq!((&health["scope"], &health["sessions"]), (&"project".into(), &1.into()));
+    assert!(health["cache_hit_rate"].as_f64().unwrap() > 0.0, "{health}");
+    assert!(health["cost_usd"].as_f64().unwrap() > 0.0, "{health}");
+    assert_eq!(health["breaker_trips"], 0);
+    let week = desk.run(&["health", "--week", "--json"]).ok().json();
+    assert_eq!((&week["scope"], &week["sessions"]), (&"week".into(), &1.into()));
+    let told = desk.run(&["health"]).ok().out;
+    for part in ["cache", "summaries", "none", "breaker", "background"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
 }

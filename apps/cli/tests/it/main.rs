@@ -11,6 +11,7 @@
 
 mod desk;
 mod dream;
+mod extract;
 mod headless;
 mod hooks;
 mod inbox;

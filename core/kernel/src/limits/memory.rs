@@ -5,6 +5,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 limits! {
+    /// Layer 5: what is reviewed after a turn, and what earns its place (L5).
+    ExtractLimits {
+        /// A review takes place every so many turns.
+        every_turns: u64 = 1,
+        /// Most requests of one review.
+        rounds: u32 = 5,
+        /// Longest a review may take, in seconds.
+        deadline_s: u64 = 600,
+        /// Largest memory that is written without a person, in bytes: what recall shows of one.
+        file_bytes: usize = 4_096,
+        /// Percentage of a memory's words that somebody has to have said.
+        evidence_percent: u64 = 25,
+        /// Percentage of a memory's words that the person has to have said for it to count as stated.
+        stated_percent: u64 = 50,
+        /// Percentage of a memory's words that only strangers said, from which on it rests on them.
+        stranger_percent: u64 = 34,
+        /// Percentage of a memory that instruction files may say already.
+        instruction_percent: u64 = 60,
+        /// Percentage of a memory's words that may be paths.
+        path_percent: u64 = 15,
+        /// Most lines of code in a memory.
+        code_lines: usize = 5,
+        /// Messages that a memory names as its source.
+        source_messages: usize = 5,
+        /// Longest sentence that is kept by rule, in characters.
+        rule_chars: usize = 400,
+        /// Most memories that rules keep after one turn.
+        rule_memories: usize = 5,
+    }
+}
+
+limits! {
     /// Layer 6: when memories are consolidated, and what a dream may do (L6).
     DreamLimits {
         /// Hours between two dreams.
@@ -61,6 +93,10 @@ limits! {
         file_bytes: usize = 4_096,
         /// Bytes of all memories of a session.
         session_bytes: usize = 61_440,
+        /// Percentage of a memory's own words in an answer from which on it was of use.
+        used_percent: usize = 25,
+        /// Own words of a memory that are enough for that in any case.
+        used_words: usize = 4,
     }
 }
 

@@ -152,6 +152,14 @@ pub enum FileError {
         /// Where.
         path: PathBuf,
     },
+    /// It may not be written so.
+    #[error("{path}: {reason}")]
+    Refused {
+        /// Where.
+        path: PathBuf,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// The operating system said no.
     #[error("access to {path} was denied")]
     Denied {

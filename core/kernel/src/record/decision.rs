@@ -101,6 +101,21 @@ pub enum Decision {
         /// Why.
         reason: String,
     },
+    /// The newest part of the conversation was reviewed for memories (L5.10).
+    Extracted(Extracted),
+}
+
+/// What came of a review.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extracted {
+    /// The last message that was considered.
+    pub through: RecordId,
+    /// Memories that were saved or proposed, by their file names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub saved: Vec<String>,
+    /// Why others were refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
 }
 
 /// A tool result that went to disk.

@@ -117,6 +117,7 @@ impl Fold {
             Decision::Noted { through, .. } => self.noted = Some(through),
             Decision::Booked(_)
             | Decision::BreakSeen(_)
+            | Decision::Extracted(_)
             | Decision::HookFailed { .. }
             | Decision::ServerCleared { .. } => {}
         }

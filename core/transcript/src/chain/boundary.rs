@@ -186,6 +186,7 @@ fn carried(
             | Decision::Voided { .. }
             | Decision::CompactionFailed { .. }
             | Decision::BreakSeen(_)
+            | Decision::Extracted(_)
             | Decision::HookFailed { .. }
             | Decision::Booked(_) => false,
         };

@@ -261,6 +261,11 @@ fn decision_text(decision: &Decision) -> String {
         Decision::BreakSeen(seen) => {
             format!("The prompt cache broke ({}): {} tokens were not read", seen.part, seen.tokens)
         }
+        Decision::Extracted(extracted) => format!(
+            "Reviewed for memories: {} saved, {} refused",
+            extracted.saved.len(),
+            extracted.refused.len()
+        ),
     }
 }
 

@@ -40,6 +40,21 @@ fn s4_notes_cannot_close_the_envelope_that_they_are_shown_in() {
     assert!(!adopted.contains("</current-notes"));
 }
 
+#[test]
+fn l3_3_notes_over_their_cap_may_only_become_shorter() {
+    let (template, limits) = (Template::built_in(), Limits::default());
+    let blank = Notes::blank(&template).render();
+    let of =
+        |words: usize| Notes::adopt(&format!("{blank}{}", "a word. ".repeat(words)), &template);
+    let (under, over, longer) = (of(5_000).render(), of(7_000).render(), of(7_001).render());
+    assert!(judge(&under, &over, &template, &limits).is_ok(), "the next one is told");
+    assert!(matches!(
+        judge(&over, &longer, &template, &limits),
+        Err(Rejected::Longer { most: 12_000, .. })
+    ));
+    assert!(judge(&longer, &over, &template, &limits).is_ok());
+}
+
 proptest! {
     #[test]
     fn l3_1_what_is_taken_has_the_frame_and_reads_the_same_again(text in r"(?s).{0,200}", cut in any::<prop::sample::Index>()) {

@@ -143,7 +143,7 @@ fn l5_24_with_review_everything_waits() {
         &base(),
         &changed(&[("a.md", Some(&wanted))]),
         &base(),
-        Memory { review: Some(Review::Inbox) },
+        Memory { review: Some(Review::Inbox), ..Memory::default() },
     );
     assert!(settled.edits.is_empty());
     assert_eq!(settled.waiting.len(), 1);
@@ -200,4 +200,23 @@ fn l6_7_a_list_that_others_used_meanwhile_stays() {
         assert!(reached.reached.contains(path), "{path}: {:#?}", settled.texts);
     }
     assert!(reached.broken.is_empty());
+}
+
+#[test]
+fn l5_26_what_strangers_said_keeps_its_mark() {
+    let mut base = base();
+    let tainted = memory("b", B).replace("  type: project", "  type: project\n  tainted: true");
+    base.files.insert("b.md".into(), file(&tainted));
+    let mut result = mnemon_dream::texts(&base);
+    result.remove("b.md");
+    result.insert("a.md".into(), memory("a", &format!("{A}\n{B}")));
+    result.insert(INDEX_FILE.into(), "# Memory\n\n- [A](a.md) — both\n".into());
+    let settled = with(&base, &result, &base, Memory::default());
+    assert_eq!(settled.texts["b.md"], tainted, "it stays, and so does its mark");
+    assert_eq!(settled.texts["a.md"], memory("a", A));
+    assert!(
+        settled.waiting[0].why.contains("what b.md has from strangers"),
+        "{:?}",
+        settled.waiting
+    );
 }

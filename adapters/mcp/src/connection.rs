@@ -1,0 +1,207 @@
+//! One connection: made, kept, ended.
+
+use crate::client::Client;
+use crate::content;
+use crate::entry::{Entry, Transport};
+use crate::process::{self, Process, Surroundings};
+use mnemon_kernel::limits::McpLimits;
+use mnemon_kernel::ports::ServerTool;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService,
+    ServiceError,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use serde_json::{Map, Value};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A server that answers.
+pub(crate) struct Live {
+    service: RunningService<RoleClient, Client>,
+    process: Mutex<Option<Process>>,
+    /// Its process has ended.
+    gone: CancellationToken,
+    tools: Mutex<Arc<[ServerTool]>>,
+    /// How many changes of the tools the list has in it.
+    seen: AtomicU64,
+    changes: Arc<AtomicU64>,
+    pub(crate) instructions: Option<String>,
+    pub(crate) revision: String,
+}
+
+type Service = RunningService<RoleClient, Client>;
+
+/// What a connection is made with.
+pub(crate) struct Ground<'a> {
+    pub(crate) around: &'a Surroundings,
+    pub(crate) roots: &'a [String],
+    pub(crate) limits: &'a McpLimits,
+}
+
+/// Connects to a server and lists its tools, within its time.
+pub(crate) async fn connect(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
+    let most = Duration::from_millis(ground.limits.start_ms);
+    match tokio::time::timeout(most, open(entry, ground)).await {
+        Ok(opened) => opened,
+        Err(_) => Err(format!("no answer within {} seconds", most.as_secs())),
+    }
+}
+
+async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
+    let changes = Arc::new(AtomicU64::new(0));
+    let client = Client { roots: ground.roots.to_vec(), changes: Arc::clone(&changes) };
+    let (service, process) = match &entry.transport {
+        Transport::Stdio { .. } => {
+            // Servers on pipes know the older handshake; a newer one may not.
+            match over_pipes(entry, ground, client.clone(), ClientLifecycleMode::Initialize).await {
+                Ok(opened) => opened,
+                Err(first) => {
+                    over_pipes(entry, ground, client, either()).await.map_err(|_| first)?
+                }
+            }
+        }
+        Transport::Http { url, headers } => (over_http(url, headers, client).await?, None),
+    };
+    let info = service.peer().peer_info();
+    let has_tools = info.as_ref().is_none_or(|info| info.capabilities.tools.is_some());
+    let instructions = info.as_ref().and_then(|info| info.instructions.clone());
+    let gone = process.as_ref().map_or_else(CancellationToken::new, Process::gone);
+    let live = Live {
+        gone,
+        process: Mutex::new(process),
+        tools: Mutex::new(Arc::new([])),
+        seen: AtomicU64::new(0),
+        changes,
+        instructions: instructions
+            .filter(|text| !text.trim().is_empty())
+            .map(|text| content::cut(&text, ground.limits.text_chars)),
+        revision: info.map_or_else(String::new, |info| info.protocol_version.to_string()),
+        service,
+    };
+    if has_tools {
+        live.list(entry.always_load, ground.limits).await?;
+    }
+    Ok(live)
+}
+
+/// Either revision, the newer one first.
+fn either() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
+    }
+}
+
+async fn over_pipes(
+    entry: &Entry,
+    ground: &Ground<'_>,
+    client: Client,
+    lifecycle: ClientLifecycleMode,
+) -> Result<(Service, Option<Process>), String> {
+    let (process, stdout, stdin) = process::start(&entry.transport, ground.around)?;
+    let gone = process.gone();
+    let why = tokio::select! {
+        served = client.serve_with_lifecycle((stdout, stdin), lifecycle) => match served {
+            Ok(service) => return Ok((service, Some(process))),
+            Err(error) => told(&error),
+        },
+        () = gone.cancelled() => "it ended before it answered".to_owned(),
+    };
+    let said = process.complaint().await.map(|line| format!("; it said: {line}"));
+    Err(format!("{why}{}", said.unwrap_or_default()))
+}
+
+async fn over_http(
+    url: &str,
+    headers: &std::collections::BTreeMap<String, String>,
+    client: Client,
+) -> Result<Service, String> {
+    // Another part of the program may have chosen already: theirs stays.
+    rustls::crypto::ring::default_provider().install_default().ok();
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    for (name, value) in headers {
+        let broken = || format!("the header {name:?} is not valid");
+        let key = HeaderName::try_from(name).map_err(|_| broken())?;
+        let value = HeaderValue::try_from(value).map_err(|_| broken())?;
+        config.custom_headers.insert(key, value);
+    }
+    let http = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|error| error.to_string())?;
+    let transport = StreamableHttpClientTransport::with_client(http, config);
+    client.serve_with_lifecycle(transport, either()).await.map_err(|error| told(&error))
+}
+
+fn told(error: &ClientInitializeError) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or("it could not be connected to").to_owned()
+}
+
+impl Live {
+    /// Whether it has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.gone.is_cancelled()
+    }
+
+    /// Its tools, as they were last listed.
+    pub(crate) fn tools(&self) -> Arc<[ServerTool]> {
+        Arc::clone(&self.tools.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the server said that its tools are others now. Said once.
+    pub(crate) fn is_stale(&self) -> bool {
+        let now = self.changes.load(Ordering::Relaxed);
+        self.seen.swap(now, Ordering::Relaxed) != now
+    }
+
+    /// Lists its tools anew.
+    pub(crate) async fn list(&self, always_load: bool, limits: &McpLimits) -> Result<(), String> {
+        let listed = self.service.peer().list_all_tools().await;
+        let listed = listed.map_err(|error| format!("its tools cannot be listed: {error}"))?;
+        let tools: Vec<ServerTool> = listed
+            .iter()
+            .filter(|tool| is_name(&tool.name))
+            .take(limits.tools)
+            .map(|tool| content::tool(tool, always_load, limits))
+            .collect();
+        *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = tools.into();
+        Ok(())
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<CallToolResult, ServiceError> {
+        let mut params = CallToolRequestParams::new(tool.to_owned());
+        params.arguments = Some(arguments);
+        tokio::select! {
+            called = self.service.call_tool(params) => called,
+            () = self.gone.cancelled() => Err(ServiceError::TransportClosed),
+        }
+    }
+
+    /// Ends it: the pipes are closed, and the process goes or is killed. Gives
+    /// its last words.
+    pub(crate) async fn end(&self) -> Option<String> {
+        self.service.cancellation_token().cancel();
+        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let gone = process.gone().is_cancelled();
+        let words = if gone { process.complaint().await } else { None };
+        process.end().await;
+        words
+    }
+}
+
+/// Names that fit into a tool's name for a model.
+fn is_name(name: &str) -> bool {
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (1..=128).contains(&name.len()) && name.chars().all(known)
+}

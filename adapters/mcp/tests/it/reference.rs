@@ -1,0 +1,60 @@
+//! The reference servers from npm, where they can be installed. They are
+//! fetched into a temporary folder; without npm or a registry the test says so
+//! and passes.
+
+use super::{LIMIT, Place, up};
+use mnemon_kernel::limits::McpLimits;
+use mnemon_kernel::ports::{ServerState, Servers};
+use serde_json::{Value, json};
+use std::process::Command;
+
+const PACKAGES: [&str; 3] = [
+    "@modelcontextprotocol/server-filesystem",
+    "@modelcontextprotocol/server-memory",
+    "@modelcontextprotocol/server-everything",
+];
+
+#[tokio::test]
+#[ignore = "needs npm and a registry; run with --ignored"]
+async fn q5_the_reference_servers_work() {
+    let place = Place::new();
+    let dir = place.dir.path().to_owned();
+    let installed = Command::new("npm")
+        .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+        .arg(&dir)
+        .args(PACKAGES)
+        .output();
+    if !installed.as_ref().is_ok_and(|output| output.status.success()) {
+        println!("skipped: the reference servers cannot be installed ({installed:?})");
+        return;
+    }
+    let bin = |name: &str| dir.join("node_modules/.bin").join(name);
+    std::fs::write(dir.join("note.txt"), "milk and bread").unwrap();
+    let named = json!({
+        "files": {"command": bin("mcp-server-filesystem"), "args": [dir]},
+        "memory": {"command": bin("mcp-server-memory"), "env": {"MEMORY_FILE_PATH": dir.join("m.jsonl")}},
+        "everything": {"command": bin("mcp-server-everything")},
+    });
+    let servers = place.servers(&named, McpLimits::default());
+    up(&servers).await;
+    for view in servers.list() {
+        assert!(matches!(view.state, ServerState::Up(_)), "{}: {:?}", view.name, view.state);
+        assert!(!view.tools.is_empty());
+        println!("{}: {:?}, {} tools", view.name, view.state, view.tools.len());
+    }
+    let call = async |server: &str, tool: &str, arguments: Value| {
+        let Value::Object(arguments) = arguments else { panic!() };
+        let called = servers.call(server, tool, arguments);
+        let result = tokio::time::timeout(LIMIT, called).await.unwrap().unwrap();
+        serde_json::to_string(&result.content).unwrap()
+    };
+    let read = call("files", "read_text_file", json!({"path": dir.join("note.txt")})).await;
+    assert!(read.contains("milk and bread"), "{read}");
+    let entity = json!({"entities": [{"name": "Ada", "entityType": "person", "observations": ["likes tea"]}]});
+    call("memory", "create_entities", entity).await;
+    let graph = call("memory", "read_graph", json!({})).await;
+    assert!(graph.contains("likes tea"), "{graph}");
+    let echoed = call("everything", "echo", json!({"message": "hello there"})).await;
+    assert!(echoed.contains("hello there"), "{echoed}");
+    servers.shutdown().await;
+}

@@ -1,0 +1,168 @@
+//! `mnemon health` and `/health`: whether the layers earn their keep (Q10).
+//! From transcripts and the journals of memory; nothing is asked and nothing
+//! written.
+
+use crate::args::{Choices, HealthArgs};
+use crate::pick;
+use crate::present::{Presenter, grouped};
+use crate::setup::{self, Ground};
+use anyhow::Result;
+use jiff::{SignedDuration, Timestamp};
+use mnemon::Agent;
+use mnemon::kernel::ports::Transcripts;
+use mnemon::kernel::{Ledger, SessionId};
+use serde_json::{Value, json};
+
+mod memories;
+mod tally;
+
+use memories::Memories;
+use tally::Tally;
+
+/// Days of a week.
+const WEEK_DAYS: i64 = 7;
+
+/// What is looked at.
+enum Scope {
+    Session(SessionId),
+    Project,
+    Week,
+}
+
+/// Shows how things are.
+pub(crate) async fn run(ground: &Ground, args: &HealthArgs, presenter: &Presenter) -> Result<()> {
+    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    let scope = match &args.session {
+        Some(text) => Scope::Session(pick::find(&agent, text).await?),
+        None if args.week => Scope::Week,
+        None => Scope::Project,
+    };
+    let tally = look(&agent, &scope).await?;
+    let since = scope.since();
+    let dirs = setup::builder(ground, &Choices::default())?.memory_dirs();
+    // Without memory there is still a conversation to look at.
+    let memories = dirs.map(|dirs| Memories::of(&dirs, since)).unwrap_or_default();
+    let (title, name) = scope.words();
+    if args.json {
+        return Ok(Presenter::json(&to_json(name, &tally, &memories))?);
+    }
+    presenter.line(&title)?;
+    Ok(presenter.table(&rows(&tally, &memories))?)
+}
+
+/// `/health`: the session that is running.
+pub(crate) async fn show_session(
+    agent: &Agent,
+    session: &SessionId,
+    presenter: &Presenter,
+) -> Result<()> {
+    let scope = Scope::Session(session.clone());
+    let tally = look(agent, &scope).await.unwrap_or_default();
+    presenter.line(&scope.words().0)?;
+    Ok(presenter.table(&rows(&tally, &Memories::default()))?)
+}
+
+impl Scope {
+    fn since(&self) -> Option<Timestamp> {
+        let week = SignedDuration::from_hours(24 * WEEK_DAYS);
+        matches!(self, Self::Week).then(|| Timestamp::now().checked_sub(week).ok()).flatten()
+    }
+
+    /// For people, and for programs.
+    fn words(&self) -> (String, &'static str) {
+        match self {
+            Self::Session(id) => (format!("session {id}"), "session"),
+            Self::Project => ("this directory, all its sessions".to_owned(), "project"),
+            Self::Week => ("the last seven days, every project".to_owned(), "week"),
+        }
+    }
+}
+
+async fn look(agent: &Agent, scope: &Scope) -> Result<Tally> {
+    let here = &*agent.world().transcripts;
+    let mut tally = Tally::default();
+    match scope {
+        Scope::Session(id) => add(&mut tally, here, id, None).await?,
+        Scope::Project => add_all(&mut tally, here, None).await?,
+        Scope::Week => {
+            for transcripts in agent.all_transcripts()? {
+                add_all(&mut tally, &*transcripts, scope.since()).await?;
+            }
+        }
+    }
+    Ok(tally)
+}
+
+async fn add_all(
+    tally: &mut Tally,
+    transcripts: &dyn Transcripts,
+    since: Option<Timestamp>,
+) -> Result<()> {
+    for glimpse in transcripts.glimpse().await.map_err(mnemon::Error::from)? {
+        if since.is_none_or(|since| glimpse.modified >= since) {
+            add(tally, transcripts, &glimpse.session, since).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn add(
+    tally: &mut Tally,
+    transcripts: &dyn Transcripts,
+    session: &SessionId,
+    since: Option<Timestamp>,
+) -> Result<()> {
+    tally.begin_session();
+    let mut sink = |line: &[u8]| tally.note(line, since);
+    transcripts.load(session, &mut sink).await.map_err(mnemon::Error::from)?;
+    Ok(())
+}
+
+/// What the background took of a ledger, in dollars, and what all of it cost.
+fn background(ledger: &Ledger) -> (f64, f64) {
+    let lines = ledger.lines().map(|(source, _, line)| (source.parse(), line.cost.0));
+    lines.fold((0.0, 0.0), |(behind, all), (source, cost)| {
+        let Ok(source): Result<mnemon::kernel::QuerySource, _> = source;
+        (behind + if source.is_background() { cost } else { 0.0 }, all + cost)
+    })
+}
+
+fn rows(tally: &Tally, memories: &Memories) -> Vec<Vec<String>> {
+    let (behind, all) = background(&tally.ledger);
+    let ways: Vec<String> =
+        tally.summaries.iter().map(|(way, count)| format!("{count} by {way}")).collect();
+    let summaries = if ways.is_empty() { "none".to_owned() } else { ways.join(", ") };
+    let main = tally.main();
+    let mut rows = vec![
+        ("sessions", grouped(tally.sessions)),
+        ("cache", format!("{:.1}% of the prompts were read from it", main.hit_rate() * 100.0)),
+        ("cache breaks", grouped(tally.breaks)),
+        ("cost", format!("{all:.4} USD, {behind:.4} of it in the background")),
+        ("summaries", summaries),
+        ("failed summaries", grouped(tally.failures)),
+        ("breaker", format!("opened {} times", tally.trips)),
+        ("recalled", format!("{} memories were brought in", grouped(tally.recalled))),
+        ("saved", format!("{} memories, {} refused", tally.saved, tally.refused.len())),
+    ];
+    rows.extend(memories.rows());
+    rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect()
+}
+
+fn to_json(scope: &str, tally: &Tally, memories: &Memories) -> Value {
+    let (behind, all) = background(&tally.ledger);
+    json!({
+        "scope": scope,
+        "sessions": tally.sessions,
+        "cache_hit_rate": tally.main().hit_rate(),
+        "cache_breaks": tally.breaks,
+        "cost_usd": all,
+        "background_usd": behind,
+        "summaries": tally.summaries,
+        "failed_summaries": tally.failures,
+        "breaker_trips": tally.trips,
+        "recalled": tally.recalled,
+        "saved": tally.saved,
+        "refused": tally.refused,
+        "memories": memories.to_json(),
+    })
+}

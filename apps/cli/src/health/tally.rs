@@ -1,0 +1,127 @@
+//! What transcripts tell of the layers.
+
+use jiff::Timestamp;
+use mnemon::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
+use mnemon::recall::inject::KIND;
+use mnemon::transcript::{Decoded, decode};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What the lines have in them that matter here; others need not be read.
+const TELLING: [&str; 6] = [
+    "mnemon_booked",
+    "mnemon_extracted",
+    "mnemon_compaction_failed",
+    "mnemon_break_seen",
+    "compact_boundary",
+    KIND,
+];
+/// The way of a summary that does not say.
+const BY_MODEL: &str = "model";
+
+/// Counts over sessions.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) sessions: u64,
+    pub(super) ledger: Ledger,
+    /// Summaries by their way: `notes`, `model`, `local`.
+    pub(super) summaries: BTreeMap<String, u64>,
+    pub(super) failures: u64,
+    /// How often failures in a row ended automatic summaries (L4.2).
+    pub(super) trips: u64,
+    pub(super) breaks: u64,
+    pub(super) recalled: u64,
+    pub(super) saved: u64,
+    pub(super) refused: Vec<String>,
+    in_a_row: u32,
+}
+
+impl Tally {
+    /// The lines of another session follow.
+    pub(super) fn begin_session(&mut self) {
+        self.sessions += 1;
+        self.in_a_row = 0;
+    }
+
+    /// Takes a line of a transcript. Lines that a fork copied count where they
+    /// were written.
+    pub(super) fn note(&mut self, line: &[u8], since: Option<Timestamp>) {
+        let Ok(text) = std::str::from_utf8(line) else { return };
+        if !TELLING.iter().any(|part| text.contains(part)) {
+            return;
+        }
+        if let Ok(Decoded::Record(line)) = decode(line)
+            && line.facts.forked_from.is_none()
+            && since.is_none_or(|since| line.record.at >= since)
+        {
+            self.take(&line.record);
+        }
+    }
+
+    fn take(&mut self, record: &Record) {
+        match &record.entry {
+            Entry::Boundary(boundary) => {
+                let way = boundary.metadata.get("way").and_then(Value::as_str).unwrap_or(BY_MODEL);
+                *self.summaries.entry(way.to_owned()).or_default() += 1;
+                self.in_a_row = 0;
+            }
+            Entry::Attachment(attachment) if attachment.kind == KIND => self.recalled += 1,
+            Entry::Decision(Decision::Booked(booking)) => self.ledger.book(booking),
+            Entry::Decision(Decision::BreakSeen(_)) => self.breaks += 1,
+            Entry::Decision(Decision::CompactionFailed { .. }) => {
+                self.failures += 1;
+                self.in_a_row += 1;
+                let opens = Limits::default().compact.breaker_failures;
+                self.trips += u64::from(self.in_a_row == opens);
+            }
+            Entry::Decision(Decision::Extracted(extracted)) => {
+                self.saved += extracted.saved.len() as u64;
+                self.refused.extend(extracted.refused.iter().cloned());
+            }
+            _ => {}
+        }
+    }
+
+    /// What the main thread used.
+    pub(super) fn main(&self) -> Usage {
+        let main = QuerySource::Main.to_string();
+        let lines = self.ledger.lines().filter(|(source, ..)| *source == main);
+        lines.fold(Usage::default(), |mut usage, (_, _, line)| {
+            usage.add(&line.usage);
+            usage
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn q10_three_failures_in_a_row_are_a_trip_and_a_summary_ends_the_row() {
+        let mut tally = Tally::default();
+        let failed = Entry::Decision(Decision::CompactionFailed { reason: "too long".into() });
+        let record = |entry| Record { id: "r".into(), parent: None, at: Timestamp::now(), entry };
+        tally.begin_session();
+        for _ in 0..4 {
+            tally.take(&record(failed.clone()));
+        }
+        tally.begin_session();
+        tally.take(&record(failed));
+        assert_eq!((tally.failures, tally.trips, tally.sessions), (5, 1, 2));
+    }
+
+    #[test]
+    fn q10_lines_that_say_nothing_are_passed_over() {
+        let mut tally = Tally::default();
+        for line in [&b"\xff"[..], b"{", b"{\"type\":\"mnemon_booked\"}"] {
+            tally.note(line, None);
+        }
+        tally.note(
+            json!({"type": "user", "message": "compact_boundary"}).to_string().as_bytes(),
+            None,
+        );
+        assert!(tally.summaries.is_empty());
+    }
+}

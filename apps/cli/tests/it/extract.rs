@@ -1,0 +1,66 @@
+//! What is kept after a turn, by the program.
+
+use crate::desk::{Desk, Ran, Running};
+use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use serde_json::json;
+
+const PROMPT: &str = "Use a real database in the integration tests, not mocks.";
+
+fn keeping() -> Desk {
+    let server = TestServer::with_handler(Rules::default(), |request| {
+        let text = request.last_user_text();
+        let dir = text.split_once("each as `").and_then(|(_, rest)| rest.split_once("/its_topic"));
+        match dir {
+            Some((dir, _)) => {
+                let content = "---\nname: Real databases\ndescription: integration tests use a real \
+                               database, not mocks\ntype: feedback\n---\nUse a real database.\n";
+                let path = format!("{dir}/real_db.md");
+                Reply::tool("Write", json!({"file_path": path, "content": content}))
+            }
+            None => Reply::text("I will."),
+        }
+    });
+    Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) }
+}
+
+fn run(desk: &Desk, args: &[&str], input: Option<&str>) -> Ran {
+    let mut command = desk.command(args);
+    let input = input.map(|text| text.as_bytes().to_vec());
+    Running::start(command.env("MNEMON_FLAG_EXTRACT", "1"), input).end().ok()
+}
+
+#[test]
+fn l5_15_a_headless_run_waits_for_its_review_and_tells_what_was_saved() {
+    let desk = keeping();
+    let ran = run(&desk, &["-p", PROMPT], None);
+    assert_eq!(ran.out, "I will.\n");
+    assert!(ran.err.contains("note: saved to memory: real_db.md"), "{}", ran.err);
+    let list = || desk.run(&["memory", "list", "--json"]).ok().out;
+    assert!(list().contains("real_db.md"));
+    let blame = desk.run(&["memory", "blame", "real_db.md"]).ok().out;
+    assert!(blame.contains("extract"), "{blame}");
+    // What the background took is a line of its own (L5.27).
+    let cost = desk.run(&["cost"]).ok().out;
+    assert!(cost.lines().any(|line| line.starts_with("extract")), "{cost}");
+    desk.run(&["memory", "undo"]).ok();
+    assert!(!list().contains("real_db.md"));
+}
+
+#[test]
+fn l5_19_q8_without_a_key_the_program_keeps_by_rule_and_says_so() {
+    let desk = Desk::offline();
+    let ran = run(&desk, &["-p", "Remember that we deploy on Fridays."], None);
+    let told = "note: kept by rule, without a model: we-deploy-on-fridays.md";
+    assert!(ran.err.contains(told), "{}", ran.err);
+    let shown = desk.run(&["memory", "show", "we-deploy-on-fridays.md"]).ok().out;
+    assert!(shown.contains("rule: remember") && shown.contains("We deploy on Fridays"), "{shown}");
+}
+
+#[test]
+fn l5_15_l5_27_a_conversation_tells_what_was_saved_and_what_it_cost() {
+    let desk = keeping();
+    let ran = run(&desk, &[], Some(&format!("{PROMPT}\n")));
+    assert!(ran.out.contains("--- saved to memory: real_db.md ---"), "{}", ran.out);
+    let cost = run(&desk, &["-c"], Some("/cost\n")).out;
+    assert!(cost.lines().any(|line| line.starts_with("extract")), "{cost}");
+}

@@ -1,0 +1,62 @@
+//! What bounds what people set up: skills, servers, hooks.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+limits! {
+    /// How much of skills is shown (Q5, L4.5).
+    SkillLimits {
+        /// Characters of the list that the model is shown.
+        listing_chars: usize = 8_000,
+        /// Characters of one description in it.
+        description_chars: usize = 1_536,
+        /// Largest file of a skill, in bytes.
+        file_bytes: u64 = 1024 * 1024,
+        /// Most skills of one directory.
+        per_directory: usize = 500,
+        /// Tokens of each skill that comes back after a compaction.
+        restore_each_tokens: u64 = 5_000,
+        /// Tokens of all skills that come back.
+        restore_tokens: u64 = 25_000,
+    }
+}
+
+limits! {
+    /// What servers that bring tools may take (CONTRACTS 5).
+    McpLimits {
+        /// Milliseconds that a server has to answer its first message.
+        start_ms: u64 = 30_000,
+        /// Milliseconds that the first message of a session waits for servers.
+        first_wait_ms: u64 = 5_000,
+        /// Milliseconds that a call may take where the server's entry names none.
+        call_ms: u64 = 600_000,
+        /// Characters of a description or of instructions that are shown.
+        text_chars: usize = 2_048,
+        /// Most tools of one server that are taken up.
+        tools: usize = 1_000,
+        /// Tools whose schemas are given at once.
+        found_tools: usize = 10,
+        /// Largest answer of a server, in bytes.
+        result_bytes: usize = 16 * 1024 * 1024,
+        /// How often in a row a server that died is started again.
+        restarts: u32 = 3,
+    }
+}
+
+limits! {
+    /// How long hooks may take, and how much they may say (Q7).
+    HookLimits {
+        /// Seconds that a handler may take where it names no time.
+        timeout_s: u64 = 600,
+        /// Seconds that one may take before a person's message goes on.
+        prompt_timeout_s: u64 = 30,
+        /// Milliseconds that all handlers together have when a session ends.
+        session_end_ms: u64 = 1_500,
+        /// Characters of one text of a handler; what is longer goes to a file.
+        output_chars: usize = 10_000,
+        /// Bytes of a handler's output that are read.
+        output_bytes: u64 = 1024 * 1024,
+        /// How often in a row the model is kept at work by a hook when it would stop.
+        stop_blocks: u32 = 8,
+    }
+}

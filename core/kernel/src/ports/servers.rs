@@ -1,0 +1,175 @@
+//! Servers that bring tools: those that speak the Model Context Protocol.
+
+use super::BoxFuture;
+use crate::error::{Class, Classify};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The servers that settings name. A server and all it started end with
+/// [`Servers::shutdown`] or when this is dropped.
+pub trait Servers: Send + Sync {
+    /// Starts to connect to all of them, once. It returns at once.
+    fn connect(&self);
+
+    /// Waits until each server has come up or failed, at most this long.
+    fn settled(&self, most: Duration) -> BoxFuture<'_, ()>;
+
+    /// How each of them is, in the order of settings.
+    fn list(&self) -> Vec<ServerView>;
+
+    /// Calls a tool. A server that has died is started again first.
+    fn call<'a>(
+        &'a self,
+        server: &'a str,
+        tool: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<ServerResult, ServerError>>;
+
+    /// Ends all of them.
+    fn shutdown(&self) -> BoxFuture<'_, ()>;
+}
+
+/// How a server is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerView {
+    /// Its name in settings.
+    pub name: String,
+    /// Who set it.
+    pub origin: String,
+    /// What is known of it now.
+    pub state: ServerState,
+    /// What it says about its use.
+    pub instructions: Option<String>,
+    /// Its tools, as they were last listed.
+    pub tools: Arc<[ServerTool]>,
+}
+
+/// The state of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerState {
+    /// Nobody has asked for it yet.
+    Idle,
+    /// It is being connected to.
+    Connecting,
+    /// It answers; the revision of the protocol.
+    Up(String),
+    /// It does not, and why.
+    Down(String),
+}
+
+/// A tool of a server. What it says of itself is the word of a stranger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerTool {
+    /// Its name at the server.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub input_schema: Value,
+    /// Whether it says that it only reads.
+    pub reads: Reads,
+    /// Whether its schema is wanted from the start.
+    pub load: Load,
+    /// Whether the person is to be asked about every call.
+    pub asks: Asks,
+}
+
+/// Whether a tool says that it only reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// It does.
+    Only,
+    /// It does not say so.
+    Perhaps,
+}
+
+/// When the schema of a tool is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// From the start.
+    Always,
+    /// When the model looks for it.
+    WhenAsked,
+}
+
+/// Whether the person is asked about every call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Whatever the rules say.
+    Always,
+    /// As the rules say.
+    ByRule,
+}
+
+/// What a tool of a server answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerResult {
+    /// Blocks for the model: text and pictures.
+    pub content: Vec<Value>,
+    /// Whether the tool failed.
+    pub is_error: bool,
+    /// The structured form, if there is one.
+    pub structured: Option<Value>,
+}
+
+/// Why a tool could not be called.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// No server has this name.
+    #[error("there is no server {server:?}")]
+    Unknown {
+        /// The name.
+        server: String,
+    },
+    /// It cannot be reached.
+    #[error("the server {server:?} is not there: {reason}")]
+    Down {
+        /// Which.
+        server: String,
+        /// Why.
+        reason: String,
+    },
+    /// It ended while it was asked.
+    #[error(
+        "the server {server:?} ended during the call ({reason}); it is started again when it is next called"
+    )]
+    Died {
+        /// Which.
+        server: String,
+        /// What is known.
+        reason: String,
+    },
+    /// It took too long.
+    #[error(
+        "the server {server:?} gave no answer within {seconds} seconds; \"timeout\" in its entry gives it more"
+    )]
+    Late {
+        /// Which.
+        server: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// It refused the call.
+    #[error("the server {server:?} refused the call: {message}")]
+    Refused {
+        /// Which.
+        server: String,
+        /// Its words.
+        message: String,
+    },
+    /// Its answer is too large.
+    #[error("the answer of the server {server:?} has more than {bytes} bytes")]
+    TooLarge {
+        /// Which.
+        server: String,
+        /// The most that is taken.
+        bytes: usize,
+    },
+}
+
+impl Classify for ServerError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}

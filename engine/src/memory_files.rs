@@ -1,0 +1,224 @@
+//! Files, with the memory directories kept in order.
+//!
+//! Tools write memories like any other file. Here such a write becomes a
+//! change of the store: screened for secrets (L5.18), with its line in the
+//! index (L5.28), its entry in the history (L5.17) and where it came from
+//! (L5.16). A refusal reaches the model as the tool's error. What a background
+//! agent writes goes through the gate before that ([`Keeper`]).
+
+use crate::extracting::keeper::Keeper;
+use jiff::tz::TimeZone;
+use mnemon_extract::{Provenance, stamped};
+use mnemon_kernel::ports::{
+    BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,
+    Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryLine, MemoryWrite,
+};
+use mnemon_kernel::settings::Review;
+use mnemon_kernel::{QuerySource, RecordId, SessionId};
+use mnemon_memfile::secrets;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The folder of a memory directory that holds no topics but days (L5.22).
+const LOGS: &str = "logs";
+
+/// The files of a session that has memories.
+pub(crate) struct MemoryFiles {
+    inner: Arc<dyn Files>,
+    memories: Arc<dyn Memories>,
+    writer: Writer,
+}
+
+/// Who writes.
+pub(crate) enum Writer {
+    /// The main agent, in front of the person.
+    Main(Main),
+    /// An agent that reviews the conversation, and the gate before it.
+    Reviewer(Arc<Keeper>),
+}
+
+/// The main agent.
+#[derive(Clone)]
+pub(crate) struct Main {
+    pub(crate) session: SessionId,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) at_work: AtWork,
+}
+
+/// What the main agent works on, and which memories it wrote. Clones are the
+/// same one.
+#[derive(Clone, Default)]
+pub(crate) struct AtWork(Arc<Mutex<Work>>);
+
+#[derive(Default)]
+struct Work {
+    prompt: Option<RecordId>,
+    written: Vec<PathBuf>,
+}
+
+impl AtWork {
+    /// Another message of the person came.
+    pub(crate) fn on(&self, prompt: RecordId) {
+        self.work().prompt = Some(prompt);
+    }
+
+    /// The memories that were written since this was last asked.
+    pub(crate) fn take_written(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.work().written)
+    }
+
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MemoryFiles {
+    pub(crate) fn new(inner: Arc<dyn Files>, memories: Arc<dyn Memories>, writer: Writer) -> Self {
+        Self { inner, memories, writer }
+    }
+
+    /// The directory of memories that a path is in, the innermost, and where.
+    fn inside<'a>(&self, path: &'a Path) -> Option<(PathBuf, &'a Path)> {
+        let places = self.memories.places().iter();
+        let inside =
+            places.filter_map(|place| Some((&place.dir, path.strip_prefix(&place.dir).ok()?)));
+        let (dir, inside) = inside.max_by_key(|(dir, _)| dir.components().count())?;
+        Some((dir.clone(), inside))
+    }
+
+    async fn save(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        expect: Expect,
+    ) -> Result<FileVersion, FileError> {
+        let refused = |reason: String| FileError::Refused { path: path.to_owned(), reason };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Err(refused("a memory is UTF-8 text".to_owned()));
+        };
+        let before = self.before(path, expect).await?;
+        let written = match &self.writer {
+            Writer::Main(main) => {
+                let written = self.memories.write(main.write(path, text, before)).await;
+                if written.is_ok() {
+                    main.at_work.work().written.push(path.to_owned());
+                }
+                written
+            }
+            Writer::Reviewer(keeper) => keeper.write(&*self.memories, path, text, before).await,
+        };
+        written.map_err(|error| match error {
+            MemoryError::Refused { reason, .. } => refused(reason),
+            error => refused(error.to_string()),
+        })?;
+        // A proposal is not there yet, and an update may have gone elsewhere.
+        let read = self.inner.read(path, u64::MAX).await;
+        Ok(read.map_or_else(|_| FileVersion(String::new()), |read| read.version))
+    }
+
+    /// What the store has to find, for what the tool expects to be there.
+    async fn before(&self, path: &Path, expect: Expect) -> Result<MemoryBefore, FileError> {
+        match expect {
+            Expect::Anything => Ok(MemoryBefore::Anything),
+            Expect::Absent => Ok(MemoryBefore::Absent),
+            Expect::Version(version) => {
+                let read = self.inner.read(path, u64::MAX).await?;
+                if read.version != version {
+                    return Err(FileError::Changed { path: path.to_owned() });
+                }
+                match String::from_utf8(read.bytes.to_vec()) {
+                    Ok(text) => Ok(MemoryBefore::Text(text)),
+                    Err(_) => Ok(MemoryBefore::Anything),
+                }
+            }
+        }
+    }
+
+    /// A file of the memory directory that is no topic: only screened.
+    async fn note(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        expect: Expect,
+    ) -> Result<FileVersion, FileError> {
+        if let Some(finding) = secrets::find(&String::from_utf8_lossy(bytes)).first() {
+            let reason = format!("it holds {finding}; take it out and say where it is kept");
+            return Err(FileError::Refused { path: path.to_owned(), reason });
+        }
+        self.inner.write(path, bytes, expect).await
+    }
+}
+
+impl Main {
+    fn write(&self, path: &Path, text: &str, before: MemoryBefore) -> MemoryWrite {
+        let at = self.clock.now();
+        let today = at.to_zoned(TimeZone::UTC).date();
+        let from = Provenance { session: self.session.clone(), today, at };
+        let by = self.author();
+        let text = stamped(text, &by.messages, &from);
+        // The index is a step of its own, by the agent.
+        let (review, line) = (Review::Auto, MemoryLine::Left);
+        MemoryWrite { path: path.to_owned(), text, before, by, review, line }
+    }
+
+    /// The main agent, as the history names it.
+    pub(crate) fn author(&self) -> MemoryAuthor {
+        MemoryAuthor {
+            source: QuerySource::Main,
+            reason: String::new(),
+            session: self.session.clone(),
+            messages: self.at_work.work().prompt.iter().cloned().collect(),
+        }
+    }
+}
+
+impl Files for MemoryFiles {
+    fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FileError>> {
+        self.inner.stat(path)
+    }
+
+    fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, PathBuf> {
+        self.inner.resolve(path)
+    }
+
+    fn read<'a>(
+        &'a self,
+        path: &'a Path,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<FileRead, FileError>> {
+        self.inner.read(path, max_bytes)
+    }
+
+    fn read_lines<'a>(
+        &'a self,
+        path: &'a Path,
+        first: u64,
+        count: u64,
+        max_bytes: u64,
+    ) -> BoxFuture<'a, Result<LinesRead, FileError>> {
+        self.inner.read_lines(path, first, count, max_bytes)
+    }
+
+    fn list<'a>(
+        &'a self,
+        dir: &'a Path,
+        most: usize,
+    ) -> BoxFuture<'a, Result<Vec<PathBuf>, FileError>> {
+        self.inner.list(dir, most)
+    }
+
+    fn write<'a>(
+        &'a self,
+        path: &'a Path,
+        bytes: &'a [u8],
+        expect: Expect,
+    ) -> BoxFuture<'a, Result<FileVersion, FileError>> {
+        match self.inside(path) {
+            None => self.inner.write(path, bytes, expect),
+            Some((_, inside)) if inside.starts_with(LOGS) => {
+                Box::pin(self.note(path, bytes, expect))
+            }
+            Some(_) => Box::pin(self.save(path, bytes, expect)),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! When the newest part of a conversation is reviewed.
+//!
+//! Every so many turns of the main thread, one review at a time. A turn that
+//! ends while one runs leaves its context on the [`Desk`]; the newest one that
+//! lies there is reviewed next, so that none is lost and none overlap (L5.12).
+
+use crate::plan::Review;
+use mnemon_kernel::limits::ExtractLimits;
+use mnemon_kernel::settings::Surface;
+
+/// Where a session runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Whether a person sits in front of it.
+    pub surface: Surface,
+    /// Whether the setting for sessions without a person allows a review.
+    pub headless: Allowed,
+    /// Whether the machine goes away with the session.
+    pub remote: Remote,
+}
+
+/// Whether a setting allows something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// Whether a session runs on a machine that goes away with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// Whether a turn that ended calls for a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// It does.
+    Now,
+    /// It does not.
+    Not(Skip),
+}
+
+/// Why there is no review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// The machine goes away (L5.13).
+    Remote,
+    /// Nobody sits in front of it, and the setting says no (L5.13).
+    Headless,
+    /// Not enough turns went by (L5.13).
+    Throttled,
+}
+
+/// Decides about a turn that ended, the `turns`-th since the last review (L5.13).
+#[must_use]
+pub fn due(setting: Setting, turns: u64, limits: &ExtractLimits) -> Due {
+    if setting.remote == Remote::Yes {
+        return Due::Not(Skip::Remote);
+    }
+    if setting.surface == Surface::Headless && setting.headless == Allowed::No {
+        return Due::Not(Skip::Headless);
+    }
+    if turns < limits.every_turns.max(1) {
+        return Due::Not(Skip::Throttled);
+    }
+    Due::Now
+}
+
+/// What a review comes to before a model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// There is something to look at.
+    Asking,
+    /// The main agent saved memories itself: the cursor moves on (L5.11).
+    SavedAlready,
+    /// The person said nothing since.
+    Nothing,
+}
+
+/// Whether a review is worth a request.
+#[must_use]
+pub fn worth(review: &Review) -> Worth {
+    if review.saved_by_main() {
+        Worth::SavedAlready
+    } else if review.is_empty() {
+        Worth::Nothing
+    } else {
+        Worth::Asking
+    }
+}
+
+/// One review at a time, and what waits for the next (L5.12).
+#[derive(Clone, Debug)]
+pub struct Desk<T> {
+    state: State<T>,
+}
+
+#[derive(Clone, Debug)]
+enum State<T> {
+    Free,
+    Busy { waiting: Option<T> },
+}
+
+impl<T> Default for Desk<T> {
+    fn default() -> Self {
+        Self { state: State::Free }
+    }
+}
+
+impl<T> Desk<T> {
+    /// A context comes in. It is given back if it is to be reviewed at once;
+    /// else it waits, and takes the place of one that waited before.
+    pub fn take(&mut self, context: T) -> Option<T> {
+        match &mut self.state {
+            State::Free => {
+                self.state = State::Busy { waiting: None };
+                Some(context)
+            }
+            State::Busy { waiting } => {
+                *waiting = Some(context);
+                None
+            }
+        }
+    }
+
+    /// A review ended. Gives what is to be reviewed next; with nothing
+    /// waiting, the desk is free.
+    pub fn done(&mut self) -> Option<T> {
+        let next = match &mut self.state {
+            State::Free => None,
+            State::Busy { waiting } => waiting.take(),
+        };
+        if next.is_none() {
+            self.state = State::Free;
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const AT_HOME: Setting =
+        Setting { surface: Surface::Interactive, headless: Allowed::Yes, remote: Remote::No };
+
+    #[test]
+    fn l5_13_it_is_throttled_and_off_where_it_has_no_place() {
+        let limits = ExtractLimits { every_turns: 3, ..ExtractLimits::default() };
+        assert_eq!(due(AT_HOME, 2, &limits), Due::Not(Skip::Throttled));
+        assert_eq!(due(AT_HOME, 3, &limits), Due::Now);
+        let remote = Setting { remote: Remote::Yes, ..AT_HOME };
+        assert_eq!(due(remote, 3, &limits), Due::Not(Skip::Remote));
+        let headless = Setting { surface: Surface::Headless, ..AT_HOME };
+        assert_eq!(due(headless, 3, &limits), Due::Now);
+        let off = Setting { headless: Allowed::No, ..headless };
+        assert_eq!(due(off, 3, &limits), Due::Not(Skip::Headless));
+    }
+
+    proptest! {
+        /// Whatever the order of turns and ends: never two at a time, none
+        /// starts out of order, and the newest context is always reviewed.
+        #[test]
+        fn l5_12_none_overlap_and_the_newest_is_never_lost(turns in proptest::collection::vec(any::<bool>(), 0..60)) {
+            let mut desk = Desk::default();
+            let (mut running, mut last_started, mut newest) = (None, 0, 0);
+            for ends in turns {
+                let started = if ends && running.take().is_some() {
+                    desk.done()
+                } else {
+                    newest += 1;
+                    desk.take(newest)
+                };
+                if let Some(context) = started {
+                    prop_assert!(running.is_none(), "two at a time");
+                    prop_assert!(context > last_started);
+                    running = Some(context);
+                    last_started = context;
+                }
+            }
+            while running.take().is_some() {
+                if let Some(context) = desk.done() {
+                    prop_assert!(context > last_started);
+                    last_started = context;
+                    running = Some(context);
+                }
+            }
+            prop_assert_eq!(last_started, newest);
+        }
+    }
+}

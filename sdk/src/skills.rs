@@ -1,0 +1,95 @@
+//! Skills and custom commands on disk: the person's own first, then those of
+//! the repository, from the working directory up to its root.
+
+use mnemon_kernel::limits::SkillLimits;
+use mnemon_settings::trust::Trust;
+use mnemon_skills::{Form, Origin, Shelf, Skill};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Where skills are looked for.
+pub(crate) struct Ground<'a> {
+    pub(crate) home: &'a Path,
+    pub(crate) cwd: &'a Path,
+    pub(crate) root: &'a Path,
+    pub(crate) trust: &'a Trust,
+    pub(crate) limits: &'a SkillLimits,
+}
+
+/// Reads all that there are.
+pub(crate) fn shelf(ground: &Ground<'_>) -> Shelf {
+    let mut found = Finding { ground, skills: Vec::new(), problems: Vec::new() };
+    found.look(ground.home, Whose::Person);
+    for dir in ground.cwd.ancestors().take_while(|dir| dir.starts_with(ground.root)) {
+        // The repository may be the home directory itself.
+        let place = dir.join(".claude");
+        if place != ground.home {
+            found.look(&place, Whose::Repository);
+        }
+    }
+    Shelf::new(found.skills, found.problems)
+}
+
+#[derive(Clone, Copy)]
+enum Whose {
+    Person,
+    Repository,
+}
+
+struct Finding<'a> {
+    ground: &'a Ground<'a>,
+    skills: Vec<Skill>,
+    problems: Vec<String>,
+}
+
+impl Finding<'_> {
+    fn look(&mut self, place: &Path, whose: Whose) {
+        for folder in self.children(&place.join("skills")) {
+            let file = folder.join("SKILL.md");
+            if file.is_file() {
+                self.take(&file, &folder, whose, Form::Folder);
+            }
+        }
+        for file in self.children(&place.join("commands")) {
+            if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md")) {
+                self.take(&file, &file.with_extension(""), whose, Form::Flat);
+            }
+        }
+    }
+
+    fn children(&self, dir: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.truncate(self.ground.limits.per_directory);
+        paths
+    }
+
+    fn take(&mut self, file: &Path, named: &Path, whose: Whose, form: Form) {
+        let given = named.file_name().map(|name| name.to_string_lossy().into_owned());
+        let text = read(file, self.ground.limits.file_bytes);
+        let origin = match whose {
+            Whose::Person => Origin::Own,
+            Whose::Repository if self.ground.trust.allows_file(file) => Origin::Trusted,
+            Whose::Repository => Origin::Repository,
+        };
+        match (text, given) {
+            (Ok(text), Some(given)) => {
+                self.skills.push(Skill::read(&text, &given, file.to_owned(), origin, form));
+            }
+            (Err(why), _) => self.problems.push(format!("{} is not used: {why}", file.display())),
+            (Ok(_), None) => {}
+        }
+    }
+}
+
+fn read(path: &Path, most: u64) -> Result<String, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > most {
+        return Err(format!("it has more than {most} bytes"));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,164 @@
+//! Skills in whole conversations.
+
+use crate::place::{Place, say, say_ok};
+use mnemon::engine::compacting::Compaction;
+use mnemon::{CancellationToken, EndReason};
+use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
+use serde_json::{Value, json};
+
+fn start(scenario: Scenario) -> Place {
+    Place::new(TestServer::start(scenario).unwrap())
+}
+
+fn own(place: &Place, name: &str, text: &str) {
+    let path = place.dirs.home().join("skills").join(name).join("SKILL.md");
+    place.dirs.write(path, text).unwrap();
+}
+
+fn messages(place: &Place, index: usize) -> String {
+    place.server.requests()[index].body["messages"].to_string()
+}
+
+#[tokio::test]
+async fn q5_the_model_is_told_once_and_takes_a_skill_up() {
+    let place = start(
+        Scenario::new()
+            .reply(
+                Reply::tool("Skill", json!({"skill": "greet", "args": "Ada loudly"}))
+                    .and_tool("Skill", json!({"skill": "nonsense"})),
+            )
+            .otherwise(Reply::text("hello")),
+    );
+    own(
+        &place,
+        "greet",
+        "---\nname: greet\ndescription: Greets people.\n---\nSay hello to $0, $1. See ${CLAUDE_SKILL_DIR}/x.md",
+    );
+    own(
+        &place,
+        "hidden",
+        "---\nname: hidden\ndescription: d\ndisable-model-invocation: true\n---\nx",
+    );
+    own(&place, "broken", "---\nname: broken\ndescription: fix: it\n---\nx");
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "one").await;
+    say_ok(&mut session, "two").await;
+    let requests = place.server.requests();
+    oracle::assert_prefix_stable(&requests);
+    let first = messages(&place, 0);
+    assert!(first.contains("- greet: Greets people.") && first.contains("- broken: fix: it"));
+    assert!(!first.contains("hidden"), "not for the model");
+    assert_eq!(messages(&place, 2).matches("Greets people.").count(), 1, "told once");
+    let results = requests[1].messages()[2]["content"].clone();
+    assert_eq!(results[0]["type"], "tool_result");
+    assert!(results[1]["content"].as_str().unwrap().contains("there is no skill \"nonsense\""));
+    let text = results[2]["text"].as_str().unwrap();
+    assert!(text.contains("Say hello to Ada, loudly. See ") && text.contains("/skills/greet/x.md"));
+    assert_eq!(agent.config().skills.problems.len(), 1);
+    let names: Vec<Value> =
+        requests[0].body["tools"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
+    assert_eq!(names.last(), Some(&json!("Skill")), "new tools go last");
+}
+
+#[tokio::test]
+async fn q5_the_person_calls_skills_and_commands_by_a_slash() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    place
+        .dirs
+        .write(
+            place.dirs.home().join("commands/review.md"),
+            "Review $ARGUMENTS: !`echo from-shell`",
+        )
+        .unwrap();
+    own(
+        &place,
+        "secret",
+        "---\nname: secret\ndescription: d\nuser-invocable: false\n---\nbody of it",
+    );
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "/review the parser").await;
+    let sent = messages(&place, 0);
+    assert!(sent.contains("/review the parser"));
+    assert!(sent.contains("Review the parser: from-shell"), "{sent}");
+    say_ok(&mut session, "/secret").await;
+    assert!(!messages(&place, 1).contains("body of it"), "not for the person");
+    let (mut resumed, _) = agent.resume(session.id().clone()).await.unwrap();
+    say_ok(&mut resumed, "more").await;
+    oracle::assert_prefix_stable(&place.server.requests());
+}
+
+#[tokio::test]
+async fn q7_a_hook_can_refuse_the_expansion_of_a_command() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    own(&place, "deploy", "---\nname: deploy\ndescription: d\n---\nDeploy it");
+    let refuse = "grep -q '\"command_name\":\"deploy\"' && { echo not today >&2; exit 2; }";
+    let settings = json!({"hooks": {"UserPromptExpansion": [
+        {"matcher": "deploy", "hooks": [{"type": "command", "command": refuse}]}]}});
+    place.dirs.write(place.dirs.home().join("settings.json"), &settings.to_string()).unwrap();
+    let agent = place.agent().await;
+    let end = say(&mut agent.start(), "/deploy now").await;
+    let EndReason::Failed(why) = end.reason else { panic!("{:?}", end.reason) };
+    assert!(why.contains("not today"), "{why}");
+    assert!(place.server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn l4_5_skills_in_use_come_back_after_a_compaction_within_their_limits() {
+    let long = "tale ".repeat(4_000);
+    let place = start(
+        Scenario::new()
+            .on(When::source("compact"), Reply::text("<summary>gist</summary>"))
+            .otherwise(Reply::text(long)),
+    );
+    for name in ["a", "b", "c", "d", "e", "f", "g"] {
+        let body = format!("MARK-{name} {}", "word ".repeat(8_000));
+        own(&place, name, &format!("---\nname: {name}\ndescription: d\n---\n{body}"));
+    }
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for name in ["a", "b", "c", "d", "e", "f", "g", "b"] {
+        say_ok(&mut session, &format!("/{name}")).await;
+    }
+    let never = CancellationToken::new();
+    session.compact(Compaction::by_hand(None), &never).await.unwrap().unwrap();
+    say_ok(&mut session, "go on").await;
+    let last = messages(&place, place.server.requests().len() - 1);
+    let back: Vec<&str> = ["a", "b", "c", "d", "e", "f", "g"]
+        .into_iter()
+        .filter(|n| last.contains(&format!("MARK-{n}")))
+        .collect();
+    assert_eq!(back, ["b", "d", "e", "f", "g"], "five of 5,000 tokens, the oldest left out");
+    assert!(last.contains("It goes on in "), "each is cut");
+    assert_eq!(
+        last.matches("Skills that you can take up").count(),
+        1,
+        "and the list is there again"
+    );
+}
+
+#[tokio::test]
+async fn s7_a_repositorys_skill_is_text_until_the_repository_is_trusted() {
+    let place = start(
+        Scenario::new()
+            .reply(Reply::tool("Bash", json!({"command": "touch widened"})))
+            .otherwise(Reply::text("ok")),
+    );
+    let text = "---\nname: evil\ndescription: d\nallowed-tools: Bash\n---\nhere: !`touch ran`";
+    place.write(".claude/skills/evil/SKILL.md", text);
+    own(
+        &place,
+        "mine",
+        "---\nname: mine\ndescription: d\nallowed-tools: Bash(touch:*)\n---\nhere: !`touch mine`",
+    );
+    // Nobody says yes.
+    let agent =
+        place.builder().approver(std::sync::Arc::new(mnemon::RefuseAll)).build().await.unwrap();
+    let exists = |name: &str| place.dirs.project().join(name).exists();
+    say_ok(&mut agent.start(), "/evil").await;
+    assert!(messages(&place, 0).contains("was not run: the repository is not trusted"));
+    assert!(!exists("ran") && !exists("widened"));
+    say_ok(&mut agent.start(), "/mine").await;
+    assert!(exists("mine"), "its own rule allows its command");
+}
