@@ -1,4 +1,4 @@
-//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|marathon] [--write]`
+//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|replay|marathon] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
@@ -13,6 +13,7 @@ mod page;
 mod process;
 mod projection;
 mod recall;
+mod replay;
 mod start;
 mod table;
 
@@ -24,13 +25,14 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 7] = [
+const ALL: [(&str, Measure); 8] = [
     ("start", start::measure),
     ("hook", hook::measure),
     ("memory", memory::measure),
     ("recall", recall::measure),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
+    ("replay", replay::measure),
     ("marathon", marathon::measure),
 ];
 

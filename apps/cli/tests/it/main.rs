@@ -9,6 +9,7 @@
     reason = "tests"
 )]
 
+mod agents;
 mod desk;
 mod dream;
 mod extract;
