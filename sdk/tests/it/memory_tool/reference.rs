@@ -40,7 +40,8 @@ fn reference(python: &Path, commands: &[Value]) -> Vec<Value> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines: String = commands.iter().map(|command| format!("{command}\n")).collect();
+    let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
+    let lines = lines.join("\n");
     let mut input = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
     let output = child.wait_with_output().unwrap();
