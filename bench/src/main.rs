@@ -1,10 +1,11 @@
-//! `cargo run --release -p mnemon-bench -- [all|start|memory|recall|projection|layers|marathon] [--write]`
+//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|replay|marathon] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
 //! are measured on the `mnemon` program that stands beside this one.
 
 mod drive;
+mod hook;
 mod machine;
 mod marathon;
 mod memory;
@@ -12,6 +13,7 @@ mod page;
 mod process;
 mod projection;
 mod recall;
+mod replay;
 mod start;
 mod table;
 
@@ -23,12 +25,14 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 6] = [
+const ALL: [(&str, Measure); 8] = [
     ("start", start::measure),
+    ("hook", hook::measure),
     ("memory", memory::measure),
     ("recall", recall::measure),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
+    ("replay", replay::measure),
     ("marathon", marathon::measure),
 ];
 
@@ -37,6 +41,7 @@ fn main() -> Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         // What this program starts itself as.
+        ["nothing"] => return Ok(()),
         ["connect", address] => return start::connect(address),
         ["recall-once", home, project] => return recall::look(home, project),
         ["drive", url, home, project] => return drive::run(url, home, project),

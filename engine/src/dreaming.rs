@@ -19,6 +19,7 @@ use crate::fork::{Errand, Fork, Start};
 use crate::memory_switch::MemorySwitch;
 use crate::permit::{Remit, Room};
 use crate::session::Session;
+use crate::world::World;
 use mnemon_dream::policy;
 use mnemon_kernel::ports::{Dreams, FileError, Holder, ModelKind};
 use mnemon_kernel::{Flag, QuerySource, Timestamp, Usage, Usd};
@@ -253,7 +254,8 @@ impl Session {
             fork,
             mode,
             note,
-            world: self.world.clone(),
+            // The copy lies inside of the directory, and is nobody's memory yet.
+            world: World { files: Arc::clone(&self.remembering.plain_files), ..self.world.clone() },
             session: self.id.clone(),
             limits: Arc::clone(&self.config.limits),
             memory: self.config.memory,

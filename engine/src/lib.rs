@@ -53,6 +53,7 @@ pub use dreaming::{DreamEnd, DreamWish, Dreaming, Dreamt};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use fork::{Errand, Fork, Ground, Report, Start, Until};
 pub use memory_switch::MemorySwitch;
+pub use mnemon_extract as extract;
 pub use mnemon_extract::{Allowed, Remote, Setting};
 pub use permit::{Remit, Room};
 pub use queue::Queue;

@@ -30,17 +30,24 @@ impl Session {
         self.permit.set_mode(PermissionMode::Plan);
     }
 
-    /// Leaves plan mode by the person's word.
+    /// Leaves plan mode by the person's word; the model is told with the next
+    /// turn.
     pub fn stop_planning(&mut self) {
         self.permit.set_mode(PermissionMode::Default);
-        self.permit.set_plan_file(None);
-        self.context.end_plan();
     }
 
-    /// Tells the model of plan mode where it does not know.
+    /// Tells the model of plan mode, or of its end, where it does not know.
     pub(crate) async fn attach_plan_mode(&mut self) -> Result<(), Error> {
-        if self.permit.mode() != PermissionMode::Plan || self.context.plan_file().is_some() {
-            return Ok(());
+        let planning = self.permit.mode() == PermissionMode::Plan;
+        match self.context.plan_file() {
+            None if planning => {}
+            Some(path) if !planning => {
+                self.context.end_plan();
+                self.permit.set_plan_file(None);
+                let text = "Plan mode is over: the person ended it. Do what they say next.";
+                return self.attach(LEFT, text, json!({"planFilePath": path})).await;
+            }
+            _ => return Ok(()),
         }
         let path = self.world.files.resolve(&self.plan_file()).await;
         self.permit.set_plan_file(Some(path.clone()));

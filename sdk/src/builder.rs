@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 mod agents;
 mod configure;
+mod locate;
 mod looking;
 mod setups;
 

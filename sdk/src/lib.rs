@@ -23,14 +23,18 @@
 
 mod agent;
 mod approve;
+pub mod beside;
 mod builder;
 mod clock;
 mod error;
+pub mod hook;
 mod hooks;
 mod instructions;
 mod memory;
 pub mod memory_dirs;
 mod memory_place;
+pub mod memory_tool;
+pub mod past;
 mod provider;
 mod replay;
 mod repo;
@@ -52,6 +56,7 @@ pub use repository::{Chain, Repository};
 pub use servers::NamedServers;
 pub use turn::Turn;
 
+pub use mnemon_disk as disk;
 pub use mnemon_disk::retention::Kept;
 pub use mnemon_engine as engine;
 pub use mnemon_engine::{

@@ -40,6 +40,7 @@ pub struct MemoryDirs {
     project: Location,
     global: PathBuf,
     root: PathBuf,
+    named_after: PathBuf,
     branch: Option<String>,
     limits: RecallLimits,
     lookup_bytes: u64,
@@ -65,6 +66,7 @@ impl MemoryDirs {
         Ok(Self {
             global: location::global_dir(home),
             root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
+            named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             limits: resolved.settings.mnemon.limits.recall.clone(),
             lookup_bytes: resolved.settings.mnemon.limits.dream.lookup_bytes,
@@ -111,6 +113,13 @@ impl MemoryDirs {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// What the project's memories are named after: the root of the repository,
+    /// shared by its work trees, else the working directory.
+    #[must_use]
+    pub fn project(&self) -> &Path {
+        &self.named_after
     }
 
     /// The branch that is checked out.

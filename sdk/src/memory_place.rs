@@ -2,7 +2,7 @@
 //! (L5.1). The one place that knows: sessions and commands ask here.
 
 use crate::error::Error;
-use mnemon_memdir::location::{Inputs, Location, SetBy, git_root, resolve};
+use mnemon_memdir::location::{self, Inputs, Location, SetBy, git_root, resolve};
 use mnemon_settings::{Origin, Place, Resolved};
 use std::path::Path;
 
@@ -14,6 +14,8 @@ pub(crate) struct Named<'a> {
     override_path: Option<&'a str>,
     setting: Option<(&'a str, SetBy)>,
     place: Place,
+    /// Whose projects have the memories, where not ours (X5).
+    memory_home: Option<&'a str>,
 }
 
 impl<'a> Named<'a> {
@@ -33,7 +35,8 @@ impl<'a> Named<'a> {
                 (remote, Some(SetBy::User))
             }
         };
-        Self { override_path, setting: set.zip(set_by), place }
+        let memory_home = resolved.settings.mnemon.memory_home.as_deref();
+        Self { override_path, setting: set.zip(set_by), place, memory_home }
     }
 
     /// Whether the session runs on a machine that goes away and nobody said
@@ -55,6 +58,8 @@ impl<'a> Named<'a> {
         cwd: &Path,
     ) -> Result<Location, Error> {
         let root = git_root(cwd);
+        let shared = self.memory_home.map(|named| location::checked(named, os_home)).transpose()?;
+        let home = shared.as_deref().unwrap_or(home);
         Ok(resolve(&Inputs {
             override_path: self.override_path,
             setting: self.setting,

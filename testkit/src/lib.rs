@@ -13,6 +13,7 @@ mod check;
 mod clock;
 mod count;
 mod home;
+pub mod interop;
 pub mod mcp;
 pub mod oracle;
 mod received;

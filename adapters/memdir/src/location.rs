@@ -104,7 +104,10 @@ pub fn team_dir(memory_dir: &Path) -> PathBuf {
 }
 
 /// A path in its plain form, if a memory directory may be there.
-fn checked(path: &str, os_home: Option<&Path>) -> Result<PathBuf, Error> {
+///
+/// # Errors
+/// [`Error::BadLocation`] that says what is wrong with it (L5.2).
+pub fn checked(path: &str, os_home: Option<&Path>) -> Result<PathBuf, Error> {
     let refuse = |why| Err(Error::BadLocation { path: path.to_owned(), why });
     let trimmed = path.trim();
     if trimmed.is_empty() {

@@ -1,11 +1,13 @@
 //! The command line (C1, C2), as it was typed. What it means is `setup`'s and
 //! the commands' business.
 
+mod beside;
 pub(crate) mod crew;
 mod look;
 pub(crate) mod memory;
 pub(crate) mod replay;
 
+pub(crate) use beside::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use look::{
     By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
     Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
@@ -164,10 +166,16 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Tidy memories: join copies, mend the index, drop what no longer holds
     Dream(DreamArgs),
+    /// Answer a hook of another agent: JSON in, JSON out
+    Hook(HookArgs),
+    /// Put Mnemon's memory into another agent: hooks and an MCP server
+    Install(InstallArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
     /// Show whether memory and context management earn their keep
     Health(HealthArgs),
+    /// Serve memories to other agents over MCP
+    Mcp(McpArgs),
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
@@ -184,6 +192,8 @@ pub(crate) enum Command {
     ShowResult(ShowResultArgs),
     /// Let what this repository brings act: hooks, servers, permissions, imports
     Trust(TrustArgs),
+    /// Take out of another agent what `install` put there
+    Uninstall(UninstallArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

@@ -9,9 +9,12 @@ mod dream;
 mod fail;
 mod headless;
 mod health;
+mod hook;
+mod install;
 mod instructions;
 mod interactive;
 mod log;
+mod mcp;
 mod memory;
 mod pick;
 mod present;
@@ -34,6 +37,9 @@ use setup::Ground;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = hook::answered() {
+        return code;
+    }
     let cli = Cli::parse();
     let ground = Ground::of_process();
     let presenter = Presenter::new(&ground.variables);
@@ -82,6 +88,11 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Cost(args) => cost::run(ground, args, presenter).await?,
         Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
         Command::Dream(args) => return Box::pin(dream::run(ground, args, presenter)).await,
+        // It was answered before anything was parsed.
+        Command::Hook(_) => {}
+        Command::Install(args) => install::install(ground, args, presenter)?,
+        Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
+        Command::Mcp(args) => mcp::run(ground, args, presenter).await?,
         Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
         Command::Health(args) => health::run(ground, args, presenter).await?,
         Command::Memory(command) => return memory::run(ground, command, presenter),

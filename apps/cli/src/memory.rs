@@ -6,8 +6,10 @@ mod check;
 pub(crate) mod editor;
 mod find;
 mod history;
+mod import;
 mod inbox;
 mod look;
+mod tool;
 mod write;
 
 use crate::args::Choices;
@@ -98,6 +100,9 @@ pub(crate) fn run(
             return bench.inbox(command.as_ref().unwrap_or(&list));
         }
         MemoryCommand::Move { name, to, json } => bench.relocate(name, *to, *json)?,
+        MemoryCommand::Import(args) => bench.import(args)?,
+        MemoryCommand::Export(args) => bench.export(args)?,
+        MemoryCommand::Tool { scope } => return bench.tool(*scope),
         MemoryCommand::Path { scope, json } => bench.path(*scope, *json)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -52,6 +52,10 @@ pub const OPENAI_API_KEY: &str = "OPENAI_API_KEY";
 /// Where an OpenAI-compatible server is.
 pub const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
 
+/// Where Claude Code keeps its files; `~/.claude` where unset. It never sets
+/// our home; it tells whether a directory is shared with it.
+pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+
 /// Names of Claude Code that are honoured where ours is unset: (theirs, ours).
 pub const ALIASES: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", DISABLE_AUTO_MEMORY),

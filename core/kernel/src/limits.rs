@@ -22,10 +22,12 @@ macro_rules! limits {
     };
 }
 
+mod beside;
 mod memory;
 mod replay;
 mod setups;
 
+pub use beside::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
 pub use setups::{HookLimits, McpLimits, SkillLimits};
@@ -133,6 +135,8 @@ limits! {
         hooks: HookLimits = HookLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
+        /// Beside other agents.
+        beside: BesideLimits = BesideLimits::default(),
         /// Replaying sessions under other policies.
         replay: ReplayLimits = ReplayLimits::default(),
         /// Layer 7: agents and their letters.

@@ -139,6 +139,10 @@ pub struct Own {
     pub provider: Provider,
     /// How memories are kept.
     pub memory: Memory,
+    /// Whose `projects` folder has the memories, such as `~/.claude` to share
+    /// them with Claude Code; unset, Mnemon's own. A repository's is not taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_home: Option<String>,
     /// The model of side queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small_model: Option<String>,

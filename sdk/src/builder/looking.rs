@@ -28,7 +28,7 @@ impl Builder {
         self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)
     }
 
-    fn locate_memories(
+    pub(super) fn locate_memories(
         &self,
         home: &Home,
         resolved: &Resolved,

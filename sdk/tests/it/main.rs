@@ -27,6 +27,7 @@ mod hostile;
 mod instructions;
 mod many;
 mod memory;
+mod memory_tool;
 mod notes;
 mod notes_compaction;
 mod place;

@@ -106,6 +106,14 @@ impl Store {
         self.read_text(path.as_str())?.ok_or_else(|| Error::NotFound { path: path.to_string() })
     }
 
+    /// The index as it is, whole; none where there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read_index(&self) -> Result<Option<Text>, Error> {
+        self.read_text(INDEX_FILE)
+    }
+
     pub(crate) fn read_text(&self, path: &str) -> Result<Option<Text>, Error> {
         let state = self.state(path)?;
         let Some(content) = state.content else { return Ok(None) };

@@ -17,6 +17,7 @@ mod history;
 mod inbox;
 mod processes;
 mod scan;
+mod shared;
 mod store;
 
 use jiff::Timestamp;

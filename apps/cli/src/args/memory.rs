@@ -72,6 +72,16 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Bring in what you have elsewhere, as proposals; foreign files are only read
+    Import(ImportArgs),
+    /// Write all memories to a folder, as plain files
+    Export(ExportArgs),
+    /// Answer calls of the memory tool (`memory_20250818`): JSON in, JSON out
+    Tool {
+        /// Which memories
+        #[arg(long, value_enum, default_value_t)]
+        scope: Tier,
+    },
     /// Where memories are
     Path {
         /// Which
@@ -179,6 +189,36 @@ pub(crate) struct AddArgs {
     /// Save it although there is one that says nearly the same
     #[arg(long)]
     pub(crate) force: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon memory import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// Where from: claude, codex, or files and folders of notes
+    #[arg(long, value_name = "claude|codex|FILE", num_args = 1.., required = true)]
+    pub(crate) from: Vec<String>,
+    /// This project's, or for everywhere
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: Tier,
+    /// Only show what would come in
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `mnemon memory export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// A folder that is empty, or not there yet
+    pub(crate) to: PathBuf,
+    /// Only these
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,16 +9,22 @@
     reason = "tests"
 )]
 
+mod agents;
 mod desk;
 mod dream;
 mod extract;
 mod headless;
+mod hook;
 mod hooks;
+mod import;
 mod inbox;
+mod install;
 mod instructions;
 mod interactive;
 mod looking;
+mod mcp;
 mod memory;
+mod memory_tool;
 mod private;
 mod recall;
 mod replay;

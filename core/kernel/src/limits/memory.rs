@@ -109,5 +109,9 @@ limits! {
         most_places: usize = 50,
         /// Characters of each place.
         excerpt_chars: usize = 300,
+        /// Largest spilled result that other agents are given, in bytes.
+        result_bytes: u64 = 16 * 1024 * 1024,
+        /// Characters of a message or a result that other agents are given at once.
+        page_chars: usize = 20_000,
     }
 }

@@ -12,6 +12,7 @@
 mod breaks;
 mod conversations;
 mod counting;
+mod measuring;
 mod real_usage;
 mod requests;
 mod results;

@@ -1,0 +1,172 @@
+//! `mnemon hook`: what another agent's hooks run (X1).
+//!
+//! It never breaks its host. Whatever goes wrong, the exit code is 0, standard
+//! output has the JSON that the host expects or nothing, and the log has a
+//! line. It is started at every message, so it starts little: no argument
+//! parser, no runtime, no agent.
+
+use crate::log::{self, Verbosity};
+use crate::setup::Ground;
+use mnemon::Agent;
+use mnemon::beside::Beside;
+use mnemon::disk::Lock;
+use mnemon::hook::{Call, Reply};
+use mnemon::kernel::{Limits, env};
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long to sleep between two tries for the worker's lock.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What the command line says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Said {
+    event: Option<String>,
+    home: Option<PathBuf>,
+    /// A worker, and its session.
+    worker: Option<String>,
+}
+
+/// Answers a hook, if the program was started for one.
+pub(crate) fn answered() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    if args.next()? != "hook" {
+        return None;
+    }
+    let rest: Vec<OsString> = args.collect();
+    if rest.iter().any(|word| word == "--help" || word == "-h") {
+        return None;
+    }
+    let said = Said::of(rest.into_iter());
+    let mut ground = Ground::of_process();
+    if let Some(home) = &said.home {
+        ground.variables.insert(env::HOME.to_owned(), home.to_string_lossy().into_owned());
+    }
+    log::start(&ground, Verbosity::Normal);
+    // A bug of ours is no reason for the host to show a stack trace.
+    std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook failed")));
+    let work = || match &said.worker {
+        Some(session) => work(&ground, session),
+        None => answer(&ground, &said),
+    };
+    if let Ok(Err(error)) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
+        tracing::warn!(event = said.event, error, "a hook did nothing");
+    }
+    Some(ExitCode::SUCCESS)
+}
+
+impl Said {
+    /// Words that mean nothing here are passed over.
+    fn of(mut words: impl Iterator<Item = OsString>) -> Self {
+        let mut said = Self::default();
+        while let Some(word) = words.next() {
+            match word.to_str() {
+                Some("--home") => said.home = words.next().map(PathBuf::from),
+                Some("--worker") => {
+                    said.worker = words.next().map(|word| word.to_string_lossy().into_owned());
+                }
+                Some(word) if !word.starts_with('-') && said.event.is_none() => {
+                    said.event = Some(word.to_owned());
+                }
+                _ => {}
+            }
+        }
+        said
+    }
+}
+
+fn answer(ground: &Ground, said: &Said) -> Result<(), String> {
+    let call = Call::parse(said.event.as_deref(), &input()?)?;
+    let cwd = call.cwd().map_or_else(std::env::current_dir, Ok);
+    let cwd = cwd.map_err(|error| format!("there is no directory to work in: {error}"))?;
+    let Some(beside) = beside(ground, &cwd)? else { return Ok(()) };
+    let now = jiff::Timestamp::now();
+    let reply = beside.answer(&call, now).map_err(|error| error.to_string())?;
+    if let Some(output) = reply.output(&call) {
+        let mut out = std::io::stdout().lock();
+        let written = out.write_all(output.as_bytes()).and_then(|()| out.flush());
+        written.map_err(|error| format!("the host did not take the answer: {error}"))?;
+    }
+    hand_over(&reply, &call, said, &cwd)
+}
+
+fn beside(ground: &Ground, cwd: &Path) -> Result<Option<Beside>, String> {
+    let builder =
+        Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+    builder.beside().map_err(|error| error.to_string())
+}
+
+/// What the host says.
+fn input() -> Result<Vec<u8>, String> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Err("a hook is called by another agent; see docs/guide/claude-code.md".into());
+    }
+    let most = Limits::default().beside.input_bytes;
+    let mut bytes = Vec::new();
+    let read = stdin.lock().take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("the input cannot be read: {error}"))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("the input has more than {most} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// Starts a worker for what the host shall not wait for.
+fn hand_over(reply: &Reply, call: &Call, said: &Said, cwd: &Path) -> Result<(), String> {
+    if !reply.has_work() {
+        return Ok(());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut worker = Command::new(program);
+    worker.arg("hook").arg("--worker").arg(call.session()).current_dir(cwd);
+    if let Some(home) = &said.home {
+        worker.arg("--home").arg(home);
+    }
+    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Of a group of its own, so that the end of the host is not its end.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut worker, 0);
+    let started = worker.spawn();
+    started.map(|_| ()).map_err(|error| format!("no worker could be started: {error}"))
+}
+
+/// The worker: one at a time, which the lock's owner is, and with an end.
+fn work(ground: &Ground, session: &str) -> Result<(), String> {
+    let cwd = std::env::current_dir().map_err(|error| error.to_string())?;
+    let Some(beside) = beside(ground, &cwd)? else { return Ok(()) };
+    let deadline = beside.worker_deadline();
+    std::thread::spawn(move || {
+        std::thread::sleep(deadline);
+        tracing::warn!("a worker of a hook took too long, and was ended");
+        #[expect(clippy::exit, reason = "the end of a worker that would not end by itself")]
+        std::process::exit(0);
+    });
+    let started = Instant::now();
+    let lock = beside.worker_lock();
+    let _held = loop {
+        match Lock::try_acquire(&lock).map_err(|error| error.to_string())? {
+            Some(held) => break held,
+            None if started.elapsed() > deadline => return Err("another worker is busy".into()),
+            None => std::thread::sleep(PAUSE),
+        }
+    };
+    beside.work(session, jiff::Timestamp::now()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x1_no_command_line_is_wrong() {
+        let said = |words: &[&str]| Said::of(words.iter().map(OsString::from));
+        assert_eq!(said(&["Stop"]).event.as_deref(), Some("Stop"));
+        let full = said(&["--home", "/x y", "--new", "Stop", "more"]);
+        assert_eq!((full.event.as_deref(), full.home), (Some("Stop"), Some("/x y".into())));
+        assert_eq!(said(&["--home"]), Said::default());
+    }
+}

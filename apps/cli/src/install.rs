@@ -1,0 +1,340 @@
+//! `mnemon install` and `uninstall`: hooks and an MCP server in the settings of
+//! another agent, and everything back as it was (X2).
+//!
+//! A change is planned for all files before the first is written, so that one
+//! that cannot be changed leaves the others alone. Files are changed where they
+//! stand: comments, order and unknown keys stay. What a file held is kept;
+//! where it is still as we left it, taking back is putting that there again,
+//! byte for byte. Where somebody changed it since, only what is ours goes.
+
+mod host;
+mod jsonc;
+mod piece;
+mod receipt;
+mod section;
+mod splice;
+mod toml;
+
+pub(crate) use host::Host;
+
+use crate::args::{InstallArgs, UninstallArgs};
+use crate::fail::{Refusal, Usage};
+use crate::present::{Look, Presenter};
+use crate::setup;
+use anyhow::{Context, Result};
+use host::{Ground, Part};
+use mnemon::disk::atomic::{self, Audience};
+use mnemon::memdir::ContentId;
+use mnemon::memdir::store::FileDiff;
+use mnemon::settings::Home;
+use piece::{Piece, Refused};
+use receipt::{Drawer, Kept, Receipt};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Largest file that is changed, in bytes.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A file as it is and as it is to be; none is no file.
+struct Change {
+    path: PathBuf,
+    now: Option<String>,
+    then: Option<String>,
+    /// What it held before anything of ours was in it.
+    before: Option<String>,
+}
+
+impl Change {
+    fn is_none(&self) -> bool {
+        self.now == self.then
+    }
+}
+
+/// The desk of one command.
+struct Fitter<'a> {
+    host: Host,
+    ground: Ground<'a>,
+    home: &'a Path,
+    drawer: Drawer,
+    presenter: &'a Presenter,
+}
+
+/// Puts Mnemon into another agent.
+pub(crate) fn install(
+    ground: &setup::Ground,
+    args: &InstallArgs,
+    presenter: &Presenter,
+) -> Result<()> {
+    let program = std::env::current_exe().context("the program's own path is not known")?;
+    with_fitter(ground, args.host, &program, presenter, |fitter| {
+        if args.share && args.host != Host::Claude {
+            let hint = "leave --share out; the others keep no memories in this form";
+            return Err(Usage::new("only Claude Code's memories can be shared", hint).into());
+        }
+        let receipt = fitter.drawer.read();
+        let changes = fitter.with_ours(&fitter.parts(args.share), &receipt)?;
+        fitter.show(&changes, "install", args.dry_run, args.json)?;
+        if args.dry_run || changes.iter().all(Change::is_none) {
+            return Ok(());
+        }
+        fitter.keep(&changes, &receipt)?;
+        write(&changes)?;
+        if !args.json {
+            let host = args.host.as_str();
+            let note = format!(
+                "what the files held is kept in {}; `mnemon uninstall {host}` takes it all back",
+                fitter.drawer.backups().display()
+            );
+            presenter.note(Look::Dim, &note);
+        }
+        Ok(())
+    })
+}
+
+/// Takes it all back.
+pub(crate) fn uninstall(
+    ground: &setup::Ground,
+    args: &UninstallArgs,
+    presenter: &Presenter,
+) -> Result<()> {
+    with_fitter(ground, args.host, Path::new("mnemon"), presenter, |fitter| {
+        let receipt = fitter.drawer.read();
+        let changes = fitter.without_ours(&fitter.parts(true), &receipt)?;
+        fitter.show(&changes, "uninstall", args.dry_run, args.json)?;
+        if args.dry_run {
+            return Ok(());
+        }
+        write(&changes)?;
+        fitter.drawer.clear()
+    })
+}
+
+fn with_fitter(
+    ground: &setup::Ground,
+    host: Host,
+    program: &Path,
+    presenter: &Presenter,
+    work: impl FnOnce(&Fitter<'_>) -> Result<()>,
+) -> Result<()> {
+    let home = Home::resolve(&ground.variables, ground.user_home.as_deref())
+        .map_err(mnemon::Error::from)?;
+    let Some(user_home) = ground.user_home.as_deref() else {
+        return Err(Usage::new("there is no home directory", "set HOME").into());
+    };
+    let is_usual = home.root() == user_home.join(".mnemon");
+    let fitter = Fitter {
+        host,
+        ground: Ground {
+            variables: &ground.variables,
+            user_home,
+            program,
+            home: (!is_usual).then_some(home.root()),
+        },
+        home: home.root(),
+        drawer: Drawer::new(home.root(), host.as_str()),
+        presenter,
+    };
+    work(&fitter)
+}
+
+impl Fitter<'_> {
+    /// The host's files, and our own settings where memories are shared (X5).
+    fn parts(&self, share: bool) -> Vec<Part> {
+        let mut parts = self.host.parts(&self.ground);
+        let dir = self.host.dir(&self.ground);
+        if share && self.host == Host::Claude && dir != self.home {
+            let path = vec!["mnemon", "memory_home"];
+            let shared = Piece::Member { path, value: json!(dir) };
+            let path = self.home.join("settings.json");
+            parts.push(Part { path, pieces: vec![shared] });
+        }
+        parts
+    }
+
+    fn with_ours(&self, parts: &[Part], receipt: &Receipt) -> Result<Vec<Change>> {
+        let one = |part: &Part| {
+            let now = read(&part.path)?;
+            let kept = receipt.of(&part.path);
+            let refused = |refused| self.refused(&part.path, now.as_deref(), &refused);
+            let mut then = now.clone().unwrap_or_default();
+            for piece in &part.pieces {
+                then = piece.put(&then).map_err(refused)?;
+            }
+            let before = match (&now, kept) {
+                (Some(now), Some(kept)) if ContentId::of(now.as_bytes()) == kept.after => {
+                    kept.before()
+                }
+                (Some(now), Some(kept)) => Some(self.without(part, now, kept)?),
+                (now, _) => now.clone(),
+            };
+            check_writable(&part.path)?;
+            Ok(Change { path: part.path.clone(), now, then: Some(then), before })
+        };
+        parts.iter().map(one).collect()
+    }
+
+    fn without_ours(&self, parts: &[Part], receipt: &Receipt) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        for part in parts {
+            let Some(now) = read(&part.path)? else { continue };
+            let kept = receipt.of(&part.path);
+            let then = match kept {
+                Some(kept) if ContentId::of(now.as_bytes()) == kept.after => kept.before(),
+                Some(kept) => Some(self.without(part, &now, kept)?),
+                None => Some(self.stripped(part, &now, &now)?),
+            };
+            let was_made = kept.is_some_and(|kept| kept.backup.is_none());
+            let is_empty = |text: &String| matches!(text.trim(), "" | "{}");
+            let then = then.filter(|text| !(was_made && is_empty(text)));
+            let change = Change { path: part.path.clone(), now: Some(now), then, before: None };
+            if !change.is_none() {
+                check_writable(&part.path)?;
+                changes.push(change);
+            }
+        }
+        Ok(changes)
+    }
+
+    fn without(&self, part: &Part, now: &str, kept: &Kept) -> Result<String> {
+        self.stripped(part, now, &kept.before().unwrap_or_default())
+    }
+
+    fn stripped(&self, part: &Part, now: &str, before: &str) -> Result<String> {
+        let mut text = now.to_owned();
+        for piece in &part.pieces {
+            let taken = piece.take(&text, before);
+            text = taken.map_err(|refused| self.refused(&part.path, Some(now), &refused))?;
+        }
+        Ok(text)
+    }
+
+    fn refused(&self, path: &Path, text: Option<&str>, refused: &Refused) -> anyhow::Error {
+        let path = path.display();
+        let host = self.host.as_str();
+        match refused {
+            Refused::NotJson(broken) => {
+                let before = text.and_then(|text| text.get(..broken.at)).unwrap_or_default();
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+                let message = format!(
+                    "{path} is no JSON: {} was expected on line {line}, column {column}; nothing \
+                     was changed",
+                    broken.wanted
+                );
+                Refusal::new(message, "mend it there, then try again").into()
+            }
+            Refused::InTheWay(key) => {
+                let message = format!(
+                    "{path} has {key} in a form that nothing can be added to; nothing was changed"
+                );
+                let hint = format!("change it by hand; docs/guide/{host}.md says what goes there");
+                Refusal::new(message, hint).into()
+            }
+        }
+    }
+
+    fn show(&self, changes: &[Change], verb: &str, dry_run: bool, json: bool) -> Result<()> {
+        let real: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
+        let diff = |change: &Change| FileDiff {
+            path: change.path.display().to_string(),
+            before: change.now.clone(),
+            after: change.then.clone(),
+        };
+        if json {
+            let row = |change: &&Change| {
+                let action = match (&change.now, &change.then) {
+                    (None, _) => "create",
+                    (_, None) => "delete",
+                    _ => "change",
+                };
+                json!({"path": change.path, "action": action, "diff": diff(change).unified()})
+            };
+            let rows: Vec<_> = real.iter().map(row).collect();
+            let value = json!({"host": self.host.as_str(), "action": verb, "dry_run": dry_run, "changes": rows});
+            return Ok(Presenter::json(&value)?);
+        }
+        if real.is_empty() {
+            let already = if verb == "install" {
+                "everything is there already"
+            } else {
+                "nothing of Mnemon's is there"
+            };
+            return Ok(self.presenter.line(already)?);
+        }
+        for change in &real {
+            self.presenter.text(&diff(change).unified())?;
+        }
+        if dry_run {
+            self.presenter.note(Look::Dim, "nothing was written");
+        }
+        Ok(())
+    }
+
+    /// Keeps what the files held, before the first is written.
+    fn keep(&self, changes: &[Change], old: &Receipt) -> Result<()> {
+        let mut files: Vec<Kept> = old
+            .files
+            .iter()
+            .filter(|kept| changes.iter().all(|change| change.path != kept.path))
+            .cloned()
+            .collect();
+        for (number, change) in changes.iter().enumerate() {
+            let text = change.before.as_deref();
+            let backup =
+                text.map(|text| self.drawer.keep(number, &change.path, text)).transpose()?;
+            let after = ContentId::of(change.then.as_deref().unwrap_or_default().as_bytes());
+            files.push(Kept { path: change.path.clone(), backup, after });
+        }
+        self.drawer.write(&Receipt { files })
+    }
+}
+
+fn write(changes: &[Change]) -> Result<()> {
+    for change in changes.iter().filter(|change| !change.is_none()) {
+        let path = &change.path;
+        if read(path)? != change.now {
+            let message = format!("{} was changed in this moment", path.display());
+            return Err(Refusal::new(message, "try again").into());
+        }
+        match &change.then {
+            Some(text) => atomic::write(path, text.as_bytes(), Audience::Private)
+                .with_context(|| format!("{} cannot be written", path.display()))?,
+            None => std::fs::remove_file(path)
+                .with_context(|| format!("{} cannot be removed", path.display()))?,
+        }
+    }
+    Ok(())
+}
+
+/// The text of a file; none where there is none.
+fn read(path: &Path) -> Result<Option<String>> {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(error).with_context(|| format!("{} cannot be read", path.display()));
+        }
+        Ok(about) if !about.is_file() || about.len() > MAX_BYTES => {
+            let message = format!("{} is no file that can be changed", path.display());
+            return Err(Refusal::new(message, "see what it is").into());
+        }
+        Ok(_) => {}
+    }
+    match std::fs::read(path).map(String::from_utf8) {
+        Ok(Ok(text)) => Ok(Some(text)),
+        Ok(Err(_)) => {
+            let message = format!("{} is not UTF-8; nothing was changed", path.display());
+            Err(Refusal::new(message, "convert it, then try again").into())
+        }
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
+    }
+}
+
+/// That a file is not locked against changes: replacing it would not be what
+/// its owner meant.
+fn check_writable(path: &Path) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|about| about.permissions().readonly()) {
+        let message = format!("{} is read-only; nothing was changed", path.display());
+        return Err(Refusal::new(message, "make it writable (`chmod u+w`), then try again").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,265 @@
+//! Which files of which program get what. What each of them can do is in
+//! docs/guide, a page for each.
+
+use super::piece::{Hook, Piece};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The name of our server and of all that is ours.
+const NAME: &str = "mnemon";
+/// What a model is told where hooks do not bring memories in.
+const POINTER: &str = include_str!("pointer.md");
+/// Tools of Claude Code that read or write files, and so memories.
+const CLAUDE_TOOLS: &str = "Read|Edit|MultiEdit|Write";
+/// The same of Gemini CLI.
+const GEMINI_TOOLS: &str = "read_file|write_file|replace";
+/// How long a hook may take before its host goes on without it, in seconds. It
+/// takes a few milliseconds; the rest is for a machine that is busy.
+const TIMEOUT_S: u64 = 10;
+
+/// A program that Mnemon can work beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Host {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// opencode
+    Opencode,
+}
+
+/// One file, and what goes into it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) path: PathBuf,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// What the places and commands follow from.
+pub(super) struct Ground<'a> {
+    pub(super) variables: &'a BTreeMap<String, String>,
+    pub(super) user_home: &'a Path,
+    /// Our own program.
+    pub(super) program: &'a Path,
+    /// Our home, where it is not the usual one.
+    pub(super) home: Option<&'a Path>,
+}
+
+impl Host {
+    /// Its name, as it is typed.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Opencode => "opencode",
+        }
+    }
+
+    /// Where it keeps its files.
+    pub(super) fn dir(self, ground: &Ground<'_>) -> PathBuf {
+        let named = |name: &str| ground.variables.get(name).filter(|path| !path.is_empty());
+        match self {
+            Self::Claude => named("CLAUDE_CONFIG_DIR")
+                .map_or_else(|| ground.user_home.join(".claude"), PathBuf::from),
+            Self::Codex => {
+                named("CODEX_HOME").map_or_else(|| ground.user_home.join(".codex"), PathBuf::from)
+            }
+            Self::Gemini => ground.user_home.join(".gemini"),
+            Self::Opencode => named("XDG_CONFIG_HOME")
+                .map_or_else(|| ground.user_home.join(".config"), PathBuf::from)
+                .join("opencode"),
+        }
+    }
+
+    /// The files and what goes into them.
+    pub(super) fn parts(self, ground: &Ground<'_>) -> Vec<Part> {
+        let dir = self.dir(ground);
+        match self {
+            Self::Claude => claude(ground, &dir),
+            Self::Codex => codex(ground, &dir),
+            Self::Gemini => gemini(ground, &dir),
+            Self::Opencode => opencode(ground, &dir),
+        }
+    }
+}
+
+fn claude(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+    let hook = |event, matcher, timeout| ground.hook(event, matcher, timeout);
+    let hooks = vec![
+        hook("SessionStart", None, Some(TIMEOUT_S)),
+        hook("UserPromptSubmit", None, Some(TIMEOUT_S)),
+        hook("PostToolUse", Some(CLAUDE_TOOLS), Some(TIMEOUT_S)),
+        hook("PreCompact", None, Some(TIMEOUT_S)),
+        hook("PostCompact", None, Some(TIMEOUT_S)),
+        hook("SubagentStop", None, Some(TIMEOUT_S)),
+        hook("Stop", None, Some(TIMEOUT_S)),
+        // The host gives all hooks of this event one and a half seconds.
+        hook("SessionEnd", None, None),
+    ];
+    // The file with the servers stands beside the folder, or in the one that
+    // the person chose.
+    let state = if ground.variables.contains_key("CLAUDE_CONFIG_DIR") {
+        dir.join(".claude.json")
+    } else {
+        ground.user_home.join(".claude.json")
+    };
+    let server = with_home(
+        json!({"type": "stdio", "command": ground.program, "args": ["mcp"]}),
+        "env",
+        ground.home,
+    );
+    let server = Piece::Member { path: vec!["mcpServers", NAME], value: server };
+    vec![
+        Part { path: dir.join("settings.json"), pieces: hooks },
+        Part { path: state, pieces: vec![server] },
+    ]
+}
+
+fn codex(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+    let events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PreCompact",
+        "PostCompact",
+        "SubagentStop",
+        "Stop",
+    ];
+    let hooks = events.map(|event| ground.hook(event, None, Some(TIMEOUT_S)));
+    let text = |path: &Path| json!(path).to_string();
+    let env = ground.home.map(|home| format!("env = {{ MNEMON_HOME = {} }}\n", text(home)));
+    let body = format!(
+        "command = {}\nargs = [\"mcp\"]\n{}",
+        text(ground.program),
+        env.unwrap_or_default()
+    );
+    vec![
+        Part { path: dir.join("hooks.json"), pieces: hooks.into() },
+        Part {
+            path: dir.join("config.toml"),
+            pieces: vec![Piece::Table { name: "mcp_servers.mnemon", body }],
+        },
+        Part { path: dir.join("AGENTS.md"), pieces: vec![Piece::Section { text: POINTER }] },
+    ]
+}
+
+fn gemini(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+    const MILLISECONDS: u64 = 1_000;
+    let hook = |event, matcher| ground.hook(event, matcher, Some(TIMEOUT_S * MILLISECONDS));
+    let server = with_home(json!({"command": ground.program, "args": ["mcp"]}), "env", ground.home);
+    let pieces = vec![
+        hook("SessionStart", None),
+        hook("BeforeAgent", None),
+        hook("AfterTool", Some(GEMINI_TOOLS)),
+        hook("PreCompress", None),
+        hook("AfterAgent", None),
+        hook("SessionEnd", None),
+        Piece::Member { path: vec!["mcpServers", NAME], value: server },
+    ];
+    vec![Part { path: dir.join("settings.json"), pieces }]
+}
+
+fn opencode(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+    let with_comments = dir.join("opencode.jsonc");
+    let path = if with_comments.exists() { with_comments } else { dir.join("opencode.json") };
+    let server = with_home(
+        json!({"type": "local", "command": [ground.program, "mcp"], "enabled": true}),
+        "environment",
+        ground.home,
+    );
+    let server = Piece::Member { path: vec!["mcp", NAME], value: server };
+    vec![
+        Part { path, pieces: vec![server] },
+        Part { path: dir.join("AGENTS.md"), pieces: vec![Piece::Section { text: POINTER }] },
+    ]
+}
+
+impl Ground<'_> {
+    fn hook(
+        &self,
+        event: &'static str,
+        matcher: Option<&'static str>,
+        timeout: Option<u64>,
+    ) -> Piece {
+        let home = self.home.map(|home| format!(" --home {}", quoted(home)));
+        let program = format!("{} hook{}", quoted(self.program), home.unwrap_or_default());
+        Piece::Hook(Hook { event, matcher, program, timeout })
+    }
+}
+
+/// A server that is told of our home, where it is not the usual one.
+fn with_home(mut server: Value, key: &str, home: Option<&Path>) -> Value {
+    if let (Some(home), Some(server)) = (home, server.as_object_mut()) {
+        server.insert(key.to_owned(), json!({"MNEMON_HOME": home}));
+    }
+    server
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%\\".contains(c);
+    if text.chars().all(plain) {
+        return text.into_owned();
+    }
+    if cfg!(windows) { format!("\"{text}\"") } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x2_paths_with_blanks_are_one_word() {
+        assert_eq!(quoted(Path::new("/usr/bin/mnemon")), "/usr/bin/mnemon");
+        #[cfg(unix)]
+        assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
+    }
+
+    #[test]
+    fn x2_the_plugin_is_the_same() {
+        let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code");
+        let text = std::fs::read_to_string(plugin.join("hooks/hooks.json")).unwrap();
+        let plugin: Value = serde_json::from_str(&text).unwrap();
+        let ground = Ground {
+            variables: &BTreeMap::new(),
+            user_home: Path::new("/h"),
+            program: Path::new("mnemon"),
+            home: None,
+        };
+        let mut settings = "{}".to_owned();
+        for piece in claude(&ground, Path::new("/c")).remove(0).pieces {
+            settings = piece.put(&settings).unwrap();
+        }
+        let command = r#"\"${CLAUDE_PLUGIN_ROOT}/bin/mnemon-hook\""#;
+        let ours: Value = serde_json::from_str(&settings.replace("mnemon hook", command)).unwrap();
+        assert_eq!(ours, plugin);
+    }
+
+    #[test]
+    fn x2_each_host_has_its_own_places() {
+        let variables = BTreeMap::from([("CODEX_HOME".to_owned(), "/c".to_owned())]);
+        let ground = Ground {
+            variables: &variables,
+            user_home: Path::new("/h"),
+            program: Path::new("/bin/mnemon"),
+            home: None,
+        };
+        let places = |host: Host| -> Vec<String> {
+            let parts = host.parts(&ground).into_iter();
+            parts.map(|part| part.path.display().to_string()).collect()
+        };
+        assert_eq!(places(Host::Claude), ["/h/.claude/settings.json", "/h/.claude.json"]);
+        assert_eq!(places(Host::Codex), ["/c/hooks.json", "/c/config.toml", "/c/AGENTS.md"]);
+        assert_eq!(places(Host::Gemini), ["/h/.gemini/settings.json"]);
+        assert_eq!(
+            places(Host::Opencode),
+            ["/h/.config/opencode/opencode.json", "/h/.config/opencode/AGENTS.md"]
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! JSON as people keep it in settings: with comments, commas at the end and an
+//! order of their own. Read into places in the text, so that it can be changed
+//! there and nowhere else.
+
+use std::ops::Range;
+
+/// How deep values may be in each other.
+const MAX_DEPTH: usize = 128;
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Members, in their order.
+    Object(Vec<Member>),
+    /// Elements.
+    Array(Vec<Node>),
+    /// Text, a number, a word.
+    Scalar,
+}
+
+/// One member of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) key: String,
+    /// From the key to the end of the value.
+    pub(super) span: Range<usize>,
+    pub(super) value: Node,
+}
+
+/// Why a text is no JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Broken {
+    pub(super) at: usize,
+    pub(super) wanted: &'static str,
+}
+
+impl Node {
+    /// Reads a text. A text of blanks and comments is none.
+    pub(super) fn parse(text: &str) -> Result<Option<Self>, Broken> {
+        let mut reader = Reader { text, at: 0 };
+        reader.skip()?;
+        if reader.at == text.len() {
+            return Ok(None);
+        }
+        let node = reader.value(0)?;
+        reader.skip()?;
+        if reader.at < text.len() { Err(reader.broken("the end")) } else { Ok(Some(node)) }
+    }
+
+    /// The member of a key (the last one counts), or the element of a number.
+    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+        match &self.kind {
+            Kind::Object(members) => {
+                let member = members.iter().rev().find(|member| member.key == key);
+                member.map(|member| &member.value)
+            }
+            Kind::Array(elements) => elements.get(key.parse::<usize>().ok()?),
+            Kind::Scalar => None,
+        }
+    }
+
+    /// The value at the end of a path of keys.
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    pub(super) fn members(&self) -> &[Member] {
+        match &self.kind {
+            Kind::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn elements(&self) -> &[Self] {
+        match &self.kind {
+            Kind::Array(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// The value itself, where it is plain JSON.
+    pub(super) fn value(&self, text: &str) -> Option<serde_json::Value> {
+        Some(match &self.kind {
+            Kind::Object(members) => {
+                let member =
+                    |member: &Member| Some((member.key.clone(), member.value.value(text)?));
+                serde_json::Value::Object(members.iter().map(member).collect::<Option<_>>()?)
+            }
+            Kind::Array(elements) => {
+                let elements = elements.iter().map(|element| element.value(text));
+                serde_json::Value::Array(elements.collect::<Option<_>>()?)
+            }
+            Kind::Scalar => serde_json::from_str(text.get(self.span.clone())?).ok()?,
+        })
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn broken(&self, wanted: &'static str) -> Broken {
+        Broken { at: self.at, wanted }
+    }
+
+    /// Passes over blanks and comments.
+    fn skip(&mut self) -> Result<(), Broken> {
+        loop {
+            let rest = self.rest();
+            let blank = rest.len()
+                - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len();
+            let rest = rest.get(blank..).unwrap_or_default();
+            let comment = if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                rest.find("*/").map(|end| end + 2).ok_or(self.broken("the end of a comment"))?
+            } else {
+                0
+            };
+            self.at += blank + comment;
+            if comment == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+        if depth > MAX_DEPTH {
+            return Err(self.broken("fewer values inside of each other"));
+        }
+        let start = self.at;
+        let kind = match self.peek() {
+            Some('{') => self.object(depth)?,
+            Some('[') => self.array(depth)?,
+            Some('"') => {
+                self.string()?;
+                Kind::Scalar
+            }
+            _ => {
+                let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}' | '/');
+                let length = self.rest().find(ends).unwrap_or(self.rest().len());
+                let word = self.rest().get(..length).unwrap_or_default();
+                if serde_json::from_str::<serde_json::Value>(word).is_err() {
+                    return Err(self.broken("a value"));
+                }
+                self.at += length;
+                Kind::Scalar
+            }
+        };
+        Ok(Node { span: start..self.at, kind })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Kind, Broken> {
+        let mut members = Vec::new();
+        self.at += 1;
+        loop {
+            self.skip()?;
+            if self.take('}') {
+                return Ok(Kind::Object(members));
+            }
+            let start = self.at;
+            if self.peek() != Some('"') {
+                return Err(self.broken("a key in quotes, or `}`"));
+            }
+            let key = self.string()?;
+            self.skip()?;
+            if !self.take(':') {
+                return Err(self.broken("`:`"));
+            }
+            self.skip()?;
+            let value = self.value(depth + 1)?;
+            members.push(Member { key, span: start..self.at, value });
+            self.skip()?;
+            if !self.take(',') && self.peek() != Some('}') {
+                return Err(self.broken("`,` or `}`"));
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Kind, Broken> {
+        let mut elements = Vec::new();
+        self.at += 1;
+        loop {
+            self.skip()?;
+            if self.take(']') {
+                return Ok(Kind::Array(elements));
+            }
+            elements.push(self.value(depth + 1)?);
+            self.skip()?;
+            if !self.take(',') && self.peek() != Some(']') {
+                return Err(self.broken("`,` or `]`"));
+            }
+        }
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    fn string(&mut self) -> Result<String, Broken> {
+        let mut escaped = false;
+        let end = self.rest().char_indices().skip(1).find(|(_, letter)| {
+            let ends = *letter == '"' && !escaped;
+            escaped = *letter == '\\' && !escaped;
+            ends
+        });
+        let Some((end, _)) = end else { return Err(self.broken("the end of a text")) };
+        let text = self.rest().get(..=end).unwrap_or_default();
+        let read = serde_json::from_str(text).map_err(|_| self.broken("a text in quotes"))?;
+        self.at += end + 1;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x2_comments_and_last_commas_are_read() {
+        let text = "\u{feff}// top\n{ /* a */ \"a\": [1, 2,], // b\n \"b\": {\"c\": \"x // \\\" y\",}, }\n";
+        let node = Node::parse(text).unwrap().unwrap();
+        assert_eq!(
+            node.value(text).unwrap(),
+            serde_json::json!({"a": [1, 2], "b": {"c": "x // \" y"}})
+        );
+        let place = node.at(&["b", "c"]).unwrap().span.clone();
+        assert_eq!(text.get(place), Some("\"x // \\\" y\""));
+        assert_eq!(Node::parse(" // nothing\n"), Ok(None));
+    }
+
+    #[test]
+    fn x2_what_is_no_json_is_said_with_its_place() {
+        for (text, at) in [("{\"a\" 1}", 5), ("{a: 1}", 1), ("[1 2]", 3), ("{} x", 3), ("{", 1)] {
+            assert_eq!(Node::parse(text).unwrap_err().at, at, "{text}");
+        }
+        assert!(Node::parse(&"[".repeat(1_000)).is_err());
+    }
+}

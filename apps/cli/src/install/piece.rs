@@ -1,0 +1,241 @@
+//! What is put into files of another program, and taken out again.
+
+use super::jsonc::{Broken, Node};
+use super::splice::Splice;
+use super::{section, toml};
+use serde_json::{Value, json};
+
+/// One thing in one file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Piece {
+    /// A hook, in settings of Claude Code's form.
+    Hook(Hook),
+    /// A member of a JSON object.
+    Member {
+        /// Its keys from the top.
+        path: Vec<&'static str>,
+        /// Its value.
+        value: Value,
+    },
+    /// A table of a TOML file.
+    Table {
+        /// Its name, such as `mcp_servers.mnemon`.
+        name: &'static str,
+        /// Its lines.
+        body: String,
+    },
+    /// A part of an instruction file.
+    Section {
+        /// Its text.
+        text: &'static str,
+    },
+}
+
+/// A command that a host runs at an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hook {
+    /// The event, as the host calls it.
+    pub(super) event: &'static str,
+    /// Which of its kinds; all where none is named.
+    pub(super) matcher: Option<&'static str>,
+    /// The program and its command, to which the event is added.
+    pub(super) program: String,
+    /// How long it may take, in the host's unit; the host's own time where
+    /// none is named.
+    pub(super) timeout: Option<u64>,
+}
+
+/// Why a file cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It is no JSON.
+    NotJson(Broken),
+    /// Something of that name is there in a form that cannot be added to.
+    InTheWay(String),
+}
+
+impl From<Broken> for Refused {
+    fn from(broken: Broken) -> Self {
+        Self::NotJson(broken)
+    }
+}
+
+impl Piece {
+    /// The text with it.
+    pub(super) fn put(&self, text: &str) -> Result<String, Refused> {
+        match self {
+            Self::Hook(hook) => hook.put(text),
+            Self::Member { path, value } => {
+                let mut splice = Splice::new(text)?;
+                check_objects(text, path)?;
+                splice.set(path, value);
+                Ok(splice.text)
+            }
+            Self::Table { name, body } => toml::put(text, name, body).map_err(Refused::InTheWay),
+            Self::Section { text: section } => Ok(section::put(text, section)),
+        }
+    }
+
+    /// The text without it. What stood around it before stays.
+    pub(super) fn take(&self, text: &str, before: &str) -> Result<String, Refused> {
+        match self {
+            Self::Hook(hook) => hook.take(text, before),
+            Self::Member { path, .. } => {
+                let mut splice = Splice::new(text)?;
+                splice.remove(path);
+                remove_empty(&mut splice, path, before);
+                Ok(splice.text)
+            }
+            Self::Table { name, .. } => Ok(toml::take(text, name)),
+            Self::Section { .. } => Ok(section::take(text)),
+        }
+    }
+}
+
+impl Hook {
+    fn command(&self) -> String {
+        format!("{} {}", self.program, self.event)
+    }
+
+    fn is_ours(&self, handler: &Value) -> bool {
+        let command = handler["command"].as_str().unwrap_or_default();
+        command.contains("mnemon")
+            && command.contains(" hook ")
+            && command.ends_with(&format!(" {}", self.event))
+    }
+
+    fn group(&self) -> Value {
+        let command = self.command();
+        let handler = match self.timeout {
+            Some(timeout) => json!({"type": "command", "command": command, "timeout": timeout}),
+            None => json!({"type": "command", "command": command}),
+        };
+        match self.matcher {
+            Some(matcher) => json!({"matcher": matcher, "hooks": [handler]}),
+            None => json!({"hooks": [handler]}),
+        }
+    }
+
+    fn put(&self, text: &str) -> Result<String, Refused> {
+        let mut splice = Splice::new(text)?;
+        let path = ["hooks", self.event];
+        check_objects(text, &path)?;
+        let there = splice.value(&path).unwrap_or_else(|| json!([]));
+        let Some(groups) = there.as_array() else {
+            return Err(Refused::InTheWay(path.join(".")));
+        };
+        let group = self.group();
+        if groups.contains(&group) {
+            return Ok(splice.text);
+        }
+        self.take_from(&mut splice);
+        splice.push(&path, &group);
+        Ok(splice.text)
+    }
+
+    fn take(&self, text: &str, before: &str) -> Result<String, Refused> {
+        let mut splice = Splice::new(text)?;
+        self.take_from(&mut splice);
+        let path = ["hooks", self.event];
+        if splice.value(&path) == Some(json!([])) && !was_there(before, &path) {
+            splice.remove(&path);
+        }
+        remove_empty(&mut splice, &path, before);
+        Ok(splice.text)
+    }
+
+    /// Takes our handlers out, and the groups that have no others.
+    fn take_from(&self, splice: &mut Splice) {
+        let path = ["hooks", self.event];
+        let all_ours = |group: &Value| {
+            let handlers = group["hooks"].as_array().map(Vec::as_slice).unwrap_or_default();
+            !handlers.is_empty() && handlers.iter().all(|handler| self.is_ours(handler))
+        };
+        splice.remove_elements(&path, &all_ours);
+        let groups = splice.value(&path).and_then(|groups| groups.as_array().map(Vec::len));
+        for at in 0..groups.unwrap_or_default() {
+            let at = at.to_string();
+            splice.remove_elements(&["hooks", self.event, &at, "hooks"], &|handler| {
+                self.is_ours(handler)
+            });
+        }
+    }
+}
+
+/// Removes the objects around a member that are empty, if they came with it.
+fn remove_empty(splice: &mut Splice, path: &[&str], before: &str) {
+    for length in (1..path.len()).rev() {
+        let around = path.get(..length).unwrap_or_default();
+        if splice.value(around) == Some(json!({})) && !was_there(before, around) {
+            splice.remove(around);
+        }
+    }
+}
+
+fn was_there(before: &str, path: &[&str]) -> bool {
+    Node::parse(before).ok().flatten().is_some_and(|node| node.at(path).is_some())
+}
+
+/// That everything around a member is an object.
+fn check_objects(text: &str, path: &[&str]) -> Result<(), Refused> {
+    let Some(root) = Node::parse(text)? else { return Ok(()) };
+    for length in 1..path.len() {
+        let around = path.get(..length).unwrap_or_default();
+        let value = root.at(around).and_then(|node| node.value(text));
+        if value.is_some_and(|value| !value.is_object()) {
+            return Err(Refused::InTheWay(around.join(".")));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(program: &str) -> Piece {
+        Piece::Hook(Hook {
+            event: "Stop",
+            matcher: None,
+            program: format!("{program} hook"),
+            timeout: Some(10),
+        })
+    }
+
+    #[test]
+    fn x2_a_hook_goes_beside_those_that_are_there_and_comes_out_again() {
+        let theirs = "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}\n    ]\n  },\n  \"x\": 1\n}\n";
+        let with = hook("/bin/mnemon").put(theirs).unwrap();
+        assert!(with.contains("\"/bin/mnemon hook Stop\"") && with.contains("say done"));
+        assert_eq!(hook("/bin/mnemon").put(&with).unwrap(), with, "twice is once");
+        let moved = hook("/opt/mnemon").put(&with).unwrap();
+        assert!(moved.contains("/opt/mnemon") && !moved.contains("/bin/mnemon"));
+        assert_eq!(hook("x").take(&moved, theirs).unwrap(), theirs);
+    }
+
+    #[test]
+    fn x2_what_came_with_a_hook_goes_with_it() {
+        let with = hook("mnemon").put("{\n  \"x\": 1\n}\n").unwrap();
+        assert_eq!(hook("mnemon").take(&with, "{\n  \"x\": 1\n}\n").unwrap(), "{\n  \"x\": 1\n}\n");
+        let empty = "{\"hooks\": {}}";
+        let with = hook("mnemon").put(empty).unwrap();
+        assert_eq!(hook("mnemon").take(&with, empty).unwrap(), empty, "theirs, though empty");
+    }
+
+    #[test]
+    fn x2_a_hook_that_was_put_into_a_group_of_theirs_is_taken_out_of_it() {
+        let mixed = r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, {"command": "mnemon hook Stop"}]}]}}"#;
+        let out = hook("mnemon").take(mixed, "").unwrap();
+        assert_eq!(out, r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}]}]}}"#);
+    }
+
+    #[test]
+    fn x2_what_is_in_the_way_is_said() {
+        assert_eq!(hook("m").put("{\"hooks\": []}"), Err(Refused::InTheWay("hooks".into())));
+        assert_eq!(
+            hook("m").put("{\"hooks\": {\"Stop\": {}}}"),
+            Err(Refused::InTheWay("hooks.Stop".into()))
+        );
+        assert!(matches!(hook("m").put("{oops"), Err(Refused::NotJson(_))));
+    }
+}

@@ -1,0 +1,41 @@
+//! `mnemon mcp`: memories for other agents, over the Model Context Protocol.
+
+use crate::args::McpArgs;
+use crate::fail::Usage;
+use crate::present::{Look, Presenter};
+use crate::setup::Ground;
+use anyhow::Result;
+use mnemon::Agent;
+use mnemon_mcp_server::{Open, Server, serve_http, serve_stdio};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where Claude Code says that it works.
+const PROJECT: &str = "CLAUDE_PROJECT_DIR";
+
+/// Serves until the client is gone, or the process is ended.
+pub(crate) async fn run(ground: &Ground, args: &McpArgs, presenter: &Presenter) -> Result<()> {
+    let cwd = project(ground, args)?;
+    let (variables, user_home) = (ground.variables.clone(), ground.user_home.clone());
+    let open: Open = Arc::new(move |root: &Path| {
+        let builder = Agent::builder(root).environment(variables.clone(), user_home.clone());
+        builder.beside().map_err(|error| error.to_string())
+    });
+    let Some(port) = args.http else { return Ok(serve_stdio(Server::new(open, cwd)).await?) };
+    let listening = serve_http(move || Server::new(Arc::clone(&open), cwd.clone()), port).await?;
+    presenter.note(Look::Dim, &format!("listening on {}", listening.url()));
+    Ok(listening.run().await?)
+}
+
+fn project(ground: &Ground, args: &McpArgs) -> Result<PathBuf> {
+    let named = ground.variables.get(PROJECT).filter(|dir| Path::new(dir).is_dir());
+    match (&args.project, named) {
+        (Some(dir), _) if dir.is_dir() => Ok(dir.canonicalize()?),
+        (Some(dir), _) => {
+            let message = format!("{} is no directory", dir.display());
+            Err(Usage::new(message, "name a directory that is there").into())
+        }
+        (None, Some(dir)) => Ok(PathBuf::from(dir)),
+        (None, None) => Ok(std::env::current_dir()?),
+    }
+}

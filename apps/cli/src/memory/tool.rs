@@ -1,0 +1,69 @@
+//! `tool`: the commands of Anthropic's memory tool, for programs that hand
+//! them on from a model (X4).
+//!
+//! Standard input holds inputs of the tool, or whole `tool_use` blocks, one
+//! after the other; each is answered by a line. What the model did wrong is an
+//! answer for the model. What is no JSON ends the program.
+
+use super::Bench;
+use crate::args::memory::Tier;
+use crate::fail::Usage;
+use crate::present::Presenter;
+use anyhow::Result;
+use mnemon::memdir::{By, Store};
+use mnemon::memory_tool::{self, Answer, Command};
+use serde::Deserialize;
+use serde_json::{Deserializer, Value, json};
+use std::process::ExitCode;
+
+/// Who made a change, in the history.
+const SOURCE: &str = "memory_tool";
+
+impl Bench<'_> {
+    pub(super) fn tool(&self, scope: Tier) -> Result<ExitCode> {
+        let store = self.memories.open(scope.scope())?;
+        let calls = Deserializer::from_reader(std::io::stdin().lock()).into_iter::<Value>();
+        let mut count = 0_usize;
+        for call in calls {
+            let call = call.map_err(|error| usage(&format!("the input is no JSON ({error})")))?;
+            Presenter::json_line(&answer(&store, call))?;
+            count += 1;
+        }
+        if count == 0 {
+            return Err(usage("there is nothing on standard input"));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn usage(message: &str) -> anyhow::Error {
+    let hint = r#"pipe a call in, such as {"command":"view","path":"/memories"}"#;
+    Usage::new(message, hint).into()
+}
+
+fn answer(store: &Store, call: Value) -> Value {
+    if let Ok(Block { id, input }) = serde_json::from_value::<Block>(call.clone()) {
+        let (text, failed) = result(store, input);
+        return json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed});
+    }
+    let (text, failed) = result(store, call);
+    json!({"content": text, "is_error": failed})
+}
+
+/// A `tool_use` block.
+#[derive(Deserialize)]
+struct Block {
+    id: Value,
+    input: Value,
+}
+
+fn result(store: &Store, input: Value) -> (String, bool) {
+    let answer = match serde_json::from_value::<Command>(input) {
+        Ok(command) => {
+            let by = By::agent(SOURCE, "", jiff::Timestamp::now());
+            memory_tool::run(store, &command, &by)
+        }
+        Err(error) => Answer::Failed(format!("Error: {error}")),
+    };
+    (answer.text().to_owned(), matches!(answer, Answer::Failed(_)))
+}

@@ -1,0 +1,232 @@
+//! `mnemon install` and `uninstall` (X2).
+
+use crate::desk::Desk;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const HOSTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
+
+/// Everything under a folder but what is our own: paths and bytes.
+fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut ahead = vec![root.to_owned()];
+    while let Some(dir) = ahead.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.ends_with(".mnemon") {
+                continue;
+            }
+            if path.is_dir() {
+                ahead.push(path);
+            } else {
+                found.insert(path.clone(), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+fn write(desk: &Desk, name: &str, text: &str) -> PathBuf {
+    let path = desk.files.home().join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn text(desk: &Desk, name: &str) -> String {
+    std::fs::read_to_string(desk.files.home().join(name)).unwrap()
+}
+
+fn furnish(desk: &Desk) {
+    write(
+        desk,
+        ".claude/settings.json",
+        "{\n\t// mine\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n\t},\n\t\"unknown_key\": [1,   2] // odd\n}\n",
+    );
+    write(
+        desk,
+        ".claude.json",
+        "{\"numStartups\":7,\"mcpServers\":{\"other\":{\"command\":\"x\"}}}",
+    );
+    write(
+        desk,
+        ".codex/config.toml",
+        "# mine\nmodel = \"gpt\"\n\n[mcp_servers.other]\ncommand = \"o\"",
+    );
+    write(desk, ".codex/AGENTS.md", "# My rules\n\nBe brief.");
+    write(desk, ".gemini/settings.json", "{\r\n    \"theme\": \"x\",\r\n}\r\n");
+    write(desk, ".config/opencode/opencode.jsonc", "{ /* mine */ \"model\": \"m\" }\n");
+}
+
+#[test]
+fn x2_install_and_uninstall_leave_the_files_as_they_were() {
+    for furnished in [true, false] {
+        let desk = Desk::offline();
+        if furnished {
+            furnish(&desk);
+        }
+        let before = snapshot(&desk.files.home());
+        for host in HOSTS {
+            let out = desk.run(&["install", host]).ok().out;
+            assert!(out.contains("+++ ") && out.contains("mnemon"), "{host}: {out}");
+            let installed = snapshot(&desk.files.home());
+            assert_ne!(installed, before, "{host}");
+            let again = desk.run(&["install", host]).ok().out;
+            assert!(again.contains("everything is there already"), "{host}: {again}");
+            assert_eq!(snapshot(&desk.files.home()), installed, "{host}: twice is once");
+        }
+        for host in HOSTS {
+            desk.run(&["uninstall", host]).ok();
+        }
+        assert_eq!(snapshot(&desk.files.home()), before);
+        let out = desk.run(&["uninstall", "claude"]).ok().out;
+        assert!(out.contains("nothing of Mnemon's is there"), "{out}");
+        assert!(!desk.files.home().join(".mnemon/installed").exists());
+    }
+}
+
+#[test]
+fn x2_hooks_and_servers_are_what_the_host_expects() {
+    let desk = Desk::offline();
+    for host in HOSTS {
+        desk.run(&["install", host]).ok();
+    }
+    let settings: Value = serde_json::from_str(&text(&desk, ".claude/settings.json")).unwrap();
+    let hooks = settings["hooks"].as_object().unwrap();
+    assert_eq!(
+        hooks.keys().collect::<Vec<_>>(),
+        [
+            "SessionStart",
+            "UserPromptSubmit",
+            "PostToolUse",
+            "PreCompact",
+            "PostCompact",
+            "SubagentStop",
+            "Stop",
+            "SessionEnd"
+        ]
+    );
+    let command = hooks["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
+    assert!(command.ends_with(" hook Stop"), "{command}");
+    let state: Value = serde_json::from_str(&text(&desk, ".claude.json")).unwrap();
+    assert_eq!(state["mcpServers"]["mnemon"]["args"], json!(["mcp"]));
+    assert!(text(&desk, ".codex/config.toml").contains("[mcp_servers.mnemon]\ncommand = \""));
+    assert!(text(&desk, ".codex/AGENTS.md").contains("memory_search"));
+    let gemini: Value = serde_json::from_str(&text(&desk, ".gemini/settings.json")).unwrap();
+    assert_eq!(gemini["hooks"]["BeforeAgent"][0]["hooks"][0]["timeout"], 10_000);
+    let opencode: Value =
+        serde_json::from_str(&text(&desk, ".config/opencode/opencode.json")).unwrap();
+    assert_eq!(opencode["mcp"]["mnemon"]["type"], "local");
+
+    // The command that was written works as it stands.
+    let input = json!({"cwd": desk.files.project(), "session_id": "s", "hook_event_name": "Stop"});
+    let mut shell = desk.command(&[]);
+    let mut shell_command = std::process::Command::new("sh");
+    shell_command.args(["-c", command]);
+    for (name, value) in shell.get_envs() {
+        if let Some(value) = value {
+            shell_command.env(name, value);
+        }
+    }
+    let _ = shell.stdin(std::process::Stdio::null());
+    let ran =
+        crate::desk::Running::start(&mut shell_command, Some(input.to_string().into_bytes())).end();
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""));
+}
+
+#[test]
+fn x2_what_the_host_changed_in_between_stays() {
+    let desk = Desk::offline();
+    furnish(&desk);
+    let before = text(&desk, ".claude/settings.json");
+    desk.run(&["install", "claude"]).ok();
+    let changed = text(&desk, ".claude/settings.json").replace("\"opus\"", "\"sonnet\"");
+    write(&desk, ".claude/settings.json", &changed);
+    write(
+        &desk,
+        ".claude.json",
+        "{\n  \"numStartups\": 8,\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    },\n    \"mnemon\": {\n      \"command\": \"y\"\n    }\n  }\n}",
+    );
+    desk.run(&["uninstall", "claude"]).ok();
+    assert_eq!(text(&desk, ".claude/settings.json"), before.replace("\"opus\"", "\"sonnet\""));
+    assert_eq!(
+        text(&desk, ".claude.json"),
+        "{\n  \"numStartups\": 8,\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    }\n  }\n}"
+    );
+}
+
+#[test]
+fn x2_a_dry_run_writes_nothing_and_json_says_what_would_change() {
+    let desk = Desk::offline();
+    furnish(&desk);
+    let before = snapshot(&desk.files.home());
+    let plan = desk.run(&["install", "claude", "--dry-run", "--json"]).ok().json();
+    assert_eq!(
+        (plan["dry_run"].as_bool(), plan["changes"].as_array().unwrap().len()),
+        (Some(true), 2)
+    );
+    assert_eq!(plan["changes"][0]["action"], "change");
+    assert_eq!(snapshot(&desk.files.home()), before);
+    assert!(!desk.files.home().join(".mnemon/installed").exists());
+    desk.run(&["install", "nobody"]).failed(2);
+    desk.run(&["install", "codex", "--share"]).failed(2);
+}
+
+#[test]
+fn x2_what_cannot_be_changed_is_said_and_nothing_is() {
+    let desk = Desk::offline();
+    write(&desk, ".claude.json", "{\"a\": 1,\n  oops}");
+    write(&desk, ".claude/settings.json", "{}");
+    let before = snapshot(&desk.files.home());
+    let ran = desk.run(&["install", "claude"]).failed(1);
+    assert!(
+        ran.err.contains(".claude.json is no JSON") && ran.err.contains("line 2, column 3"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(snapshot(&desk.files.home()), before, "the other file too");
+    std::fs::write(desk.files.home().join(".claude.json"), b"{\"a\": \"\xff\"}").unwrap();
+    assert!(desk.run(&["install", "claude"]).failed(1).err.contains("not UTF-8"));
+    write(&desk, ".claude.json", "{\"mcpServers\": []}");
+    let ran = desk.run(&["install", "claude"]).failed(1);
+    assert!(ran.err.contains("has mcpServers in a form"), "{}", ran.err);
+    write(&desk, ".codex/config.toml", "mcp_servers = { a = { command = \"x\" } }\n");
+    assert!(desk.run(&["install", "codex"]).failed(1).err.contains("mcp_servers"));
+}
+
+#[cfg(unix)]
+#[test]
+fn x2_a_link_stays_a_link_and_a_locked_file_stays_locked() {
+    use std::os::unix::fs::PermissionsExt;
+    let desk = Desk::offline();
+    let real = write(&desk, "dotfiles/claude.json", "{\n  \"x\": 1\n}\n");
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::create_dir_all(desk.files.home().join(".claude")).unwrap();
+    let link = desk.files.home().join(".claude/settings.json");
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    desk.run(&["install", "claude"]).ok();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(std::fs::read_to_string(&real).unwrap().contains("hook Stop"));
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    desk.run(&["uninstall", "claude"]).ok();
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), "{\n  \"x\": 1\n}\n");
+
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o440)).unwrap();
+    let ran = desk.run(&["install", "claude"]).failed(1);
+    assert!(ran.err.contains("read-only") && ran.err.contains("chmod"), "{}", ran.err);
+    assert!(!desk.files.home().join(".claude.json").exists(), "nothing else was written");
+}
+
+#[test]
+fn x2_x5_shared_memories_are_claude_codes_own() {
+    let desk = Desk::offline();
+    desk.run(&["install", "claude", "--share"]).ok();
+    let dir = desk.run(&["memory", "path"]).ok().out;
+    let claude = desk.files.home().join(".claude/projects").display().to_string();
+    assert!(dir.starts_with(&claude), "{dir}");
+    desk.run(&["uninstall", "claude"]).ok();
+    let dir = desk.run(&["memory", "path"]).ok().out;
+    assert!(dir.contains(".mnemon"), "{dir}");
+    assert!(!desk.files.home().join(".mnemon/settings.json").exists());
+}

@@ -1,0 +1,181 @@
+//! What answers a client: tools, resources, and which project it is about.
+
+use crate::arguments::Arguments;
+use crate::catalogue::{INSTRUCTIONS, tools};
+use crate::desk::Desk;
+use crate::resources::{self, SCHEME};
+use mnemon::beside::Beside;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
+    Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::RwLock;
+
+/// Resources of one page.
+const PAGE: usize = 100;
+/// How long a client may take to say where it works.
+const ROOTS_WAIT: Duration = Duration::from_secs(2);
+
+/// Opens the memories of a directory; none where they are switched off.
+pub type Open = Arc<dyn Fn(&Path) -> Result<Option<Beside>, String> + Send + Sync>;
+
+/// The server for one client.
+#[derive(Clone)]
+pub struct Server {
+    open: Open,
+    /// Where the server was started.
+    cwd: PathBuf,
+    /// Where the client works, once that is known.
+    root: Arc<RwLock<Option<PathBuf>>>,
+}
+
+impl Server {
+    /// A server that works where it was started, unless its client works
+    /// elsewhere.
+    #[must_use]
+    pub fn new(open: Open, cwd: PathBuf) -> Self {
+        Self { open, cwd, root: Arc::default() }
+    }
+
+    /// The directory that a call is about: the client's first root, else where
+    /// the server was started.
+    async fn root(&self, context: &RequestContext<RoleServer>) -> PathBuf {
+        if let Some(root) = self.root.read().await.clone() {
+            return root;
+        }
+        let root = self.asked(context).await.unwrap_or_else(|| self.cwd.clone());
+        *self.root.write().await = Some(root.clone());
+        root
+    }
+
+    /// What the client says of its roots. The newer revision has no such
+    /// question, and clients start the server where they work.
+    #[expect(deprecated, reason = "roots are how the older revision says where a client works")]
+    async fn asked(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
+        if !context.protocol_version().is_some_and(|version| version.has_initialize()) {
+            return None;
+        }
+        let client = context.peer.peer_info()?;
+        client.capabilities.roots.as_ref()?;
+        let listed =
+            tokio::time::timeout(ROOTS_WAIT, context.peer.list_roots()).await.ok()?.ok()?;
+        listed.roots.iter().find_map(|root| {
+            let path = url::Url::parse(&root.uri).ok()?.to_file_path().ok()?;
+            path.is_dir().then_some(path)
+        })
+    }
+
+    /// Does something at a desk, on a thread for what blocks.
+    async fn at_desk<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(&Desk) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, String> {
+        let root = self.root(context).await;
+        let open = Arc::clone(&self.open);
+        let runtime = tokio::runtime::Handle::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let beside = open(&root)?;
+            let beside = beside.ok_or("memories are switched off here (autoMemoryEnabled)")?;
+            work(&Desk { beside, now: jiff::Timestamp::now(), runtime })
+        });
+        done.await.unwrap_or_else(|error| Err(format!("the work was not done: {error}")))
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let about = Implementation::new("mnemon", env!("CARGO_PKG_VERSION")).with_title("Mnemon");
+        ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = ListToolsResult::with_all_items(tools());
+        Ok(tools.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.get_tool(&request.name).is_none() {
+            let message = format!("there is no tool {}", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let arguments = Arguments(request.arguments.unwrap_or_default());
+        let name = request.name;
+        let done = self.at_desk(&context, move |desk| desk.call(&name, &arguments)).await;
+        let result = match done {
+            Ok(value) => CallToolResult::structured(value),
+            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+        };
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let offset = match cursor.map(|cursor| cursor.parse::<usize>()) {
+            None => 0,
+            Some(Ok(offset)) => offset,
+            Some(Err(_)) => {
+                return Err(ErrorData::invalid_params("the cursor is none of ours", None));
+            }
+        };
+        let page = self.at_desk(&context, move |desk| resources::page(desk, offset, PAGE)).await;
+        let (resources, more) = page.map_err(|error| ErrorData::internal_error(error, None))?;
+        let mut list = ListResourcesResult::with_all_items(resources);
+        list.next_cursor = more.then(|| (offset + PAGE).to_string());
+        Ok(list.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let list = ListResourceTemplatesResult::with_all_items(vec![resources::template()]);
+        Ok(list.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let unknown = |message: String| ErrorData::resource_not_found(message, None);
+        let Some(id) = uri.strip_prefix(SCHEME).map(str::to_owned) else {
+            return Err(unknown(format!("{uri} is no address of a memory")));
+        };
+        let read = self.at_desk(&context, move |desk| desk.text(&id)).await;
+        let (text, _) = read.map_err(unknown)?;
+        let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
+        let result = ReadResourceResult::new(vec![contents]);
+        Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        *self.root.write().await = None;
+    }
+}

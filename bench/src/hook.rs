@@ -1,0 +1,127 @@
+//! What a hook of another agent costs its host: the whole process, and how
+//! much of that is more than starting any process.
+
+use crate::process::mnemon;
+use crate::table::{Samples, Section, Table, ms, verdict};
+use anyhow::{Context, Result, bail};
+use mnemon_testkit::TempHome;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const RUNS: usize = 30;
+/// Memories, and what a hook may take of its own.
+const SIZES: [(usize, Duration); 2] =
+    [(200, Duration::from_millis(10)), (10_000, Duration::from_millis(50))];
+const WORDS: [&str; 12] = [
+    "deploy", "invoice", "ledger", "kitchen", "cache", "login", "printer", "window", "garden",
+    "report", "queue", "schema",
+];
+
+/// Measures.
+pub(crate) fn measure() -> Result<Section> {
+    let mut table = Table::new(&["event", "memories", "best", "median", "own", "goal", "met"]);
+    for (count, goal) in SIZES {
+        let place = TempHome::new()?;
+        let memories = place.root().join("memories");
+        write_memories(&memories, count)?;
+        for event in ["UserPromptSubmit", "SessionStart", "Stop"] {
+            let input = input(&place, event);
+            // The first one takes up what it sees.
+            run(hook(&place, &memories, event)?, &input)?;
+            let (mut bare, mut full) = (Samples::default(), Samples::default());
+            for _ in 0..RUNS {
+                let mut nothing = Command::new(std::env::current_exe()?);
+                nothing.arg("nothing");
+                bare.add(run(nothing, &input)?);
+                full.add(run(hook(&place, &memories, event)?, &input)?);
+            }
+            let own = full.median().saturating_sub(bare.median());
+            let has_goal = event == "UserPromptSubmit";
+            let (goal, met) = if has_goal {
+                (format!("≤ {}", ms(goal)), verdict(own <= goal))
+            } else {
+                (String::new(), String::new())
+            };
+            table.row([
+                event.into(),
+                count.to_string(),
+                ms(full.best()),
+                ms(full.median()),
+                ms(own),
+                goal,
+                met,
+            ]);
+        }
+    }
+    Ok(Section {
+        title: "Hooks",
+        goal: "`mnemon hook` takes under 10 ms of its own for 200 memories, under 50 ms for 10,000.",
+        table,
+        notes: format!(
+            "From before the spawn to the end of the process, {RUNS} times each, by turns with a \
+             process that does nothing; own is the difference of the medians. Files are in the page \
+             cache."
+        ),
+    })
+}
+
+fn write_memories(dir: &Path, count: usize) -> Result<()> {
+    std::fs::create_dir_all(dir)?;
+    let mut index = String::new();
+    for number in 0..count {
+        let word = |step: usize| WORDS.get((number * step + step) % WORDS.len()).unwrap_or(&"x");
+        let (one, two, three) = (word(1), word(5), word(7));
+        let text = format!(
+            "---\nname: The {one} and the {two} {number}\ndescription: why the {one} waits for the \
+             {two} in case {number}\nmetadata:\n  type: project\n---\n\nThe {one} waits for the {two}, \
+             as the {three} was slow in case {number}.\n\n**Why:** the {three} came first.\n"
+        );
+        std::fs::write(dir.join(format!("memory-{number}.md")), text)?;
+        if number < 150 {
+            writeln!(index, "- [{one} {two}](memory-{number}.md) — why the {one} waits")?;
+        }
+    }
+    Ok(std::fs::write(dir.join("MEMORY.md"), index)?)
+}
+
+fn input(place: &TempHome, event: &str) -> String {
+    serde_json::json!({
+        "session_id": format!("{event}-session"),
+        "transcript_path": place.root().join("none.jsonl"),
+        "cwd": place.project(),
+        "hook_event_name": event,
+        "source": if event == "SessionStart" { "startup" } else { "user" },
+        "prompt": "why does the invoice wait for the ledger when the printer is slow?",
+    })
+    .to_string()
+}
+
+fn hook(place: &TempHome, memories: &Path, event: &str) -> Result<Command> {
+    let mut command = Command::new(mnemon()?);
+    command
+        .env_clear()
+        .env("HOME", place.home())
+        .env("MNEMON_MEMORY_DIR", memories)
+        .current_dir(place.project())
+        .args(["hook", event]);
+    Ok(command)
+}
+
+fn run(mut command: Command, input: &str) -> Result<Duration> {
+    let began = Instant::now();
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().context("a process could not be started")?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that does nothing does not read it either.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let status = child.wait()?;
+    let took = began.elapsed();
+    if !status.success() {
+        bail!("a hook ended with {status}");
+    }
+    Ok(took)
+}

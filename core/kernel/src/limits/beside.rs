@@ -1,0 +1,30 @@
+//! Limits of what works beside other agents.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+limits! {
+    /// What a hook of another agent takes in and gives back (X1).
+    BesideLimits {
+        /// UTF-16 units of text that a hook gives to its host; hosts cut at 10,000.
+        context_units: usize = 9_900,
+        /// Bytes of input that are read.
+        input_bytes: u64 = 64 * 1024 * 1024,
+        /// Bytes at the end of a host's transcript that are looked at in one go.
+        transcript_bytes: u64 = 8 * 1024 * 1024,
+        /// Changes of memories that the start of a session names.
+        changes: usize = 20,
+        /// Characters of the person's words that are kept over a summary.
+        kept_chars: usize = 4_000,
+        /// Characters of one message of the person's that is kept over a summary.
+        kept_message_chars: usize = 600,
+        /// A message is lost when the summary has less of its words than this percentage.
+        kept_percent: usize = 60,
+        /// Milliseconds that one hook waits for another that keeps memories.
+        lock_wait_ms: u64 = 5_000,
+        /// Seconds after which a worker in the background ends, whatever it does.
+        worker_s: u64 = 120,
+        /// Days after which what hooks noted of a session is removed.
+        notes_days: u64 = 30,
+    }
+}

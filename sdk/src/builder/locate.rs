@@ -1,0 +1,54 @@
+//! Mnemon beside other agents: memories without an agent of our own.
+
+use super::looking::look_at_trust;
+use super::{Builder, real_directory};
+use crate::beside::Beside;
+use crate::error::Error;
+use crate::memory_place::Named;
+use crate::past::Past;
+use crate::repo::Repo;
+use mnemon_kernel::env::CLAUDE_CONFIG_DIR as CLAUDE_DIR;
+use std::path::PathBuf;
+
+impl Builder {
+    /// Mnemon beside another agent that works in the working directory; none
+    /// where memories are switched off (X1). Needs settings, but no provider
+    /// and no key.
+    ///
+    /// # Errors
+    /// As [`Self::memory_dirs`].
+    pub fn beside(&self) -> Result<Option<Beside>, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = self.resolve_home()?;
+        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        let is_off = resolved.settings.auto_memory_enabled == Some(false);
+        if is_off || Named::by(&resolved).is_nowhere() {
+            return Ok(None);
+        }
+        let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)?;
+        let claude = self.variables.get(CLAUDE_DIR).filter(|dir| !dir.is_empty());
+        let claude =
+            claude.map(PathBuf::from).or_else(|| Some(self.user_home.as_ref()?.join(".claude")));
+        let own = resolved.settings.mnemon;
+        let slug = mnemon_transcript::slug(&cwd.display().to_string());
+        let mut dirs = vec![home.project_dir(&slug).root().to_owned()];
+        dirs.extend(claude.as_ref().map(|claude| claude.join("projects").join(&slug)));
+        dirs.dedup();
+        let past = Past {
+            dirs,
+            line_bytes: own.limits.transcript_line_bytes,
+            limits: own.limits.past.clone(),
+        };
+        Ok(Some(Beside {
+            memories,
+            home: home.root().to_owned(),
+            flags: own.flags,
+            limits: own.limits,
+            review: own.memory,
+            claude,
+            past,
+        }))
+    }
+}

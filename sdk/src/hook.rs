@@ -1,0 +1,69 @@
+//! Hooks of other agents: what Mnemon does beside Claude Code, and beside the
+//! agents that took over its format (X1).
+//!
+//! A host starts a process for each event and hands it JSON; what comes back
+//! is JSON or nothing. There is no daemon: what has to be known from one event
+//! to the next is a file of lines for each session. A [`Call`] is
+//! what a host says, [`Beside::answer`] does what the event asks for, and a
+//! [`Reply`] is what the host gets.
+//!
+//! Everything here blocks, needs no model and no network, and is quick: the
+//! host waits for it.
+
+mod call;
+mod compact;
+mod end;
+mod notes;
+mod prompt;
+mod reply;
+mod said;
+mod start;
+mod stop;
+mod tool;
+
+pub use call::{Call, Event};
+pub use reply::Reply;
+
+use crate::beside::Beside;
+use crate::error::Error;
+use jiff::Timestamp;
+use mnemon_memdir::Scope;
+use notes::Notes;
+use std::path::PathBuf;
+
+/// Where the files of all sessions are, under the home.
+pub(crate) const DIR: &str = "beside";
+
+impl Beside {
+    /// Does what an event asks for.
+    ///
+    /// # Errors
+    /// If memories cannot be read or written. The host goes on without.
+    pub fn answer(&self, call: &Call, now: Timestamp) -> Result<Reply, Error> {
+        let mut notes = Notes::open(&self.notes_dir(), call.session());
+        match call.event {
+            Event::SessionStart => self.session_start(call, &mut notes, now),
+            Event::UserPromptSubmit => Ok(self.prompt(call, &mut notes, now)?),
+            Event::PostToolUse => self.tool_used(call, &mut notes),
+            Event::PreCompact => self.before_summary(call, &mut notes, now),
+            Event::PostCompact => Ok(self.after_summary(call, &mut notes)),
+            Event::Stop | Event::SubagentStop => self.stopped(call, &mut notes, now),
+            Event::SessionEnd => Ok(Reply::hand_over()),
+            Event::Other => Ok(Reply::nothing()),
+        }
+    }
+
+    fn notes_dir(&self) -> PathBuf {
+        self.home.join(DIR)
+    }
+
+    /// Whether the host has the same memory directory, and so shows its index
+    /// itself (X5).
+    fn is_shared(&self, call: &Call) -> bool {
+        self.claude.as_ref().is_some_and(|claude| {
+            let claude = tool::real(claude);
+            let theirs = |path: PathBuf| tool::real(&path).starts_with(&claude);
+            call.transcript().is_some_and(theirs) && theirs(self.memories.dir(Scope::Project))
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! The end of a session: what is left to do, for a worker that the host does
+//! not wait for.
+
+use super::notes::{Note, Notes};
+use crate::beside::Beside;
+use crate::error::Error;
+use jiff::Timestamp;
+use mnemon_memdir::usage::Use;
+use mnemon_memdir::{Scope, TopicPath};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+const SECONDS_A_DAY: u64 = 86_400;
+
+impl Beside {
+    /// Does what was left: takes up what was written from outside, counts
+    /// which memories were shown and read (L5.29), and removes old notes.
+    ///
+    /// # Errors
+    /// If memories cannot be read or written.
+    pub fn work(&self, session: &str, now: Timestamp) -> Result<(), Error> {
+        let mut notes = Notes::open(&self.notes_dir(), session);
+        for scope in [Scope::Project, Scope::Global] {
+            let dir = super::tool::real(&self.memories.dir(scope));
+            let Some(store) = self.memories.existing(scope)? else { continue };
+            let topic = |path: &PathBuf| {
+                let inside = path.strip_prefix(&dir).ok()?.to_str()?;
+                TopicPath::new(inside).ok()
+            };
+            let shown = notes.shown.iter().filter_map(topic).map(|path| (path, Use::Recalled));
+            let read = notes.read.iter().filter_map(topic).map(|path| (path, Use::Used));
+            let uses: Vec<(TopicPath, Use)> = shown.chain(read).collect();
+            if !uses.is_empty() {
+                store.count(&uses, now)?;
+            }
+        }
+        notes.note(Note::Counted);
+        self.sweep();
+        Ok(())
+    }
+
+    /// How long a worker may take.
+    #[must_use]
+    pub fn worker_deadline(&self) -> Duration {
+        Duration::from_secs(self.limits.beside.worker_s)
+    }
+
+    /// The file whose lock a worker holds.
+    #[must_use]
+    pub fn worker_lock(&self) -> PathBuf {
+        self.notes_dir().join("worker.lock")
+    }
+
+    /// Removes notes of sessions that are long over.
+    fn sweep(&self) {
+        let age = Duration::from_secs(self.limits.beside.notes_days.saturating_mul(SECONDS_A_DAY));
+        let Ok(entries) = std::fs::read_dir(self.notes_dir()) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let is_ours = path.extension().is_some_and(|ending| ending == "jsonl");
+            if is_ours && is_older(&path, age) {
+                // One that cannot be removed is tried again at the next end.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn is_older(path: &Path, age: Duration) -> bool {
+    let modified = path.symlink_metadata().and_then(|about| about.modified());
+    let since = modified.ok().and_then(|time| SystemTime::now().duration_since(time).ok());
+    since.is_some_and(|since| since > age)
+}

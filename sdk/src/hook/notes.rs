@@ -1,0 +1,162 @@
+//! What hooks noted of a session: lines of JSON in a file of its own.
+//!
+//! Twenty hooks may run at once, so lines are only appended. A file that is
+//! lost or torn costs a repeated memory, nothing more.
+
+use mnemon_disk::jsonl::{self, Appender};
+use mnemon_memdir::ContentId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Longest line that is read, in bytes.
+const MAX_LINE_BYTES: u64 = 1024 * 1024;
+/// Longest name of a session that becomes a file's name as it is.
+const NAME_BYTES: usize = 100;
+
+/// One thing that was noted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub(super) enum Note {
+    /// A memory was shown to the model.
+    Surfaced { path: PathBuf, bytes: usize },
+    /// The model read a memory by itself.
+    Read { path: PathBuf },
+    /// The transcript was looked at up to here.
+    Looked { offset: u64 },
+    /// Words of the person's that a summary may lose.
+    Kept { words: Vec<String> },
+    /// The model no longer sees what it was shown.
+    Cleared,
+    /// Uses were counted up to here.
+    Counted,
+    /// Something that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The notes of one session.
+#[derive(Debug)]
+pub(super) struct Notes {
+    path: PathBuf,
+    /// Memories that the model sees.
+    pub(super) surfaced: BTreeSet<PathBuf>,
+    /// Bytes of these.
+    pub(super) bytes: usize,
+    /// Memories that were shown and not counted yet.
+    pub(super) shown: Vec<PathBuf>,
+    /// Memories that were read and not counted yet.
+    pub(super) read: Vec<PathBuf>,
+    /// How much of the transcript was looked at.
+    pub(super) looked: Option<u64>,
+    /// Words of the person's that a summary may have lost.
+    pub(super) kept: Vec<String>,
+}
+
+impl Notes {
+    /// Reads the notes of a session. Those that cannot be read are none.
+    pub(super) fn open(dir: &Path, session: &str) -> Self {
+        Self::at(dir.join(format!("{}.jsonl", file_name(session))))
+    }
+
+    /// Reads a file of notes.
+    pub(super) fn at(path: PathBuf) -> Self {
+        let mut notes = Self {
+            path,
+            surfaced: BTreeSet::new(),
+            bytes: 0,
+            shown: Vec::new(),
+            read: Vec::new(),
+            looked: None,
+            kept: Vec::new(),
+        };
+        let mut lines = Vec::new();
+        let _ = jsonl::read(&notes.path, MAX_LINE_BYTES, &mut |line| {
+            lines.extend(serde_json::from_slice::<Note>(line).ok());
+        });
+        for line in lines {
+            notes.take(line);
+        }
+        notes
+    }
+
+    fn take(&mut self, note: Note) {
+        match note {
+            Note::Surfaced { path, bytes } => {
+                self.bytes = self.bytes.saturating_add(bytes);
+                self.shown.push(path.clone());
+                self.surfaced.insert(path);
+            }
+            Note::Read { path } => {
+                self.read.push(path.clone());
+                self.surfaced.insert(path);
+            }
+            Note::Looked { offset } => self.looked = Some(offset),
+            Note::Kept { words } => self.kept = words,
+            Note::Cleared => {
+                self.surfaced.clear();
+                self.bytes = 0;
+            }
+            Note::Counted => {
+                self.shown.clear();
+                self.read.clear();
+            }
+            Note::Unknown => {}
+        }
+    }
+
+    /// Notes something. What cannot be noted is forgotten, with a line in the
+    /// log: the host does not care.
+    pub(super) fn note(&mut self, note: Note) {
+        let written =
+            serde_json::to_vec(&note).map_err(|error| error.to_string()).and_then(|line| {
+                let appended = Appender::open(&self.path).and_then(|mut file| file.append(&line));
+                appended.map_err(|error| error.to_string())
+            });
+        if let Err(error) = written {
+            tracing::warn!(error, "a hook could not take a note");
+        }
+        self.take(note);
+    }
+}
+
+/// A session's name as the name of a file: it comes from the host, and could
+/// be anything.
+fn file_name(session: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !session.is_empty() && session.len() <= NAME_BYTES && session.chars().all(plain) {
+        session.to_owned()
+    } else {
+        format!("x{}", ContentId::of(session.as_bytes()).as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x1_notes_are_read_back_and_a_torn_line_does_no_harm() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut notes = Notes::open(dir.path(), "s");
+        notes.note(Note::Surfaced { path: "/m/a.md".into(), bytes: 10 });
+        notes.note(Note::Looked { offset: 5 });
+        let path = dir.path().join("s.jsonl");
+        let torn = std::fs::read_to_string(&path).unwrap() + "{\"note\":\"new\"}\n{\"note\":\"rea";
+        std::fs::write(&path, torn).unwrap();
+        let mut notes = Notes::open(dir.path(), "s");
+        assert_eq!((notes.surfaced.len(), notes.bytes, notes.looked), (1, 10, Some(5)));
+        notes.note(Note::Cleared);
+        let notes = Notes::open(dir.path(), "s");
+        assert_eq!((notes.surfaced.len(), notes.bytes, notes.shown.len()), (0, 0, 1));
+    }
+
+    #[test]
+    fn x1_s1_a_session_names_no_other_file() {
+        for bad in ["", "../../x", "a/b", "c:\\d", &"x".repeat(300), "a\0b"] {
+            let name = file_name(bad);
+            assert!(name.starts_with('x') && name.len() == 65, "{name}");
+        }
+        assert_eq!(file_name("0192f0c1-1111"), "0192f0c1-1111");
+    }
+}

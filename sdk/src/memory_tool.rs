@@ -1,0 +1,329 @@
+//! Anthropic's memory tool (`memory_20250818`) over a store of ours (X4).
+//!
+//! A model that was trained on that tool sees the folder `/memories`; what it
+//! writes there are memories like any other, with their lines in the index and
+//! their entries in the history. The sentences it gets back are those it knows
+//! (CONTRACTS 1.11).
+//!
+//! Two things differ from a plain folder. Memories are Markdown files, so a
+//! name that does not end in `.md` is kept with that ending and shown without
+//! it. And the index, `MEMORY.md`, can be read and changed, but stays.
+
+mod path;
+mod view;
+
+use mnemon_memdir::store::{Expect, Place, Save};
+use mnemon_memdir::{By, Error, Store, TopicPath};
+use mnemon_memfile::index::INDEX_FILE;
+use path::{Target, shown_name};
+use serde::Deserialize;
+use std::path::Path;
+use view::{numbered, snippet};
+
+/// What a model asks of its memory.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// Shows a file, or what is in a folder.
+    View {
+        /// What.
+        path: String,
+        /// The first and the last line, from 1; -1 is the end.
+        #[serde(default)]
+        view_range: Option<Vec<i64>>,
+    },
+    /// Writes a new file.
+    Create {
+        /// Which.
+        path: String,
+        /// Its text.
+        file_text: String,
+    },
+    /// Replaces a text that is in a file once.
+    StrReplace {
+        /// Which file.
+        path: String,
+        /// The text.
+        old_str: String,
+        /// What comes in its place.
+        #[serde(default)]
+        new_str: String,
+    },
+    /// Puts a text behind a line.
+    Insert {
+        /// Which file.
+        path: String,
+        /// Which line; 0 is the top.
+        insert_line: i64,
+        /// The text.
+        insert_text: String,
+    },
+    /// Removes a file, or a folder and all in it.
+    Delete {
+        /// Which.
+        path: String,
+    },
+    /// Gives a file or a folder another path.
+    Rename {
+        /// The path it has.
+        old_path: String,
+        /// The path it gets.
+        new_path: String,
+    },
+}
+
+/// What a model gets back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It was done; this is the result.
+    Done(String),
+    /// It was not; this says why, and goes back with `is_error`.
+    Failed(String),
+}
+
+impl Answer {
+    /// What the model reads.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Done(text) | Self::Failed(text) => text,
+        }
+    }
+}
+
+/// Does what a model asks. Changes are entered under `by`.
+#[must_use]
+pub fn run(store: &Store, command: &Command, by: &By) -> Answer {
+    let tool = Tool { store, by };
+    let done = match command {
+        Command::View { path, view_range } => tool.view(path, view_range.as_deref()),
+        Command::Create { path, file_text } => tool.create(path, file_text),
+        Command::StrReplace { path, old_str, new_str } => tool.replace(path, old_str, new_str),
+        Command::Insert { path, insert_line, insert_text } => {
+            tool.insert(path, *insert_line, insert_text)
+        }
+        Command::Delete { path } => tool.delete(path),
+        Command::Rename { old_path, new_path } => tool.rename(old_path, new_path),
+    };
+    match done {
+        Ok(text) => Answer::Done(text),
+        Err(text) => Answer::Failed(text),
+    }
+}
+
+/// A store at work. Errors are the sentences that go to the model.
+struct Tool<'a> {
+    store: &'a Store,
+    by: &'a By,
+}
+
+/// A file that was read to be changed.
+struct Open {
+    text: String,
+    expect: Expect,
+}
+
+impl Tool<'_> {
+    fn view(&self, path: &str, range: Option<&[i64]>) -> Result<String, String> {
+        let missing = || format!("The path {path} does not exist. Please provide a valid path.");
+        let target = Target::parse(path)?;
+        if let Some(open) = self.read(&target)? {
+            return numbered(path, &open.text, range);
+        }
+        let folder = target.folder();
+        let inside = self.inside(&folder)?;
+        if inside.is_empty() && !folder.is_empty() {
+            return Err(missing());
+        }
+        let index = folder.is_empty() && self.store.dir().join(INDEX_FILE).is_file();
+        let files = inside.iter().map(TopicPath::as_str).chain(index.then_some(INDEX_FILE));
+        Ok(view::listing(path, self.store.dir(), &folder, files))
+    }
+
+    fn create(&self, path: &str, text: &str) -> Result<String, String> {
+        let exists = || format!("Error: File {path} already exists");
+        match Target::parse(path)? {
+            Target::Top => return Err(exists()),
+            Target::Index => {
+                let done = self.store.write_index(text, &Expect::Nothing, self.by);
+                done.map_err(|error| match error {
+                    Error::Exists { .. } => exists(),
+                    error => told(&error),
+                })?;
+            }
+            Target::Topic(topic) => {
+                if !self.inside(&Target::Topic(topic.clone()).folder())?.is_empty() {
+                    return Err(exists());
+                }
+                let place = Place::At(topic);
+                let save = Save { place, text, expect: Expect::Nothing, line: None };
+                self.store.save(&save, self.by).map_err(|error| match error {
+                    Error::Exists { .. } => exists(),
+                    error => told(&error),
+                })?;
+            }
+        }
+        Ok(format!("File created successfully at: {path}"))
+    }
+
+    fn replace(&self, path: &str, old: &str, new: &str) -> Result<String, String> {
+        let missing =
+            || format!("Error: The path {path} does not exist. Please provide a valid path.");
+        let target = Target::parse(path)?;
+        let open = self.read(&target)?.ok_or_else(missing)?;
+        let lines = view::lines_of(&open.text, old);
+        if lines.is_empty() {
+            return Err(format!(
+                "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+            ));
+        }
+        if lines.len() > 1 {
+            let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+            return Err(format!(
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: \
+                 {}. Please ensure it is unique",
+                lines.join(", ")
+            ));
+        }
+        let changed = open.text.replacen(old, new, 1);
+        self.write(&target, &changed, open.expect)?;
+        let line = lines.first().copied().unwrap_or(1);
+        Ok(format!(
+            "The memory file has been edited. Here is the snippet showing the change \
+             (with line numbers):\n{}",
+            snippet(&changed, line)
+        ))
+    }
+
+    fn insert(&self, path: &str, at: i64, text: &str) -> Result<String, String> {
+        let target = Target::parse(path)?;
+        let missing = || format!("Error: The path {path} does not exist");
+        let open = self.read(&target)?.ok_or_else(missing)?;
+        let mut lines: Vec<&str> = open.text.split('\n').collect();
+        if lines.last().is_some_and(|last| last.is_empty()) {
+            lines.pop();
+        }
+        let place = usize::try_from(at).ok().filter(|place| *place <= lines.len());
+        let Some(place) = place else {
+            return Err(format!(
+                "Error: Invalid `insert_line` parameter: {at}. It should be within the range of \
+                 lines of the file: [0, {}]",
+                lines.len()
+            ));
+        };
+        lines.insert(place, text.trim_end_matches('\n'));
+        let mut changed = lines.join("\n");
+        if !changed.ends_with('\n') {
+            changed.push('\n');
+        }
+        self.write(&target, &changed, open.expect)?;
+        Ok(format!("The file {path} has been edited."))
+    }
+
+    fn delete(&self, path: &str) -> Result<String, String> {
+        let topics = match Target::parse(path)? {
+            Target::Top => return Err("Cannot delete the /memories directory itself".to_owned()),
+            Target::Index => return Err(index_stays("deleted")),
+            target @ Target::Topic(_) => self.meant(&target)?,
+        };
+        if topics.is_empty() {
+            return Err(format!("Error: The path {path} does not exist"));
+        }
+        for topic in &topics {
+            self.store.forget(topic, self.by).map_err(|error| told(&error))?;
+        }
+        self.sweep(&topics);
+        Ok(format!("Successfully deleted {path}"))
+    }
+
+    fn rename(&self, old_path: &str, new_path: &str) -> Result<String, String> {
+        let (from, to) = (Target::parse(old_path)?, Target::parse(new_path)?);
+        let taken = || format!("Error: The destination {new_path} already exists");
+        let topics = match &from {
+            Target::Top => return Err("Cannot rename the /memories directory itself".to_owned()),
+            Target::Index => return Err(index_stays("renamed")),
+            target @ Target::Topic(_) => self.meant(target)?,
+        };
+        let Target::Topic(new) = &to else { return Err(taken()) };
+        if !self.meant(&to)?.is_empty() {
+            return Err(taken());
+        }
+        if topics.is_empty() {
+            return Err(format!("Error: The path {old_path} does not exist"));
+        }
+        let (old_folder, new_folder) = (from.folder(), to.folder());
+        for topic in &topics {
+            let inside = topic.as_str().strip_prefix(&format!("{old_folder}/"));
+            let renamed = match inside {
+                Some(rest) => TopicPath::new(&format!("{new_folder}/{rest}")),
+                None => Ok(new.clone()),
+            };
+            let renamed = renamed.map_err(|error| told(&error))?;
+            self.store.rename(topic, &renamed, self.by).map_err(|error| told(&error))?;
+        }
+        self.sweep(&topics);
+        Ok(format!("Successfully renamed {old_path} to {new_path}"))
+    }
+
+    /// What a file holds; none where there is none.
+    fn read(&self, target: &Target) -> Result<Option<Open>, String> {
+        let read = match target {
+            Target::Top => return Ok(None),
+            Target::Index => self.store.read_index(),
+            Target::Topic(topic) => match self.store.read(topic) {
+                Ok(read) => Ok(Some(read)),
+                Err(Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(error),
+            },
+        };
+        let read = read.map_err(|error| told(&error))?;
+        Ok(read.map(|read| Open { text: read.text, expect: Expect::Content(read.content) }))
+    }
+
+    fn write(&self, target: &Target, text: &str, expect: Expect) -> Result<(), String> {
+        let done = match target {
+            Target::Topic(topic) => {
+                let save = Save { place: Place::At(topic.clone()), text, expect, line: None };
+                self.store.save(&save, self.by).map(|_| ())
+            }
+            _ => self.store.write_index(text, &expect, self.by).map(|_| ()),
+        };
+        done.map_err(|error| told(&error))
+    }
+
+    /// Removes the folders that memories left empty.
+    fn sweep(&self, gone: &[TopicPath]) {
+        for folder in gone.iter().flat_map(|topic| topic.as_path().ancestors().skip(1)) {
+            if folder != Path::new("") {
+                // One that still holds something stays.
+                let _ = std::fs::remove_dir(self.store.dir().join(folder));
+            }
+        }
+    }
+
+    /// The memories that a path stands for: one, or all in a folder.
+    fn meant(&self, target: &Target) -> Result<Vec<TopicPath>, String> {
+        match target {
+            Target::Topic(topic) if self.read(target)?.is_some() => Ok(vec![topic.clone()]),
+            target => self.inside(&target.folder()),
+        }
+    }
+
+    /// The memories in a folder, by path; all of them at the top.
+    fn inside(&self, folder: &str) -> Result<Vec<TopicPath>, String> {
+        let all = self.store.scan(usize::MAX).map_err(|error| told(&error))?;
+        let mut topics: Vec<TopicPath> = all.into_iter().map(|topic| topic.path).collect();
+        let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        topics.retain(|topic| topic.as_str().starts_with(&start));
+        topics.sort();
+        Ok(topics)
+    }
+}
+
+fn told(error: &Error) -> String {
+    format!("Error: {error}")
+}
+
+fn index_stays(done: &str) -> String {
+    format!("Error: {} is the index of the memories and cannot be {done}", shown_name(INDEX_FILE))
+}
