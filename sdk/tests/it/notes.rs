@@ -117,8 +117,9 @@ async fn l3_1_l3_2_notes_are_made_at_ten_thousand_tokens_in_one_file_for_its_own
     }
     let decisions = noted(&place);
     assert_eq!(decisions.len(), 1);
-    let last = session.fold().messages().last().unwrap().pieces().last().unwrap();
-    assert_eq!(decisions[0]["mnemon"]["through"], last.record.as_str());
+    let through = &decisions[0]["mnemon"]["through"];
+    let mut shown = session.fold().messages().iter().flat_map(|message| message.pieces());
+    assert!(shown.any(|piece| through == piece.record.as_str()), "{through}");
     assert_eq!(session.ledger().lines().filter(|line| line.0 == "session_memory").count(), 1);
 }
 
@@ -177,7 +178,7 @@ async fn l3_4_s1_nothing_but_that_one_file_can_be_changed_or_read() {
     std::fs::write(&target, "mine").unwrap();
     let victim = target.display().to_string();
     let place = place(move |request| {
-        if request.last_tool_results().is_some() {
+        if request.last_tool_results().is_some_and(|results| results.contains("refused")) {
             return Reply::text("I give up.");
         }
         let (_, path) = shown(request);
@@ -209,12 +210,7 @@ async fn l3_1_an_update_that_changes_a_heading_is_thrown_away() {
         ("# Worklog", ""),
         ("# Session Title", "# Worklog\n# Session Title"),
     ] {
-        let place = place(move |request| {
-            if request.last_tool_results().is_some() {
-                return Reply::text("Done.");
-            }
-            edit(&shown(request).1, old, new)
-        });
+        let place = place(move |request| edit(&shown(request).1, old, new));
         let agent = agent(&place).await;
         let mut session = agent.start();
         turn(&mut session, "read it").await;
