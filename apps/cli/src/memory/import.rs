@@ -51,6 +51,11 @@ impl Bench<'_> {
             let Ok(read) = store.read(&topic.path) else { continue };
             known.push((topic.path.to_string(), Fingerprint::of(&read.text)));
         }
+        // What waits for a word is not proposed a second time.
+        for waiting in store.inbox()?.iter().flat_map(|proposal| &proposal.changes) {
+            let text = waiting.text().unwrap_or_default();
+            known.push((format!("{} in the inbox", waiting.path), Fingerprint::of(&text)));
+        }
         let mut outcome = Outcome::default();
         for file in &files {
             match text_of(file) {

@@ -56,8 +56,16 @@ fn input(desk: &Desk, event: &str, more: &Value) -> Value {
     input
 }
 
+/// A hook, with what the desk switches off for others.
+fn command(desk: &Desk, event: &str) -> std::process::Command {
+    let mut command = desk.command(&["hook", event]);
+    command.env("MNEMON_FLAG_EXTRACT", "1");
+    command
+}
+
 fn hook(desk: &Desk, event: &str, more: &Value) -> Ran {
-    desk.run_with(&["hook", event], input(desk, event, more).to_string())
+    let input = input(desk, event, more).to_string().into_bytes();
+    Running::start(&mut command(desk, event), Some(input)).end()
 }
 
 /// The text for the model, of an answer that is as the contract has it.
@@ -323,7 +331,7 @@ fn x1_twenty_at_once_lose_nothing() {
                     more
                 },
             );
-            Running::start(&mut desk.command(&["hook", event]), Some(text.to_string().into_bytes()))
+            Running::start(&mut command(&desk, event), Some(text.to_string().into_bytes()))
         })
         .collect();
     for ran in running {
