@@ -81,13 +81,11 @@ impl Words {
         *bytes = rest;
         let (chunks, _) = block.as_chunks::<ENTRY_BYTES>();
         let entry = |chunk: &[u8; ENTRY_BYTES]| {
-            let mut rest = chunk.as_slice();
-            let stem = u64::from_le_bytes(take(&mut rest)?);
-            let [name, description] = take(&mut rest)?;
-            let body = u16::from_le_bytes(take(&mut rest)?);
-            Some(Entry { stem, name, description, body })
+            let [stem @ .., name, description, low, high] = *chunk;
+            let body = u16::from_le_bytes([low, high]);
+            Entry { stem: u64::from_le_bytes(stem), name, description, body }
         };
-        let entries = chunks.iter().map(entry).collect::<Option<_>>()?;
+        let entries = chunks.iter().map(entry).collect();
         Some(Self { entries, length, says_when: when == 1 })
     }
 }
