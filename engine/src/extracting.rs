@@ -144,7 +144,10 @@ impl Session {
 
     fn scene(&self) -> Option<Scene> {
         let memories = self.world.memories.clone()?;
-        self.config.flags.is_on(Flag::Extract).then(|| Scene {
+        let flags = &self.config.flags;
+        // With daily logs the agent keeps its own, and the dream distils them (L5.22).
+        let wanted = flags.is_on(Flag::Extract) && !flags.is_on(Flag::DailyLogs);
+        wanted.then(|| Scene {
             world: self.world.clone(),
             memories,
             limits: Arc::clone(&self.config.limits),
