@@ -2,7 +2,7 @@
 //!
 //! Asking again takes a request: the whole prompt is read once more, and the
 //! result is written once more. How often that happens is a setting,
-//! `ask_again_percent`, measured over real sessions with `mnemon replay`. It
+//! `ask_again_percent`, chosen with `mnemon replay` on one long session. It
 //! counts for the last answer to a question only: of two reads of one file,
 //! two runs of one command, the earlier is stale, and nobody misses it.
 

@@ -565,7 +565,7 @@ async fn l6_7_a_worst_agent_that_writes_5000_lines_of_index() {
 }
 
 #[tokio::test]
-async fn s1_l6_7_a_worst_agent_that_writes_outside() {
+async fn s1_l6_5_l6_7_a_worst_agent_that_writes_outside() {
     let outside = TempHome::new().unwrap();
     let (project, other) = (outside.project().join("x.md"), outside.root().join("y.md"));
     let bed = Bed::new(|dir| {

@@ -181,7 +181,7 @@ async fn q5_both_revisions_are_spoken_over_http() {
 }
 
 #[tokio::test]
-async fn q5_a_server_over_http_that_went_away_is_found_again() {
+async fn q5_a_call_to_a_server_over_http_that_went_away_fails() {
     let place = Place::new();
     let server = McpHttp::start(Revision::Older).unwrap();
     let named = json!({"s": {"url": server.url(), "timeout": 5_000}});
