@@ -118,7 +118,7 @@ async fn l3_1_l3_2_notes_are_made_at_ten_thousand_tokens_in_one_file_for_its_own
     let decisions = noted(&place);
     assert_eq!(decisions.len(), 1);
     let through = &decisions[0]["mnemon"]["through"];
-    let mut shown = session.fold().messages().iter().flat_map(|message| message.pieces());
+    let mut shown = session.fold().messages().iter().flat_map(mnemon::prefix::Message::pieces);
     assert!(shown.any(|piece| through == piece.record.as_str()), "{through}");
     assert_eq!(session.ledger().lines().filter(|line| line.0 == "session_memory").count(), 1);
 }
