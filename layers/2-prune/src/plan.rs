@@ -9,7 +9,7 @@
 //! newest to the oldest weighs them all.
 //!
 //! A result that the model will ask for again is not worth clearing. The last
-//! answer to a question is asked for again in some cases ([`Again`]); one that
+//! answer to a question is asked for again in some cases (`Again`); one that
 //! a later answer to the same question supersedes is not. Small results are
 //! what sessions mostly ask for again, and what they save is little, so they
 //! stay. Only after the long pause of L2.2 all go.

@@ -2,7 +2,7 @@
 //!
 //! The engine asks [`policy`] whether a turn that ended calls for a review,
 //! lets [`plan`] say what is looked at and what the background agent is told,
-//! and hands every file that the agent would write to the [`gate`], which
+//! and hands every file that the agent would write to the [`mod@gate`], which
 //! accepts it, says which memory it is an update of, or refuses it with a
 //! reason. [`apply`] gives an accepted text its dates and its provenance.
 //! Without a model, [`capture`] finds by rule what a person asked to keep.
