@@ -3,10 +3,10 @@
 //! is one (L5.9).
 
 use super::call::Call;
-use super::notes::{Note, Notes};
+use super::notes::{Ended, Note, Notes};
 use super::reply::Reply;
 use super::said::news;
-use crate::beside::{Beside, Kept, NotKept, keep};
+use crate::beside::{Beside, Kept, NotKept, Reviewer, keep};
 use crate::error::Error;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -40,13 +40,18 @@ impl Beside {
                 return Ok(Reply::nothing());
             }
         };
+        let said_something = !news.records.is_empty();
         let found = self.review(news.records);
         // What the model saved by itself is not saved again (L5.11).
         if !found.saved_by_main() {
             self.keep_by_rule(&found, call.session(), now)?;
         }
         notes.note(Note::Looked { offset: news.offset });
-        Ok(Reply::nothing())
+        if !said_something || self.reviewer == Reviewer::None {
+            return Ok(Reply::nothing());
+        }
+        notes.note(Note::Left { transcript: Some(path), ended: Ended::No });
+        Ok(Reply::hand_over())
     }
 
     /// What was said, and by whom.
