@@ -57,10 +57,14 @@ impl Builder {
         }))
     }
 
-    /// A provider that cannot be used is as good as none.
+    /// A provider that cannot be used is as good as none; so is one of which
+    /// nobody said which of its models to ask.
     fn reviewer(&self, resolved: &Resolved) -> Reviewer {
-        match choose(resolved, &self.variables) {
-            Ok(choice) if choice.kind != ProviderKind::Offline => Reviewer::Model,
+        let settings = &resolved.settings;
+        let is_named = || settings.model.is_some() || settings.mnemon.small_model.is_some();
+        match choose(resolved, &self.variables).map(|choice| choice.kind) {
+            Ok(ProviderKind::Anthropic) => Reviewer::Model,
+            Ok(ProviderKind::OpenAi) if is_named() => Reviewer::Model,
             _ => Reviewer::None,
         }
     }

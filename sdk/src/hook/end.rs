@@ -7,6 +7,7 @@ use super::reply::Reply;
 use crate::beside::Beside;
 use crate::error::Error;
 use jiff::Timestamp;
+use mnemon_kernel::Flag;
 use mnemon_memdir::usage::Use;
 use mnemon_memdir::{Scope, TopicPath};
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ impl Beside {
         notes.note(Note::Done { times: work.times });
     }
 
-    /// Does what needs no model: takes up what was written from outside, counts
+    /// Does what needs no model: looks at the last words, takes up what was written from outside, counts
     /// which memories were shown and read (L5.29), and removes old notes. All
     /// of it once the session is over.
     ///
@@ -55,6 +56,11 @@ impl Beside {
         let mut notes = Notes::open(&self.notes_dir(), &work.session);
         if notes.left.ended == Ended::No {
             return Ok(());
+        }
+        // Hosts write behind: the last words may not have been there before.
+        let transcript = notes.left.transcript.clone().filter(|_| self.is_on(Flag::Extract));
+        if let Some(path) = transcript {
+            self.look(&path, &work.session, &mut notes, now)?;
         }
         for scope in [Scope::Project, Scope::Global] {
             let dir = super::tool::real(&self.memories.dir(scope));

@@ -96,13 +96,13 @@ impl Agent {
 }
 
 /// A conversation as a review needs it: what was said and done. Thinking is
-/// valid for its own model only, a summary repeats what was said, pictures say
-/// nothing here, and of long results the start is enough.
+/// valid for its own model only, summaries and what programs put in repeat what
+/// was said, pictures say nothing here, and of long results the start is enough.
 fn tidy(records: Vec<Record>, result_chars: usize) -> Vec<Record> {
     let kept = |record: Record| {
         let Record { id, parent, at, entry } = record;
         let entry = match entry {
-            Entry::User(mut user) if user.origin != UserOrigin::CompactSummary => {
+            Entry::User(mut user) if is_said(user.origin) => {
                 user.content = user
                     .content
                     .into_iter()
@@ -121,6 +121,10 @@ fn tidy(records: Vec<Record>, result_chars: usize) -> Vec<Record> {
         Some(Record { id, parent, at, entry: entry? })
     };
     records.into_iter().filter_map(kept).collect()
+}
+
+fn is_said(origin: UserOrigin) -> bool {
+    matches!(origin, UserOrigin::Human | UserOrigin::ToolResult)
 }
 
 fn shortened(block: Block, result_chars: usize) -> Option<Block> {

@@ -18,6 +18,7 @@ use mnemon_kernel::{Flag, Record, SessionId};
 use mnemon_memdir::store::{Expect, Place};
 use mnemon_memdir::{By, Scope, TopicPath};
 use mnemon_prefix::Fold;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Who made a change, in the history.
@@ -33,25 +34,38 @@ impl Beside {
         let Some(path) = call.transcript().filter(|_| self.is_on(Flag::Extract)) else {
             return Ok(Reply::nothing());
         };
-        let news = match news(&path, notes.looked, self.limits.beside.transcript_bytes) {
-            Ok(news) => news,
-            Err(error) => {
-                tracing::warn!(%error, path = %path.display(), "a transcript cannot be read");
-                return Ok(Reply::nothing());
-            }
-        };
-        let said_something = !news.records.is_empty();
-        let found = self.review(news.records);
-        // What the model saved by itself is not saved again (L5.11).
-        if !found.saved_by_main() {
-            self.keep_by_rule(&found, call.session(), now)?;
-        }
-        notes.note(Note::Looked { offset: news.offset });
-        if !said_something || self.reviewer == Reviewer::None {
+        let has_news = self.look(&path, call.session(), notes, now)?;
+        if !has_news || self.reviewer == Reviewer::None {
             return Ok(Reply::nothing());
         }
         notes.note(Note::Left { transcript: Some(path), ended: Ended::No });
         Ok(Reply::hand_over())
+    }
+
+    /// Keeps by rule what the person asked to keep since the last look. Says
+    /// whether there was anything new.
+    pub(super) fn look(
+        &self,
+        path: &Path,
+        session: &str,
+        notes: &mut Notes,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        let news = match news(path, notes.looked, self.limits.beside.transcript_bytes) {
+            Ok(news) => news,
+            Err(error) => {
+                tracing::warn!(%error, path = %path.display(), "a transcript cannot be read");
+                return Ok(false);
+            }
+        };
+        let has_news = !news.records.is_empty();
+        let found = self.review(news.records);
+        // What the model saved by itself is not saved again (L5.11).
+        if !found.saved_by_main() {
+            self.keep_by_rule(&found, session, now)?;
+        }
+        notes.note(Note::Looked { offset: news.offset });
+        Ok(has_news)
     }
 
     /// What was said, and by whom.

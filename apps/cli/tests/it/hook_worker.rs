@@ -232,6 +232,48 @@ fn x1_a_worker_ends_by_its_deadline() {
 }
 
 #[test]
+fn x1_l5_19_what_the_host_writes_late_is_kept_when_the_session_ends() {
+    let desk = Desk::offline();
+    says(&desk, 0, "now fix the login");
+    hook(&desk, "Stop");
+    says(&desk, 1, "Remember that the kitchen has green tea.");
+    hook(&desk, "SessionEnd");
+    no_worker(&desk);
+    assert_eq!(names(&desk), ["the-kitchen-has-green-tea.md"]);
+}
+
+#[test]
+fn x1_sessions_of_gemini_cli_are_read_and_what_hooks_said_is_left_out() {
+    let desk = Desk::offline();
+    for name in ["Deploy day", "Tea", "Vacations"] {
+        let about = format!("{name} of the whole shop");
+        let args = ["memory", "add", "--name", name, "--description", &about, "--type", "project"];
+        desk.run_with(&args, "It is known.").ok();
+    }
+    let start = "<hook_context>Tea of the whole shop, Vacations of the whole shop</hook_context>";
+    let said = format!("{start}\n\nRemember that Deploy day moves to Monday.");
+    let lines = [
+        json!({"sessionId": SESSION, "projectHash": "b1ee", "kind": "main"}),
+        json!({"id": "1", "timestamp": "2026-11-15T14:35:57.169Z", "type": "user",
+            "content": [{"text": said}]}),
+        json!({"id": "2", "timestamp": "2026-11-15T14:35:58.169Z", "type": "gemini",
+            "content": "All right.", "model": "gemini-2.5-pro"}),
+    ];
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    std::fs::write(desk.files.root().join("host.jsonl"), text).unwrap();
+    let input = json!({"session_id": SESSION, "cwd": desk.files.project(), "prompt": said});
+    let ran = desk.run_with(&["hook", "BeforeAgent"], input.to_string()).ok();
+    assert!(ran.out.contains("name: Deploy day") && !ran.out.contains("name: Tea"), "{}", ran.out);
+    hook(&desk, "AfterAgent");
+    assert_eq!(names(&desk).len(), 4);
+    assert!(
+        names(&desk).contains(&"deploy-day-moves-to-monday.md".to_owned()),
+        "{:?}",
+        names(&desk)
+    );
+}
+
+#[test]
 fn x1_without_a_key_or_when_switched_off_nothing_starts() {
     let offline = Desk::offline();
     says(&offline, 0, FIRST);
