@@ -4,6 +4,7 @@
 mod args;
 mod config;
 mod cost;
+mod desk;
 mod doctor;
 mod dream;
 mod fail;
