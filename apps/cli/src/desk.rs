@@ -10,6 +10,7 @@ use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use mnemon::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
+use std::sync::Arc;
 
 pub(crate) mod commands;
 pub(crate) mod compact;
@@ -45,7 +46,7 @@ pub(crate) enum Hands {
 /// A conversation, and what its commands need.
 pub(crate) struct Desk {
     pub(crate) ground: Ground,
-    pub(crate) agent: Agent,
+    pub(crate) agent: Arc<Agent>,
     pub(crate) session: Session,
     pub(crate) presenter: Presenter,
     pub(crate) hands: Hands,

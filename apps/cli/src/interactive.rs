@@ -16,17 +16,17 @@ use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
 use mnemon::{Agent, CancellationToken, EndReason, Turn, TurnEnd};
+use mnemon_tui::{Asker, Question};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 mod ask;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod show;
-mod trusting;
+pub(crate) mod trusting;
 mod watch;
 
-use ask::{Asker, Question};
 use lines::Lines;
 use show::Show;
 
@@ -54,7 +54,9 @@ struct Repl {
 pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let (asker, questions) = Asker::new();
     let mut lines = Lines::start();
-    trusting::ask(ground, talk, presenter, &mut lines).await?;
+    if lines.are_typed() {
+        trusting::ask(ground, talk, presenter, Some(&mut lines)).await?;
+    }
     let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
     let mut signals = Signals::take()?;
     let target = match pick::target(&agent, &talk.which).await? {
@@ -69,7 +71,7 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
     let hands = if lines.are_typed() { Hands::Here } else { Hands::Elsewhere };
     let desk = Desk {
         ground: ground.clone(),
-        agent,
+        agent: Arc::new(agent),
         session: opened.session,
         presenter: presenter.clone(),
         hands,

@@ -93,6 +93,11 @@ impl Presenter {
         self.out != Place::Pipe
     }
 
+    /// Whether colours are wanted there.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.out == Place::Colour
+    }
+
     /// Columns of the terminal.
     pub(crate) fn width(&self) -> usize {
         self.width

@@ -10,10 +10,11 @@ use crate::setup;
 use anyhow::Result;
 use mnemon::kernel::ModelId;
 use mnemon::kernel::ports::ServerState;
+use mnemon_tui::CommandInfo;
 use std::future::Future;
 use std::pin::Pin;
 
-type Running<'a> = Pin<Box<dyn Future<Output = Result<Flow>> + 'a>>;
+type Running<'a> = Pin<Box<dyn Future<Output = Result<Flow>> + Send + 'a>>;
 
 /// One slash command.
 struct Command {
@@ -184,6 +185,23 @@ const COMMANDS: &[Command] = &[
         run: |_, _| Box::pin(async { Ok(Flow::Quit) }),
     },
 ];
+
+/// The commands, and the skills that a person may call.
+pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
+    let own = COMMANDS.iter().map(|command| CommandInfo {
+        names: command.names.iter().map(|name| (*name).to_owned()).collect(),
+        takes: command.takes.to_owned(),
+        about: command.about.to_owned(),
+    });
+    let shelf = &desk.session.config().skills;
+    let skills =
+        shelf.skills().iter().filter(|skill| skill.is_for_person()).map(|skill| CommandInfo {
+            names: vec![skill.name.clone()],
+            takes: skill.argument_hint.clone().unwrap_or_default(),
+            about: cut(&skill.description, 80),
+        });
+    own.chain(skills).collect()
+}
 
 /// Runs what stands after the slash.
 pub(crate) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
