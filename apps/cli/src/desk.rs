@@ -89,7 +89,7 @@ impl Desk {
         self.session.end_hooks(reason).await?;
         let running = |task: &TaskView| task.status == TaskStatus::Running;
         if self.session.background().list().iter().any(running) {
-            self.presenter.styled(Look::Dim, "finishing background work; a stop leaves now\n")?;
+            self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;
         }
         let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
         self.session.watch(sender);

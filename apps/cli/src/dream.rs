@@ -135,7 +135,7 @@ pub(crate) async fn watched(
         Err(end) => return Ok(end),
     };
     if let Watch::Lines { presenter, .. } = &watch {
-        presenter.note(Look::Dim, "dreaming; a stop leaves everything as it was");
+        presenter.note(Look::Dim, "dreaming; Ctrl-C stops it and leaves everything as it was");
     }
     let mut asked = false;
     loop {

@@ -153,16 +153,9 @@ impl Worker {
     }
 
     fn page(&self) -> (Page, CancellationToken) {
-        let (sender, mut said) = tokio::sync::mpsc::unbounded_channel();
-        let telling = self.telling.clone();
-        tokio::spawn(async move {
-            while let Some(said) = said.recv().await {
-                let _ = telling.send(Told::Said(said));
-            }
-        });
         let stop = CancellationToken::new();
         self.brake.set(stop.clone());
-        (Page::new(sender, self.width), stop)
+        (Page::new(self.telling.clone(), self.width), stop)
     }
 
     async fn command(&mut self, line: &str) {
