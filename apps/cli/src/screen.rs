@@ -147,18 +147,18 @@ impl Host for Desk {
         })
     }
 
-    fn resume<'a>(
-        &'a mut self,
+    fn resume(
+        &mut self,
         id: SessionId,
         page: Page,
         stop: CancellationToken,
-    ) -> BoxFuture<'a, Result<()>> {
+    ) -> BoxFuture<'_, Result<()>> {
         self.presenter = Presenter::on(page);
         self.stop = stop;
         Box::pin(async move { Self::resume(self, id).await.map_err(readable) })
     }
 
-    fn finish<'a>(&'a mut self, page: Page, stop: CancellationToken) -> BoxFuture<'a, Result<()>> {
+    fn finish(&mut self, page: Page, stop: CancellationToken) -> BoxFuture<'_, Result<()>> {
         self.presenter = Presenter::on(page);
         self.stop = stop;
         Box::pin(Self::finish(self, "prompt_input_exit"))

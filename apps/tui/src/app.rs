@@ -191,15 +191,15 @@ impl App {
             KeyCode::Esc | KeyCode::Char('q') => {
                 self.browsing = false;
                 self.talk.choose_none();
-                self.talk.to_end();
+                self.talk.go_to_end();
             }
             KeyCode::Up | KeyCode::Char('k') => self.talk.choose(-1, self.theme),
             KeyCode::Down | KeyCode::Char('j') => self.talk.choose(1, self.theme),
             KeyCode::Enter | KeyCode::Char(' ') => self.talk.fold(),
             KeyCode::PageUp => self.talk.page(-1, self.theme),
             KeyCode::PageDown => self.talk.page(1, self.theme),
-            KeyCode::Home | KeyCode::Char('g') => self.talk.to_start(),
-            KeyCode::End | KeyCode::Char('G') => self.talk.to_end(),
+            KeyCode::Home | KeyCode::Char('g') => self.talk.go_to_start(),
+            KeyCode::End | KeyCode::Char('G') => self.talk.go_to_end(),
             KeyCode::Char('y') => {
                 return self
                     .talk
@@ -240,7 +240,7 @@ impl App {
 
     /// Sends what was typed: a command, or a prompt.
     pub(crate) fn send(&mut self, text: String) -> Vec<Act> {
-        self.talk.to_end();
+        self.talk.go_to_end();
         match (&self.phase, text.trim().strip_prefix('/')) {
             (Phase::Rest, Some(command)) => self.command(command),
             (Phase::Rest, None) => self.turn(&text),

@@ -35,20 +35,16 @@ pub trait Host: Send {
     ) -> BoxFuture<'a, anyhow::Result<Next>>;
 
     /// Goes on with another session.
-    fn resume<'a>(
-        &'a mut self,
+    fn resume(
+        &mut self,
         id: SessionId,
         page: Page,
         stop: CancellationToken,
-    ) -> BoxFuture<'a, anyhow::Result<()>>;
+    ) -> BoxFuture<'_, anyhow::Result<()>>;
 
     /// Ends the session: what runs in the background comes to its end, or is
     /// stopped.
-    fn finish<'a>(
-        &'a mut self,
-        page: Page,
-        stop: CancellationToken,
-    ) -> BoxFuture<'a, anyhow::Result<()>>;
+    fn finish(&mut self, page: Page, stop: CancellationToken) -> BoxFuture<'_, anyhow::Result<()>>;
 }
 
 /// How it goes on after a command.

@@ -29,6 +29,7 @@ pub(crate) trait Panel: Send {
 }
 
 /// What follows a key in a panel.
+#[expect(dead_code, reason = "panels are on their way")]
 pub(crate) enum PanelAct {
     /// Nothing.
     Stay,

@@ -5,11 +5,8 @@ use crate::look::Look;
 use crate::theme::Theme;
 use crate::wrap;
 use mnemon::kernel::ports::{Answer, PermissionAsk};
-use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
 
 /// Lines of what a tool would do that are shown at most.
 const MOST_LINES: usize = 12;
@@ -102,14 +99,6 @@ impl Asked {
         }
         lines.extend(wrap::wrap(&line, width, ""));
         lines
-    }
-
-    /// Draws it.
-    pub(crate) fn draw(&self, area: Rect, buf: &mut Buffer, theme: Theme) {
-        let lines = self.lines(area.width, theme);
-        for (row, line) in (area.y..area.bottom()).zip(&lines) {
-            line.render(Rect { y: row, height: 1, ..area }, buf);
-        }
     }
 }
 

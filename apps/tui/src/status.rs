@@ -10,6 +10,7 @@ use mnemon::{Background, MemorySwitch, Queue, SessionId};
 
 /// The state of a session, without the session.
 #[derive(Clone)]
+#[expect(dead_code, reason = "panels are on their way")]
 pub(crate) struct Status {
     pub(crate) session: SessionId,
     pub(crate) model: String,

@@ -98,18 +98,13 @@ impl Talk {
     }
 
     /// Goes to the end, and follows it.
-    pub(crate) fn to_end(&mut self) {
+    pub(crate) fn go_to_end(&mut self) {
         self.place = Place::End;
     }
 
     /// Goes to the start.
-    pub(crate) fn to_start(&mut self) {
+    pub(crate) fn go_to_start(&mut self) {
         self.place = Place::At { cell: 0, line: 0 };
-    }
-
-    /// Whether the end is seen.
-    pub(crate) fn follows(&self) -> bool {
-        self.place == Place::End
     }
 
     /// The cell that is chosen.

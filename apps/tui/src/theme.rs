@@ -10,6 +10,7 @@ pub(crate) struct Theme {
     colours: bool,
 }
 
+#[expect(clippy::unused_self, reason = "every look is asked of the theme")]
 impl Theme {
     /// With colours, or without.
     pub(crate) fn new(colours: bool) -> Self {

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 pub(crate) type Looking = Box<dyn FnOnce(&mut dyn Host) -> Box<dyn Panel> + Send>;
 
 /// What the worker is asked for.
+#[expect(dead_code, reason = "panels are on their way")]
 pub(crate) enum Ask {
     /// A turn with this prompt.
     Turn(Vec<Block>),
@@ -162,11 +163,11 @@ impl Worker {
         let before = self.host.session().id().clone();
         let (page, stop) = self.page();
         let done = self.host.command(line, page, stop).await;
-        if *self.host.session().id() != before {
+        if *self.host.session().id() == before {
+            self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        } else {
             self.host.session_mut().open_mail().await;
             self.changed();
-        } else {
-            self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
         }
         self.tell(Told::CommandEnded(done.map_err(|error| format!("{error:#}"))));
         self.watch_background();

@@ -101,12 +101,12 @@ impl App {
         match &self.phase {
             Phase::Rest => {}
             Phase::Turn { since, doing } => {
-                lines.push(self.working(doing, *since, "Esc stops", theme, now));
+                lines.push(working(doing, *since, "Esc stops", theme, now));
             }
             Phase::Command { line, since } => {
                 let last = self.written.last().map(|(_, text)| text.trim()).unwrap_or_default();
                 let doing = format!("/{line} {last}");
-                lines.push(self.working(&doing, *since, "Esc stops", theme, now));
+                lines.push(working(&doing, *since, "Esc stops", theme, now));
             }
             Phase::Leaving => {
                 let text = "finishing background work; Ctrl-C leaves now";
@@ -122,24 +122,17 @@ impl App {
         }
         lines
     }
+}
 
-    fn working(
-        &self,
-        doing: &str,
-        since: Instant,
-        hint: &str,
-        theme: Theme,
-        now: Instant,
-    ) -> Line<'static> {
-        let past = now.saturating_duration_since(since);
-        let at = usize::try_from(past.as_millis() / 120).unwrap_or(0) % SPINNER.len();
-        let mark = SPINNER.get(at).copied().unwrap_or("·");
-        Line::from(vec![
-            Span::styled(format!("{mark} "), theme.accent()),
-            Span::raw(doing.to_owned()),
-            Span::styled(format!("  {} s · {hint}", past.as_secs()), theme.dim()),
-        ])
-    }
+fn working(doing: &str, since: Instant, hint: &str, theme: Theme, now: Instant) -> Line<'static> {
+    let past = now.saturating_duration_since(since);
+    let at = usize::try_from(past.as_millis() / 120).unwrap_or(0) % SPINNER.len();
+    let mark = SPINNER.get(at).copied().unwrap_or("·");
+    Line::from(vec![
+        Span::styled(format!("{mark} "), theme.accent()),
+        Span::raw(doing.to_owned()),
+        Span::styled(format!("  {} s · {hint}", past.as_secs()), theme.dim()),
+    ])
 }
 
 fn draw_lines(lines: &[Line<'_>], area: Rect, buf: &mut Buffer) {

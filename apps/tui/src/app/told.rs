@@ -5,7 +5,7 @@ use crate::host::Next;
 use crate::look::Look;
 use crate::page::Said;
 use crate::question::Asked;
-use crate::talk::{Kind, State, ToolCall};
+use crate::talk::{Cell, Kind, State, ToolCall};
 use crate::worker::Told;
 use mnemon::kernel::{BlockView, Entry};
 use mnemon::{EndReason, Event, TurnEnd};
@@ -80,10 +80,9 @@ impl App {
         self.show_written(&title);
         match done {
             Err(why) => self.notice(Look::Red, format!("error: {why}")),
-            Ok(Next::GoOn) => {}
             Ok(Next::Quit) => return self.leave(),
             Ok(Next::Say(prompt)) => return self.turn(&prompt),
-            Ok(Next::Choose(_) | Next::Watch(_)) => {}
+            Ok(Next::GoOn | Next::Choose(_) | Next::Watch(_)) => {}
         }
         self.next_waiting()
     }
@@ -100,9 +99,7 @@ impl App {
             }
             Event::ToolEnded { id, is_error, duration, .. } => {
                 self.doing("thinking");
-                if let Some(Kind::Tool(call)) =
-                    self.talk.tool_mut(id.as_str()).map(|cell| cell.change())
-                {
+                if let Some(Kind::Tool(call)) = self.talk.tool_mut(id.as_str()).map(Cell::change) {
                     let took = Some(duration);
                     call.state = if is_error { State::Failed(took) } else { State::Done(took) };
                 }
@@ -160,7 +157,7 @@ impl App {
         let Entry::User(user) = entry else { return };
         for block in &user.content {
             if let BlockView::ToolResult { id, .. } = block.view()
-                && let Some(Kind::Tool(call)) = self.talk.tool_mut(id).map(|cell| cell.change())
+                && let Some(Kind::Tool(call)) = self.talk.tool_mut(id).map(Cell::change)
             {
                 call.answered(&block.plain_text());
             }

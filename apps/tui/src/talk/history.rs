@@ -12,12 +12,14 @@ pub(crate) fn cells(session: &Session) -> Vec<Cell> {
     for message in session.fold().messages() {
         for piece in message.pieces() {
             match (piece.block.view(), message.role()) {
-                (BlockView::Text(text), Role::User) => {
-                    if piece.origin == Origin::User(UserOrigin::Human) {
-                        cells.push(Cell::new(Kind::Person(text.to_owned())));
-                    }
+                (BlockView::Text(text), Role::User)
+                    if piece.origin == Origin::User(UserOrigin::Human) =>
+                {
+                    cells.push(Cell::new(Kind::Person(text.to_owned())));
                 }
-                (BlockView::Text(text), _) => cells.push(Cell::new(Kind::Answer(text.to_owned()))),
+                (BlockView::Text(text), Role::Assistant) => {
+                    cells.push(Cell::new(Kind::Answer(text.to_owned())));
+                }
                 (BlockView::Thinking(text), _) => {
                     cells.push(Cell::new(Kind::Thinking { text: text.to_owned(), took: None }));
                 }
