@@ -28,7 +28,8 @@ pub(crate) struct Parts {
     pub(crate) resolved: Resolved,
     pub(crate) choice: Choice,
     pub(crate) live: LiveFlags,
-    pub(crate) poller: Option<PollerHandle>,
+    /// Looks at flags as long as the agent is there.
+    pub(crate) _poller: Option<PollerHandle>,
 }
 
 /// An agent for one working directory.
@@ -153,7 +154,10 @@ impl Agent {
     /// What sessions are started with, kill switches and limits as they are now.
     #[must_use]
     pub fn config(&self) -> Config {
-        let (mut flags, limits) = self.parts.live.current();
+        let (mut flags, mut limits) = self.parts.live.current();
+        if self.parts.resolved.settings.file_checkpointing_enabled == Some(false) {
+            limits.rewind.file_bytes = 0;
+        }
         if self.parts.resolved.settings.auto_compact_enabled == Some(false) {
             flags.set(Flag::AutoCompact, false);
         }
@@ -208,9 +212,9 @@ impl Agent {
         &self.parts.choice
     }
 
-    /// Ends what still runs: background commands, the look at flags, the post.
-    pub async fn shutdown(self) {
-        drop(self.parts.poller);
+    /// Ends what still runs: background commands, servers, hooks, the post. The
+    /// look at flags ends with the agent.
+    pub async fn shutdown(&self) {
         self.parts.world.shell.shutdown().await;
         if let Some(servers) = &self.parts.world.servers {
             servers.shutdown().await;

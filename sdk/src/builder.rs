@@ -292,7 +292,7 @@ impl Builder {
             resolved,
             choice,
             live,
-            poller,
+            _poller: poller,
         };
         Ok(Agent::new(parts))
     }

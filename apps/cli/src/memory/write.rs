@@ -27,7 +27,7 @@ impl Bench<'_> {
         let piped = editor::piped()?;
         let edited = match &piped {
             Some(_) => None,
-            None => Some(editor::edit("", &self.ground.variables)?),
+            None => Some(editor::edit("", &self.ground.variables, self.presenter)?),
         };
         let typed = edited.as_ref().map(|edited| edited.text.clone());
         let body = piped.or(typed).unwrap_or_default();
@@ -83,7 +83,7 @@ impl Bench<'_> {
             let message = format!("{} is too large, or not UTF-8", topic.path);
             return Err(Refusal::new(message, hint).into());
         }
-        let edited = editor::edit(&read.text, &self.ground.variables)?;
+        let edited = editor::edit(&read.text, &self.ground.variables, self.presenter)?;
         if edited.text == read.text {
             return self.unchanged(&topic.path, tier, named.json);
         }
