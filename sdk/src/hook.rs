@@ -51,7 +51,7 @@ impl Beside {
             Event::PreCompact => self.before_summary(call, &mut notes, now),
             Event::PostCompact => Ok(self.after_summary(call, &mut notes)),
             Event::Stop | Event::SubagentStop => self.stopped(call, &mut notes, now),
-            Event::SessionEnd => Ok(self.ended(call, &mut notes)),
+            Event::SessionEnd => Ok(end::ended(call, &mut notes)),
             Event::Other => Ok(Reply::nothing()),
         }
     }

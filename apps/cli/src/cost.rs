@@ -53,12 +53,11 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
         return Ok(Presenter::json(&sum.to_json(&scope, &beside))?);
     }
     if args.form.csv {
-        let text = match sum.groups.by() {
-            Some(by) => by::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1),
-            None => {
-                let all = [lines(&sum.ledger, ""), lines(&beside.ledger, BESIDE)].concat();
-                by::csv(&["source", "model"], &all)
-            }
+        let text = if let Some(by) = sum.groups.by() {
+            by::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1)
+        } else {
+            let all = [lines(&sum.ledger, ""), lines(&beside.ledger, BESIDE)].concat();
+            by::csv(&["source", "model"], &all)
         };
         return Ok(presenter.text(&text)?);
     }

@@ -179,13 +179,11 @@ fn result(call: &Fields) -> Option<Entry> {
     let response = results.iter().find_map(|part| part.get("functionResponse")?.get("response"))?;
     let said = |key: &str| response.get(key).and_then(Value::as_str);
     let (id, origin) = (call_id(call), UserOrigin::ToolResult);
-    let block = match said("error") {
-        Some(error) => Block::tool_error(&id, error),
-        None => {
-            let output = said("output").map_or_else(|| response.to_string(), str::to_owned);
-            Block::tool_result(&id, Value::String(output))
-        }
-    };
+    let output = || said("output").map_or_else(|| response.to_string(), str::to_owned);
+    let block = said("error").map_or_else(
+        || Block::tool_result(&id, Value::String(output())),
+        |error| Block::tool_error(&id, error),
+    );
     Some(Entry::User(UserEntry { content: vec![block], origin, tool_use_result: None }))
 }
 

@@ -25,13 +25,13 @@ pub struct Work {
     pub(super) times: u64,
 }
 
-impl Beside {
-    /// A session ends: the host waits for no more than this note.
-    pub(super) fn ended(&self, call: &Call, notes: &mut Notes) -> Reply {
-        notes.note(Note::Left { transcript: call.transcript(), ended: Ended::Yes });
-        Reply::hand_over()
-    }
+/// A session ends: the host waits for no more than this note.
+pub(super) fn ended(call: &Call, notes: &mut Notes) -> Reply {
+    notes.note(Note::Left { transcript: call.transcript(), ended: Ended::Yes });
+    Reply::hand_over()
+}
 
+impl Beside {
     /// What is left to do for a session; none where somebody did it.
     #[must_use]
     pub fn left(&self, session: &str) -> Option<Work> {
