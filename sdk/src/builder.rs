@@ -18,7 +18,7 @@ use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
-use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
+use mnemon_settings::{Broken, Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
 use mnemon_web::WebReader;
 use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -59,6 +59,7 @@ pub struct Builder {
     team: Option<(AgentName, AgentName)>,
     delegation: Delegation,
     setups: Wanted,
+    broken: Broken,
 }
 
 /// Whether something is brought in.
@@ -94,6 +95,7 @@ impl Builder {
             team: None,
             delegation: Delegation::AsNeeded,
             setups: Wanted::Yes,
+            broken: Broken::Refused,
         }
     }
 
@@ -226,6 +228,14 @@ impl Builder {
     #[must_use]
     pub fn without_setups(mut self) -> Self {
         self.setups = Wanted::No;
+        self
+    }
+
+    /// Passes over settings files of a repository that are broken, with a line
+    /// in the log: for what runs inside of another agent, which may take them.
+    #[must_use]
+    pub fn passing_over_broken_settings(mut self) -> Self {
+        self.broken = Broken::PassedOver;
         self
     }
 

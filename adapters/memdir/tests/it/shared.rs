@@ -58,29 +58,7 @@ fn rounds(count: usize) {
         let store = Store::open_with(dir.path(), options, at(seconds)).unwrap();
         let name = format!("ours-{round}");
         match round % 7 {
-            // A dream rewrites a memory and the index together, or is thrown away.
-            5 => {
-                let name = format!("{}.md", ours[ours.len() / 3]);
-                let old = store.read(&path(&name)).unwrap();
-                let index = index(dir.path());
-                let files = [
-                    Replacement {
-                        path: name,
-                        expect: Some(old.content.as_str().to_owned()),
-                        text: Some(format!("{}\nDreamt in {round}.\n", old.text)),
-                    },
-                    Replacement {
-                        path: "MEMORY.md".into(),
-                        expect: Some(ContentId::of(index.as_bytes()).as_str().to_owned()),
-                        text: Some(index.replace("Body", "Text")),
-                    },
-                ];
-                match store.swap(&files, &by()) {
-                    Ok(_) => dreams += 1,
-                    Err(Error::Changed { .. }) => {}
-                    Err(error) => panic!("{error}"),
-                }
-            }
+            5 => dreams += dreams_once(&store, dir.path(), &ours[ours.len() / 3], round),
             // A memory of ours that is changed, forgotten and brought back.
             3 => {
                 let old = path(&format!("{}.md", ours[0]));
@@ -110,17 +88,45 @@ fn rounds(count: usize) {
         written = round + 1;
     }
     assert!(dreams * 20 >= count, "{dreams} dreams of {count} rounds");
-    let store = open(dir.path());
-    let index = index(dir.path());
+    check_all_there(dir.path(), &ours, written);
+}
+
+/// A dream rewrites a memory and the index together, or is thrown away.
+fn dreams_once(store: &Store, dir: &Path, name: &str, round: usize) -> usize {
+    let name = format!("{name}.md");
+    let old = store.read(&path(&name)).unwrap();
+    let index = index(dir);
+    let files = [
+        Replacement {
+            path: name,
+            expect: Some(old.content.as_str().to_owned()),
+            text: Some(format!("{}\nDreamt in {round}.\n", old.text)),
+        },
+        Replacement {
+            path: "MEMORY.md".into(),
+            expect: Some(ContentId::of(index.as_bytes()).as_str().to_owned()),
+            text: Some(index.replace("Body", "Text")),
+        },
+    ];
+    match store.swap(&files, &by()) {
+        Ok(_) => 1,
+        Err(Error::Changed { .. }) => 0,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn check_all_there(dir: &Path, ours: &[String], written: usize) {
+    let store = open(dir);
+    let index = index(dir);
     for number in 0..written {
         let line = format!("- [Claude {number}](claude-{number}.md) — seen by Claude, {number}");
-        assert!(index.contains(&line) || is_in_sub_index(dir.path(), &line), "{number}: {index}");
-        let text = fs::read_to_string(dir.path().join(format!("claude-{number}.md"))).unwrap();
+        assert!(index.contains(&line) || is_in_sub_index(dir, &line), "{number}: {index}");
+        let text = fs::read_to_string(dir.join(format!("claude-{number}.md"))).unwrap();
         assert!(text.contains("originSessionId: 0192f0c1"), "its own frontmatter stays");
     }
-    for name in &ours {
+    for name in ours {
         let target = format!("({name}.md)");
-        assert!(index.contains(&target) || is_in_sub_index(dir.path(), &target), "{name}: {index}");
+        assert!(index.contains(&target) || is_in_sub_index(dir, &target), "{name}: {index}");
         assert!(store.read(&path(&format!("{name}.md"))).is_ok(), "{name}");
     }
     let log = store.log(None, usize::MAX).unwrap();
