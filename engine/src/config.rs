@@ -141,6 +141,8 @@ pub struct Offers {
     pub cache_edits: bool,
     /// It says why a prompt was not read from its cache (PC6).
     pub cache_diagnostics: bool,
+    /// It searches the web when a model asks it to (Q14).
+    pub web_search: bool,
 }
 
 impl From<&settings::Provider> for Offers {
@@ -149,6 +151,7 @@ impl From<&settings::Provider> for Offers {
             context_management: provider.context_management == Some(true),
             cache_edits: provider.cache_edits == Some(true),
             cache_diagnostics: provider.cache_diagnostics == Some(true),
+            web_search: provider.web_search == Some(true),
         }
     }
 }
