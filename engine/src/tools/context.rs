@@ -17,6 +17,7 @@ use super::{Asker, Todo};
 use crate::agents::Crew;
 use crate::compacting::SnipRequest;
 use crate::config::Config;
+use crate::hooking::ENV_FILE;
 use crate::skilled::SkillRequest;
 use crate::world::World;
 
@@ -33,6 +34,8 @@ pub struct ToolContext {
     pub limits: Arc<Limits>,
     /// Where the session keeps its own files (spills, job output).
     pub session_dir: PathBuf,
+    /// Variables that hooks left for commands, where the file is there.
+    pub env_file: PathBuf,
     /// Directories in which files may be touched; the first is where it started.
     pub roots: Vec<PathBuf>,
     /// Who answers questions over a page; without one the page itself is given.
@@ -89,6 +92,7 @@ impl ToolContext {
             world,
             session,
             limits,
+            env_file: session_dir.join(ENV_FILE),
             session_dir,
             roots,
             ask: None,
@@ -116,6 +120,7 @@ impl ToolContext {
             session: self.session.clone(),
             limits: Arc::clone(&self.limits),
             session_dir: self.session_dir.clone(),
+            env_file: self.env_file.clone(),
             roots: self.roots.clone(),
             ask: self.ask.clone(),
             snipping: Snipping::Off,
