@@ -1,15 +1,19 @@
 //! Making the session of an agent: with a prefix of its own, or as a fork.
 
+use super::chosen::ChosenServers;
 use super::life::{Brief, Life};
 use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
 use crate::config::Config;
 use crate::fork::{Start, Thread};
+use crate::hooking::ENV_FILE;
 use crate::permit::Permit;
 use crate::queue::Queue;
+use crate::searching::WEB_SEARCH;
 use crate::session::Session;
 use crate::world::World;
+use mnemon_hooks::Registry;
 use mnemon_kernel::ports::{
-    Answer, Approver, BoxFuture, Confinement, Memories, PermissionAsk, Worktree,
+    Answer, Approver, BoxFuture, Confinement, Memories, PermissionAsk, Servers, Worktree,
 };
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Block, Flag, ModelId, QuerySource, SessionId, ToolUseId};
@@ -65,7 +69,19 @@ impl Agents {
     /// error says why there is none, for the model.
     pub(crate) async fn start(&self, order: Order, call: &ToolUseId) -> Result<Started, String> {
         let parent = self.parent().ok_or("agents are started by the conversation, with Agent")?;
-        let plan = self.plan(&order)?;
+        let kind = self.kind_of(&order)?;
+        self.start_kind(&parent, kind, order, call).await
+    }
+
+    /// The same for a kind that the caller has at hand; none is a fork.
+    pub(crate) async fn start_kind(
+        &self,
+        parent: &Parent,
+        kind: Option<Definition>,
+        order: Order,
+        call: &ToolUseId,
+    ) -> Result<Started, String> {
+        let plan = self.plan(&order, kind)?;
         let tree = self.worktree(&plan).await?;
         let inbox = SharedInbox::default();
         let me = Me::Agent {
@@ -75,8 +91,8 @@ impl Agents {
         };
         let crew = Crew { agents: self.clone(), me };
         let ready = match &plan.kind {
-            None => self.fork_of(&parent, &plan, crew)?,
-            Some(kind) => self.sub_agent(&parent, &plan, kind, tree.as_ref(), crew).await,
+            None => self.fork_of(parent, &plan, crew)?,
+            Some(kind) => self.sub_agent(parent, &plan, kind, tree.as_ref(), crew).await,
         };
         self.keep_meta(&plan, call, tree.as_ref()).await;
         let log = ready.session.world.transcripts.path(&ready.session.id);
@@ -95,17 +111,20 @@ impl Agents {
         finished.map(Started::Ended)
     }
 
-    fn plan<'a>(&self, order: &'a Order) -> Result<Plan<'a>, String> {
+    /// The kind that an order names; none is a fork.
+    fn kind_of(&self, order: &Order) -> Result<Option<Definition>, String> {
         let roster = self.roster();
         let wanted = order.kind.as_deref().unwrap_or_default();
-        let kind = if wanted == FORK {
-            None
-        } else {
-            let known = || roster.names().collect::<Vec<_>>().join(", ");
-            let unknown =
-                || format!("there is no kind of agent {wanted:?}; there are {}, {FORK}", known());
-            Some(roster.get(wanted).cloned().ok_or_else(unknown)?)
-        };
+        if wanted == FORK {
+            return Ok(None);
+        }
+        let known = || roster.names().collect::<Vec<_>>().join(", ");
+        let unknown =
+            || format!("there is no kind of agent {wanted:?}; there are {}, {FORK}", known());
+        roster.get(wanted).cloned().ok_or_else(unknown).map(Some)
+    }
+
+    fn plan<'a>(&self, order: &'a Order, kind: Option<Definition>) -> Result<Plan<'a>, String> {
         let limits = &self.seat().config.limits.agents;
         {
             let state = self.state();
@@ -176,6 +195,11 @@ impl Agents {
         config.effort = kind.effort.clone().or(config.effort);
         config.cache = config.cache.map(|_| CacheTtl::FiveMinutes);
         config.permission_mode = kind.mode_under(parent.permit.mode());
+        config.offers.web_search &= kind.has_tool(WEB_SEARCH);
+        if !kind.hooks.is_empty() {
+            let own = Registry::read(&kind.hooks, &|_| format!("the agent {}", kind.name));
+            config.hooks = Arc::new(config.hooks.and(&own.of_agent()));
+        }
         let kept = self.memory_of(kind).await;
         config.surroundings.agent = Some(AgentSurroundings {
             prompt: kind.prompt.clone(),
@@ -195,20 +219,22 @@ impl Agents {
             tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
         config.writable.extend(rooms);
         let toolbox = parent.toolbox.filtered(|tool| kind.has_tool(tool));
-        let mut session =
-            Session::new(session_id(&plan.id), self.world(plan, None), config, toolbox);
+        let world = World { servers: servers_of(kind, &seat.world), ..self.world(plan, None) };
+        let skills = Arc::clone(&config.skills);
+        let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
         session.become_agent(&seat.session, plan, crew, Start::Fresh);
         session.confine(plan.running);
         if let Some(permit) = permit {
             session.permit = permit;
         }
         session.up = Some(seat.books.clone());
-        let task = plan.order.prompt.trim();
-        let text = match &kind.initial_prompt {
-            Some(first) => format!("{}\n\n{task}", first.trim()),
-            None => task.to_owned(),
-        };
-        Ready { session, prompt: vec![Block::text(text)], placeholders: Vec::new() }
+        let named = kind.skills.iter().filter_map(|name| skills.get(name));
+        let known = named.map(|skill| format!("The skill {}:\n\n{}", skill.name, skill.filled("")));
+        let first = kind.initial_prompt.iter().map(|first| first.trim().to_owned());
+        let task = plan.order.prompt.trim().to_owned();
+        let text: Vec<String> = known.chain(first).chain([task]).collect();
+        let prompt = vec![Block::text(text.join("\n\n"))];
+        Ready { session, prompt, placeholders: Vec::new() }
     }
 
     /// The directory of a kind's memory, and what its prompt says of it (L5.20).
@@ -276,6 +302,15 @@ impl Agents {
         seat.background.start_as(plan.id.clone(), &title, source(plan), deadline, |task| {
             life.run(session, placeholders, prompt, task)
         });
+    }
+}
+
+/// The servers that a kind may use.
+fn servers_of(kind: &Definition, world: &World) -> Option<Arc<dyn Servers>> {
+    let all = world.servers.clone()?;
+    match &kind.servers {
+        None => Some(all),
+        Some(named) => Some(Arc::new(ChosenServers { all, named: named.clone() })),
     }
 }
 
@@ -361,8 +396,10 @@ impl Session {
         self.thread = Thread::Agent { source: source(plan), start };
         self.envelope.session = parent.clone();
         self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
+        let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
         if let Some(context) = Arc::get_mut(&mut self.context) {
             context.crew = Some(crew.clone());
+            context.env_file = env_file;
         }
         self.crew = crew;
     }

@@ -38,6 +38,16 @@ pub struct Definition {
     pub isolation: Isolation,
     /// What it is told before its task.
     pub initial_prompt: Option<String>,
+    /// Skills whose text it is given from the start.
+    pub skills: Vec<String>,
+    /// The servers whose tools it may use; none is all of the session's.
+    pub servers: Option<Vec<String>>,
+    /// What is run at events while it works, as settings write it.
+    pub hooks: Map<String, Value>,
+    /// The colour that people see it in.
+    pub color: Option<String>,
+    /// What of its file is not used, for `doctor`.
+    pub faults: Vec<String>,
 }
 
 /// Whose memory a kind of agent keeps (L5.20).
@@ -139,6 +149,11 @@ impl Definition {
             effort: None,
             isolation: Isolation::None,
             initial_prompt: None,
+            skills: Vec::new(),
+            servers: None,
+            hooks: Map::new(),
+            color: None,
+            faults: Vec::new(),
         }
     }
 
@@ -152,26 +167,66 @@ impl Definition {
         };
         let (yaml, prompt) =
             (text.get(yaml).unwrap_or_default(), text.get(body..).unwrap_or_default());
-        let fields = Frontmatter::parse(yaml).0.all;
-        let required =
-            |field: &'static str| text_of(&fields, field).ok_or(DefinitionError::Missing { field });
-        let name = required("name")?;
-        checked(&name)?;
-        let mut own = Self::new(&name, &required("description")?, prompt);
+        let (front, fault) = Frontmatter::parse(yaml);
+        let name = text_of(&front.all, "name").ok_or(DefinitionError::Missing { field: "name" })?;
+        let mut own = Self::of_fields(&name, &front.all, prompt)?;
+        own.faults.extend(fault.map(|fault| fault.to_string()));
+        Ok(own)
+    }
+
+    /// Reads one of `--agents`: an object with the fields of a file, and the
+    /// prompt under `prompt`.
+    ///
+    /// # Errors
+    /// Why it defines no agent.
+    pub fn of_json(name: &str, value: &Value) -> Result<Self, DefinitionError> {
+        let fields = value.as_object().cloned().unwrap_or_default();
+        let prompt =
+            text_of(&fields, "prompt").ok_or(DefinitionError::Missing { field: "prompt" })?;
+        Self::of_fields(name, &fields, &prompt)
+    }
+
+    fn of_fields(
+        name: &str,
+        fields: &Map<String, Value>,
+        prompt: &str,
+    ) -> Result<Self, DefinitionError> {
+        checked(name)?;
+        let missing = DefinitionError::Missing { field: "description" };
+        let mut own = Self::new(name, &text_of(fields, "description").ok_or(missing)?, prompt);
         own.tools = fields.get("tools").map(names).filter(|tools| !tools.iter().any(|t| t == "*"));
         own.disallowed = fields.get("disallowedTools").map(names).unwrap_or_default();
-        own.model = text_of(&fields, "model").filter(|model| model != "inherit");
-        own.permission_mode = text_of(&fields, "permissionMode").as_deref().and_then(mode);
-        own.max_turns = text_of(&fields, "maxTurns").and_then(|turns| turns.parse().ok());
-        own.memory = text_of(&fields, "memory").as_deref().and_then(MemoryScope::by_name);
-        if text_of(&fields, "background").as_deref() == Some("true") {
+        own.model = text_of(fields, "model").filter(|model| model != "inherit");
+        own.permission_mode = text_of(fields, "permissionMode").as_deref().and_then(mode);
+        own.max_turns = text_of(fields, "maxTurns").and_then(|turns| turns.parse().ok());
+        own.memory = text_of(fields, "memory").as_deref().and_then(MemoryScope::by_name);
+        if text_of(fields, "background").as_deref() == Some("true") {
             own.running = Running::Background;
         }
-        own.effort = text_of(&fields, "effort");
-        if text_of(&fields, "isolation").as_deref() == Some("worktree") {
+        own.effort = text_of(fields, "effort");
+        if text_of(fields, "isolation").as_deref() == Some("worktree") {
             own.isolation = Isolation::Worktree;
         }
-        own.initial_prompt = text_of(&fields, "initialPrompt");
+        own.initial_prompt = text_of(fields, "initialPrompt");
+        own.skills = fields.get("skills").map(names).unwrap_or_default();
+        own.color = text_of(fields, "color");
+        match fields.get("hooks") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(hooks)) => own.hooks = hooks.clone(),
+            Some(_) => own.faults.push("its hooks are not an object".to_owned()),
+        }
+        if let Some(servers) = fields.get("mcpServers") {
+            let named = names(servers);
+            let inline = match servers {
+                Value::Array(items) => items.iter().any(|item| !item.is_string()),
+                other => !other.is_string(),
+            };
+            if inline {
+                let fault = "its mcpServers are taken by name only; define servers in settings";
+                own.faults.push(fault.to_owned());
+            }
+            own.servers = Some(named);
+        }
         Ok(own)
     }
 
@@ -279,7 +334,9 @@ mod tests {
     const REVIEWER: &str = "---\nname: reviewer\ndescription: Reviews: diffs\n\
         tools: Read, Grep, Bash(git diff:*, git log:*)\ndisallowedTools: [WebFetch]\nmodel: haiku\n\
         permissionMode: plan\nmaxTurns: 7\nmemory: project\nbackground: true\neffort: low\n\
-        isolation: worktree\ncolor: red\ninitialPrompt: Look first.\nfuture: {a: 1}\n---\n\n\
+        isolation: worktree\ncolor: red\ninitialPrompt: Look first.\nskills: [tidy, check]\n\
+        mcpServers: [docs, {own: {command: x}}]\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: \"true\"\n\
+        future: {a: 1}\n---\n\n\
         Review with care.\n";
 
     #[test]
@@ -295,6 +352,24 @@ mod tests {
         assert_eq!((own.running, own.isolation), (Running::Background, Isolation::Worktree));
         assert_eq!(own.effort.as_deref(), Some("low"));
         assert_eq!(own.initial_prompt.as_deref(), Some("Look first."));
+        assert_eq!((own.skills.len(), own.color.as_deref()), (2, Some("red")));
+        assert_eq!(own.servers.as_deref(), Some(["docs".to_owned()].as_slice()));
+        assert_eq!(own.hooks["Stop"][0]["hooks"][0]["command"], "true");
+        assert_eq!(own.faults.len(), 1, "{:?}", own.faults);
+    }
+
+    #[test]
+    fn l7_4_a_definition_is_read_from_json() {
+        let value = serde_json::json!({"description": "d", "prompt": "Be brief.",
+            "tools": ["Read"], "model": "haiku", "maxTurns": 3});
+        let own = Definition::of_json("brief", &value).unwrap();
+        assert_eq!((own.prompt.as_str(), own.max_turns), ("Be brief.", Some(3)));
+        assert!(own.has_tool("Read") && !own.has_tool("Write"));
+        let error = |value: &Value| Definition::of_json("x", value).unwrap_err();
+        let missing = |field| DefinitionError::Missing { field };
+        assert_eq!(error(&Value::Null), missing("prompt"));
+        assert_eq!(error(&serde_json::json!({"prompt": "p"})), missing("description"));
+        assert!(Definition::of_json("../x", &value).is_err());
     }
 
     #[test]
