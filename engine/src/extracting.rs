@@ -62,6 +62,11 @@ impl Extraction {
         self.state().cursor = Some(through);
     }
 
+    /// Forgets how far it came; the log says it again.
+    pub(crate) fn forget(&self) {
+        self.state().cursor = None;
+    }
+
     /// Reviews that are not in the log yet.
     fn take_done(&self) -> Vec<Extracted> {
         std::mem::take(&mut self.state().done)

@@ -167,7 +167,10 @@ impl Agent {
     /// What sessions are started with, kill switches and limits as they are now.
     #[must_use]
     pub fn config(&self) -> Config {
-        let (mut flags, limits) = self.parts.live.current();
+        let (mut flags, mut limits) = self.parts.live.current();
+        if self.parts.resolved.settings.file_checkpointing_enabled == Some(false) {
+            limits.rewind.file_bytes = 0;
+        }
         if self.parts.resolved.settings.auto_compact_enabled == Some(false) {
             flags.set(Flag::AutoCompact, false);
         }

@@ -363,6 +363,7 @@ impl Session {
         self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
         if let Some(context) = Arc::get_mut(&mut self.context) {
             context.crew = Some(crew.clone());
+            context.history = crew.agents.seat().history.for_agent(plan.isolation);
         }
         self.crew = crew;
     }
@@ -376,6 +377,7 @@ impl Session {
         self.permit = parent.permit.clone();
         let mut context = parent.context.cloned_for(self.world.clone());
         context.crew = Some(self.crew.clone());
+        context.history.clone_from(&self.context.history);
         self.context = Arc::new(context);
     }
 

@@ -33,6 +33,7 @@ mod notes_compaction;
 mod place;
 mod recall;
 mod resume;
+mod rewind;
 mod safety;
 mod servers;
 mod skills;

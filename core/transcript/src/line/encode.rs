@@ -266,6 +266,7 @@ fn decision_text(decision: &Decision) -> String {
             extracted.saved.len(),
             extracted.refused.len()
         ),
+        Decision::Rewound(rewound) => format!("Went back to {}", rewound.point),
     }
 }
 
