@@ -154,8 +154,8 @@ impl Input {
                 Typed::Nothing
             }
             KeyCode::Enter if key.modifiers.is_empty() => self.enter(),
-            KeyCode::Enter => self.edit(|area| area.insert_newline()),
-            KeyCode::Char('j') if control => self.edit(|area| area.insert_newline()),
+            KeyCode::Enter => self.edit(TextArea::insert_newline),
+            KeyCode::Char('j') if control => self.edit(TextArea::insert_newline),
             KeyCode::Char('r') if control => {
                 self.searching = Some((String::new(), 0));
                 Typed::Nothing
@@ -165,8 +165,11 @@ impl Input {
             }),
             KeyCode::Up if self.area.cursor().0 == 0 => self.older(),
             KeyCode::Down if self.area.cursor().0 + 1 == self.area.lines().len() => self.newer(),
-            KeyCode::Esc | KeyCode::PageUp | KeyCode::PageDown => Typed::Passed,
-            KeyCode::Tab | KeyCode::BackTab | KeyCode::F(_) => Typed::Passed,
+            KeyCode::Esc
+            | KeyCode::PageUp
+            | KeyCode::PageDown
+            | KeyCode::Tab
+            | KeyCode::BackTab => Typed::Passed,
             KeyCode::Char('b' | 'g' | 'l' | 'o' | 't' | 'z') if control => Typed::Passed,
             _ => self.edit(|area| {
                 area.input(key);

@@ -101,7 +101,7 @@ pub(crate) fn commands(commands: &[CommandInfo], typed: &str) -> Choices {
 pub(crate) fn files(paths: &[String], typed: &str) -> Choices {
     let mut found: Vec<(usize, &String)> =
         paths.iter().filter_map(|path| Some((fit(path, typed)?, path))).collect();
-    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found.sort_by_key(|(fit, _)| *fit);
     let choice = |path: &String| {
         let plain = !path.contains(char::is_whitespace);
         let text = if plain { format!("@{path}") } else { format!("@\"{path}\"") };
