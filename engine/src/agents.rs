@@ -9,6 +9,7 @@
 use crate::ask::SideBookings;
 use crate::background::Background;
 use crate::config::Config;
+use crate::file_history::FileHistory;
 use crate::permit::Permit;
 use crate::queue::Queue;
 use crate::session::Session;
@@ -31,6 +32,7 @@ mod kinds;
 mod life;
 mod mailing;
 mod order;
+mod outfit;
 mod summing;
 
 pub(crate) use build::Started;
@@ -62,6 +64,7 @@ pub(crate) struct Seat {
     pub(crate) config: Arc<Config>,
     pub(crate) background: Background,
     pub(crate) books: SideBookings,
+    pub(crate) history: FileHistory,
 }
 
 struct State {

@@ -295,7 +295,7 @@ impl Builder {
             resolved,
             choice,
             live,
-            poller,
+            _poller: poller,
         };
         Ok(Agent::new(parts))
     }

@@ -25,11 +25,13 @@ macro_rules! limits {
 mod beside;
 mod memory;
 mod replay;
+mod rewind;
 mod setups;
 
 pub use beside::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
+pub use rewind::RewindLimits;
 pub use setups::{HookLimits, McpLimits, SkillLimits};
 
 limits! {
@@ -141,6 +143,8 @@ limits! {
         beside: BesideLimits = BesideLimits::default(),
         /// Replaying sessions under other policies.
         replay: ReplayLimits = ReplayLimits::default(),
+        /// Going back to an earlier point.
+        rewind: RewindLimits = RewindLimits::default(),
         /// Layer 7: agents and their letters.
         agents: AgentLimits = AgentLimits::default(),
     }

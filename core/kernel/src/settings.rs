@@ -59,6 +59,9 @@ pub struct Settings {
     /// Compact as if the window were this large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_compact_window: Option<u64>,
+    /// Whether files are kept as they were before tools changed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_checkpointing_enabled: Option<bool>,
     /// Days after which transcripts are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cleanup_period_days: Option<u64>,

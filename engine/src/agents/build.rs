@@ -1,22 +1,18 @@
 //! Making the session of an agent: with a prefix of its own, or as a fork.
 
-use super::chosen::ChosenServers;
 use super::life::{Brief, Life};
+use super::outfit::{config_of, model_of, servers_of};
 use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
-use crate::config::Config;
-use crate::fork::{Start, Thread};
-use crate::hooking::ENV_FILE;
+use crate::fork::Start;
 use crate::permit::Permit;
 use crate::queue::Queue;
 use crate::searching::WEB_SEARCH;
 use crate::session::Session;
 use crate::world::World;
 use mnemon_hooks::Registry;
-use mnemon_kernel::ports::{
-    Answer, Approver, BoxFuture, Confinement, Memories, PermissionAsk, Servers, Worktree,
-};
+use mnemon_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Worktree};
 use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Block, Flag, ModelId, QuerySource, SessionId, ToolUseId};
+use mnemon_kernel::{Block, QuerySource, SessionId, ToolUseId};
 use mnemon_mail::definition::FORK;
 use mnemon_mail::{Definition, Isolation, Running, memory, plan};
 use mnemon_memfile::index::{self, Caps};
@@ -29,10 +25,6 @@ use tokio::sync::oneshot;
 /// Characters of a fresh id that name an agent. The last ones: the first of a
 /// time-ordered id are the same within a moment.
 const ID_CHARS: usize = 10;
-
-/// What an agent works on besides the conversation.
-const NOT_FOR_AGENTS: &[Flag] =
-    &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
 
 /// What came of a call.
 pub(crate) enum Started {
@@ -56,12 +48,12 @@ struct Ready {
 }
 
 /// How an agent is to run.
-struct Plan<'a> {
-    id: String,
+pub(super) struct Plan<'a> {
+    pub(super) id: String,
     order: &'a Order,
     kind: Option<Definition>,
     running: Running,
-    isolation: Isolation,
+    pub(super) isolation: Isolation,
 }
 
 impl Agents {
@@ -305,15 +297,6 @@ impl Agents {
     }
 }
 
-/// The servers that a kind may use.
-fn servers_of(kind: &Definition, world: &World) -> Option<Arc<dyn Servers>> {
-    let all = world.servers.clone()?;
-    match &kind.servers {
-        None => Some(all),
-        Some(named) => Some(Arc::new(ChosenServers { all, named: named.clone() })),
-    }
-}
-
 /// Ends an agent for which nobody waits any more.
 struct StopUnlessDone<'a> {
     agents: &'a Agents,
@@ -351,7 +334,7 @@ fn kind_name<'a>(plan: &'a Plan<'_>) -> &'a str {
     plan.kind.as_ref().map_or(FORK, |kind| &kind.name)
 }
 
-fn source(plan: &Plan<'_>) -> QuerySource {
+pub(super) fn source(plan: &Plan<'_>) -> QuerySource {
     QuerySource::Agent(kind_name(plan).to_owned())
 }
 
@@ -361,73 +344,4 @@ fn name_of(id: &str) -> String {
 
 fn session_id(id: &str) -> SessionId {
     SessionId::from(name_of(id))
-}
-
-/// The parent's configuration without what only a conversation does.
-fn config_of(parent: &Config, requests: Option<u32>) -> Config {
-    let mut config = parent.clone();
-    let limits = &config.limits.agents;
-    config.max_turns = Some(requests.unwrap_or(limits.requests).min(limits.requests));
-    for flag in NOT_FOR_AGENTS {
-        config.flags.set(*flag, false);
-    }
-    config
-}
-
-/// The model that a definition names: an id, or a family such as `haiku`.
-fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
-    let Some(named) = named else { return parent.clone() };
-    if named.contains(['-', '/', '.']) {
-        return ModelId::new(named);
-    }
-    if config.small_model.as_str().contains(named) {
-        return config.small_model.clone();
-    }
-    let family = format!("-{named}-");
-    let known = config.table.iter().map(|(id, _)| id).filter(|id| id.contains(&family));
-    let newest = known.filter(|id| parent.as_str().split('-').next() == id.split('-').next()).max();
-    newest.map_or_else(|| parent.clone(), ModelId::new)
-}
-
-impl Session {
-    /// Makes a new session an agent's: its log names its parent, and letters
-    /// reach it.
-    fn become_agent(&mut self, parent: &SessionId, plan: &Plan<'_>, crew: Crew, start: Start) {
-        self.thread = Thread::Agent { source: source(plan), start };
-        self.envelope.session = parent.clone();
-        self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
-        let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
-        if let Some(context) = Arc::get_mut(&mut self.context) {
-            context.crew = Some(crew.clone());
-            context.env_file = env_file;
-        }
-        self.crew = crew;
-    }
-
-    /// Takes over the conversation of a parent: what was said, read and decided.
-    fn take_over(&mut self, fold: mnemon_prefix::Fold, parent: &Parent) {
-        self.fold = fold;
-        self.last.clone_from(&parent.last);
-        self.attached = parent.attached.clone();
-        self.detector = parent.detector.clone();
-        self.permit = parent.permit.clone();
-        let mut context = parent.context.cloned_for(self.world.clone());
-        context.crew = Some(self.crew.clone());
-        self.context = Arc::new(context);
-    }
-
-    /// Commands of an agent that nobody watches write where it works and
-    /// nowhere else, and reach no network (S8).
-    fn confine(&mut self, running: Running) {
-        let confinement = match running {
-            Running::Foreground => self.config.confinement.clone(),
-            Running::Background => {
-                let rooms = self.config.roots.iter().chain(&self.config.writable);
-                Confinement::Sandbox { writable: rooms.cloned().collect() }
-            }
-        };
-        if let Some(context) = Arc::get_mut(&mut self.context) {
-            context.confinement = confinement;
-        }
-    }
 }

@@ -2,6 +2,9 @@
 
 use super::{Error, Session};
 use crate::config::{Config, ModelChoice};
+use crate::memory_switch::MemorySwitch;
+use crate::noting::Noting;
+use crate::rewinding::Changes;
 use crate::toolbox::Toolbox;
 use crate::tools::{SEEN_FIELD, started_in_background};
 use crate::world::World;
@@ -39,7 +42,7 @@ impl Session {
         config: Config,
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
-        let (conversation, torn_bytes) = load(&world, &id, slim()).await?;
+        let (conversation, torn_bytes) = load(&world, &id, slim).await?;
         let mut session = Self::new(id, world, config, toolbox);
         session.began_by("resume");
         let resumed = session.restore(conversation, torn_bytes);
@@ -61,13 +64,15 @@ impl Session {
         config: Config,
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
-        let (mut conversation, torn_bytes) = load(&world, from, Rebuild::new()).await?;
+        let (mut conversation, torn_bytes) = load(&world, from, |rebuild| rebuild).await?;
         let mut session = Self::new(id, world.clone(), config, toolbox);
         let mut fresh = || world.clock.fresh_uuid();
         let forked =
             mnemon_transcript::fork(&conversation.records, from, &session.envelope, &mut fresh);
-        for line in &forked.lines {
+        let mut changes = Changes::of(&world, from, &conversation.records, &forked.records).await?;
+        for (line, original) in forked.lines.iter().zip(&conversation.records) {
             world.transcripts.append(&session.id, line.as_bytes()).await?;
+            changes.copy(&session, &original.id).await?;
         }
         conversation.records = forked.records;
         conversation.ledger = Ledger::default();
@@ -84,7 +89,7 @@ impl Session {
     /// Folds the log anew, where a decision holds no more that this fold had
     /// carried out.
     pub(crate) async fn refold(&mut self) -> Result<(), Error> {
-        let (conversation, _) = load(&self.world, &self.id, slim()).await?;
+        let (conversation, _) = load(&self.world, &self.id, slim).await?;
         self.fold = fold_of(conversation.records, &self.config.limits);
         Ok(())
     }
@@ -92,6 +97,27 @@ impl Session {
     fn restore(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
         self.ledger.merge(&conversation.ledger);
         self.budget.restore(&conversation.ledger);
+        self.take_over_log(conversation, torn_bytes)
+    }
+
+    /// Takes up the branch that the log now ends with, and forgets what was
+    /// only on the one that was left (Q12).
+    pub(crate) async fn change_branch(&mut self) -> Result<(), Error> {
+        let (conversation, torn_bytes) = load(&self.world, &self.id, slim).await?;
+        self.attached.clear();
+        self.memory_switch = MemorySwitch::On;
+        self.prefetch = None;
+        self.lazy = None;
+        self.touched.clear();
+        self.staged.clear();
+        self.noting = Noting::default();
+        self.remembering.forget_branch();
+        self.context.forget_branch();
+        self.take_over_log(conversation, torn_bytes);
+        self.mend().await
+    }
+
+    fn take_over_log(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
         for record in &conversation.records {
             self.remember_reads(record);
             self.keep_data(record);
@@ -206,11 +232,24 @@ fn fold_of(records: Vec<Record>, limits: &Arc<Limits>) -> Fold {
 
 /// For reading a conversation that is not copied: of results' structured
 /// forms only what the session remembers, so that no file is held twice.
-fn slim() -> Rebuild {
-    Rebuild::new().with_only_result_field(SEEN_FIELD)
+fn slim(rebuild: Rebuild) -> Rebuild {
+    rebuild.with_only_result_field(SEEN_FIELD)
 }
 
 async fn load(
+    world: &World,
+    id: &SessionId,
+    form: fn(Rebuild) -> Rebuild,
+) -> Result<(Conversation, u64), Error> {
+    let (conversation, torn_bytes) = load_with(world, id, form(Rebuild::new())).await?;
+    if !conversation.went_back {
+        return Ok((conversation, torn_bytes));
+    }
+    // What was let go at a boundary may be what the person went back to.
+    load_with(world, id, form(Rebuild::keeping_all())).await
+}
+
+async fn load_with(
     world: &World,
     id: &SessionId,
     mut rebuild: Rebuild,

@@ -34,6 +34,7 @@ mod notes_compaction;
 mod place;
 mod recall;
 mod resume;
+mod rewind;
 mod safety;
 mod searching;
 mod servers;

@@ -26,6 +26,8 @@ pub enum BreakCause {
     /// The server was asked to drop results from its cache: the bytes are the
     /// same, and less of them is read.
     CacheEdit,
+    /// The person went back: less is sent, and all of it was sent before (Q12).
+    Rewind,
 }
 
 impl Fold {
@@ -151,7 +153,12 @@ impl Fold {
             }
             Decision::CompactionFailed { .. } => self.compaction_failures += 1,
             Decision::Noted { through, .. } => self.noted = Some(through),
-            Decision::Booked(_)
+            // The branch ends before the point, so there is nothing to take away.
+            Decision::Rewound(rewound) if rewound.what.conversation() => {
+                self.declare(BreakCause::Rewind, at);
+            }
+            Decision::Rewound(_)
+            | Decision::Booked(_)
             | Decision::BreakSeen(_)
             | Decision::Extracted(_)
             | Decision::HookFailed { .. }

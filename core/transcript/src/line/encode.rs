@@ -271,6 +271,7 @@ fn decision_text(decision: &Decision) -> String {
             extracted.saved.len(),
             extracted.refused.len()
         ),
+        Decision::Rewound(rewound) => format!("Went back to {}", rewound.point),
     }
 }
 
