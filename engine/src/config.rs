@@ -133,6 +133,7 @@ pub enum Delegation {
 }
 
 /// What a provider offers beyond what every one does, by its settings.
+#[expect(clippy::struct_excessive_bools, reason = "each is an offer of its own")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     /// It clears old results by itself (`context_management`, L2.4).

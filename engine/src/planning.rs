@@ -8,7 +8,7 @@ use crate::session::{Error, Session};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::{Attachment, Entry};
-use mnemon_prefix::message::{Message, Origin};
+use mnemon_prefix::message::Origin;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -41,12 +41,13 @@ impl Session {
     /// unless the person asks for another mode this time. The model knows it,
     /// and is not told again.
     pub(crate) async fn resume_plan_mode(&mut self) {
-        let marks = self.fold.messages().iter().flat_map(Message::pieces);
-        let last = marks.filter_map(|piece| match &piece.origin {
+        let marks =
+            self.fold.messages().iter().rev().flat_map(|message| message.pieces().iter().rev());
+        let mut last = marks.filter_map(|piece| match &piece.origin {
             Origin::Attachment(kind) if kind == ENTERED || kind == LEFT => Some(kind == ENTERED),
             _ => None,
         });
-        if last.last() != Some(true) {
+        if last.next() != Some(true) {
             return;
         }
         let path = self.world.files.resolve(&self.plan_file()).await;

@@ -161,8 +161,8 @@ mod tests {
             origin: String::new(),
             state: ServerState::Idle,
             instructions: None,
-            tools: Default::default(),
-            prompts: Default::default(),
+            tools: std::sync::Arc::default(),
+            prompts: std::sync::Arc::default(),
             library: Library::Open,
         };
         let text =

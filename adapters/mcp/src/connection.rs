@@ -93,9 +93,10 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
         info.as_ref().is_some_and(|info| of(&info.capabilities))
     };
     let library = if offers(|own| own.resources.is_some()) { Library::Open } else { Library::None };
-    let prompts = match offers(|own| own.prompts.is_some()) {
-        true => service.peer().list_all_prompts().await.unwrap_or_default(),
-        false => Vec::new(),
+    let prompts = if offers(|own| own.prompts.is_some()) {
+        service.peer().list_all_prompts().await.unwrap_or_default()
+    } else {
+        Vec::new()
     };
     let gone = process.as_ref().map_or_else(CancellationToken::new, Process::gone);
     let live = Live {

@@ -44,20 +44,17 @@ fn filled_text(text: &str, input: &Value) -> Value {
     let mut parts = text.split("${");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        match part.split_once('}') {
-            Some((path, rest)) => {
-                match at(input, path) {
-                    Some(Value::String(text)) => out.push_str(text),
-                    Some(Value::Null) | None => {}
-                    Some(other) => out.push_str(&other.to_string()),
-                }
-                out.push_str(rest);
-            }
-            None => {
-                out.push_str("${");
-                out.push_str(part);
-            }
+        let Some((path, rest)) = part.split_once('}') else {
+            out.push_str("${");
+            out.push_str(part);
+            continue;
+        };
+        match at(input, path) {
+            Some(Value::String(text)) => out.push_str(text),
+            Some(Value::Null) | None => {}
+            Some(other) => out.push_str(&other.to_string()),
         }
+        out.push_str(rest);
     }
     Value::String(out)
 }

@@ -122,12 +122,7 @@ impl Skill {
         if let Some(when) = value("when_to_use") {
             description = format!("{description} {when}");
         }
-        if value("model").is_some() && value("context").as_deref() != Some("fork") {
-            faults.push("its model is used with `context: fork` only".to_owned());
-        }
-        if fields.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
-            faults.push("its hooks are not an object".to_owned());
-        }
+        faults.extend(unused(&fields));
         let yes = |key: &str| value(key).is_some_and(|text| text == "true" || text == "yes");
         let no = |key: &str| value(key).is_some_and(|text| text == "false" || text == "no");
         Self {
@@ -200,6 +195,16 @@ fn split(text: &str) -> (Map<String, Value>, &str, Vec<String>) {
             (front.all, text.get(body..).unwrap_or_default(), faults)
         }
     }
+}
+
+/// Fields that say something which is not done.
+fn unused(fields: &Map<String, Value>) -> Vec<String> {
+    let forks = fields.get("context").and_then(plain).as_deref() == Some("fork");
+    let model = (fields.contains_key("model") && !forks)
+        .then_some("its model is used with `context: fork` only");
+    let hooks = fields.get("hooks").is_some_and(|hooks| !hooks.is_object());
+    let hooks = hooks.then_some("its hooks are not an object");
+    model.into_iter().chain(hooks).map(str::to_owned).collect()
 }
 
 fn is_name(name: &str) -> bool {

@@ -16,10 +16,10 @@ pub(super) struct ChosenServers {
 impl ChosenServers {
     /// The server's name; one that nobody has where it is not chosen.
     fn known<'a>(&self, server: &'a str) -> Result<&'a str, ServerError> {
-        match self.named.iter().any(|name| name == server) {
-            true => Ok(server),
-            false => Err(ServerError::Unknown { server: server.to_owned() }),
+        if self.named.iter().any(|name| name == server) {
+            return Ok(server);
         }
+        Err(ServerError::Unknown { server: server.to_owned() })
     }
 }
 

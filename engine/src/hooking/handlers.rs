@@ -51,7 +51,7 @@ impl Handlers {
                 Act::Judge { prompt, model, means } => {
                     self.judge(prompt, model.as_deref(), *means).await
                 }
-                act => match (&self.world.hooks, self.action(act)) {
+                act => match (&self.world.hooks, action(act)) {
                     (Some(hooks), Some(action)) => {
                         as_ran(hooks.run(self.hook_call(action, timeout)).await)
                     }
@@ -61,7 +61,7 @@ impl Handlers {
         };
         // Programs end themselves by their time; this is for the others.
         let late = timeout.saturating_add(Duration::from_secs(1));
-        let most = if self.action(&handler.act).is_some() { late } else { timeout };
+        let most = if action(&handler.act).is_some() { late } else { timeout };
         tokio::time::timeout(most, running).await.unwrap_or(Ran {
             ended: Ended::TimedOut,
             stdout: String::new(),
@@ -72,7 +72,7 @@ impl Handlers {
     /// Starts one that nobody waits for.
     pub(super) fn start(self, handler: &Handler) {
         let timeout = self.time_of(handler);
-        if let (Some(hooks), Some(action)) = (&self.world.hooks, self.action(&handler.act)) {
+        if let (Some(hooks), Some(action)) = (&self.world.hooks, action(&handler.act)) {
             hooks.start(self.hook_call(action, timeout));
             return;
         }
@@ -126,15 +126,6 @@ impl Handlers {
         timeout
     }
 
-    fn action(&self, act: &Act) -> Option<HookAction> {
-        Some(match act.clone() {
-            Act::Shell(command) => HookAction::Shell(command),
-            Act::Program { command, args } => HookAction::Program { command, args },
-            Act::Http { url, headers, allowed } => HookAction::Http { url, headers, allowed },
-            Act::Server { .. } | Act::Judge { .. } => return None,
-        })
-    }
-
     fn hook_call(&self, action: HookAction, timeout: Duration) -> HookCall {
         let project = self.config.roots.first().cloned().unwrap_or_default();
         let mut env = BTreeMap::from([(HOOK_PROJECT_DIR.into(), project.display().to_string())]);
@@ -163,10 +154,10 @@ impl Handlers {
             Ok(result) => {
                 let texts = result.content.iter().filter_map(|part| part.get("text")?.as_str());
                 let text = texts.collect::<Vec<_>>().join("\n");
-                match result.is_error {
-                    true => Ran { ended: Ended::Code(1), stdout: String::new(), stderr: text },
-                    false => Ran { ended: Ended::Code(0), stdout: text, stderr: String::new() },
+                if result.is_error {
+                    return Ran { ended: Ended::Code(1), stdout: String::new(), stderr: text };
                 }
+                Ran { ended: Ended::Code(0), stdout: text, stderr: String::new() }
             }
         }
     }
@@ -229,4 +220,14 @@ impl Handlers {
 
 fn not_run(why: impl Into<String>) -> Ran {
     Ran { ended: Ended::NotRun(why.into()), stdout: String::new(), stderr: String::new() }
+}
+
+/// What a program or a request does; none for the others.
+fn action(act: &Act) -> Option<HookAction> {
+    Some(match act.clone() {
+        Act::Shell(command) => HookAction::Shell(command),
+        Act::Program { command, args } => HookAction::Program { command, args },
+        Act::Http { url, headers, allowed } => HookAction::Http { url, headers, allowed },
+        Act::Server { .. } | Act::Judge { .. } => return None,
+    })
 }

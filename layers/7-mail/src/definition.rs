@@ -212,7 +212,7 @@ impl Definition {
         own.color = text_of(fields, "color");
         match fields.get("hooks") {
             None | Some(Value::Null) => {}
-            Some(Value::Object(hooks)) => own.hooks = hooks.clone(),
+            Some(Value::Object(hooks)) => own.hooks.clone_from(hooks),
             Some(_) => own.faults.push("its hooks are not an object".to_owned()),
         }
         if let Some(servers) = fields.get("mcpServers") {

@@ -5,7 +5,7 @@ use crate::place::{Place, say, say_ok};
 use futures_util::StreamExt;
 use mnemon::{Agent, EndReason, Event, Session, Turn};
 use mnemon_testkit::mcp::script;
-use mnemon_testkit::{Reply, Scenario, TestServer, When};
+use mnemon_testkit::{Received, Reply, Scenario, TestServer, When};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -204,7 +204,7 @@ async fn q7_variables_that_a_start_hook_left_are_there_for_commands_and_agents()
         with_hook(&place, "SessionStart", json!({"type": "command", "command": command})).await;
     say_ok(&mut agent.start(), "go").await;
     let results: Vec<String> =
-        place.server.requests().iter().filter_map(|r| r.last_tool_results()).collect();
+        place.server.requests().iter().filter_map(Received::last_tool_results).collect();
     assert!(results.iter().any(|result| result.contains("[hi there]")), "{results:?}");
     assert!(results.iter().any(|result| result.contains("<hi there>")), "{results:?}");
 }

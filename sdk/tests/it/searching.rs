@@ -3,6 +3,7 @@
 use crate::place::{Place, say_ok};
 use futures_util::StreamExt as _;
 use mnemon::kernel::{BlockView, Entry, Record};
+use mnemon::prefix::Message;
 use mnemon::{Builder, EndReason, Event, Turn};
 use mnemon_testkit::scenario::{Content, Gate};
 use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
@@ -161,7 +162,7 @@ async fn q14_a_search_that_was_stopped_leaves_no_call_without_a_result() {
     say_ok(&mut session, "go on").await;
     let refused: Vec<_> = place.server.requests().into_iter().filter_map(|r| r.refused).collect();
     assert_eq!(refused, []);
-    let views = session.fold().messages().iter().flat_map(|message| message.pieces());
+    let views = session.fold().messages().iter().flat_map(Message::pieces);
     let calls = views.filter(|piece| matches!(piece.block.view(), BlockView::Other(_)));
     assert_eq!(calls.count(), 0);
 }

@@ -2,6 +2,7 @@
 
 use crate::place::{Place, say, say_ok};
 use mnemon::engine::compacting::Compaction;
+use mnemon::prefix::Message;
 use mnemon::{CancellationToken, EndReason};
 use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
@@ -274,7 +275,7 @@ async fn l4_5_skills_come_back_within_their_budget_newest_first() {
         .fold()
         .messages()
         .iter()
-        .flat_map(|message| message.pieces())
+        .flat_map(Message::pieces)
         .map(|piece| piece.block.plain_text())
         .filter(|text| text.contains("is in use. Work by it"))
         .collect();

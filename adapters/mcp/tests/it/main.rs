@@ -305,8 +305,8 @@ async fn q5_headers_come_from_settings_and_from_a_command() {
     let limits = McpLimits { start_ms: 5_000, ..McpLimits::default() };
     let servers = place.servers(&entry, limits);
     up(&servers).await;
-    let head = heard.join().unwrap();
-    assert!(head.contains("x-one: 1") && head.contains("authorization: bearer abc"), "{head}");
+    let said = heard.join().unwrap();
+    assert!(said.contains("x-one: 1") && said.contains("authorization: bearer abc"), "{said}");
     let ServerState::Down(why) = &servers.list()[0].state else { panic!() };
     assert!(why.contains("it wants a login"), "{why}");
     for (helper, says) in
