@@ -84,6 +84,8 @@ pub(crate) struct App {
     escaped_once: bool,
     /// How many shell commands the person ran.
     shells: usize,
+    /// What the person's own status line says.
+    own_line: Option<String>,
 }
 
 impl App {
@@ -105,6 +107,7 @@ impl App {
             leaving_once: false,
             escaped_once: false,
             shells: 0,
+            own_line: None,
         }
     }
 

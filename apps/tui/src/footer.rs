@@ -85,8 +85,8 @@ fn bar(status: &Status, theme: Theme) -> Vec<Span<'static>> {
     for at in 0..BAR {
         let span = match at {
             at if at < used => Span::styled("█", theme.style(look)),
-            at if at == warning => Span::styled("┊", theme.style(Look::Yellow)),
             at if at == full => Span::styled("│", theme.style(Look::Red)),
+            at if at == warning => Span::styled("┊", theme.style(Look::Yellow)),
             _ => Span::styled("░", theme.dim()),
         };
         spans.push(span);

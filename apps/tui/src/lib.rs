@@ -20,6 +20,7 @@ mod page;
 mod panel;
 mod question;
 mod status;
+mod statusline;
 mod talk;
 mod term;
 mod theme;

@@ -39,6 +39,7 @@ impl App {
             Told::Shell { id, text, failed, took } => {
                 return self.shell_ended(&id, &text, failed, took);
             }
+            Told::StatusLine(line) => self.own_line = Some(line),
             Told::Left => return vec![Act::End],
         }
         Vec::new()
