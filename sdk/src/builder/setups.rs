@@ -24,9 +24,12 @@ pub(super) struct Ground<'a> {
 }
 
 impl Builder {
-    /// Who runs the handlers of hooks; nobody where there are none.
+    /// Who runs the handlers of hooks and the status line; nobody where there
+    /// are none.
     pub(super) fn hook_runner(&self, resolved: &Resolved) -> Option<Arc<dyn Hooks>> {
-        let wanted = self.setups == Wanted::Yes && !resolved.settings.hooks.is_empty();
+        let settings = &resolved.settings;
+        let any = !settings.hooks.is_empty() || settings.status_line.is_some();
+        let wanted = self.setups == Wanted::Yes && any;
         wanted.then(|| {
             let runner = hooks::Runner::new(shell::config(resolved), self.variables.clone());
             Arc::new(runner) as Arc<dyn Hooks>
