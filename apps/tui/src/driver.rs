@@ -3,9 +3,11 @@
 
 use crate::app::{Act, App};
 use crate::asking::Question;
+use crate::files;
 use crate::host::{Host, Welcome};
 use crate::input::history::HistoryFile;
 use crate::page::Said;
+use crate::panel::text::TextPanel;
 use crate::term::{self, Keys, Screen};
 use crate::theme::Theme;
 use crate::worker::{Ask, Brake, Told, Worker};
@@ -229,6 +231,10 @@ impl Driver {
                     term::suspend();
                     screen.come_back()?;
                     self.keys.go_on();
+                }
+                Act::Open(files) => {
+                    let panel = TextPanel::new("", files::shown(&files));
+                    let _ = self.telling.send(Told::Panel(Box::new(panel)));
                 }
                 Act::Redraw => screen.terminal.clear()?,
                 Act::End => self.end = Some(()),

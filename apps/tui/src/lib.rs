@@ -12,6 +12,7 @@
 mod app;
 mod asking;
 mod driver;
+mod files;
 mod footer;
 mod host;
 mod input;

@@ -75,7 +75,11 @@ impl App {
         } else if self.talk.is_empty() {
             self.draw_welcome(area, buf, theme);
         } else {
-            self.talk.draw(area, buf, theme);
+            let keys = u16::from(self.browsing.is_some());
+            let [body, keys] =
+                Layout::vertical([Constraint::Min(1), Constraint::Length(keys)]).areas(area);
+            self.talk.draw(body, buf, theme);
+            self.draw_browsing(keys, buf);
         }
     }
 
