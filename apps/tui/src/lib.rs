@@ -12,6 +12,7 @@
 mod app;
 mod asking;
 mod driver;
+mod files;
 mod footer;
 mod host;
 mod input;
@@ -20,6 +21,7 @@ mod page;
 mod panel;
 mod question;
 mod status;
+mod statusline;
 mod talk;
 mod term;
 mod theme;

@@ -7,6 +7,7 @@ use crate::look::Look;
 use crate::page::{Page, Said};
 use crate::panel::Panel;
 use crate::status::Status;
+use crate::statusline;
 use crate::talk::Cell;
 use crate::talk::history;
 use futures_util::StreamExt;
@@ -68,6 +69,8 @@ pub(crate) enum Told {
     Files(Vec<String>),
     /// A command of the person's shell is done.
     Shell { id: String, text: String, failed: bool, took: Duration },
+    /// What the person's own status line says.
+    StatusLine(String),
     /// The session has ended.
     Left,
 }
@@ -154,7 +157,7 @@ impl Worker {
         }
         let end = turn.end().await.map(Box::new).map_err(|error| error.to_string());
         let requests = end.as_ref().map_or(0, |end| end.requests);
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
         self.tell(Told::TurnEnded(end));
         self.watch_background();
         requests
@@ -184,7 +187,7 @@ impl Worker {
         let (page, stop) = self.page();
         let done = self.host.command(line, page, stop).await;
         if *self.host.session().id() == before {
-            self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+            self.report();
         } else {
             self.host.session_mut().open_mail().await;
             self.changed();
@@ -254,12 +257,27 @@ impl Worker {
                 session.permit_mut().set_mode(other);
             }
         }
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
+    }
+
+    /// Tells where things stand, and lets the person's own line say it too.
+    fn report(&self) {
+        let status = Status::of(self.host.as_ref());
+        if let Some((hooks, call)) = statusline::call(self.host.as_ref(), &status) {
+            let telling = self.telling.clone();
+            // It ends by its time limit at the latest.
+            tokio::spawn(async move {
+                if let Some(line) = statusline::run(hooks, call).await {
+                    let _ = telling.send(Told::StatusLine(line));
+                }
+            });
+        }
+        self.tell(Told::Status(Box::new(status)));
     }
 
     fn changed(&self) {
         let cells = history::cells(self.host.session());
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
         self.tell(Told::Changed(cells, self.host.commands()));
     }
 
