@@ -31,6 +31,7 @@ mod private;
 mod recall;
 mod replay;
 mod robust;
+mod screen;
 mod sessions;
 mod team;
 mod trust;
