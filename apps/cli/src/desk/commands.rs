@@ -186,7 +186,10 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The commands, and the skills that a person may call.
+/// What the names of servers' prompts start with.
+const SERVER_PROMPTS: &str = "mcp__";
+
+/// The commands, and the skills and prompts of servers that a person may call.
 pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
     let own = COMMANDS.iter().map(|command| CommandInfo {
         names: command.names.iter().map(|name| (*name).to_owned()).collect(),
@@ -200,7 +203,15 @@ pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
             takes: skill.argument_hint.clone().unwrap_or_default(),
             about: cut(&skill.description, 80),
         });
-    own.chain(skills).collect()
+    let views = desk.agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let prompts = views.iter().flat_map(|view| {
+        view.prompts.iter().map(|prompt| CommandInfo {
+            names: vec![format!("{SERVER_PROMPTS}{}__{}", view.name, prompt.name)],
+            takes: prompt.arguments.join(" "),
+            about: cut(&prompt.description, 80),
+        })
+    });
+    own.chain(skills).chain(prompts).collect()
 }
 
 /// Runs what stands after the slash.
@@ -208,7 +219,8 @@ pub(crate) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
         let skills = std::sync::Arc::clone(&desk.session.config().skills);
-        if skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person) {
+        let is_skill = skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person);
+        if is_skill || name.starts_with(SERVER_PROMPTS) {
             return Ok(Flow::Say(format!("/{text}")));
         }
         let text = format!("there is no command /{name}; /help lists them");

@@ -33,6 +33,7 @@ mod replay;
 mod robust;
 mod screen;
 mod sessions;
+mod setups;
 mod team;
 mod trust;
 mod window;
