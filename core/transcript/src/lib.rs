@@ -29,6 +29,6 @@ pub mod slug;
 pub use chain::{Conversation, Rebuild};
 pub use envelope::{Envelope, ForkedFrom, Side};
 pub use fork::{Fork, fork};
-pub use line::{Decoded, Facts, Line, LineError, decode, encode};
+pub use line::{Decoded, Facts, Line, LineError, decode, decode_said, encode};
 pub use listing::{Listed, list, matches};
 pub use slug::{is_slug_of, slug};
