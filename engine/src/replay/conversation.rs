@@ -11,7 +11,7 @@ use mnemon_kernel::{
     SystemBlock, Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
 };
 use mnemon_prefix::measure::{Shares, Weight};
-use mnemon_prefix::sim::Chain;
+use mnemon_prefix::sim::{Chain, Hash, hash};
 use mnemon_prefix::{BreakCause, Fold};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -196,7 +196,7 @@ impl Conversation {
         let measure = self.fold.measure(false);
         // The prelude is the first piece.
         if self.chain.is_empty() {
-            self.chain.push(*blake3::hash(b"prelude").as_bytes(), self.prelude);
+            self.chain.push(hash(b"prelude"), self.prelude);
         }
         let known = measure.kept.min(self.chain.len() - 1);
         self.chain.truncate(known + 1);
@@ -263,8 +263,6 @@ impl Conversation {
     }
 }
 
-fn salted(content: &[u8; 32], salt: &str) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(content).update(salt.as_bytes());
-    *hasher.finalize().as_bytes()
+fn salted(content: &Hash, salt: &str) -> Hash {
+    hash(&[content, salt.as_bytes()].concat())
 }
