@@ -6,6 +6,7 @@
 //! reviewed after it. Nothing here ends a turn, and nothing that it finds is
 //! part of a request: memories are brought in by recall, in later turns.
 
+pub(crate) mod elsewhere;
 pub(crate) mod keeper;
 
 use crate::background::TaskHandle;
@@ -60,6 +61,11 @@ impl Extraction {
     /// Takes the cursor from a log.
     pub(crate) fn restore(&self, through: RecordId) {
         self.state().cursor = Some(through);
+    }
+
+    /// Forgets how far it came; the log says it again.
+    pub(crate) fn forget(&self) {
+        self.state().cursor = None;
     }
 
     /// Reviews that are not in the log yet.

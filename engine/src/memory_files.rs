@@ -221,4 +221,16 @@ impl Files for MemoryFiles {
             Some(_) => Box::pin(self.save(path, bytes, expect)),
         }
     }
+
+    fn remove<'a>(
+        &'a self,
+        path: &'a Path,
+        version: FileVersion,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        match self.inside(path) {
+            None => self.inner.remove(path, version),
+            // Memories have a history of their own.
+            Some(_) => Box::pin(async move { Err(FileError::Denied { path: path.to_owned() }) }),
+        }
+    }
 }

@@ -132,6 +132,17 @@ impl Session {
         }
     }
 
+    /// Puts the notes aside where they tell of a branch that was left (Q12).
+    /// New ones are made in time; the old ones lie beside them.
+    pub(crate) async fn set_notes_aside(&self, branch: &RecordId) -> Result<(), NotesError> {
+        let Some(file) = self.notes().await? else { return Ok(()) };
+        let place = format!("session-memory/summary-before-{branch}.md");
+        let transcripts = &self.world.transcripts;
+        transcripts.keep(&self.id, Path::new(&place), file.text.as_bytes()).await?;
+        let blank = Notes::blank(&self.notes_template().await).render();
+        self.write_notes(&blank, file.expect).await
+    }
+
     /// Looks whether the notes are due, and brings them up to date in the
     /// background. Whatever goes wrong is said, and the turn goes on (Q2).
     pub(crate) async fn look_at_notes(&mut self) -> Result<(), Error> {

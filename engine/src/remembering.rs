@@ -65,6 +65,12 @@ impl Remembering {
         let files = Arc::new(MemoryFiles::new(Arc::clone(&world.files), memories, writer));
         (World { files, ..world }, own)
     }
+
+    /// Forgets what was only on a branch of the conversation that was left.
+    pub(crate) fn forget_branch(&mut self) {
+        self.extraction.forget();
+        self.surfaced.clear();
+    }
 }
 
 impl Session {

@@ -10,6 +10,7 @@ use crate::background::Background;
 use crate::budget::Budget;
 use crate::config::{Config, ModelChoice};
 use crate::event::Event;
+use crate::file_history::FileHistory;
 use crate::fork::Thread;
 use crate::hooking::Hooking;
 use crate::memory_switch::MemorySwitch;
@@ -138,7 +139,8 @@ impl Session {
         }
         let side_bookings = SideBookings::default();
         let background = Background::new(Arc::clone(&world.clock));
-        let crew = parts::crew(&id, &world, &config, &background, &side_bookings);
+        let history = FileHistory::new(&id, &world, &config, &background);
+        let crew = parts::crew(&id, &world, &config, &background, &side_bookings, &history);
         let context = parts::context(&id, &world, &config, &crew, &side_bookings);
         let context = Arc::new(context);
         let envelope = Envelope {
@@ -304,9 +306,11 @@ impl Session {
         }))
     }
 
-    /// The tools of the list, and those of servers that want to be in it, last.
+    /// The tools of the list, the provider's own, and those of servers that
+    /// want to be in it, last.
     fn definitions(&self) -> Vec<Value> {
         let mut tools = self.toolbox.definitions();
+        tools.extend(self.web_search());
         tools.extend(self.world.servers.iter().flat_map(|own| loaded_tools(&**own)));
         tools
     }

@@ -13,7 +13,7 @@ use mnemon_search::TranscriptSearch;
 use mnemon_settings::provider::Choice;
 use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
 use mnemon_transcript::{Listed, Side};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What an agent is made of.
@@ -28,7 +28,8 @@ pub(crate) struct Parts {
     pub(crate) resolved: Resolved,
     pub(crate) choice: Choice,
     pub(crate) live: LiveFlags,
-    pub(crate) poller: Option<PollerHandle>,
+    /// Looks at flags as long as the agent is there.
+    pub(crate) _poller: Option<PollerHandle>,
 }
 
 /// An agent for one working directory.
@@ -126,32 +127,19 @@ impl Agent {
     /// # Errors
     /// If their directory is there and cannot be read.
     pub fn all_transcripts(&self) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
+        self.transcripts_under(&self.parts.home.projects())
+    }
+
+    /// The transcripts of every folder of a folder.
+    pub(crate) fn transcripts_under(
+        &self,
+        root: &Path,
+    ) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
-        let stores = self.project_dirs()?.into_iter().map(|path| {
+        let stores = folders(root)?.into_iter().map(|path| {
             Arc::new(DiskTranscripts::new(path).with_max_line(longest)) as Arc<dyn Transcripts>
         });
         Ok(stores.collect())
-    }
-
-    /// The directories of the projects of this home.
-    fn project_dirs(&self) -> Result<Vec<PathBuf>, Error> {
-        let root = self.parts.home.projects();
-        let broken = |error: &std::io::Error| {
-            let (path, message) = (root.clone(), error.to_string());
-            Error::Transcript(TranscriptError::Read { path, message })
-        };
-        let entries = match std::fs::read_dir(&root) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(broken(&error)),
-        };
-        let mut paths = entries
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| broken(&error))?;
-        paths.retain(|path| path.is_dir());
-        paths.sort();
-        Ok(paths)
     }
 
     /// What was said in every project of this home, for a search by a person.
@@ -160,13 +148,16 @@ impl Agent {
     /// If their directory is there and cannot be read.
     pub fn all_past(&self) -> Result<impl Past + use<>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
-        Ok(TranscriptSearch::new(self.project_dirs()?, longest))
+        Ok(TranscriptSearch::new(folders(&self.parts.home.projects())?, longest))
     }
 
     /// What sessions are started with, kill switches and limits as they are now.
     #[must_use]
     pub fn config(&self) -> Config {
-        let (mut flags, limits) = self.parts.live.current();
+        let (mut flags, mut limits) = self.parts.live.current();
+        if self.parts.resolved.settings.file_checkpointing_enabled == Some(false) {
+            limits.rewind.file_bytes = 0;
+        }
         if self.parts.resolved.settings.auto_compact_enabled == Some(false) {
             flags.set(Flag::AutoCompact, false);
         }
@@ -221,9 +212,9 @@ impl Agent {
         &self.parts.choice
     }
 
-    /// Ends what still runs: background commands, the look at flags, the post.
-    pub async fn shutdown(self) {
-        drop(self.parts.poller);
+    /// Ends what still runs: background commands, servers, hooks, the post. The
+    /// look at flags ends with the agent.
+    pub async fn shutdown(&self) {
         self.parts.world.shell.shutdown().await;
         if let Some(servers) = &self.parts.world.servers {
             servers.shutdown().await;
@@ -235,4 +226,24 @@ impl Agent {
             post.close().await;
         }
     }
+}
+
+/// The folders of a folder; one that is not there has none.
+fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let broken = |error: &std::io::Error| {
+        let (path, message) = (root.to_owned(), error.to_string());
+        Error::Transcript(TranscriptError::Read { path, message })
+    };
+    let entries = match std::fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(broken(&error)),
+    };
+    let mut paths = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| broken(&error))?;
+    paths.retain(|path| path.is_dir());
+    paths.sort();
+    Ok(paths)
 }

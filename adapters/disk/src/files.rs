@@ -71,6 +71,17 @@ impl Files for DiskFiles {
         let bytes = bytes.to_vec();
         blocking(path, move |path| write(path, &bytes, &expect))
     }
+
+    fn remove<'a>(
+        &'a self,
+        path: &'a Path,
+        version: FileVersion,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        blocking(path, move |path| {
+            check(path, &Expect::Version(version))?;
+            fs::remove_file(path).map_err(|source| Error::io(path, source).into())
+        })
+    }
 }
 
 /// Does the work on a thread where it may block.

@@ -148,8 +148,11 @@ impl Transcripts for DiskTranscripts {
         Box::pin(async move {
             let dir = self.session_dir(session);
             let root = Root::create(&dir)?;
+            let path = dir.join(place);
             match root.create_new(place, bytes) {
-                Ok(()) | Err(Error::Exists { .. }) => Ok(dir.join(place)),
+                Ok(()) => Ok(path),
+                // A file in the place of the directory is there too, and keeps nothing.
+                Err(Error::Exists { .. }) if path.is_file() => Ok(path),
                 Err(error) => Err(error.into()),
             }
         })

@@ -62,6 +62,9 @@ pub(crate) struct Talk {
     /// No memory, no instruction files, no hooks
     #[arg(long)]
     pub(crate) bare: bool,
+    /// Line by line, without a screen
+    #[arg(long, conflicts_with = "print")]
+    pub(crate) plain: bool,
 }
 
 /// Which session a conversation goes on with.

@@ -12,7 +12,7 @@ use mnemon::engine::dreaming::{Change, Dreamer, Gates, Mode};
 use mnemon::engine::{DreamEnd, DreamWish, Dreamt};
 use mnemon::kernel::ports::Holder;
 use mnemon::memdir::store::FileDiff;
-use mnemon::{Event, Session, TaskStatus, TaskView};
+use mnemon::{CancellationToken, Event, Session, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use tokio::sync::mpsc::unbounded_channel;
@@ -30,13 +30,22 @@ pub(crate) async fn run(
         mode: if args.dry_run { Mode::Show } else { Mode::Apply },
     };
     let watch = match format {
-        OutputFormat::Text => Watch::lines(*presenter),
+        OutputFormat::Text => Watch::lines(presenter.clone()),
         OutputFormat::Json => Watch::Silent,
         OutputFormat::StreamJson => Watch::Stream,
     };
     let mut session = agent.start();
-    let mut signals = Signals::take()?;
-    let end = watched(&mut session, wish, &mut signals, watch).await?;
+    let (stop, mut signals) = (CancellationToken::new(), Signals::take()?);
+    let end = {
+        let dreaming = watched(&mut session, wish, &stop, watch);
+        tokio::pin!(dreaming);
+        loop {
+            tokio::select! {
+                end = &mut dreaming => break end?,
+                _ = signals.next() => stop.cancel(),
+            }
+        }
+    };
     // What it cost is booked.
     session.finish().await?;
     agent.shutdown().await;
@@ -112,11 +121,11 @@ impl Watch {
     }
 }
 
-/// Runs a dream to its end, and shows it meanwhile. Ctrl-C stops it.
+/// Runs a dream to its end, and shows it meanwhile, unless it is stopped.
 pub(crate) async fn watched(
     session: &mut Session,
     wish: DreamWish,
-    signals: &mut Signals,
+    stop: &CancellationToken,
     mut watch: Watch,
 ) -> Result<DreamEnd> {
     let (sender, mut events) = unbounded_channel();
@@ -128,6 +137,7 @@ pub(crate) async fn watched(
     if let Watch::Lines { presenter, .. } = &watch {
         presenter.note(Look::Dim, "dreaming; Ctrl-C stops it and leaves everything as it was");
     }
+    let mut asked = false;
     loop {
         tokio::select! {
             biased;
@@ -138,7 +148,8 @@ pub(crate) async fn watched(
                 // A task that was cut off has no more to say.
                 return Ok(end.unwrap_or(DreamEnd::Stopped));
             }
-            _ = signals.next() => {
+            () = stop.cancelled(), if !asked => {
+                asked = true;
                 let _ = session.background().stop(&dreaming.task);
             }
         }

@@ -52,7 +52,7 @@ async fn answer(
         presenter.note(Look::Yellow, &format!("note: {note}"));
     }
     session.open_mail().await;
-    let mut printer = Printer::new(*presenter, talk, &session);
+    let mut printer = Printer::new(presenter.clone(), talk, &session);
     printer.begin(agent, &session)?;
     let ended = take_turn(Turn::new(&mut session, prompt), &mut printer).await?;
     match with_agents(&mut session, ended, &mut printer).await? {

@@ -51,6 +51,20 @@ pub(crate) async fn run(
     section(presenter, "left out:", &left)
 }
 
+/// What a conversation here starts with, for its first screen.
+pub(crate) async fn found(ground: &Ground) -> Result<String> {
+    let repository = setup::builder(ground, &Choices::default())?.repository()?;
+    let chain = repository.chain(&[]).await?;
+    let limits = &repository.settings().settings.mnemon.limits;
+    let name = |row: &&Row| row.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let loaded = loaded(&chain);
+    let names: Vec<String> = loaded.iter().filter_map(name).collect();
+    Ok(match names.as_slice() {
+        [] => "none found; a CLAUDE.md or AGENTS.md tells how to work here".to_owned(),
+        names => format!("{}, about {} tokens", names.join(", "), total(&chain, limits).0),
+    })
+}
+
 fn section(presenter: &Presenter, head: &str, rows: &[Vec<String>]) -> Result<()> {
     if !rows.is_empty() {
         presenter.styled(Look::Bold, &format!("{head}\n"))?;

@@ -5,8 +5,9 @@
 //! pipe: then lines are taken in their order, prompts and answers alike.
 
 use crate::args::Talk;
+use crate::desk::{Desk, Flow, Hands, commands, memory};
 use crate::fail;
-use crate::pick::{self, Opened, Target};
+use crate::pick::{self, Target};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use crate::signals::{Signals, Stop};
@@ -14,33 +15,20 @@ use anyhow::Result;
 use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, EndReason, Session, TaskStatus, TaskView, Turn, TurnEnd};
+use mnemon::{Agent, CancellationToken, EndReason, Turn, TurnEnd};
+use mnemon_tui::{Asker, Question};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 mod ask;
-mod commands;
-mod compact;
-mod context;
-mod lines;
-mod memory;
-mod messages;
-mod notes;
-mod show;
-mod tasks;
-mod trusting;
+pub(crate) mod lines;
+pub(crate) mod show;
+pub(crate) mod trusting;
+mod watch;
 
-use ask::{Asker, Question};
 use lines::Lines;
 use show::Show;
-
-/// Whether the conversation goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
-    GoOn,
-    Quit,
-}
 
 /// What the loop waits for.
 enum Heard {
@@ -53,14 +41,11 @@ enum Heard {
 }
 
 /// A conversation with a person.
-struct Repl<'a> {
-    ground: &'a Ground,
-    agent: &'a Agent,
-    presenter: Presenter,
+struct Repl {
+    desk: Desk,
     lines: Lines,
     signals: Signals,
     questions: UnboundedReceiver<Question>,
-    session: Session,
     /// What follows the turn that is running.
     after: Flow,
 }
@@ -69,53 +54,33 @@ struct Repl<'a> {
 pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let (asker, questions) = Asker::new();
     let mut lines = Lines::start();
-    trusting::ask(ground, talk, presenter, &mut lines).await?;
+    if lines.are_typed() {
+        trusting::ask(ground, talk, presenter, Some(&mut lines)).await?;
+    }
     let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
-    let ended = converse(ground, &agent, talk, *presenter, lines, questions).await;
-    agent.shutdown().await;
-    ended
-}
-
-async fn converse(
-    ground: &Ground,
-    agent: &Agent,
-    talk: &Talk,
-    presenter: Presenter,
-    mut lines: Lines,
-    questions: UnboundedReceiver<Question>,
-) -> Result<ExitCode> {
     let mut signals = Signals::take()?;
-    let target = match pick::target(agent, &talk.which).await? {
-        Target::Ask => match choose(agent, &presenter, &mut lines, &mut signals, "").await? {
+    let target = match pick::target(&agent, &talk.which).await? {
+        Target::Ask => match choose(&agent, presenter, &mut lines, &mut signals, "").await? {
             Some(id) => Target::Old(id),
             None => return Ok(ExitCode::SUCCESS),
         },
         target => target,
     };
-    let opened = pick::open(agent, &talk.which, target).await?;
-    note_damage(agent, &presenter, &opened);
-    let session = opened.session;
-    let after = Flow::GoOn;
-    let mut repl = Repl { ground, agent, presenter, lines, signals, questions, session, after };
-    repl.session.open_mail().await;
-    repl.greet()?;
-    if talk.which.private {
-        repl.presenter.line("private: nothing is recalled, saved or kept")?;
-    } else {
-        memory::tell_waiting(&repl);
-    }
-    let ended = repl.run(talk.prompt.clone()).await;
-    repl.finish("prompt_input_exit").await?;
+    let opened = pick::open(&agent, &talk.which, target).await?;
+    let damage = opened.damage();
+    let hands = if lines.are_typed() { Hands::Here } else { Hands::Elsewhere };
+    let desk = Desk {
+        ground: ground.clone(),
+        agent: Arc::new(agent),
+        session: opened.session,
+        presenter: presenter.clone(),
+        hands,
+        stop: CancellationToken::new(),
+    };
+    let mut repl = Repl { desk, lines, signals, questions, after: Flow::GoOn };
+    let ended = repl.converse(talk, damage).await;
+    repl.desk.agent.shutdown().await;
     ended
-}
-
-fn note_damage(agent: &Agent, presenter: &Presenter, opened: &Opened) {
-    if let Some(damage) = opened.damage() {
-        presenter.note(Look::Yellow, &format!("note: {damage}"));
-    }
-    for note in setup::notes(agent, &opened.session) {
-        presenter.note(Look::Yellow, &format!("note: {note}"));
-    }
 }
 
 /// Lets the person choose a session, by number or by search.
@@ -158,17 +123,35 @@ async fn choose(
     }
 }
 
-impl Repl<'_> {
-    fn greet(&self) -> Result<()> {
-        let name = setup::model_name(self.agent, &self.session);
-        self.presenter.styled(Look::Bold, &format!("mnemon {}", env!("CARGO_PKG_VERSION")))?;
-        self.presenter.line(&format!("  {name}"))?;
-        if let Some(notice) = setup::offline_notice(self.agent) {
-            self.presenter.styled(Look::Yellow, &format!("{notice}\n"))?;
+impl Repl {
+    async fn converse(&mut self, talk: &Talk, damage: Option<String>) -> Result<ExitCode> {
+        for note in self.desk.notes(damage) {
+            self.desk.presenter.note(Look::Yellow, &format!("note: {note}"));
         }
-        let cwd = &self.session.config().surroundings.cwd;
-        self.presenter.line(&format!("{cwd}  session {}", self.session.id()))?;
-        self.presenter.styled(Look::Dim, "/help for commands, Ctrl-C stops, Ctrl-D leaves\n")?;
+        self.desk.session.open_mail().await;
+        self.greet()?;
+        if talk.which.private {
+            self.desk.presenter.line("private: nothing is recalled, saved or kept")?;
+        } else {
+            memory::tell_waiting(&self.desk);
+        }
+        let ended = self.run(talk.prompt.clone()).await;
+        let (stop, Self { desk, signals, .. }) = (self.desk.stop.clone(), self);
+        stopped_by(desk.finish("prompt_input_exit"), signals, &stop).await.1?;
+        ended
+    }
+
+    fn greet(&self) -> Result<()> {
+        let Desk { agent, session, presenter, .. } = &self.desk;
+        let name = setup::model_name(agent, session);
+        presenter.styled(Look::Bold, &format!("mnemon {}", env!("CARGO_PKG_VERSION")))?;
+        presenter.line(&format!("  {name}"))?;
+        if let Some(notice) = setup::offline_notice(agent) {
+            presenter.styled(Look::Yellow, &format!("{notice}\n"))?;
+        }
+        let cwd = &session.config().surroundings.cwd;
+        presenter.line(&format!("{cwd}  session {}", session.id()))?;
+        presenter.styled(Look::Dim, "/help for commands, Ctrl-C stops, Ctrl-D leaves\n")?;
         Ok(())
     }
 
@@ -192,46 +175,59 @@ impl Repl<'_> {
                     let prompt = line.trim();
                     match prompt.strip_prefix('/') {
                         _ if prompt.is_empty() => continue,
-                        Some(command) => commands::run(self, command).await,
+                        Some(command) => self.command(command).await,
                         None => self.turn(Some(prompt)).await.map(|(flow, _)| flow),
                     }
                 }
             };
             match flow {
-                Ok(Flow::GoOn) if !self.session.is_leaving() => {}
-                Ok(_) => return Ok(ExitCode::SUCCESS),
+                Ok(Flow::Quit) => return Ok(ExitCode::SUCCESS),
+                Ok(_) if self.desk.session.is_leaving() => return Ok(ExitCode::SUCCESS),
+                Ok(_) => {}
                 Err(error) => {
                     // What the terminal cannot be told, nobody can.
                     let told = fail::told(&error);
                     let Some(message) = told.message else { return Err(error) };
-                    self.presenter.note(Look::Red, &format!("error: {message}"));
+                    self.desk.presenter.note(Look::Red, &format!("error: {message}"));
                     if let Some(hint) = told.hint {
-                        self.presenter.note(Look::Dim, &format!("hint: {hint}"));
+                        self.desk.presenter.note(Look::Dim, &format!("hint: {hint}"));
                     }
                 }
             }
         }
     }
 
-    /// Lets what runs in the background come to its end before the session is
-    /// left; a signal ends the wait.
-    async fn finish(&mut self, reason: &str) -> Result<()> {
-        self.session.end_hooks(reason).await?;
-        let running = |task: &TaskView| task.status == TaskStatus::Running;
-        if self.session.background().list().iter().any(running) {
-            self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;
-        }
-        let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
-        self.session.watch(sender);
-        let done = tokio::select! {
-            done = self.session.finish() => done,
-            _ = self.signals.next() => Ok(()),
+    /// Runs a command, and what it wants of the person.
+    async fn command(&mut self, text: &str) -> Result<Flow> {
+        let stop = CancellationToken::new();
+        self.desk.stop = stop.clone();
+        let running = commands::run(&mut self.desk, text);
+        let (stopped, flow) = stopped_by(running, &mut self.signals, &stop).await;
+        let flow = match flow? {
+            Flow::Say(prompt) => self.turn(Some(&prompt)).await?.0,
+            Flow::Watch(id) => {
+                watch::watch(self, &id).await?;
+                Flow::GoOn
+            }
+            Flow::Choose(words) => {
+                self.resume(&words).await?;
+                Flow::GoOn
+            }
+            flow => flow,
         };
-        let mut show = Show::new(self.presenter);
-        while let Ok(event) = events.try_recv() {
-            show.event(&event)?;
-        }
-        Ok(done?)
+        Ok(if stopped == Some(Stop::Terminate) { Flow::Quit } else { flow })
+    }
+
+    async fn resume(&mut self, words: &str) -> Result<()> {
+        let Self { desk, lines, signals, .. } = self;
+        let Some(id) = choose(&desk.agent, &desk.presenter, lines, signals, words).await? else {
+            return Ok(());
+        };
+        let stop = desk.stop.clone();
+        stopped_by(desk.resume(id), signals, &stop).await.1?;
+        let count = desk.session.fold().messages().len();
+        desk.presenter.line(&format!("session {}, {count} messages", desk.session.id()))?;
+        Ok(())
     }
 
     /// Reads a prompt; a backslash at the end of a line goes on with the next.
@@ -239,9 +235,9 @@ impl Repl<'_> {
         let mut prompt = String::new();
         let mut warned = false;
         loop {
-            if self.lines.are_typed() && self.presenter.is_terminal() {
+            if self.lines.are_typed() && self.desk.presenter.is_terminal() {
                 let mark = if prompt.is_empty() { "> " } else { ". " };
-                self.presenter.styled(Look::Bold, mark)?;
+                self.desk.presenter.styled(Look::Bold, mark)?;
             }
             let line = tokio::select! {
                 biased;
@@ -252,12 +248,12 @@ impl Repl<'_> {
                     }
                     warned = true;
                     prompt.clear();
-                    self.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
+                    self.desk.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
                     continue;
                 }
-                () = self.session.news(), if listens && prompt.is_empty() => {
-                    if self.lines.are_typed() && self.presenter.is_terminal() {
-                        self.presenter.line("")?;
+                () = self.desk.session.news(), if listens && prompt.is_empty() => {
+                    if self.lines.are_typed() && self.desk.presenter.is_terminal() {
+                        self.desk.presenter.line("")?;
                     }
                     return Ok(Heard::News);
                 }
@@ -279,22 +275,22 @@ impl Repl<'_> {
     async fn turn(&mut self, prompt: Option<&str>) -> Result<(Flow, u32)> {
         let Some(end) = self.run_turn(prompt).await? else { return Ok((Flow::Quit, 0)) };
         if let Some(failure) = failure(&end.reason) {
-            self.presenter.note(Look::Red, &failure);
+            self.desk.presenter.note(Look::Red, &failure);
         }
-        let (count, window) = (self.session.fold().count(), self.session.window());
+        let (count, window) = (self.desk.session.fold().count(), self.desk.session.window());
         if count > window.warning {
             let left = window.auto_compact.0.saturating_sub(count.0);
             let text = format!("{left} tokens are left before the conversation is too long");
-            self.presenter.note(Look::Yellow, &text);
+            self.desk.presenter.note(Look::Yellow, &text);
         }
-        Ok((self.after, end.requests))
+        Ok((self.after.clone(), end.requests))
     }
 
     /// Runs a turn; none where it did not stop when it was told to.
     async fn run_turn(&mut self, prompt: Option<&str>) -> Result<Option<TurnEnd>> {
-        let Self { presenter, lines, signals, questions, session, after, .. } = self;
+        let Self { desk: Desk { presenter, session, .. }, lines, signals, questions, after } = self;
         let queue = session.queue();
-        let mut show = Show::new(*presenter);
+        let mut show = Show::new(presenter.clone());
         let mut turn = match prompt {
             Some(prompt) => Turn::new(session, prompt),
             None => Turn::go_on(session),
@@ -335,6 +331,26 @@ impl Repl<'_> {
                     }
                     stop.cancel();
                 }
+            }
+        }
+    }
+}
+
+/// Runs something that can be stopped. The first signal asks it to; and says
+/// which one came.
+async fn stopped_by<T>(
+    work: impl Future<Output = T>,
+    signals: &mut Signals,
+    stop: &CancellationToken,
+) -> (Option<Stop>, T) {
+    let mut came = None;
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            done = &mut work => return (came, done),
+            signal = signals.next() => {
+                came = Some(signal);
+                stop.cancel();
             }
         }
     }

@@ -4,6 +4,7 @@
 mod args;
 mod config;
 mod cost;
+mod desk;
 mod doctor;
 mod dream;
 mod fail;
@@ -20,6 +21,7 @@ mod pick;
 mod present;
 mod recall;
 mod replay;
+mod screen;
 mod search;
 mod sessions;
 mod setup;
@@ -62,18 +64,25 @@ fn main() -> ExitCode {
 fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     log::start(ground, Verbosity::of(cli.talk.choices.verbose));
     log::hold(cli.talk.which.private);
+    let on_screen =
+        cli.command.is_none() && !cli.talk.print && screen::is_wanted(ground, &cli.talk);
     // One thread is enough for one conversation, and starts fastest; what
-    // blocks goes to threads of its own.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("the runtime could not be started")?;
+    // blocks goes to threads of its own. A screen never waits for the engine.
+    let mut builder = if on_screen {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
+    };
+    let runtime = builder.enable_all().build().context("the runtime could not be started")?;
     let ended = runtime.block_on(async {
         match &cli.command {
             Some(command) => Box::pin(look(command, ground, presenter)).await,
             None if cli.talk.print => Box::pin(headless::run(ground, &cli.talk, presenter)).await,
             None => {
                 refuse_late_command(&cli.talk)?;
+                if on_screen {
+                    return Box::pin(screen::run(ground, &cli.talk, presenter)).await;
+                }
                 Box::pin(interactive::run(ground, &cli.talk, presenter)).await
             }
         }

@@ -6,6 +6,8 @@
 //! Programs that read a pipe get the bytes as they are.
 
 use mnemon::engine::event::Kept;
+pub(crate) use mnemon_tui::Look;
+use mnemon_tui::Page;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,12 +19,13 @@ const DEFAULT_WIDTH: usize = 100;
 /// Tables are not squeezed below this.
 const LEAST_WIDTH: usize = 40;
 
-/// Writes to standard output and standard error.
-#[derive(Clone, Copy, Debug)]
+/// Writes to standard output and standard error, or to a page of the screen.
+#[derive(Clone, Debug)]
 pub(crate) struct Presenter {
     out: Place,
     err: Place,
     width: usize,
+    page: Option<Page>,
 }
 
 /// Where a stream goes.
@@ -36,42 +39,18 @@ enum Place {
     Pipe,
 }
 
-/// How a text looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// As any other.
-    Normal,
-    /// Beside the point.
-    Dim,
-    /// To be seen first.
-    Bold,
-    /// Something is wrong.
-    Red,
-    /// Something is to be known.
-    Yellow,
-    /// One part of a picture.
-    Blue,
-    /// Another.
-    Cyan,
-    /// Another; also what is new.
-    Green,
-    /// Another.
-    Magenta,
-}
-
-impl Look {
-    fn code(self) -> &'static str {
-        match self {
-            Self::Normal => "",
-            Self::Dim => "\u{1b}[2m",
-            Self::Bold => "\u{1b}[1m",
-            Self::Red => "\u{1b}[31m",
-            Self::Yellow => "\u{1b}[33m",
-            Self::Blue => "\u{1b}[34m",
-            Self::Cyan => "\u{1b}[36m",
-            Self::Green => "\u{1b}[32m",
-            Self::Magenta => "\u{1b}[35m",
-        }
+/// The sequence that turns a look on.
+fn code(look: Look) -> &'static str {
+    match look {
+        Look::Normal => "",
+        Look::Dim => "\u{1b}[2m",
+        Look::Bold => "\u{1b}[1m",
+        Look::Red => "\u{1b}[31m",
+        Look::Yellow => "\u{1b}[33m",
+        Look::Blue => "\u{1b}[34m",
+        Look::Cyan => "\u{1b}[36m",
+        Look::Green => "\u{1b}[32m",
+        Look::Magenta => "\u{1b}[35m",
     }
 }
 
@@ -91,12 +70,32 @@ impl Presenter {
             out: place(io::stdout().is_terminal()),
             err: place(io::stderr().is_terminal()),
             width: asked.or(named).unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH),
+            page: None,
+        }
+    }
+
+    /// The same, for a page of the screen.
+    pub(crate) fn on(page: Page) -> Self {
+        let width = page.width().max(LEAST_WIDTH);
+        Self { out: Place::Colour, err: Place::Colour, width, page: Some(page) }
+    }
+
+    /// Runs what needs the terminal for itself, such as an editor.
+    pub(crate) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.page {
+            Some(page) => page.aside(work),
+            None => work(),
         }
     }
 
     /// Whether a person sees standard output.
     pub(crate) fn is_terminal(&self) -> bool {
         self.out != Place::Pipe
+    }
+
+    /// Whether colours are wanted there.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.out == Place::Colour
     }
 
     /// Columns of the terminal.
@@ -111,6 +110,10 @@ impl Presenter {
 
     /// Writes a text with a look.
     pub(crate) fn styled(&self, look: Look, text: &str) -> io::Result<()> {
+        if let Some(page) = &self.page {
+            page.write(look, &cleaned(text));
+            return Ok(());
+        }
         write_to(&mut io::stdout().lock(), self.out, look, text)
     }
 
@@ -135,6 +138,10 @@ impl Presenter {
 
     /// Writes a line to standard error. Nobody may be there to read it.
     pub(crate) fn note(&self, look: Look, text: &str) {
+        if let Some(page) = &self.page {
+            page.write(look, &cleaned(&format!("{text}\n")));
+            return;
+        }
         let _ = write_to(&mut io::stderr().lock(), self.err, look, &format!("{text}\n"));
     }
 
@@ -155,7 +162,7 @@ fn write_to(to: &mut impl Write, place: Place, look: Look, text: &str) -> io::Re
             Some(body) => (body, "\n"),
             None => (&*text, ""),
         };
-        return bytes(to, &format!("{}{body}\u{1b}[0m{end}", look.code()));
+        return bytes(to, &format!("{}{body}\u{1b}[0m{end}", code(look)));
     }
     bytes(to, &text)
 }

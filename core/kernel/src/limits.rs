@@ -25,11 +25,13 @@ macro_rules! limits {
 mod beside;
 mod memory;
 mod replay;
+mod rewind;
 mod setups;
 
 pub use beside::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
+pub use rewind::RewindLimits;
 pub use setups::{HookLimits, McpLimits, SkillLimits};
 
 limits! {
@@ -105,6 +107,8 @@ limits! {
         web_chars: usize = 100_000,
         /// Longest a page may take, in seconds.
         web_timeout_s: u64 = 30,
+        /// Most searches of the web that a provider makes for one request.
+        web_search_uses: u32 = 8,
         /// Seconds between two looks at the flag provider.
         flag_poll_s: u64 = 60,
         /// Longest line of a transcript that is read, in bytes.
@@ -139,6 +143,8 @@ limits! {
         beside: BesideLimits = BesideLimits::default(),
         /// Replaying sessions under other policies.
         replay: ReplayLimits = ReplayLimits::default(),
+        /// Going back to an earlier point.
+        rewind: RewindLimits = RewindLimits::default(),
         /// Layer 7: agents and their letters.
         agents: AgentLimits = AgentLimits::default(),
     }
@@ -153,6 +159,10 @@ limits! {
         grep_chars: u64 = 20_000,
         /// Characters of any other tool's result that stay; no tool's own cap is above it.
         default_chars: u64 = 50_000,
+        /// Tokens of the result of a server's tool that stay, where that is less.
+        mcp_tokens: u64 = 25_000,
+        /// Characters that count as a token for that.
+        mcp_token_chars: u64 = 4,
         /// Caps by tool, over the ones above.
         tool_chars: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new(),
         /// Characters of all results of one message that stay.

@@ -15,7 +15,7 @@ mod decision;
 
 pub use decision::{
     AppliedEdit, BreakSeen, CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum,
-    Decision, Extracted, RECALL_TOOL, Spilled,
+    Decision, Extracted, RECALL_TOOL, RewindWhat, Rewound, Spilled,
 };
 
 /// One entry of the log.

@@ -2,7 +2,7 @@
 //! tool results. The last line of a kind wins. Lines of kinds that are not
 //! named here are left where they are.
 
-use mnemon_kernel::{Block, Entry, Record, RecordId, SessionId, ToolUseId, UserOrigin};
+use mnemon_kernel::{Block, Decision, Entry, Record, RecordId, SessionId, ToolUseId, UserOrigin};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -112,7 +112,11 @@ impl Sidelines {
 
     /// Takes in a record of the main conversation.
     pub(crate) fn note_record(&mut self, record: &Record) {
-        if matches!(record.entry, Entry::User(_) | Entry::Assistant(_)) {
+        let moves_on = matches!(
+            record.entry,
+            Entry::User(_) | Entry::Assistant(_) | Entry::Decision(Decision::Rewound(_))
+        );
+        if moves_on {
             self.rewound_to = None;
         }
         if self.first_prompt.is_none() {

@@ -225,6 +225,7 @@ impl Rebuild {
         {
             self.out.ledger.book(booking);
         }
+        self.out.went_back |= matches!(record.entry, Entry::Decision(Decision::Rewound(_)));
         let form = Form::of(&record.entry);
         if half == Half::Main && form == Form::Message && !self.begun {
             self.begun = true;
@@ -234,8 +235,7 @@ impl Rebuild {
         let inserted = self.insert(record.id.clone(), record.parent.clone(), half, form);
         if let (Some(at), true) = (inserted, wanted) {
             if let Entry::Boundary(boundary) = &mut record.entry {
-                let earlier = self.bounds.values().next_back();
-                let pending = Pending::new(&self.index, at, half, boundary, earlier);
+                let pending = Pending::new(&self.index, at, half, boundary, &self.bounds);
                 boundary.preserved.clone_from(&pending.bound.preserved);
                 self.pending = Some(pending);
             }

@@ -8,7 +8,7 @@
 
 use crate::envelope::{Envelope, ForkedFrom};
 use crate::line::{ANCHOR, encode};
-use mnemon_kernel::record::Extracted;
+use mnemon_kernel::record::{Extracted, Rewound};
 use mnemon_kernel::{BlockView, Decision, Entry, Record, RecordId, SessionId};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -116,6 +116,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
         Decision::Snipped { from, to, .. } | Decision::Collapsed { from, to, .. } => {
             vec![from, to]
         }
+        Decision::Rewound(Rewound { point, left, .. }) => vec![point, left],
         Decision::Voided { decision: id }
         | Decision::Noted { through: id, .. }
         | Decision::Pinned { record: id }

@@ -15,20 +15,25 @@
 //! - [`bookkeeping`]: lines that are not part of the conversation
 //! - [`find`]: words in what was said
 //! - [`mod@fork`]: the same conversation under another name
+//! - [`trace`]: the whole course of a conversation, and [`checkpoint`]: files on the way
 //! - [`mod@slug`]: the name of a project's directory
 
 pub mod bookkeeping;
 pub mod chain;
+pub mod checkpoint;
 pub mod envelope;
 pub mod find;
 pub mod fork;
 pub mod line;
 pub mod listing;
 pub mod slug;
+pub mod trace;
 
 pub use chain::{Conversation, Rebuild};
+pub use checkpoint::Checkpoint;
 pub use envelope::{Envelope, ForkedFrom, Side};
 pub use fork::{Fork, fork};
 pub use line::{Decoded, Facts, Line, LineError, decode, decode_said, encode};
 pub use listing::{Listed, list, matches};
 pub use slug::{is_slug_of, slug};
+pub use trace::Trace;

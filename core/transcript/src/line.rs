@@ -7,7 +7,7 @@
 //! a time; what lines mean together is [`chain`](crate::chain)'s business.
 
 mod decode;
-mod encode;
+pub(crate) mod encode;
 mod repair;
 
 pub use decode::{decode, decode_said};

@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::tools::ToolContext;
+use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::{Ledger, ModelId, SessionId, Window};
 use mnemon_prefix::Fold;
 
@@ -60,6 +61,12 @@ impl Session {
     #[must_use]
     pub fn broken_rules(&self) -> &[RuleError] {
         &self.broken_rules
+    }
+
+    /// What tools may do without a word of the person.
+    #[must_use]
+    pub fn mode(&self) -> PermissionMode {
+        self.permit.mode()
     }
 
     /// What tools may do.

@@ -4,6 +4,7 @@ use crate::agents::{Agents, Crew, Me, Seat};
 use crate::ask::{SideAsker, SideBookings};
 use crate::background::Background;
 use crate::config::Config;
+use crate::file_history::FileHistory;
 use crate::permit::Places;
 use crate::tools::ToolContext;
 use crate::world::World;
@@ -18,6 +19,7 @@ pub(super) fn crew(
     config: &Arc<Config>,
     background: &Background,
     books: &SideBookings,
+    history: &FileHistory,
 ) -> Crew {
     let agents = Agents::new(Seat {
         session: id.clone(),
@@ -25,6 +27,7 @@ pub(super) fn crew(
         config: Arc::clone(config),
         background: background.clone(),
         books: books.clone(),
+        history: history.clone(),
     });
     Crew { agents, me: Me::Main }
 }
@@ -43,6 +46,7 @@ pub(super) fn context(
     let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
     context.ask = Some(Arc::new(asker));
     context.crew = Some(crew.clone());
+    context.history = Some(crew.agents.seat().history.clone());
     context.follow(config);
     context
 }

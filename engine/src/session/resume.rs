@@ -2,16 +2,23 @@
 
 use super::{Error, Session};
 use crate::config::{Config, ModelChoice};
+use crate::memory_switch::MemorySwitch;
+use crate::noting::Noting;
+use crate::rewinding::Changes;
 use crate::toolbox::Toolbox;
-use crate::tools::SEEN_FIELD;
+use crate::tools::{SEEN_FIELD, started_in_background};
 use crate::world::World;
+use mnemon_kernel::ports::JobState;
 use mnemon_kernel::{
     Block, Decision, Entry, Ledger, Limits, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
     UserOrigin,
 };
+use mnemon_mail::apply::ENDED;
 use mnemon_prefix::Fold;
-use mnemon_prefix::message::{INTERRUPTED, Origin};
+use mnemon_prefix::message::{INTERRUPTED, Message, Origin};
 use mnemon_transcript::{Conversation, Rebuild};
+use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What was found when a session was opened again.
@@ -35,12 +42,14 @@ impl Session {
         config: Config,
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
-        let (conversation, torn_bytes) = load(&world, &id, slim()).await?;
+        let (conversation, torn_bytes) = load(&world, &id, slim).await?;
         let mut session = Self::new(id, world, config, toolbox);
         session.began_by("resume");
         let resumed = session.restore(conversation, torn_bytes);
         session.mend().await?;
         session.adopt_choices().await?;
+        session.resume_plan_mode().await;
+        session.tell_gone().await?;
         Ok((session, resumed))
     }
 
@@ -55,13 +64,15 @@ impl Session {
         config: Config,
         toolbox: Toolbox,
     ) -> Result<(Self, Resumed), Error> {
-        let (mut conversation, torn_bytes) = load(&world, from, Rebuild::new()).await?;
+        let (mut conversation, torn_bytes) = load(&world, from, |rebuild| rebuild).await?;
         let mut session = Self::new(id, world.clone(), config, toolbox);
         let mut fresh = || world.clock.fresh_uuid();
         let forked =
             mnemon_transcript::fork(&conversation.records, from, &session.envelope, &mut fresh);
-        for line in &forked.lines {
+        let mut changes = Changes::of(&world, from, &conversation.records, &forked.records).await?;
+        for (line, original) in forked.lines.iter().zip(&conversation.records) {
             world.transcripts.append(&session.id, line.as_bytes()).await?;
+            changes.copy(&session, &original.id).await?;
         }
         conversation.records = forked.records;
         conversation.ledger = Ledger::default();
@@ -70,13 +81,15 @@ impl Session {
         session.copy_notes(from).await;
         session.mend().await?;
         session.adopt_choices().await?;
+        session.resume_plan_mode().await;
+        session.tell_gone().await?;
         Ok((session, resumed))
     }
 
     /// Folds the log anew, where a decision holds no more that this fold had
     /// carried out.
     pub(crate) async fn refold(&mut self) -> Result<(), Error> {
-        let (conversation, _) = load(&self.world, &self.id, slim()).await?;
+        let (conversation, _) = load(&self.world, &self.id, slim).await?;
         self.fold = fold_of(conversation.records, &self.config.limits);
         Ok(())
     }
@@ -84,6 +97,27 @@ impl Session {
     fn restore(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
         self.ledger.merge(&conversation.ledger);
         self.budget.restore(&conversation.ledger);
+        self.take_over_log(conversation, torn_bytes)
+    }
+
+    /// Takes up the branch that the log now ends with, and forgets what was
+    /// only on the one that was left (Q12).
+    pub(crate) async fn change_branch(&mut self) -> Result<(), Error> {
+        let (conversation, torn_bytes) = load(&self.world, &self.id, slim).await?;
+        self.attached.clear();
+        self.memory_switch = MemorySwitch::On;
+        self.prefetch = None;
+        self.lazy = None;
+        self.touched.clear();
+        self.staged.clear();
+        self.noting = Noting::default();
+        self.remembering.forget_branch();
+        self.context.forget_branch();
+        self.take_over_log(conversation, torn_bytes);
+        self.mend().await
+    }
+
+    fn take_over_log(&mut self, conversation: Conversation, torn_bytes: u64) -> Resumed {
         for record in &conversation.records {
             self.remember_reads(record);
             self.keep_data(record);
@@ -132,6 +166,30 @@ impl Session {
         Ok(())
     }
 
+    /// Tells the model what ran in the background when the program ended, and
+    /// runs no more.
+    async fn tell_gone(&mut self) -> Result<(), Error> {
+        let told: BTreeSet<&str> =
+            self.shown_data(ENDED).filter_map(|data| data.get("taskId")?.as_str()).collect();
+        let jobs = self.world.shell.jobs().into_iter();
+        let running: BTreeSet<String> =
+            jobs.filter(|job| job.state == JobState::Running).map(|job| job.id).collect();
+        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
+        let results = pieces.filter(|piece| piece.block.kind() == "tool_result");
+        let gone: BTreeSet<String> = results
+            .filter_map(|piece| started_in_background(&piece.block.plain_text()))
+            .filter(|id| !told.contains(id.as_str()) && !running.contains(id))
+            .collect();
+        for id in gone {
+            let text = format!(
+                "{id}, which ran in the background, is gone: the program ended meanwhile. Start \
+                 it again if it is still needed."
+            );
+            self.attach(ENDED, &text, json!({ "taskId": id })).await?;
+        }
+        Ok(())
+    }
+
     /// What a person asked for this time is honoured, at the price of a
     /// declared break; everything else stays as the log has it.
     async fn adopt_choices(&mut self) -> Result<(), Error> {
@@ -141,7 +199,10 @@ impl Session {
         let dialect = self.world.model.dialect();
         let appended = self.config.surroundings.appended.as_deref().unwrap_or_default();
         let same_text = old.system.iter().any(|block| block.text.contains(appended));
-        if model == old.params.model && dialect == old.params.dialect && same_text {
+        let searchless = self.without_search(old);
+        let old = searchless.as_ref().unwrap_or(old);
+        let same_params = model == old.params.model && dialect == old.params.dialect;
+        if same_params && same_text && searchless.is_none() {
             return Ok(());
         }
         let params = self.config.params(&model, dialect);
@@ -171,11 +232,24 @@ fn fold_of(records: Vec<Record>, limits: &Arc<Limits>) -> Fold {
 
 /// For reading a conversation that is not copied: of results' structured
 /// forms only what the session remembers, so that no file is held twice.
-fn slim() -> Rebuild {
-    Rebuild::new().with_only_result_field(SEEN_FIELD)
+fn slim(rebuild: Rebuild) -> Rebuild {
+    rebuild.with_only_result_field(SEEN_FIELD)
 }
 
 async fn load(
+    world: &World,
+    id: &SessionId,
+    form: fn(Rebuild) -> Rebuild,
+) -> Result<(Conversation, u64), Error> {
+    let (conversation, torn_bytes) = load_with(world, id, form(Rebuild::new())).await?;
+    if !conversation.went_back {
+        return Ok((conversation, torn_bytes));
+    }
+    // What was let go at a boundary may be what the person went back to.
+    load_with(world, id, form(Rebuild::keeping_all())).await
+}
+
+async fn load_with(
     world: &World,
     id: &SessionId,
     mut rebuild: Rebuild,

@@ -17,6 +17,8 @@ use super::{Asker, Todo};
 use crate::agents::Crew;
 use crate::compacting::SnipRequest;
 use crate::config::Config;
+use crate::file_history::FileHistory;
+use crate::hooking::ENV_FILE;
 use crate::skilled::SkillRequest;
 use crate::world::World;
 
@@ -33,6 +35,8 @@ pub struct ToolContext {
     pub limits: Arc<Limits>,
     /// Where the session keeps its own files (spills, job output).
     pub session_dir: PathBuf,
+    /// Variables that hooks left for commands, where the file is there.
+    pub env_file: PathBuf,
     /// Directories in which files may be touched; the first is where it started.
     pub roots: Vec<PathBuf>,
     /// Who answers questions over a page; without one the page itself is given.
@@ -45,6 +49,9 @@ pub struct ToolContext {
     pub crew: Option<Crew>,
     /// What commands are held to by the operating system (S8).
     pub confinement: Confinement,
+    /// Keeps files as they were before tools changed them; none where nothing
+    /// is to be gone back to (Q12).
+    pub(crate) history: Option<FileHistory>,
     state: Mutex<ToolState>,
 }
 
@@ -89,6 +96,7 @@ impl ToolContext {
             world,
             session,
             limits,
+            env_file: session_dir.join(ENV_FILE),
             session_dir,
             roots,
             ask: None,
@@ -96,6 +104,7 @@ impl ToolContext {
             skills: Arc::default(),
             crew: None,
             confinement: Confinement::Free,
+            history: None,
             state: Mutex::new(state),
         }
     }
@@ -116,6 +125,7 @@ impl ToolContext {
             session: self.session.clone(),
             limits: Arc::clone(&self.limits),
             session_dir: self.session_dir.clone(),
+            env_file: self.env_file.clone(),
             roots: self.roots.clone(),
             ask: self.ask.clone(),
             snipping: Snipping::Off,
@@ -123,6 +133,7 @@ impl ToolContext {
             crew: None,
             // Commands of background agents only read (S3), and are held to it.
             confinement: Confinement::Sandbox { writable: Vec::new() },
+            history: None,
             state: Mutex::new(state),
         }
     }
@@ -284,6 +295,16 @@ impl ToolContext {
         let mode = state.left_plan.take()?;
         state.plan = None;
         Some(mode)
+    }
+
+    /// Forgets what was read and asked for on a branch of the conversation
+    /// that was left; what was read on the other one follows from the log.
+    pub(crate) fn forget_branch(&self) {
+        let mut state = self.state();
+        state.reads.clear();
+        state.fresh_reads.clear();
+        state.snips.clear();
+        state.skills.clear();
     }
 
     fn state(&self) -> MutexGuard<'_, ToolState> {

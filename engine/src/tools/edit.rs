@@ -6,7 +6,7 @@
 
 mod hint;
 
-use mnemon_kernel::ports::{BoxFuture, Expect};
+use mnemon_kernel::ports::BoxFuture;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -112,8 +112,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     };
     let change = replace(&arguments, body)?;
     let bytes = format!("{mark}{}", change.text);
-    let expect = Expect::Version(read.version.clone());
-    save(context, path, resolved, bytes.as_bytes(), expect).await?;
+    save(context, path, resolved, bytes.as_bytes(), Some(&read)).await?;
     let note = format!(
         "Updated {}: {} replaced. {} now:\n{}",
         path.display(),

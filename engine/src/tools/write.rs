@@ -67,8 +67,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let Some(old) = current(context, &path, &resolved).await? else {
         return create(context, &path, resolved, new).await;
     };
-    let expect = Expect::Version(old.version.clone());
-    save(context, &path, resolved, new.as_bytes(), expect).await?;
+    save(context, &path, resolved, new.as_bytes(), Some(&old)).await?;
     let old = String::from_utf8_lossy(&old.bytes);
     let text = format!(
         "Updated {}: {} before, {} now.",
@@ -92,7 +91,7 @@ pub(super) async fn create(
     resolved: PathBuf,
     new: &str,
 ) -> Result<ToolOutput, Refusal> {
-    save(context, path, resolved, new.as_bytes(), Expect::Absent).await?;
+    save(context, path, resolved, new.as_bytes(), None).await?;
     let lines = counted(count(new), "line");
     let text = format!("Created {} with {lines}.", path.display());
     Ok(ToolOutput::text(text).with_structured(json!({
@@ -142,14 +141,19 @@ pub(super) async fn current(
     }
 }
 
-/// Writes bytes over what is expected, and remembers what the model now knows.
+/// Writes bytes over what is there, and remembers what it was and what the
+/// model now knows.
 pub(super) async fn save(
     context: &ToolContext,
     path: &Path,
     resolved: PathBuf,
     bytes: &[u8],
-    expect: Expect,
+    old: Option<&FileRead>,
 ) -> Result<(), Refusal> {
+    if let Some(history) = &context.history {
+        let _ = history.keep(&resolved, old, Some(bytes)).await;
+    }
+    let expect = old.map_or(Expect::Absent, |old| Expect::Version(old.version.clone()));
     let written = context.world.files.write(&resolved, bytes, expect).await;
     let version = written.map_err(|error| match error {
         FileError::Changed { .. } => changed(path),

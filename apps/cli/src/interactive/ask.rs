@@ -2,51 +2,8 @@
 
 use super::lines::Lines;
 use crate::present::{Look, Presenter};
-use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use mnemon::kernel::ports::{Answer, PermissionAsk};
 use std::io;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
-
-/// Hands questions to the loop that talks with the person.
-pub(super) struct Asker {
-    sender: UnboundedSender<Question>,
-}
-
-/// A question that waits for its answer.
-pub(super) struct Question {
-    /// What is asked.
-    pub(super) ask: PermissionAsk,
-    reply: oneshot::Sender<Answer>,
-}
-
-impl Asker {
-    /// An asker, and where its questions arrive.
-    pub(super) fn new() -> (Self, UnboundedReceiver<Question>) {
-        let (sender, receiver) = unbounded_channel();
-        (Self { sender }, receiver)
-    }
-}
-
-impl Question {
-    /// Answers it. A turn that was stopped does not wait any more.
-    pub(super) fn answer(self, answer: Answer) {
-        let _ = self.reply.send(answer);
-    }
-}
-
-impl Approver for Asker {
-    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
-        let (reply, answer) = oneshot::channel();
-        let sent = self.sender.send(Question { ask, reply });
-        Box::pin(async move {
-            let nobody = || Answer::Deny { reason: "nobody is there to be asked".into() };
-            match sent {
-                Ok(()) => answer.await.unwrap_or_else(|_| nobody()),
-                Err(_) => nobody(),
-            }
-        })
-    }
-}
 
 /// Asks until there is an answer.
 pub(super) async fn ask(

@@ -13,7 +13,7 @@ const AHEAD: usize = 64;
 const MOST_BYTES: u64 = 4 << 20;
 
 /// The lines.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     receiver: Receiver<String>,
     source: Source,
     /// Lets the thread go on after a command.
@@ -83,6 +83,11 @@ impl Source {
     fn holds(self, line: &str) -> bool {
         self == Self::Terminal && line.starts_with('/')
     }
+}
+
+/// One line of standard input, where no thread reads it.
+pub(super) fn one() -> Option<String> {
+    read_line(&mut std::io::stdin().lock())
 }
 
 fn read_line(input: &mut impl BufRead) -> Option<String> {

@@ -1,6 +1,6 @@
 //! A turn on the terminal, as it happens.
 
-use super::{compact, tasks};
+use crate::desk::{compact, tasks};
 use crate::present::{Look, Presenter, cut, names, remembered, size};
 use mnemon::Event;
 use mnemon::kernel::{Entry, Record, UserOrigin};
@@ -11,7 +11,7 @@ use std::io;
 const TELLING: &[&str] = &["command", "file_path", "pattern", "url", "path", "prompt"];
 
 /// Shows events.
-pub(super) struct Show {
+pub(crate) struct Show {
     presenter: Presenter,
     place: Place,
     /// Bytes of the newest tool result.
@@ -27,12 +27,12 @@ enum Place {
 
 impl Show {
     /// Starts at the beginning of a line.
-    pub(super) fn new(presenter: Presenter) -> Self {
+    pub(crate) fn new(presenter: Presenter) -> Self {
         Self { presenter, place: Place::LineStart, result_bytes: 0 }
     }
 
     /// Shows an event.
-    pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {
+    pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
             Event::Text(text) => {
                 self.presenter.text(text)?;
@@ -88,7 +88,7 @@ impl Show {
     }
 
     /// Goes to the beginning of a line.
-    pub(super) fn end(&mut self) -> io::Result<()> {
+    pub(crate) fn end(&mut self) -> io::Result<()> {
         if self.place == Place::InText {
             self.presenter.line("")?;
             self.place = Place::LineStart;

@@ -1,6 +1,6 @@
 //! Asking once whether a repository may act, before anything of it does (S7).
 
-use super::lines::Lines;
+use super::lines::{self, Lines};
 use crate::args::Talk;
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
@@ -9,15 +9,15 @@ use anyhow::Result;
 use jiff::Timestamp;
 use mnemon::settings::trust::Verdict;
 
-/// Asks where there is something to be asked and a person to answer. Lines of
-/// a pipe are meant for the conversation, so nobody is asked there.
-pub(super) async fn ask(
+/// Asks where there is something to be asked. The answer is the next of these
+/// lines, or of the terminal where nobody reads that yet.
+pub(crate) async fn ask(
     ground: &Ground,
     talk: &Talk,
     presenter: &Presenter,
-    lines: &mut Lines,
+    mut lines: Option<&mut Lines>,
 ) -> Result<()> {
-    if talk.bare || !lines.are_typed() {
+    if talk.bare {
         return Ok(());
     }
     let repository = setup::builder(ground, &talk.choices)?.repository()?;
@@ -31,7 +31,11 @@ pub(super) async fn ask(
     presenter.line("They run with your rights. Trust them only if you know who wrote them.")?;
     loop {
         presenter.text("trust this repository? [y/N] ")?;
-        let Some(line) = lines.next().await else { return Ok(()) };
+        let line = match &mut lines {
+            Some(lines) => lines.next().await,
+            None => lines::one(),
+        };
+        let Some(line) = line else { return Ok(()) };
         let Some(verdict) = verdict(&line) else { continue };
         repository.say(verdict, Timestamp::now()).await?;
         let done = match verdict {

@@ -1,6 +1,7 @@
 //! Texts that a person writes: from standard input, or in their editor.
 
 use crate::fail::{Refusal, Usage};
+use crate::present::Presenter;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read, Write};
@@ -51,7 +52,11 @@ impl Edited {
 }
 
 /// Lets a person edit a text. The file that they edit is theirs alone (S5).
-pub(crate) fn edit(text: &str, variables: &BTreeMap<String, String>) -> Result<Edited> {
+pub(crate) fn edit(
+    text: &str,
+    variables: &BTreeMap<String, String>,
+    presenter: &Presenter,
+) -> Result<Edited> {
     let set = |name: &&str| variables.get(*name).filter(|value| !value.trim().is_empty());
     let editor = ["VISUAL", "EDITOR"].iter().find_map(set).map_or("vi", String::as_str);
     let named = tempfile::Builder::new().prefix("mnemon-").suffix(".md").tempfile();
@@ -59,9 +64,8 @@ pub(crate) fn edit(text: &str, variables: &BTreeMap<String, String>) -> Result<E
     file.write_all(text.as_bytes())?;
     file.flush()?;
     let hint = "set EDITOR to a program that waits until you are done";
-    let status = command(editor)
-        .arg(file.path())
-        .status()
+    let status = presenter
+        .aside(|| command(editor).arg(file.path()).status())
         .map_err(|error| Usage::new(format!("{editor} could not be started: {error}"), hint))?;
     if !status.success() {
         let message = format!("{editor} ended with {status}; nothing was changed");

@@ -202,7 +202,7 @@ impl Bench<'_> {
     ) -> Result<()> {
         let (tier, store, proposal) = self.holder(id, scope)?;
         let (path, text) = editable(&proposal, file)?;
-        let edited = editor::edit(&text, &self.ground.variables)?;
+        let edited = editor::edit(&text, &self.ground.variables, self.presenter)?;
         let changed = edited.text != text;
         if changed {
             let by = self.person("edited by hand");

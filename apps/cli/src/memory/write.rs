@@ -4,7 +4,7 @@ use super::find::Meant;
 use super::{Bench, editor};
 use crate::args::memory::{AddArgs, Named, Tier};
 use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter};
+use crate::present::{Look, Presenter, cut};
 use anyhow::Result;
 use mnemon::memdir::Store;
 use mnemon::memdir::store::{Expect, Place, Save, Saved};
@@ -14,6 +14,12 @@ use mnemon::memfile::similar::{COPY, Fingerprint};
 use mnemon::memfile::slug::slugify;
 use mnemon::memfile::{Draft, Fault, Memory, MemoryType, dates, secrets};
 use serde_json::json;
+use std::path::PathBuf;
+
+/// Words of a sentence that name it.
+const NAME_WORDS: usize = 6;
+/// Characters of its line in the index.
+const DESCRIPTION_CHARS: usize = 120;
 
 impl Bench<'_> {
     pub(super) fn add(&self, args: &AddArgs) -> Result<()> {
@@ -27,7 +33,7 @@ impl Bench<'_> {
         let piped = editor::piped()?;
         let edited = match &piped {
             Some(_) => None,
-            None => Some(editor::edit("", &self.ground.variables)?),
+            None => Some(editor::edit("", &self.ground.variables, self.presenter)?),
         };
         let typed = edited.as_ref().map(|edited| edited.text.clone());
         let body = piped.or(typed).unwrap_or_default();
@@ -74,6 +80,32 @@ impl Bench<'_> {
         self.saved(&store, args.scope, &saved, args.json)
     }
 
+    /// Keeps a sentence of the person, and says where.
+    pub(super) fn remember(&self, text: &str) -> Result<PathBuf> {
+        let name = text.split_whitespace().take(NAME_WORDS).collect::<Vec<_>>().join(" ");
+        screen("the text", text)?;
+        let draft = Draft {
+            name: name.trim_end_matches(['.', ',', ';', ':', '!']).to_owned(),
+            description: cut(text, DESCRIPTION_CHARS),
+            kind: MemoryType::Project,
+            body: text.to_owned(),
+            basis: Basis::Stated,
+            session: None,
+            messages: Vec::new(),
+            branch: None,
+            worktree: None,
+            trust: Trust::Own,
+            rule: None,
+        };
+        let text = draft.render(self.now.date(), self.at());
+        let store = self.open(Tier::Project)?;
+        refuse_copy(&store, &text, Tier::Project)?;
+        let save =
+            Save { place: place(&draft.name)?, text: &text, expect: Expect::Nothing, line: None };
+        let saved = store.save(&save, &self.person("said with #"))?;
+        Ok(self.memories.dir(Tier::Project.scope()).join(saved.path.as_path()))
+    }
+
     pub(super) fn edit(&self, named: &Named) -> Result<()> {
         let Meant { tier, store, topic } = self.find(&named.name, named.scope)?;
         let read = store.read(&topic.path)?;
@@ -83,7 +115,7 @@ impl Bench<'_> {
             let message = format!("{} is too large, or not UTF-8", topic.path);
             return Err(Refusal::new(message, hint).into());
         }
-        let edited = editor::edit(&read.text, &self.ground.variables)?;
+        let edited = editor::edit(&read.text, &self.ground.variables, self.presenter)?;
         if edited.text == read.text {
             return self.unchanged(&topic.path, tier, named.json);
         }

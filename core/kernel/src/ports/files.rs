@@ -52,6 +52,18 @@ pub trait Files: Send + Sync {
         bytes: &'a [u8],
         expect: Expect,
     ) -> BoxFuture<'a, Result<FileVersion, FileError>>;
+
+    /// Removes a file of this version. Where files are never removed, it is
+    /// denied.
+    fn remove<'a>(
+        &'a self,
+        path: &'a Path,
+        version: FileVersion,
+    ) -> BoxFuture<'a, Result<(), FileError>> {
+        let _ = version;
+        let path = path.to_owned();
+        Box::pin(async move { Err(FileError::Denied { path }) })
+    }
 }
 
 /// What is at a path.

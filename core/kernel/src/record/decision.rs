@@ -103,6 +103,47 @@ pub enum Decision {
     },
     /// The newest part of the conversation was reviewed for memories (L5.10).
     Extracted(Extracted),
+    /// The person went back to an earlier point (Q12). Where the conversation
+    /// went back, this record follows the one before that point, and what came
+    /// after it is a branch that was left.
+    Rewound(Rewound),
+}
+
+/// A step back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rewound {
+    /// The message, or the earlier step back, that it went back to.
+    pub point: RecordId,
+    /// What went back.
+    pub what: RewindWhat,
+    /// The last record before, by which the step can be taken back.
+    pub left: RecordId,
+}
+
+/// What goes back to an earlier point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RewindWhat {
+    /// Files that tools changed.
+    Files,
+    /// What was said.
+    Conversation,
+    /// Both.
+    Both,
+}
+
+impl RewindWhat {
+    /// Whether files go back.
+    #[must_use]
+    pub fn files(self) -> bool {
+        self != Self::Conversation
+    }
+
+    /// Whether the conversation goes back.
+    #[must_use]
+    pub fn conversation(self) -> bool {
+        self != Self::Files
+    }
 }
 
 /// What came of a review.

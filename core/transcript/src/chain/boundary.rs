@@ -40,7 +40,7 @@ impl Pending {
         at: usize,
         half: Half,
         boundary: &Boundary,
-        earlier: Option<&Bound>,
+        bounds: &BTreeMap<usize, Bound>,
     ) -> Self {
         let mut preserved = boundary.preserved.clone();
         if preserved.is_empty() {
@@ -50,7 +50,7 @@ impl Pending {
         let places = preserved.iter().cloned().zip(0..).collect();
         let anchor = boundary.metadata.get(ANCHOR).and_then(Value::as_str);
         let bound = Bound {
-            carried: carried(index, at, boundary, &keep, earlier),
+            carried: carried(index, at, boundary, &keep, bounds),
             preserved,
             places,
             keeps: boundary.keeps,
@@ -156,7 +156,7 @@ fn carried(
     boundary_at: usize,
     boundary: &Boundary,
     kept: &BTreeSet<usize>,
-    earlier: Option<&Bound>,
+    bounds: &BTreeMap<usize, Bound>,
 ) -> Vec<Record> {
     let messages: BTreeSet<MessageId> =
         kept.iter().filter_map(|at| Some(index.get(*at)?.message()?.0)).collect();
@@ -188,6 +188,7 @@ fn carried(
             | Decision::BreakSeen(_)
             | Decision::Extracted(_)
             | Decision::HookFailed { .. }
+            | Decision::Rewound(_)
             | Decision::Booked(_) => false,
         };
         if holds {
@@ -197,11 +198,16 @@ fn carried(
     let last = boundary.last_before.as_ref();
     let mut next = last.and_then(|id| index.position(id)).or_else(|| boundary_at.checked_sub(1));
     let mut seen = BTreeSet::new();
+    let mut first = None;
     while let Some(at) = next.filter(|at| seen.insert(*at)) {
         let body = index.get(at).and_then(|node| node.body.as_ref());
         body.into_iter().flat_map(|body| &body.records).for_each(&mut add);
+        first = Some(at);
         next = index.parent(at);
     }
+    // The newest one can be on a branch that was left (Q12).
+    let own = first.and_then(|at| bounds.get(&at));
+    let earlier = own.or_else(|| bounds.values().next_back());
     earlier.into_iter().flat_map(|bound| bound.carried.iter().rev()).for_each(&mut add);
     found.reverse();
     found

@@ -35,6 +35,9 @@ pub struct Conversation {
     /// a rewind then undid. Where it is not zero, [`keeping_all`](super::Rebuild::keeping_all)
     /// over the same lines gives all that the file has.
     pub missing: u64,
+    /// Whether the person ever went back (Q12). What is shown may then need
+    /// records that were let go at a boundary on a branch that was left.
+    pub went_back: bool,
     /// What the lines were.
     pub tally: Tally,
 }

@@ -2,7 +2,8 @@
 
 use super::Half;
 use mnemon_kernel::{
-    AssistantEntry, Block, BlockView, Entry, MessageId, Record, RecordId, RequestId, UserOrigin,
+    AssistantEntry, Block, BlockView, Decision, Entry, MessageId, Record, RecordId, RequestId,
+    UserOrigin,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +48,10 @@ impl Form {
         match entry {
             Entry::Assistant(_) => Self::Message,
             Entry::User(user) if user.origin != UserOrigin::Meta => Self::Message,
+            // A step back is where a conversation ends until it goes on.
+            Entry::Decision(Decision::Rewound(rewound)) if rewound.what.conversation() => {
+                Self::Message
+            }
             Entry::Boundary(_) => Self::Boundary,
             _ => Self::Other,
         }

@@ -1,6 +1,6 @@
 //! `/memory` and `/private`: the same memories as `mnemon memory`, in place.
 
-use super::{Flow, Repl};
+use super::{Desk, Flow, Hands};
 use crate::args::Choices;
 use crate::args::memory::{InboxCommand, MemoryCommand};
 use crate::log;
@@ -20,10 +20,10 @@ struct Line {
 }
 
 /// Lists, shows, forgets, takes back; or switches memory off and on.
-pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
+pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     match text {
-        "off" => return switch(repl, MemorySwitch::Off).await,
-        "on" => return switch(repl, MemorySwitch::On).await,
+        "off" => return switch(desk, MemorySwitch::Off).await,
+        "on" => return switch(desk, MemorySwitch::On).await,
         _ => {}
     }
     let mut words = words(text);
@@ -33,19 +33,19 @@ pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
     let command = match Line::try_parse_from(words) {
         Ok(line) => line.command,
         Err(error) => {
-            repl.presenter.note(Look::Yellow, error.to_string().trim_end());
+            desk.presenter.note(Look::Yellow, error.to_string().trim_end());
             return Ok(Flow::GoOn);
         }
     };
-    if !repl.lines.are_typed()
+    if desk.hands == Hands::Elsewhere
         && let Some(outside) = needs_an_editor(&command)
     {
         // The lines of a pipe are read ahead; an editor would not get them.
         let note = format!("{outside} opens an editor; use `mnemon memory {outside}` elsewhere");
-        repl.presenter.note(Look::Yellow, &note);
+        desk.presenter.note(Look::Yellow, &note);
         return Ok(Flow::GoOn);
     }
-    memory::run(repl.ground, &command, &repl.presenter)?;
+    memory::run(&desk.ground, &command, &desk.presenter)?;
     Ok(Flow::GoOn)
 }
 
@@ -59,35 +59,33 @@ fn needs_an_editor(command: &MemoryCommand) -> Option<&'static str> {
 }
 
 /// Says that proposals wait, where any do (L5.24).
-pub(super) fn tell_waiting(repl: &Repl<'_>) {
-    let dirs = setup::builder(repl.ground, &Choices::default())
+pub(crate) fn tell_waiting(desk: &Desk) {
+    let dirs = setup::builder(&desk.ground, &Choices::default())
         .and_then(|builder| Ok(builder.memory_dirs()?));
     let waiting = dirs.map_or(0, |dirs| dirs.waiting());
     if waiting > 0 {
         let changes = if waiting == 1 { "change waits" } else { "changes wait" };
         let note = format!("{waiting} {changes} for your word: /memory inbox");
-        repl.presenter.note(Look::Dim, &note);
+        desk.presenter.note(Look::Dim, &note);
     }
 }
 
-async fn switch(repl: &mut Repl<'_>, to: MemorySwitch) -> Result<Flow> {
-    repl.session.switch_memory(to).await?;
+async fn switch(desk: &mut Desk, to: MemorySwitch) -> Result<Flow> {
+    desk.session.switch_memory(to).await?;
     let said = match to {
         MemorySwitch::Off => "memory is off: nothing is recalled or saved; /memory on",
         MemorySwitch::On => "memory is on",
     };
-    repl.presenter.line(said)?;
+    desk.presenter.line(said)?;
     Ok(Flow::GoOn)
 }
 
 /// Starts a conversation that nothing is left of (L5.31).
-pub(super) async fn private(repl: &mut Repl<'_>) -> Result<Flow> {
-    let session = repl.agent.start_private(None)?;
-    repl.finish("clear").await?;
-    repl.session = session;
-    repl.session.began_by("clear");
+pub(super) async fn private(desk: &mut Desk) -> Result<Flow> {
+    let session = desk.agent.start_private(None)?;
+    desk.change(session, "clear").await?;
     log::hold(true);
-    repl.presenter.line("private: nothing is recalled, saved or kept; /new ends it")?;
+    desk.presenter.line("private: nothing is recalled, saved or kept; /new ends it")?;
     Ok(Flow::GoOn)
 }
 

@@ -1,12 +1,12 @@
 //! `/compact`: what goes and what stays, before and after (L4.7, L4.16).
 
 use super::messages::{named, tell};
-use super::{Flow, Repl, follows};
+use super::{Desk, Flow};
 use crate::present::{Look, grouped};
 use anyhow::Result;
+use mnemon::Event;
 use mnemon::engine::compacting::{Compaction, Preview, Report, Scope, Trigger};
 use mnemon::engine::in_view::InView;
-use mnemon::{CancellationToken, Event};
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Spans, records or files of each kind that are listed.
@@ -60,48 +60,30 @@ impl Wish {
 }
 
 /// Compacts, or tells what that would do.
-pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
-    let entries = repl.session.in_view();
+pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
+    let entries = desk.session.in_view();
     let wish = match Wish::parse(text, &entries) {
         Ok(wish) => wish,
-        Err(why) => return tell(repl, Err(why)),
+        Err(why) => return tell(desk, Err(why)),
     };
     match wish.act {
-        Act::Preview => match repl.session.preview_compaction(wish.scope) {
-            Ok(preview) => show_preview(repl, &preview, &entries),
-            Err(why) => tell(repl, Err(why)),
+        Act::Preview => match desk.session.preview_compaction(wish.scope) {
+            Ok(preview) => show_preview(desk, &preview, &entries),
+            Err(why) => tell(desk, Err(why)),
         },
-        Act::Compact => compact(repl, wish.scope, wish.guidance).await,
+        Act::Compact => compact(desk, wish.scope, wish.guidance).await,
     }
 }
 
-async fn compact(repl: &mut Repl<'_>, scope: Scope, guidance: Option<String>) -> Result<Flow> {
-    let Repl { session, signals, presenter, .. } = repl;
+async fn compact(desk: &mut Desk, scope: Scope, guidance: Option<String>) -> Result<Flow> {
+    let Desk { session, stop, presenter, .. } = desk;
     if presenter.is_terminal() {
         presenter.styled(Look::Dim, "compacting; Ctrl-C stops\n")?;
     }
     let (sender, mut events) = unbounded_channel();
     session.watch(sender);
-    let cancel = CancellationToken::new();
-    let mut flow = Flow::GoOn;
-    let done = {
-        let wanted = Compaction { scope, trigger: Trigger::Manual, guidance };
-        let running = session.compact(wanted, &cancel);
-        tokio::pin!(running);
-        loop {
-            tokio::select! {
-                done = &mut running => break done?,
-                signal = signals.next() => {
-                    if cancel.is_cancelled() {
-                        // It does not stop: the person wants out.
-                        return Ok(Flow::Quit);
-                    }
-                    flow = follows(signal);
-                    cancel.cancel();
-                }
-            }
-        }
-    };
+    let wanted = Compaction { scope, trigger: Trigger::Manual, guidance };
+    let done = session.compact(wanted, stop).await?;
     while let Ok(event) = events.try_recv() {
         if let Event::Notice(text) = event {
             presenter.note(Look::Yellow, &text);
@@ -115,11 +97,11 @@ async fn compact(repl: &mut Repl<'_>, scope: Scope, guidance: Option<String>) ->
         }
         Err(why) => presenter.note(Look::Yellow, &format!("nothing was compacted: {why}")),
     }
-    Ok(flow)
+    Ok(Flow::GoOn)
 }
 
 /// What a compaction did, line by line.
-pub(super) fn told(report: &Report) -> Vec<String> {
+pub(crate) fn told(report: &Report) -> Vec<String> {
     let mut lines = vec![format!(
         "--- compacted ({}): {} tokens before, {} after; the summary had {:.0}% of the facts ---",
         report.way,
@@ -163,8 +145,8 @@ fn listed(lines: &mut Vec<String>, title: &str, all: impl ExactSizeIterator<Item
     }
 }
 
-fn show_preview(repl: &Repl<'_>, preview: &Preview, entries: &[InView]) -> Result<Flow> {
-    let presenter = &repl.presenter;
+fn show_preview(desk: &Desk, preview: &Preview, entries: &[InView]) -> Result<Flow> {
+    let presenter = &desk.presenter;
     presenter.line(&format!(
         "{} tokens now, at most about {} after a compaction",
         grouped(preview.before),

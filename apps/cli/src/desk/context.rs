@@ -5,7 +5,7 @@
 //! the marks below are exact, and what is smaller than a cell is in the table
 //! only.
 
-use super::{Flow, Repl};
+use super::{Desk, Flow};
 use crate::present::{Look, Presenter, grouped};
 use crate::setup;
 use anyhow::Result;
@@ -17,10 +17,10 @@ use std::io;
 const FRAME: usize = 2;
 
 /// Shows the window of the session.
-pub(super) fn run(repl: &Repl<'_>) -> Result<Flow> {
-    let view = repl.session.context_view();
-    let model = setup::model_name(repl.agent, &repl.session);
-    show(&view, &model, &repl.presenter)?;
+pub(super) fn run(desk: &Desk) -> Result<Flow> {
+    let view = desk.session.context_view();
+    let model = setup::model_name(&desk.agent, &desk.session);
+    show(&view, &model, &desk.presenter)?;
     Ok(Flow::GoOn)
 }
 

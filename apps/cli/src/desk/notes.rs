@@ -1,6 +1,6 @@
 //! `/notes`: the running notes on this session (L3).
 
-use super::{Flow, Repl};
+use super::{Desk, Flow};
 use crate::memory::editor;
 use crate::present::Look;
 use anyhow::{Result, anyhow};
@@ -8,22 +8,22 @@ use mnemon::TaskStatus;
 use mnemon::kernel::QuerySource;
 
 /// Shows the notes, says where they are, or changes them.
-pub(super) async fn run(repl: &mut Repl<'_>, text: &str) -> Result<Flow> {
+pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     match text {
-        "" => show(repl).await?,
-        "path" => repl.presenter.line(&repl.session.notes_path().display().to_string())?,
-        "edit" => edit(repl).await?,
-        "update" => update(repl).await?,
+        "" => show(desk).await?,
+        "path" => desk.presenter.line(&desk.session.notes_path().display().to_string())?,
+        "edit" => edit(desk).await?,
+        "update" => update(desk).await?,
         other => {
             let text = format!("/notes takes path, edit or update, not {other:?}");
-            repl.presenter.note(Look::Yellow, &text);
+            desk.presenter.note(Look::Yellow, &text);
         }
     }
     Ok(Flow::GoOn)
 }
 
-async fn show(repl: &Repl<'_>) -> Result<()> {
-    let (session, presenter) = (&repl.session, &repl.presenter);
+async fn show(desk: &Desk) -> Result<()> {
+    let (session, presenter) = (&desk.session, &desk.presenter);
     match session.notes().await? {
         Some(file) => presenter.text(&file.text)?,
         None => presenter.line(
@@ -36,38 +36,37 @@ async fn show(repl: &Repl<'_>) -> Result<()> {
     Ok(presenter.styled(Look::Dim, &format!("{path}{now}\n"))?)
 }
 
-async fn edit(repl: &Repl<'_>) -> Result<()> {
-    let Some(file) = repl.session.notes().await? else {
-        repl.presenter.note(Look::Yellow, "there are no notes yet; /notes update makes them");
+async fn edit(desk: &Desk) -> Result<()> {
+    let Some(file) = desk.session.notes().await? else {
+        desk.presenter.note(Look::Yellow, "there are no notes yet; /notes update makes them");
         return Ok(());
     };
-    let edited = editor::edit(&file.text, &repl.ground.variables)?;
+    let edited = editor::edit(&file.text, &desk.ground.variables, &desk.presenter)?;
     if edited.text == file.text {
-        return Ok(repl.presenter.line("nothing was changed")?);
+        return Ok(desk.presenter.line("nothing was changed")?);
     }
-    match repl.session.write_notes(&edited.text, file.expect).await {
-        Ok(()) => Ok(repl.presenter.line("the notes are changed")?),
+    match desk.session.write_notes(&edited.text, file.expect).await {
+        Ok(()) => Ok(desk.presenter.line("the notes are changed")?),
         Err(error) => Err(edited.keep(error.into())),
     }
 }
 
-async fn update(repl: &mut Repl<'_>) -> Result<()> {
-    repl.presenter
-        .styled(Look::Dim, "bringing the notes up to date; Ctrl-C leaves it running\n")?;
+async fn update(desk: &mut Desk) -> Result<()> {
+    desk.presenter.styled(Look::Dim, "bringing the notes up to date; it goes on if you leave\n")?;
     let changed = tokio::select! {
-        changed = repl.session.update_notes() => changed?,
-        _ = repl.signals.next() => return Ok(()),
+        changed = desk.session.update_notes() => changed?,
+        () = desk.stop.cancelled() => return Ok(()),
     };
     match changed {
-        Ok(true) => show(repl).await,
-        Ok(false) => Err(anyhow!("the notes were not changed: {}", why(repl))),
+        Ok(true) => show(desk).await,
+        Ok(false) => Err(anyhow!("the notes were not changed: {}", why(desk))),
         Err(error) => Err(error.into()),
     }
 }
 
 /// What became of the last update.
-fn why(repl: &Repl<'_>) -> String {
-    let tasks = repl.session.background().list();
+fn why(desk: &Desk) -> String {
+    let tasks = desk.session.background().list();
     let last = tasks.into_iter().rfind(|task| task.source == QuerySource::SessionMemory);
     match last.map(|task| task.status) {
         Some(TaskStatus::Failed { reason }) => reason,

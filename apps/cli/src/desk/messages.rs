@@ -4,7 +4,7 @@
 //! A message is named by its number in the list, by its record's id, or by
 //! the start of that.
 
-use super::{Flow, Repl};
+use super::{Desk, Flow};
 use crate::present::{Look, grouped};
 use anyhow::Result;
 use mnemon::engine::in_view::InView;
@@ -35,16 +35,16 @@ pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView, St
 }
 
 /// Lists what the model sees.
-pub(super) fn list(repl: &Repl<'_>) -> Result<Flow> {
-    show(repl, &repl.session.in_view())
+pub(super) fn list(desk: &Desk) -> Result<Flow> {
+    show(desk, &desk.session.in_view())
 }
 
-fn show(repl: &Repl<'_>, entries: &[InView]) -> Result<Flow> {
+fn show(desk: &Desk, entries: &[InView]) -> Result<Flow> {
     if entries.is_empty() {
-        repl.presenter.line("there are none")?;
+        desk.presenter.line("there are none")?;
         return Ok(Flow::GoOn);
     }
-    let with_ids = !repl.presenter.is_terminal() || repl.presenter.width() >= WIDE;
+    let with_ids = !desk.presenter.is_terminal() || desk.presenter.width() >= WIDE;
     let rows: Vec<Vec<String>> = entries
         .iter()
         .map(|entry| {
@@ -61,7 +61,7 @@ fn show(repl: &Repl<'_>, entries: &[InView]) -> Result<Flow> {
             row
         })
         .collect();
-    repl.presenter.table(&rows)?;
+    desk.presenter.table(&rows)?;
     Ok(Flow::GoOn)
 }
 
@@ -83,95 +83,95 @@ fn what(entry: &InView) -> String {
 }
 
 /// Pins a message; without a name, lists what could be.
-pub(super) async fn pin(repl: &mut Repl<'_>, name: &str) -> Result<Flow> {
-    let entries = repl.session.in_view();
+pub(super) async fn pin(desk: &mut Desk, name: &str) -> Result<Flow> {
+    let entries = desk.session.in_view();
     if name.is_empty() {
-        return show(repl, &entries);
+        return show(desk, &entries);
     }
     let done = match named(&entries, name) {
-        Ok(entry) => repl.session.pin(&entry.record).await?.map(|()| entry),
+        Ok(entry) => desk.session.pin(&entry.record).await?.map(|()| entry),
         Err(why) => Err(why),
     };
-    tell(repl, done.map(|entry| format!("message {} stays through compactions", entry.number)))
+    tell(desk, done.map(|entry| format!("message {} stays through compactions", entry.number)))
 }
 
 /// Takes a pin out; without a name, lists the pins.
-pub(super) async fn unpin(repl: &mut Repl<'_>, name: &str) -> Result<Flow> {
-    let mut entries = repl.session.in_view();
+pub(super) async fn unpin(desk: &mut Desk, name: &str) -> Result<Flow> {
+    let mut entries = desk.session.in_view();
     if name.is_empty() {
         entries.retain(|entry| entry.pinned);
-        return show(repl, &entries);
+        return show(desk, &entries);
     }
     let done = match named(&entries, name) {
         Ok(entry) if !entry.pinned => Err(format!("message {} is not pinned", entry.number)),
-        Ok(entry) => repl.session.unpin(&entry.record).await?.map(|()| entry),
+        Ok(entry) => desk.session.unpin(&entry.record).await?.map(|()| entry),
         Err(why) => Err(why),
     };
-    tell(repl, done.map(|entry| format!("message {} is no longer pinned", entry.number)))
+    tell(desk, done.map(|entry| format!("message {} is no longer pinned", entry.number)))
 }
 
 /// Takes messages out of the model's view.
-pub(super) async fn snip(repl: &mut Repl<'_>, names: &str) -> Result<Flow> {
-    let entries = repl.session.in_view();
+pub(super) async fn snip(desk: &mut Desk, names: &str) -> Result<Flow> {
+    let entries = desk.session.in_view();
     let words: Vec<&str> = names.split_whitespace().collect();
     let (from, to) = match words.as_slice() {
         [one] => (named(&entries, one), named(&entries, one)),
         [from, to] => (named(&entries, from), named(&entries, to)),
-        _ => return tell(repl, Err("name the first message and the last one".to_owned())),
+        _ => return tell(desk, Err("name the first message and the last one".to_owned())),
     };
     let done = match (from, to) {
-        (Ok(from), Ok(to)) => repl.session.snip(&from.record, &to.record).await?,
+        (Ok(from), Ok(to)) => desk.session.snip(&from.record, &to.record).await?,
         (Err(why), _) | (_, Err(why)) => Err(why),
     };
     let told = |record| format!("taken out of the model's view; /unsnip {record} puts it back");
-    tell(repl, done.map(told))
+    tell(desk, done.map(told))
 }
 
 /// Shows again what a snip hid; without a name, lists the snips.
-pub(super) async fn unsnip(repl: &mut Repl<'_>, name: &str) -> Result<Flow> {
-    let mut entries = repl.session.in_view();
+pub(super) async fn unsnip(desk: &mut Desk, name: &str) -> Result<Flow> {
+    let mut entries = desk.session.in_view();
     if name.is_empty() {
         entries.retain(|entry| entry.shown == Showing::StandsIn);
-        return show(repl, &entries);
+        return show(desk, &entries);
     }
     match named(&entries, name) {
         Ok(entry) if entry.shown == Showing::StandsIn => {
-            repl.session.undo_decision(&entry.record).await?;
-            tell(repl, Ok("the model sees it again".to_owned()))
+            desk.session.undo_decision(&entry.record).await?;
+            tell(desk, Ok("the model sees it again".to_owned()))
         }
-        Ok(entry) => tell(repl, Err(format!("message {} is no snip", entry.number))),
-        Err(why) => tell(repl, Err(why)),
+        Ok(entry) => tell(desk, Err(format!("message {} is no snip", entry.number))),
+        Err(why) => tell(desk, Err(why)),
     }
 }
 
 /// Shows what is out of view, to the person and to the model.
-pub(super) async fn expand(repl: &mut Repl<'_>, name: &str) -> Result<Flow> {
+pub(super) async fn expand(desk: &mut Desk, name: &str) -> Result<Flow> {
     if name.is_empty() {
         let why = "name what to bring back: a call's id, a record's id, or FROM..TO";
-        return tell(repl, Err(why.to_owned()));
+        return tell(desk, Err(why.to_owned()));
     }
-    let entries = repl.session.in_view();
+    let entries = desk.session.in_view();
     let entry = named(&entries, name).ok();
     if let Some(InView { number, shown: Showing::StandsIn, .. }) = entry {
         let why = format!("message {number} stands for others; /unsnip {number} puts them back");
-        return tell(repl, Err(why));
+        return tell(desk, Err(why));
     }
     let id = entry.map_or(name, |entry| entry.record.as_str());
-    let limits = std::sync::Arc::clone(&repl.session.config().limits);
-    let found = recalled::find(repl.agent.world(), &limits, repl.session.id(), id).await;
+    let limits = std::sync::Arc::clone(&desk.session.config().limits);
+    let found = recalled::find(desk.agent.world(), &limits, desk.session.id(), id).await;
     let recalled = match found {
         Ok(recalled) => recalled,
-        Err(error) => return tell(repl, Err(error.to_string())),
+        Err(error) => return tell(desk, Err(error.to_string())),
     };
-    repl.presenter.line(&recalled.text)?;
+    desk.presenter.line(&recalled.text)?;
     let most = usize::try_from(limits.offload.recall_chars).unwrap_or(usize::MAX);
     let kind = recalled.kind.as_str();
     let text = format!(
         "The person brought back the {kind} {id}, which was out of view:\n\n{}",
         capped(&recalled.text, most)
     );
-    repl.session.attach("expanded", &text, json!({"id": id, "kind": kind})).await?;
-    tell(repl, Ok("the model sees it with your next message".to_owned()))
+    desk.session.attach("expanded", &text, json!({"id": id, "kind": kind})).await?;
+    tell(desk, Ok("the model sees it with your next message".to_owned()))
 }
 
 /// A text of at most so many characters, with a word about the rest.
@@ -185,10 +185,10 @@ fn capped(text: &str, most: usize) -> String {
 }
 
 /// Says what was done, or why it was not.
-pub(super) fn tell(repl: &Repl<'_>, done: Result<String, String>) -> Result<Flow> {
+pub(super) fn tell(desk: &Desk, done: Result<String, String>) -> Result<Flow> {
     match done {
-        Ok(text) => repl.presenter.styled(Look::Dim, &format!("{text}\n"))?,
-        Err(why) => repl.presenter.note(Look::Yellow, &why),
+        Ok(text) => desk.presenter.styled(Look::Dim, &format!("{text}\n"))?,
+        Err(why) => desk.presenter.note(Look::Yellow, &why),
     }
     Ok(Flow::GoOn)
 }

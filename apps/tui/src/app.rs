@@ -1,0 +1,235 @@
+//! The state of the screen. It takes one thing at a time, and answers with
+//! what is to be done; it does no I/O.
+
+use crate::host::{CommandInfo, Welcome};
+use crate::input::Input;
+use crate::look::Look;
+use crate::page::Said;
+use crate::panel::text::TextPanel;
+use crate::panel::{Panel, PanelAct};
+use crate::question::Asked;
+use crate::status::Status;
+use crate::talk::{Kind, Talk, highlight};
+use crate::theme::Theme;
+use crate::worker::Ask;
+use browse::Browsing;
+use mnemon::kernel::ports::Answer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::Instant;
+
+mod browse;
+mod screen;
+mod told;
+mod typing;
+
+/// Lines of a command that are shown in the conversation; more get a panel.
+const NOTICE_LINES: usize = 8;
+
+/// What the driver is to do.
+pub(crate) enum Act {
+    /// Ask the worker.
+    Ask(Ask),
+    /// Stop what the worker does.
+    Stop,
+    /// Put a text on the clipboard.
+    Copy(String),
+    /// Give the terminal to another program, or take it back.
+    Said(Said),
+    /// Look for the files that can be mentioned.
+    Files,
+    /// Keep what was sent, to be found again.
+    Keep(String),
+    /// Let the person go on typing in their editor.
+    Editor(String),
+    /// Show what is in these files.
+    Open(Vec<PathBuf>),
+    /// Go to sleep until the shell wakes us.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave.
+    End,
+}
+
+/// What is going on.
+#[derive(Clone, Debug, PartialEq)]
+enum Phase {
+    /// Nothing; the person is to speak.
+    Rest,
+    /// The model is at work.
+    Turn { since: Instant, doing: String },
+    /// A command runs.
+    Command { line: String, since: Instant },
+    /// The session ends.
+    Leaving,
+}
+
+/// The screen.
+pub(crate) struct App {
+    theme: Theme,
+    welcome: Welcome,
+    talk: Talk,
+    input: Input,
+    panel: Option<Box<dyn Panel>>,
+    questions: VecDeque<Asked>,
+    /// What was typed during a turn and waits for it to end.
+    waiting: VecDeque<String>,
+    status: Option<Box<Status>>,
+    commands: Vec<CommandInfo>,
+    phase: Phase,
+    /// What the running command has written.
+    written: Vec<(Look, String)>,
+    /// The person walks through the conversation.
+    browsing: Option<Browsing>,
+    /// The key before was one that leaves when it comes twice.
+    leaving_once: bool,
+    /// The key before was Esc, at rest.
+    escaped_once: bool,
+    /// How many shell commands the person ran.
+    shells: usize,
+    /// What the person's own status line says.
+    own_line: Option<String>,
+}
+
+impl App {
+    /// An empty screen.
+    pub(crate) fn new(theme: Theme, welcome: Welcome) -> Self {
+        Self {
+            theme,
+            welcome,
+            talk: Talk::default(),
+            input: Input::default(),
+            panel: None,
+            questions: VecDeque::new(),
+            waiting: VecDeque::new(),
+            status: None,
+            commands: Vec::new(),
+            phase: Phase::Rest,
+            written: Vec::new(),
+            browsing: None,
+            leaving_once: false,
+            escaped_once: false,
+            shells: 0,
+            own_line: None,
+        }
+    }
+
+    /// Whether something moves by itself.
+    pub(crate) fn moves(&self) -> bool {
+        self.phase != Phase::Rest || self.panel.is_some() || highlight::is_busy()
+    }
+
+    /// Takes a key.
+    pub(crate) fn key(&mut self, key: KeyEvent) -> Vec<Act> {
+        let once = std::mem::take(&mut self.leaving_once);
+        if key.modifiers == KeyModifiers::CONTROL
+            && let KeyCode::Char(letter @ ('c' | 'd')) = key.code
+            && let Some(acts) = self.leaving(letter, once)
+        {
+            return acts;
+        }
+        if let Some(asked) = self.questions.front_mut() {
+            if let Some(answer) = asked.key(key)
+                && let Some(asked) = self.questions.pop_front()
+            {
+                asked.answer(answer);
+            }
+            return Vec::new();
+        }
+        if let Some(panel) = &mut self.panel {
+            let act = panel.key(key);
+            return self.panel_act(act);
+        }
+        if self.browsing.is_some() {
+            return self.browse(key);
+        }
+        self.typed(key)
+    }
+
+    /// Ctrl-C and Ctrl-D: stop, clear, and twice leave.
+    fn leaving(&mut self, letter: char, once: bool) -> Option<Vec<Act>> {
+        if letter == 'd' && !self.input.is_empty() {
+            return None;
+        }
+        if self.phase == Phase::Leaving {
+            return Some(vec![Act::Stop, Act::End]);
+        }
+        if letter == 'c' && self.panel.take().is_some() {
+            return Some(Vec::new());
+        }
+        if letter == 'c' && self.phase != Phase::Rest {
+            self.deny_all("the person stopped the turn");
+            return Some(vec![Act::Stop]);
+        }
+        if letter == 'c' && !self.input.is_empty() {
+            self.input.set("");
+            return Some(Vec::new());
+        }
+        if letter == 'c' && !once {
+            self.leaving_once = true;
+            return Some(Vec::new());
+        }
+        Some(self.leave())
+    }
+
+    fn leave(&mut self) -> Vec<Act> {
+        self.deny_all("the person left");
+        self.phase = Phase::Leaving;
+        vec![Act::Stop, Act::Ask(Ask::Leave)]
+    }
+
+    fn deny_all(&mut self, reason: &str) {
+        for asked in self.questions.drain(..) {
+            asked.answer(Answer::Deny { reason: reason.to_owned() });
+        }
+    }
+
+    fn panel_act(&mut self, act: PanelAct) -> Vec<Act> {
+        match act {
+            PanelAct::Stay => Vec::new(),
+            PanelAct::Close => {
+                self.panel = None;
+                Vec::new()
+            }
+            PanelAct::Show(panel) => {
+                self.panel = Some(panel);
+                Vec::new()
+            }
+            PanelAct::Ask(ask) => vec![Act::Ask(ask)],
+            PanelAct::CloseAnd(ask) => {
+                self.panel = None;
+                vec![Act::Ask(ask)]
+            }
+            PanelAct::Put(text) => {
+                self.panel = None;
+                self.input.set(&text);
+                Vec::new()
+            }
+            PanelAct::Copy(text) => vec![Act::Copy(text)],
+        }
+    }
+
+    fn command(&mut self, line: &str) -> Vec<Act> {
+        let line = line.trim().to_owned();
+        self.written.clear();
+        self.phase = Phase::Command { line: line.clone(), since: Instant::now() };
+        vec![Act::Ask(Ask::Command(line))]
+    }
+
+    /// Shows what a command wrote.
+    fn show_written(&mut self, title: &str) {
+        let written = std::mem::take(&mut self.written);
+        let lines: usize = written.iter().map(|(_, text)| text.matches('\n').count()).sum();
+        if lines > NOTICE_LINES {
+            self.panel = Some(Box::new(TextPanel::new(format!("/{title}"), written)));
+        } else if !written.is_empty() {
+            self.talk.push(Kind::Notice(written));
+        }
+    }
+
+    fn notice(&mut self, look: Look, text: impl Into<String>) {
+        self.talk.push(Kind::Notice(vec![(look, text.into())]));
+    }
+}

@@ -1,0 +1,85 @@
+//! What the footer says, as far as it is known: taken from the session when it
+//! is at rest, and brought up to date by what the engine tells.
+
+use crate::host::Host;
+use mnemon::engine::context_view::ContextView;
+use mnemon::kernel::settings::PermissionMode;
+use mnemon::kernel::usage::Booking;
+use mnemon::kernel::{QuerySource, Window};
+use mnemon::{Background, MemorySwitch, Queue, SessionId};
+
+/// The state of a session, without the session.
+#[derive(Clone)]
+#[expect(dead_code, reason = "panels are on their way")]
+pub(crate) struct Status {
+    pub(crate) session: SessionId,
+    pub(crate) model: String,
+    pub(crate) cwd: String,
+    pub(crate) branch: Option<String>,
+    pub(crate) mode: PermissionMode,
+    pub(crate) memory: MemorySwitch,
+    pub(crate) window: Window,
+    /// Tokens in the window.
+    pub(crate) used: u64,
+    /// Dollars, all in all.
+    pub(crate) cost: f64,
+    /// Dollars for what ran in the background.
+    pub(crate) background_cost: f64,
+    /// The share of the last prompt that came from the cache.
+    pub(crate) hit_rate: Option<f64>,
+    pub(crate) context: ContextView,
+    pub(crate) background: Background,
+    pub(crate) queue: Queue,
+}
+
+impl Status {
+    /// The state of a host's session now.
+    pub(crate) fn of(host: &dyn Host) -> Self {
+        let session = host.session();
+        let context = session.context_view();
+        let (mut cost, mut background_cost) = (0.0, 0.0);
+        for (source, _, line) in session.ledger().lines() {
+            cost += line.cost.0;
+            if source.parse::<QuerySource>().is_ok_and(|source| source.is_background()) {
+                background_cost += line.cost.0;
+            }
+        }
+        Self {
+            session: session.id().clone(),
+            model: host.model_name(),
+            cwd: session.config().surroundings.cwd.clone(),
+            branch: host.agent().repo().and_then(|repo| repo.branch.clone()),
+            mode: session.mode(),
+            memory: session.memory_switch(),
+            window: session.window(),
+            used: context.used.0,
+            cost,
+            background_cost,
+            hit_rate: None,
+            context,
+            background: session.background().clone(),
+            queue: session.queue(),
+        }
+    }
+
+    /// Takes over what is known better from before.
+    pub(crate) fn after(mut self, before: &Self) -> Self {
+        if self.session == before.session {
+            self.hit_rate = before.hit_rate;
+        }
+        self
+    }
+
+    /// A request was paid for.
+    pub(crate) fn booked(&mut self, booking: &Booking) {
+        let cost = booking.cost.map_or(0.0, |cost| cost.0);
+        self.cost += cost;
+        if booking.source.is_background() {
+            self.background_cost += cost;
+        }
+        if booking.source == QuerySource::Main {
+            self.used = booking.usage.total().0;
+            self.hit_rate = Some(booking.usage.hit_rate());
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The terminal itself: taken over at the start, given back whatever happens.
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{
+    self, DisableBracketedPaste, EnableBracketedPaste, Event as TermEvent,
+};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use std::io::{self, Stdout, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// How long the reader of keys waits before it looks whether it shall pause.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// Whether the screen is ours, for whoever has to give it back.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The screen, taken over.
+pub(crate) struct Screen {
+    pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    /// Takes the screen over; a panic gives it back before it is told.
+    pub(crate) fn take() -> io::Result<Self> {
+        enter()?;
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(io::stdout()))? })
+    }
+
+    /// Leaves the screen to another program.
+    pub(crate) fn leave() {
+        give_back();
+    }
+
+    /// Comes back from that.
+    pub(crate) fn come_back(&mut self) -> io::Result<()> {
+        enter()?;
+        self.terminal.clear()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn enter() -> io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::SeqCst);
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+}
+
+fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let mut out = io::stdout();
+        // There is nobody to be told that this failed.
+        let _ = execute!(
+            out,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            ratatui::crossterm::cursor::Show
+        );
+        let _ = disable_raw_mode();
+        let _ = out.flush();
+    }
+}
+
+/// Puts a text on the clipboard of the terminal, wherever that runs (OSC 52).
+pub(crate) fn copy(encoded: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    write!(out, "\u{1b}]52;c;{encoded}\u{7}")?;
+    out.flush()
+}
+
+/// Stops the program until the shell wakes it.
+pub(crate) fn suspend() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        if let Err(error) = kill_process(getpid(), Signal::TSTP) {
+            tracing::warn!(%error, "the program could not be put to sleep");
+        }
+    }
+}
+
+const READ: u8 = 0;
+const PAUSE: u8 = 1;
+const PAUSED: u8 = 2;
+const END: u8 = 3;
+
+/// Keys, read by a thread of their own.
+pub(crate) struct Keys {
+    receiver: UnboundedReceiver<TermEvent>,
+    state: Arc<AtomicU8>,
+}
+
+impl Keys {
+    /// Starts to read.
+    pub(crate) fn start() -> Self {
+        let (sender, receiver) = unbounded_channel();
+        let state = Arc::new(AtomicU8::new(READ));
+        let own = Arc::clone(&state);
+        std::thread::spawn(move || read(&sender, &own));
+        Self { receiver, state }
+    }
+
+    /// The next one; none when the terminal is gone.
+    pub(crate) async fn next(&mut self) -> Option<TermEvent> {
+        self.receiver.recv().await
+    }
+
+    /// One that is there already.
+    pub(crate) fn ready(&mut self) -> Option<TermEvent> {
+        self.receiver.try_recv().ok()
+    }
+
+    /// Stops reading, so that another program gets the keys.
+    pub(crate) async fn pause(&self) {
+        self.state.store(PAUSE, Ordering::SeqCst);
+        // One that has ended reads no more either.
+        while self.state.load(Ordering::SeqCst) == PAUSE && !self.receiver.is_closed() {
+            tokio::time::sleep(LOOK / 5).await;
+        }
+    }
+
+    /// Reads on.
+    pub(crate) fn go_on(&self) {
+        self.state.store(READ, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        self.state.store(END, Ordering::SeqCst);
+    }
+}
+
+fn read(sender: &UnboundedSender<TermEvent>, state: &AtomicU8) {
+    loop {
+        match state.load(Ordering::SeqCst) {
+            END => return,
+            READ => {}
+            _ => {
+                state.store(PAUSED, Ordering::SeqCst);
+                while state.load(Ordering::SeqCst) == PAUSED {
+                    std::thread::sleep(LOOK);
+                }
+                continue;
+            }
+        }
+        let came = match event::poll(LOOK) {
+            Ok(true) => event::read(),
+            Ok(false) => continue,
+            Err(error) => Err(error),
+        };
+        // The terminal is gone, or nobody reads.
+        if came.is_ok_and(|event| sender.send(event).is_ok()) {
+            continue;
+        }
+        state.store(END, Ordering::SeqCst);
+        return;
+    }
+}

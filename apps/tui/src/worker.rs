@@ -1,0 +1,290 @@
+//! The owner of the session: runs turns and commands one after the other, away
+//! from the screen, and tells what happens.
+
+use crate::asking::Question;
+use crate::host::{CommandInfo, Host, Next};
+use crate::look::Look;
+use crate::page::{Page, Said};
+use crate::panel::Panel;
+use crate::status::Status;
+use crate::statusline;
+use crate::talk::Cell;
+use crate::talk::history;
+use futures_util::StreamExt;
+use mnemon::engine::event::Kept;
+use mnemon::kernel::ToolUseId;
+use mnemon::kernel::ports::{Confinement, Exit, ShellCommand};
+use mnemon::kernel::settings::PermissionMode;
+use mnemon::{CancellationToken, Event, SessionId, Turn, TurnEnd};
+use serde_json::json;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+/// Something to do with the session at rest, which ends in a panel.
+pub(crate) type Looking = Box<dyn FnOnce(&mut dyn Host) -> Box<dyn Panel> + Send>;
+
+/// What the worker is asked for.
+#[expect(dead_code, reason = "panels are on their way")]
+pub(crate) enum Ask {
+    /// A turn with this prompt.
+    Turn(String),
+    /// A slash command, without the slash.
+    Command(String),
+    /// To go on with another session.
+    Resume(SessionId),
+    /// To look at the session and make a panel of it.
+    Look(Looking),
+    /// A command for the shell, by the person.
+    Shell { id: String, command: String },
+    /// Something to remember, by the person.
+    Remember(String),
+    /// What tools may do from here on.
+    Mode(PermissionMode),
+    /// To end.
+    Leave,
+}
+
+/// What the screen is told.
+pub(crate) enum Told {
+    /// Something happened in a turn or in the background.
+    Event(Box<Event>),
+    /// A command writes.
+    Said(Said),
+    /// A tool asks.
+    Question(Question),
+    /// A turn begins without a word of the person.
+    WentOn,
+    /// A turn ended; or it could not be run.
+    TurnEnded(Result<Box<TurnEnd>, String>),
+    /// A command ended, or failed with a message.
+    CommandEnded(Result<Next, String>),
+    /// The state of the session at rest.
+    Status(Box<Status>),
+    /// Another conversation is shown from here on.
+    Changed(Vec<Cell>, Vec<CommandInfo>),
+    /// Something to look at.
+    Panel(Box<dyn Panel>),
+    /// Files that can be mentioned.
+    Files(Vec<String>),
+    /// A command of the person's shell is done.
+    Shell { id: String, text: String, failed: bool, took: Duration },
+    /// What the person's own status line says.
+    StatusLine(String),
+    /// The session has ended.
+    Left,
+}
+
+/// Stops what the worker is doing.
+#[derive(Clone, Default)]
+pub(crate) struct Brake(Arc<Mutex<CancellationToken>>);
+
+impl Brake {
+    /// Stops it.
+    pub(crate) fn pull(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).cancel();
+    }
+
+    fn set(&self, token: CancellationToken) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = token;
+    }
+}
+
+/// The worker.
+pub(crate) struct Worker {
+    pub(crate) host: Box<dyn Host>,
+    pub(crate) asks: UnboundedReceiver<Ask>,
+    pub(crate) telling: UnboundedSender<Told>,
+    pub(crate) brake: Brake,
+    /// Columns for commands that write.
+    pub(crate) width: usize,
+}
+
+impl Worker {
+    /// Works until it is told to leave or nobody is there to be told.
+    pub(crate) async fn run(mut self) -> Box<dyn Host> {
+        self.host.session_mut().open_mail().await;
+        self.changed();
+        // News that led to nothing are not asked for again and again.
+        let mut listens = true;
+        loop {
+            let ask = tokio::select! {
+                biased;
+                ask = self.asks.recv() => ask,
+                () = self.host.session().news(), if listens => {
+                    self.tell(Told::WentOn);
+                    listens = self.turn(None).await > 0;
+                    continue;
+                }
+            };
+            listens = true;
+            match ask {
+                Some(Ask::Turn(prompt)) => {
+                    self.turn(Some(prompt)).await;
+                }
+                Some(Ask::Command(line)) => self.command(&line).await,
+                Some(Ask::Resume(id)) => self.resume(id).await,
+                Some(Ask::Look(look)) => {
+                    let panel = look(self.host.as_mut());
+                    self.tell(Told::Panel(panel));
+                }
+                Some(Ask::Shell { id, command }) => self.shell(&id, &command).await,
+                Some(Ask::Remember(text)) => self.remember(&text).await,
+                Some(Ask::Mode(mode)) => self.mode(mode),
+                Some(Ask::Leave) | None => break,
+            }
+        }
+        self.leave().await;
+        self.tell(Told::Left);
+        self.host
+    }
+
+    fn tell(&self, told: Told) {
+        // A screen that is gone needs no word.
+        let _ = self.telling.send(told);
+    }
+
+    /// A turn; and how many requests it took.
+    async fn turn(&mut self, prompt: Option<String>) -> u32 {
+        let telling = self.telling.clone();
+        let mut turn = match prompt {
+            Some(prompt) => Turn::new(self.host.session_mut(), prompt),
+            None => Turn::go_on(self.host.session_mut()),
+        };
+        self.brake.set(turn.canceller());
+        while let Some(event) = turn.next().await {
+            let _ = telling.send(Told::Event(Box::new(event)));
+        }
+        let end = turn.end().await.map(Box::new).map_err(|error| error.to_string());
+        let requests = end.as_ref().map_or(0, |end| end.requests);
+        self.report();
+        self.tell(Told::TurnEnded(end));
+        self.watch_background();
+        requests
+    }
+
+    /// Events of the background go on while the session rests.
+    fn watch_background(&mut self) {
+        let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
+        self.host.session_mut().watch(sender);
+        let telling = self.telling.clone();
+        // It ends with the sender, which the next turn replaces.
+        tokio::spawn(async move {
+            while let Some(event) = events.recv().await {
+                let _ = telling.send(Told::Event(Box::new(event)));
+            }
+        });
+    }
+
+    fn page(&self) -> (Page, CancellationToken) {
+        let stop = CancellationToken::new();
+        self.brake.set(stop.clone());
+        (Page::new(self.telling.clone(), self.width), stop)
+    }
+
+    async fn command(&mut self, line: &str) {
+        let before = self.host.session().id().clone();
+        let (page, stop) = self.page();
+        let done = self.host.command(line, page, stop).await;
+        if *self.host.session().id() == before {
+            self.report();
+        } else {
+            self.host.session_mut().open_mail().await;
+            self.changed();
+        }
+        self.tell(Told::CommandEnded(done.map_err(|error| format!("{error:#}"))));
+        self.watch_background();
+    }
+
+    async fn resume(&mut self, id: SessionId) {
+        let (page, stop) = self.page();
+        let done = self.host.resume(id, page, stop).await;
+        self.host.session_mut().open_mail().await;
+        self.changed();
+        let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
+        self.tell(Told::CommandEnded(done));
+        self.watch_background();
+    }
+
+    /// Runs a command of the person, and lets the model know with the next
+    /// message.
+    async fn shell(&mut self, id: &str, command: &str) {
+        let (_, stop) = self.page();
+        let input = json!({"command": command});
+        let (call, name) = (ToolUseId::new(id), "Shell".to_owned());
+        self.tell(Told::Event(Box::new(Event::ToolStarted { id: call, name, input })));
+        let limits = &self.host.session().config().limits;
+        let asked = ShellCommand {
+            command: command.to_owned(),
+            cwd: self.host.session().context().cwd(),
+            timeout: None,
+            output_bytes: limits.shell_output_bytes,
+            confinement: Confinement::Free,
+        };
+        let shell = Arc::clone(&self.host.agent().world().shell);
+        let ran = tokio::select! {
+            ran = shell.run(asked) => ran.map_err(|error| error.to_string()),
+            () = stop.cancelled() => Err("stopped".to_owned()),
+        };
+        let (text, failed, took) = match ran {
+            Ok(done) => (done.text, done.exit != Exit::Code(0), done.duration),
+            Err(why) => (why, true, Duration::ZERO),
+        };
+        let said = format!("The person ran `{command}` in their shell. It printed:\n\n{text}");
+        let data = json!({"command": command});
+        if let Err(error) = self.host.session_mut().attach("shell_command", &said, data).await {
+            self.tell(Told::Said(Said::Text(Look::Red, format!("error: {error}\n"))));
+        }
+        self.tell(Told::Shell { id: id.to_owned(), text, failed, took });
+    }
+
+    async fn remember(&mut self, text: &str) {
+        let kept = self.host.remember(text).await;
+        if let Ok(path) = &kept {
+            let event = Event::Remembered { paths: vec![path.clone()], how: Kept::Saved };
+            self.tell(Told::Event(Box::new(event)));
+        }
+        let done = kept.map(|_| Next::GoOn).map_err(|error| format!("{error:#}"));
+        self.tell(Told::CommandEnded(done));
+    }
+
+    fn mode(&mut self, mode: PermissionMode) {
+        let session = self.host.session_mut();
+        match mode {
+            PermissionMode::Plan => session.start_planning(),
+            other => {
+                session.stop_planning();
+                session.permit_mut().set_mode(other);
+            }
+        }
+        self.report();
+    }
+
+    /// Tells where things stand, and lets the person's own line say it too.
+    fn report(&self) {
+        let status = Status::of(self.host.as_ref());
+        if let Some((hooks, call)) = statusline::call(self.host.as_ref(), &status) {
+            let telling = self.telling.clone();
+            // It ends by its time limit at the latest.
+            tokio::spawn(async move {
+                if let Some(line) = statusline::run(hooks, call).await {
+                    let _ = telling.send(Told::StatusLine(line));
+                }
+            });
+        }
+        self.tell(Told::Status(Box::new(status)));
+    }
+
+    fn changed(&self) {
+        let cells = history::cells(self.host.session());
+        self.report();
+        self.tell(Told::Changed(cells, self.host.commands()));
+    }
+
+    async fn leave(&mut self) {
+        let (page, stop) = self.page();
+        if let Err(error) = self.host.finish(page, stop).await {
+            tracing::warn!(%error, "the session did not end well");
+        }
+    }
+}
