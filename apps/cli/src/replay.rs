@@ -279,12 +279,16 @@ fn explain(lane: &LaneReport, presenter: &Presenter) -> Result<()> {
     if lane.moments.is_empty() {
         return Ok(presenter.line("nothing had a price")?);
     }
+    let mut advice = "";
     for moment in &lane.moments {
         let at = moment.at.strftime("%Y-%m-%d %H:%M:%SZ");
         let (usd, round) = (moment.usd, moment.round + 1);
         presenter.line(&format!("{usd:>9.4} USD  request {round:>4}  {at}  {}", moment.what))?;
-        presenter
-            .styled(Look::Dim, &format!("               would have helped: {}\n", moment.avoid))?;
+        // What was just said is not said again.
+        if std::mem::replace(&mut advice, &moment.avoid) != moment.avoid {
+            let helped = format!("               would have helped: {}\n", moment.avoid);
+            presenter.styled(Look::Dim, &helped)?;
+        }
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn q10_t6_lines_that_say_nothing_and_copies_are_passed_over() {
+    fn q10_lines_that_say_nothing_are_passed_over() {
         let line = |own: serde_json::Value| own.to_string().into_bytes();
         let user = json!({"type": "user", "uuid": "u", "timestamp": "2026-01-01T00:00:00Z",
             "message": {"role": "user", "content": "compact_boundary"}});

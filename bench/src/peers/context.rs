@@ -51,7 +51,7 @@ pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
     let mut writer = Writer::new(MODEL, Timestamp::UNIX_EPOCH);
     let records: Vec<Record> = (0..ROUNDS).flat_map(|round| writer.round(round)).collect();
     let input = session(&records).to_string();
-    let found = place.python(&["langchain"]).and_then(|python| {
+    let found = place.python("py-langchain", &["langchain"]).and_then(|python| {
         let mut command = Command::new(python);
         place.run(command.arg(Place::script("langchain_context.py")), &input)
     });

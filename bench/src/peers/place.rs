@@ -55,9 +55,9 @@ impl Place {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
     }
 
-    /// A Python that has these packages; else why not.
-    pub(crate) fn python(&self, packages: &[&str]) -> Result<PathBuf, String> {
-        let venv = self.root.join("py");
+    /// A Python of a folder of its own that has these packages; else why not.
+    pub(crate) fn python(&self, folder: &str, packages: &[&str]) -> Result<PathBuf, String> {
+        let venv = self.root.join(folder);
         let python = venv.join("bin/python");
         if !python.exists() {
             self.install(Command::new(newest_python()).args(["-m", "venv"]).arg(&venv))?;

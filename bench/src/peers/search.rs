@@ -1,4 +1,5 @@
-//! Searching memories: mem0 and basic-memory over the files that ours reads.
+//! Searching memories: mem0, and basic-memory where it can be installed, over
+//! the files that ours reads.
 
 use super::Row;
 use super::place::Place;
@@ -44,50 +45,35 @@ pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
         program.add(recall::of_program(&home)?);
     }
     let notes = memories.dir(Scope::Project);
-    let peers = [
-        (
-            "mem0",
-            &["mem0ai", "langchain"][..],
-            "mem0_search.py",
-            "search, running",
-            running.median(),
-        ),
-        (
-            "basic-memory",
-            &["basic-memory"],
-            "basic_memory_search.py",
-            "search, new process",
-            program.median(),
-        ),
-    ];
-    let mut rows = Vec::new();
-    for (peer, packages, script, what, ours) in peers {
-        rows.push(match search(place, packages, script, &notes)? {
-            Ok((version, theirs)) => {
-                Row { peer, version, what, theirs: ms(theirs), ours: ms(ours) }
-            }
-            Err(why) => Row::skipped(peer, what, &why),
-        });
-    }
-    Ok(rows)
+    let mem0 = match mem0(place, &notes)? {
+        Ok((version, theirs)) => {
+            let (theirs, ours) = (ms(theirs), ms(running.median()));
+            Row { peer: "mem0", version, what: RUNNING, theirs, ours }
+        }
+        Err(why) => Row::skipped("mem0", RUNNING, &why),
+    };
+    // It could be installed nowhere yet where this was tried, so nothing drives it.
+    let why = place.python("py-basic-memory", &["basic-memory"]);
+    let why = why.err().unwrap_or_else(|| "it can be installed now; nothing drives it yet".into());
+    let mut basic = Row::skipped("basic-memory", NEW, &why);
+    basic.ours = ms(program.median());
+    Ok(vec![mem0, basic])
 }
 
-/// One peer over the notes: its version and its median; else why not.
-fn search(
-    place: &Place,
-    packages: &[&str],
-    script: &str,
-    notes: &Path,
-) -> Result<Result<(String, Duration), String>> {
+const RUNNING: &str = "search, running";
+const NEW: &str = "search, new process";
+
+/// mem0 over the notes: its version and its median; else why not.
+fn mem0(place: &Place, notes: &Path) -> Result<Result<(String, Duration), String>> {
     let store = place.root().join("store");
     if store.exists() {
         std::fs::remove_dir_all(&store)?;
     }
     std::fs::create_dir_all(&store)?;
     let queries = json!(vec![recall::QUERY; RUNS]).to_string();
-    let found = place.python(packages).and_then(|python| {
+    let found = place.python("py-mem0", &["mem0ai", "langchain"]).and_then(|python| {
         let mut command = Command::new(python);
-        command.arg(Place::script(script)).arg(notes).arg(store.join("of")).arg(queries);
+        command.arg(Place::script("mem0_search.py")).arg(notes).arg(store.join("of")).arg(queries);
         place.run(&mut command, "")
     });
     let text = match found {

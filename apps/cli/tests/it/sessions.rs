@@ -177,7 +177,7 @@ fn age(path: &std::path::Path, days: u64) {
 }
 
 #[test]
-fn q11_old_sessions_go_at_the_start_of_a_conversation_once_a_day() {
+fn q11_at_the_start_of_a_conversation_old_sessions_go_once_a_day() {
     let desk = Desk::offline();
     session_of(&desk, &["one"]);
     let old = desk.transcripts()[0].clone();
@@ -202,7 +202,7 @@ fn q11_old_sessions_go_at_the_start_of_a_conversation_once_a_day() {
 }
 
 #[test]
-fn q11_old_sessions_go_by_hand() {
+fn q11_old_sessions_go_at_the_start_of_a_conversation_and_by_hand() {
     let desk = Desk::offline();
     let first = session_of(&desk, &["one"]);
     let old = desk.transcripts()[0].clone();
