@@ -58,7 +58,7 @@ fn i4_instructions_that_stand_in_two_files_are_named() {
     desk.files.write("CLAUDE.local.md", &format!("# Mine\n{text}- And one of my own.\n")).unwrap();
     let found = finding(&desk, "repeats 8 of its lines from");
     assert_eq!((&found["area"], &found["severity"]), (&json!("instructions"), &json!("warning")));
-    assert!(found["fix"].as_str().unwrap().contains("@"), "{found}");
+    assert!(found["fix"].as_str().unwrap().contains('@'), "{found}");
     desk.files.write("CLAUDE.local.md", "- Other things, that nobody else says.\n").unwrap();
     assert!(!desk.run(&["doctor"]).ok().out.contains("repeats"));
 }
