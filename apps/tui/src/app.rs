@@ -6,7 +6,7 @@ use crate::input::{Input, Typed};
 use crate::look::Look;
 use crate::page::Said;
 use crate::panel::text::TextPanel;
-use crate::panel::{Panel, PanelAct};
+use crate::panel::{Job, Panel};
 use crate::question::Asked;
 use crate::status::Status;
 use crate::talk::{Kind, Talk};
@@ -18,6 +18,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::VecDeque;
 use std::time::Instant;
 
+mod commanding;
 mod screen;
 mod told;
 
@@ -28,6 +29,8 @@ const NOTICE_LINES: usize = 8;
 pub(crate) enum Act {
     /// Ask the worker.
     Ask(Ask),
+    /// Do something beside the screen.
+    Do(Job),
     /// Stop what the worker does.
     Stop,
     /// Put a text on the clipboard.
@@ -213,38 +216,13 @@ impl App {
         Vec::new()
     }
 
-    fn panel_act(&mut self, act: PanelAct) -> Vec<Act> {
-        match act {
-            PanelAct::Stay => Vec::new(),
-            PanelAct::Close => {
-                self.panel = None;
-                Vec::new()
-            }
-            PanelAct::Show(panel) => {
-                self.panel = Some(panel);
-                Vec::new()
-            }
-            PanelAct::Ask(ask) => vec![Act::Ask(ask)],
-            PanelAct::CloseAnd(ask) => {
-                self.panel = None;
-                vec![Act::Ask(ask)]
-            }
-            PanelAct::Put(text) => {
-                self.panel = None;
-                self.input.set(&text);
-                Vec::new()
-            }
-            PanelAct::Copy(text) => vec![Act::Copy(text)],
-        }
-    }
-
     /// Sends what was typed: a command, or a prompt.
     pub(crate) fn send(&mut self, text: String) -> Vec<Act> {
         self.talk.go_to_end();
         match (&self.phase, text.trim().strip_prefix('/')) {
-            (Phase::Rest, Some(command)) => self.command(command),
-            (Phase::Rest, None) => self.turn(&text),
             (Phase::Leaving, _) => Vec::new(),
+            (_, Some(command)) => self.command(&command.to_owned()),
+            (Phase::Rest, None) => self.turn(&text),
             (Phase::Turn { .. }, None) => {
                 if let Some(status) = &self.status {
                     status.queue.push(text.clone());
@@ -252,18 +230,11 @@ impl App {
                 }
                 Vec::new()
             }
-            (Phase::Turn { .. } | Phase::Command { .. }, _) => {
+            (Phase::Command { .. }, None) => {
                 self.waiting.push_back(text);
                 Vec::new()
             }
         }
-    }
-
-    fn command(&mut self, line: &str) -> Vec<Act> {
-        let line = line.trim().to_owned();
-        self.written.clear();
-        self.phase = Phase::Command { line: line.clone(), since: Instant::now() };
-        vec![Act::Ask(Ask::Command(line))]
     }
 
     fn turn(&mut self, prompt: &str) -> Vec<Act> {

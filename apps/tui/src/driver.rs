@@ -4,7 +4,7 @@
 use crate::app::{Act, App};
 use crate::asking::Question;
 use crate::host::{Host, Welcome};
-use crate::page::Said;
+use crate::page::{Page, Said};
 use crate::term::{self, Keys, Screen};
 use crate::theme::Theme;
 use crate::worker::{Ask, Brake, Told, Worker};
@@ -14,6 +14,7 @@ use ratatui::crossterm::event::Event as TermEvent;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// The shortest time between two frames.
@@ -60,7 +61,16 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
     };
     let working = tokio::spawn(worker.run());
     let app = App::new(Theme::new(start.colours), start.welcome);
-    let mut driver = Driver { app, keys: Keys::start(), asks, brake, tolds, end: None };
+    let mut driver = Driver {
+        app,
+        keys: Keys::start(),
+        asks,
+        brake,
+        tolds,
+        telling: telling.clone(),
+        jobs: JoinSet::new(),
+        end: None,
+    };
     let mut questions = start.questions;
     tokio::spawn(async move {
         while let Some(question) = questions.recv().await {
@@ -84,6 +94,9 @@ struct Driver {
     asks: UnboundedSender<Ask>,
     brake: Brake,
     tolds: UnboundedReceiver<Told>,
+    telling: UnboundedSender<Told>,
+    /// What panels wait for; it ends with the screen.
+    jobs: JoinSet<()>,
     /// The session has ended, or nobody is there any more.
     end: Option<()>,
 }
@@ -146,6 +159,16 @@ impl Driver {
             match act {
                 Act::Ask(ask) => {
                     let _ = self.asks.send(ask);
+                }
+                Act::Do(job) => {
+                    let width = usize::from(screen.terminal.size()?.width);
+                    let done = job(Page::new(self.telling.clone(), width));
+                    let telling = self.telling.clone();
+                    while self.jobs.try_join_next().is_some() {}
+                    self.jobs.spawn(async move {
+                        done.await;
+                        let _ = telling.send(Told::Looked);
+                    });
                 }
                 Act::Stop => self.brake.pull(),
                 Act::Copy(text) => term::copy(&STANDARD.encode(text))?,

@@ -1,7 +1,6 @@
 //! What the engine and the commands tell, on the screen.
 
 use super::{Act, App, Phase};
-use crate::host::Next;
 use crate::look::Look;
 use crate::page::Said;
 use crate::question::Asked;
@@ -27,13 +26,17 @@ impl App {
                     Some(before) => status.after(&before),
                     None => *status,
                 };
-                self.status = Some(Box::new(status));
+                let first = self.status.replace(Box::new(status)).is_none();
+                if first && self.phase == Phase::Rest {
+                    return self.next_waiting();
+                }
             }
             Told::Changed(cells, commands) => {
                 self.commands = commands;
                 self.talk.replace(cells);
             }
-            Told::Panel(panel) => self.panel = Some(panel),
+            // The next frame shows it.
+            Told::Looked => {}
             Told::Left => return vec![Act::End],
         }
         Vec::new()
@@ -67,24 +70,8 @@ impl App {
         self.next_waiting()
     }
 
-    fn next_waiting(&mut self) -> Vec<Act> {
+    pub(super) fn next_waiting(&mut self) -> Vec<Act> {
         self.waiting.pop_front().map(|text| self.send(text)).unwrap_or_default()
-    }
-
-    fn command_ended(&mut self, done: Result<Next, String>) -> Vec<Act> {
-        let phase = std::mem::replace(&mut self.phase, Phase::Rest);
-        let title = match &phase {
-            Phase::Command { line, .. } => line.clone(),
-            _ => String::new(),
-        };
-        self.show_written(&title);
-        match done {
-            Err(why) => self.notice(Look::Red, format!("error: {why}")),
-            Ok(Next::Quit) => return self.leave(),
-            Ok(Next::Say(prompt)) => return self.turn(&prompt),
-            Ok(Next::GoOn | Next::Choose(_) | Next::Watch(_)) => {}
-        }
-        self.next_waiting()
     }
 
     fn event(&mut self, event: Event) {
