@@ -2,7 +2,7 @@
 //! what is to be done; it does no I/O.
 
 use crate::host::{CommandInfo, Welcome};
-use crate::input::{Input, Typed};
+use crate::input::Input;
 use crate::look::Look;
 use crate::page::Said;
 use crate::panel::text::TextPanel;
@@ -12,7 +12,6 @@ use crate::status::Status;
 use crate::talk::{Kind, Talk};
 use crate::theme::Theme;
 use crate::worker::Ask;
-use mnemon::Block;
 use mnemon::kernel::ports::Answer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::VecDeque;
@@ -21,6 +20,7 @@ use std::time::Instant;
 mod commanding;
 mod screen;
 mod told;
+mod typing;
 
 /// Lines of a command that are shown in the conversation; more get a panel.
 const NOTICE_LINES: usize = 8;
@@ -37,6 +37,16 @@ pub(crate) enum Act {
     Copy(String),
     /// Give the terminal to another program, or take it back.
     Said(Said),
+    /// Look for the files that can be mentioned.
+    Files,
+    /// Keep what was sent, to be found again.
+    Keep(String),
+    /// Let the person go on typing in their editor.
+    Editor(String),
+    /// Go to sleep until the shell wakes us.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
     /// Leave.
     End,
 }
@@ -73,6 +83,10 @@ pub(crate) struct App {
     browsing: bool,
     /// The key before was one that leaves when it comes twice.
     leaving_once: bool,
+    /// The key before was Esc, at rest.
+    escaped_once: bool,
+    /// How many shell commands the person ran.
+    shells: usize,
 }
 
 impl App {
@@ -92,6 +106,8 @@ impl App {
             written: Vec::new(),
             browsing: false,
             leaving_once: false,
+            escaped_once: false,
+            shells: 0,
         }
     }
 
@@ -124,19 +140,7 @@ impl App {
         if self.browsing {
             return self.browse(key);
         }
-        match self.input.key(key) {
-            Typed::Nothing => Vec::new(),
-            Typed::Sent(text) => self.send(text),
-            Typed::Passed => self.passed(key),
-        }
-    }
-
-    /// Takes a text that was pasted.
-    pub(crate) fn paste(&mut self, text: &str) -> Vec<Act> {
-        if self.panel.is_none() && self.questions.is_empty() {
-            self.input.paste(text);
-        }
-        Vec::new()
+        self.typed(key)
     }
 
     /// Ctrl-C and Ctrl-D: stop, clear, and twice leave.
@@ -177,17 +181,6 @@ impl App {
         }
     }
 
-    /// A key that means nothing to the input.
-    fn passed(&mut self, key: KeyEvent) -> Vec<Act> {
-        match key.code {
-            KeyCode::Esc if self.phase != Phase::Rest => return vec![Act::Stop],
-            KeyCode::PageUp => self.talk.page(-1, self.theme),
-            KeyCode::PageDown => self.talk.page(1, self.theme),
-            _ => {}
-        }
-        Vec::new()
-    }
-
     /// A key while the person walks through the conversation.
     fn browse(&mut self, key: KeyEvent) -> Vec<Act> {
         match key.code {
@@ -214,34 +207,6 @@ impl App {
             _ => {}
         }
         Vec::new()
-    }
-
-    /// Sends what was typed: a command, or a prompt.
-    pub(crate) fn send(&mut self, text: String) -> Vec<Act> {
-        self.talk.go_to_end();
-        match (&self.phase, text.trim().strip_prefix('/')) {
-            (Phase::Leaving, _) => Vec::new(),
-            (_, Some(command)) => self.command(&command.to_owned()),
-            (Phase::Rest, None) => self.turn(&text),
-            (Phase::Turn { .. }, None) => {
-                if let Some(status) = &self.status {
-                    status.queue.push(text.clone());
-                    self.waiting.push_back(text);
-                }
-                Vec::new()
-            }
-            (Phase::Command { .. }, None) => {
-                self.waiting.push_back(text);
-                Vec::new()
-            }
-        }
-    }
-
-    fn turn(&mut self, prompt: &str) -> Vec<Act> {
-        let prompt = prompt.trim();
-        self.talk.push(Kind::Person(prompt.to_owned()));
-        self.phase = Phase::Turn { since: Instant::now(), doing: "thinking".to_owned() };
-        vec![Act::Ask(Ask::Turn(vec![Block::text(prompt)]))]
     }
 
     /// Shows what a command wrote.

@@ -29,7 +29,7 @@ mod worker;
 mod wrap;
 
 pub use asking::{Asker, Question};
-pub use driver::{Start, run};
+pub use driver::{Editor, Start, run};
 pub use host::{BoxFuture, CommandInfo, Host, Next, Welcome};
 pub use look::Look;
 pub use page::Page;

@@ -3,13 +3,20 @@
 
 use crate::asking::Question;
 use crate::host::{BoxFuture, CommandInfo, Host, Next};
+use crate::look::Look;
 use crate::page::{Page, Said};
 use crate::status::Status;
 use crate::talk::Cell;
 use crate::talk::history;
 use futures_util::StreamExt;
-use mnemon::{Block, CancellationToken, Event, SessionId, Turn, TurnEnd};
+use mnemon::engine::event::Kept;
+use mnemon::kernel::ToolUseId;
+use mnemon::kernel::ports::{Confinement, Exit, ShellCommand};
+use mnemon::kernel::settings::PermissionMode;
+use mnemon::{CancellationToken, Event, SessionId, Turn, TurnEnd};
+use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 /// A look at the session at rest, for a panel that waits for it.
@@ -18,13 +25,19 @@ pub(crate) type Looking = Box<dyn for<'a> FnOnce(&'a mut dyn Host) -> BoxFuture<
 /// What the worker is asked for.
 pub(crate) enum Ask {
     /// A turn with this prompt.
-    Turn(Vec<Block>),
+    Turn(String),
     /// A slash command, without the slash.
     Command(String),
     /// To go on with another session.
     Resume(SessionId),
     /// To look at the session.
     Look(Looking),
+    /// A command for the shell, by the person.
+    Shell { id: String, command: String },
+    /// Something to remember, by the person.
+    Remember(String),
+    /// What tools may do from here on.
+    Mode(PermissionMode),
     /// To end.
     Leave,
 }
@@ -49,6 +62,10 @@ pub(crate) enum Told {
     Changed(Vec<Cell>, Vec<CommandInfo>),
     /// What a panel waits for is there.
     Looked,
+    /// Files that can be mentioned.
+    Files(Vec<String>),
+    /// A command of the person's shell is done.
+    Shell { id: String, text: String, failed: bool, took: Duration },
     /// The session has ended.
     Left,
 }
@@ -106,6 +123,9 @@ impl Worker {
                     look(self.host.as_mut()).await;
                     self.tell(Told::Looked);
                 }
+                Some(Ask::Shell { id, command }) => self.shell(&id, &command).await,
+                Some(Ask::Remember(text)) => self.remember(&text).await,
+                Some(Ask::Mode(mode)) => self.mode(mode),
                 Some(Ask::Leave) | None => break,
             }
         }
@@ -120,10 +140,10 @@ impl Worker {
     }
 
     /// A turn; and how many requests it took.
-    async fn turn(&mut self, prompt: Option<Vec<Block>>) -> u32 {
+    async fn turn(&mut self, prompt: Option<String>) -> u32 {
         let telling = self.telling.clone();
         let mut turn = match prompt {
-            Some(prompt) => Turn::with_blocks(self.host.session_mut(), prompt),
+            Some(prompt) => Turn::new(self.host.session_mut(), prompt),
             None => Turn::go_on(self.host.session_mut()),
         };
         self.brake.set(turn.canceller());
@@ -180,6 +200,60 @@ impl Worker {
         let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
         self.tell(Told::CommandEnded(done));
         self.watch_background();
+    }
+
+    /// Runs a command of the person, and lets the model know with the next
+    /// message.
+    async fn shell(&mut self, id: &str, command: &str) {
+        let (_, stop) = self.page();
+        let input = json!({"command": command});
+        let (call, name) = (ToolUseId::new(id), "Shell".to_owned());
+        self.tell(Told::Event(Box::new(Event::ToolStarted { id: call, name, input })));
+        let limits = &self.host.session().config().limits;
+        let asked = ShellCommand {
+            command: command.to_owned(),
+            cwd: self.host.session().context().cwd(),
+            timeout: None,
+            output_bytes: limits.shell_output_bytes,
+            confinement: Confinement::Free,
+        };
+        let shell = Arc::clone(&self.host.agent().world().shell);
+        let ran = tokio::select! {
+            ran = shell.run(asked) => ran.map_err(|error| error.to_string()),
+            () = stop.cancelled() => Err("stopped".to_owned()),
+        };
+        let (text, failed, took) = match ran {
+            Ok(done) => (done.text, done.exit != Exit::Code(0), done.duration),
+            Err(why) => (why, true, Duration::ZERO),
+        };
+        let said = format!("The person ran `{command}` in their shell. It printed:\n\n{text}");
+        let data = json!({"command": command});
+        if let Err(error) = self.host.session_mut().attach("shell_command", &said, data).await {
+            self.tell(Told::Said(Said::Text(Look::Red, format!("error: {error}\n"))));
+        }
+        self.tell(Told::Shell { id: id.to_owned(), text, failed, took });
+    }
+
+    async fn remember(&mut self, text: &str) {
+        let kept = self.host.remember(text).await;
+        if let Ok(path) = &kept {
+            let event = Event::Remembered { paths: vec![path.clone()], how: Kept::Saved };
+            self.tell(Told::Event(Box::new(event)));
+        }
+        let done = kept.map(|_| Next::GoOn).map_err(|error| format!("{error:#}"));
+        self.tell(Told::CommandEnded(done));
+    }
+
+    fn mode(&mut self, mode: PermissionMode) {
+        let session = self.host.session_mut();
+        match mode {
+            PermissionMode::Plan => session.start_planning(),
+            other => {
+                session.stop_planning();
+                session.permit_mut().set_mode(other);
+            }
+        }
+        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
     }
 
     fn changed(&self) {

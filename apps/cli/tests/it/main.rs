@@ -29,6 +29,7 @@ mod private;
 mod recall;
 mod replay;
 mod robust;
+mod screen;
 mod sessions;
 mod team;
 mod trust;

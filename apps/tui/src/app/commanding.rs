@@ -84,16 +84,6 @@ impl App {
         self.panel_act(act)
     }
 
-    /// Opens what runs in the background.
-    pub(crate) fn tasks(&mut self) -> Vec<Act> {
-        self.at_once("tasks").unwrap_or_default()
-    }
-
-    /// Opens the points that one can go back to.
-    pub(crate) fn rewind(&mut self) -> Vec<Act> {
-        self.at_once("rewind").unwrap_or_default()
-    }
-
     /// Does what a panel asks for.
     pub(super) fn panel_act(&mut self, act: PanelAct) -> Vec<Act> {
         match act {

@@ -120,6 +120,14 @@ impl App {
         if self.leaving_once {
             lines.push(Line::styled("Ctrl-C again leaves", theme.dim()));
         }
+        if self.escaped_once {
+            let does =
+                if self.input.is_empty() { "goes back to an earlier message" } else { "clears" };
+            lines.push(Line::styled(format!("Esc again {does}"), theme.dim()));
+        }
+        if self.panel.is_none() && self.questions.is_empty() {
+            lines.extend(self.input.above(width, theme));
+        }
         lines
     }
 }

@@ -6,9 +6,9 @@ use crate::page::Said;
 use crate::question::Asked;
 use crate::talk::{Cell, Kind, State, ToolCall};
 use crate::worker::Told;
-use mnemon::kernel::{BlockView, Entry};
-use mnemon::{EndReason, Event, TurnEnd};
-use std::time::Instant;
+use mnemon::kernel::{BlockView, Entry, UserOrigin};
+use mnemon::{Block, EndReason, Event, TurnEnd};
+use std::time::{Duration, Instant};
 
 impl App {
     /// Takes what is told.
@@ -32,11 +32,16 @@ impl App {
                 }
             }
             Told::Changed(cells, commands) => {
+                self.input.know(commands.clone());
                 self.commands = commands;
                 self.talk.replace(cells);
             }
             // The next frame shows it.
             Told::Looked => {}
+            Told::Files(files) => self.input.know_files(files),
+            Told::Shell { id, text, failed, took } => {
+                return self.shell_ended(&id, &text, failed, took);
+            }
             Told::Left => return vec![Act::End],
         }
         Vec::new()
@@ -68,10 +73,6 @@ impl App {
             let _ = status.queue.take();
         }
         self.next_waiting()
-    }
-
-    pub(super) fn next_waiting(&mut self) -> Vec<Act> {
-        self.waiting.pop_front().map(|text| self.send(text)).unwrap_or_default()
     }
 
     fn event(&mut self, event: Event) {
@@ -139,9 +140,29 @@ impl App {
         }
     }
 
-    /// A record: the results of tools come this way.
+    /// A command of the person's shell is done.
+    fn shell_ended(&mut self, id: &str, text: &str, failed: bool, took: Duration) -> Vec<Act> {
+        self.phase = Phase::Rest;
+        if let Some(Kind::Tool(call)) = self.talk.tool_mut(id).map(Cell::change) {
+            call.answered(text);
+            let took = Some(took);
+            call.state = if failed { State::Failed(took) } else { State::Done(took) };
+        }
+        if let Some(cell) = self.talk.tool_mut(id) {
+            cell.fold();
+        }
+        self.next_waiting()
+    }
+
+    /// A record: the results of tools come this way, and what was typed
+    /// meanwhile.
     fn recorded(&mut self, entry: &Entry) {
         let Entry::User(user) = entry else { return };
+        if user.origin == UserOrigin::Human {
+            let text: Vec<String> = user.content.iter().map(Block::plain_text).collect();
+            self.taken(&text.join("\n"));
+            return;
+        }
         for block in &user.content {
             if let BlockView::ToolResult { id, .. } = block.view()
                 && let Some(Kind::Tool(call)) = self.talk.tool_mut(id).map(Cell::change)
