@@ -18,7 +18,11 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 mod commanding;
+#[cfg(test)]
+pub(crate) mod harness;
 mod screen;
+#[cfg(test)]
+mod tests;
 mod told;
 mod typing;
 
