@@ -14,22 +14,16 @@ use unicode_width::UnicodeWidthStr;
 
 mod complete;
 pub(crate) mod history;
+mod pastes;
 
 use complete::{Choices, Wanted};
 use history::History;
+use pastes::Pastes;
 
 /// Rows that it may take.
 const MOST_ROWS: u16 = 10;
 /// Columns of the mark before the text.
 const MARK: u16 = 2;
-/// Pastes of more lines are shown as one word.
-const PASTED_LINES: usize = 8;
-/// Pastes of more letters are.
-const PASTED_CHARS: usize = 1_200;
-/// Files that a model takes as they are; a path of one that is pasted is
-/// mentioned.
-const PICTURES: [&str; 6] = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf"];
-
 /// What a key led to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
@@ -52,8 +46,7 @@ pub(crate) struct Input {
     choices: Choices,
     commands: Vec<CommandInfo>,
     files: Option<Vec<String>>,
-    /// What the words of pastes stand for.
-    pastes: Vec<(String, String)>,
+    pastes: Pastes,
 }
 
 impl Default for Input {
@@ -65,7 +58,7 @@ impl Default for Input {
             choices: Choices::default(),
             commands: Vec::new(),
             files: None,
-            pastes: Vec::new(),
+            pastes: Pastes::default(),
         }
     }
 }
@@ -83,8 +76,7 @@ fn fresh(text: &str) -> TextArea<'static> {
 impl Input {
     /// What is typed, pastes in full.
     pub(crate) fn text(&self) -> String {
-        let typed = self.area.lines().join("\n");
-        self.pastes.iter().fold(typed, |text, (word, paste)| text.replace(word, paste))
+        self.pastes.in_full(self.area.lines().join("\n"))
     }
 
     /// Whether nothing is.
@@ -95,7 +87,7 @@ impl Input {
     /// Puts a text in the place of what is typed.
     pub(crate) fn set(&mut self, text: &str) {
         self.put(text);
-        self.pastes.clear();
+        self.pastes = Pastes::default();
         self.choices = Choices::default();
     }
 
@@ -121,20 +113,8 @@ impl Input {
 
     /// Adds a text at the cursor; a long one as a word that stands for it.
     pub(crate) fn paste(&mut self, text: &str) {
-        let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let lines = text.lines().count();
-        let lower = text.trim().to_lowercase();
-        if lines == 1 && PICTURES.iter().any(|end| lower.ends_with(end)) && !lower.starts_with('@')
-        {
-            let path = text.trim().trim_matches(['\'', '"']).replace("\\ ", " ");
-            self.area.insert_str(format!("@\"{path}\" "));
-        } else if lines > PASTED_LINES || text.chars().count() > PASTED_CHARS {
-            let word = format!("[paste {}: {lines} lines]", self.pastes.len() + 1);
-            self.area.insert_str(&word);
-            self.pastes.push((word, text));
-        } else {
-            self.area.insert_str(text);
-        }
+        let shown = self.pastes.take(text);
+        self.area.insert_str(shown);
         let _ = self.complete();
     }
 

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How long something may take to appear.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A terminal with the program in it.
 struct Terminal {
@@ -33,10 +33,12 @@ impl Terminal {
             desk.files.home().join("editor.sh").display(),
         );
         if let Some(server) = &desk.server {
-            line += &format!("ANTHROPIC_API_KEY={KEY} ANTHROPIC_BASE_URL={} ", server.base_url());
+            let url = server.base_url();
+            let key = ["ANTHROPIC_API_KEY=", KEY, " ANTHROPIC_BASE_URL=", &url, " "];
+            line.extend(key);
         }
-        line +=
-            &format!("'{}' {args}; echo \"left with $?\"; exec cat", env!("CARGO_BIN_EXE_mnemon"));
+        let program = env!("CARGO_BIN_EXE_mnemon");
+        line.extend(["'", program, "' ", args, "; echo \"left with $?\"; exec cat"]);
         let project = desk.files.project().to_string_lossy().into_owned();
         terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", "-c", &project, &line]);
         Some(terminal)
