@@ -296,6 +296,9 @@ impl Input {
             Some('#') => "#",
             _ => "›",
         };
+        if area.is_empty() {
+            return;
+        }
         buf.set_string(area.x, area.y, mark, theme.title());
         let inner =
             Rect { x: area.x.saturating_add(MARK), width: area.width.saturating_sub(MARK), ..area };

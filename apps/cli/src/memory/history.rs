@@ -64,7 +64,7 @@ impl Bench<'_> {
                 more: reason,
             }
         };
-        let head = ["#", "when", "of", "who", "what", "files"].map(str::to_owned).to_vec();
+        let head = ["#", "when", "where", "who", "what", "files"].map(str::to_owned).to_vec();
         let empty = "nothing was changed yet".to_owned();
         Ok(Table { head, rows: all.iter().map(row).collect(), empty })
     }

@@ -89,7 +89,7 @@ impl Bench<'_> {
             more: proposal.reason.clone(),
         };
         let rows = self.all_waiting(None)?.iter().map(row).collect();
-        let head = ["#", "of", "age", "who", "what"].map(str::to_owned).to_vec();
+        let head = ["#", "where", "age", "who", "what"].map(str::to_owned).to_vec();
         Ok(Table { head, rows, empty: "nothing waits in the inbox".to_owned() })
     }
 

@@ -53,10 +53,9 @@ impl Side for TestSide {
 pub(crate) fn ledger(times: u64) -> Ledger {
     let mut ledger = Ledger::default();
     let usage = Usage { input: 1_200 * times, output: 90, cache_read: 45_000, ..Usage::default() };
-    for (source, model) in [
-        (QuerySource::Main, "claude-opus-5"),
-        (QuerySource::SessionMemory, "claude-haiku-4-5"),
-    ] {
+    for (source, model) in
+        [(QuerySource::Main, "claude-opus-5"), (QuerySource::SessionMemory, "claude-haiku-4-5")]
+    {
         let table = ModelTable::builtin();
         ledger.book(&Booking::new(source, model.into(), usage, &table));
     }
@@ -75,7 +74,7 @@ fn row(id: &str, cells: &[&str], more: &str) -> Row {
 fn table(what: Listing) -> Table {
     let (head, rows): (&[&str], Vec<Row>) = match what {
         Listing::Memories => (
-            &["memory", "type", "of", "age", "used", "what it says"],
+            &["memory", "type", "where", "age", "used", "what it says"],
             vec![
                 row(
                     "\"deploys.md\" --scope project",
@@ -91,7 +90,7 @@ fn table(what: Listing) -> Table {
             ],
         ),
         Listing::Changes => (
-            &["#", "when", "of", "who", "what", "files"],
+            &["#", "when", "where", "who", "what", "files"],
             vec![
                 row(
                     "7 --scope project",
@@ -106,7 +105,7 @@ fn table(what: Listing) -> Table {
             ],
         ),
         Listing::Inbox => (
-            &["#", "of", "age", "who", "what"],
+            &["#", "where", "age", "who", "what"],
             vec![row(
                 "3 --scope project",
                 &["3", "project", "1h", "agent dream", "change deploys.md"],
@@ -131,7 +130,11 @@ fn table(what: Listing) -> Table {
         Listing::Settings => (
             &["setting", "value", "from"],
             vec![
-                row("model", &["model", "\"opus\"", "home"], "model = \"opus\"\nto change it: home"),
+                row(
+                    "model",
+                    &["model", "\"opus\"", "home"],
+                    "model = \"opus\"\nto change it: home",
+                ),
                 row("autoDreamEnabled", &["autoDreamEnabled", "true", "default"], "to change it"),
             ],
         ),
@@ -366,9 +369,7 @@ fn keys_of(text: &str) -> Vec<KeyEvent> {
                 let (code, modifiers) = code(name);
                 (code, modifiers, after)
             }
-            None => {
-                (KeyCode::Char(letter), KeyModifiers::NONE, &rest[letter.len_utf8()..])
-            }
+            None => (KeyCode::Char(letter), KeyModifiers::NONE, &rest[letter.len_utf8()..]),
         };
         keys.push(KeyEvent::new(code, modifiers));
         rest = after;

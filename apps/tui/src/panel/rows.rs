@@ -14,6 +14,9 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns between two cells.
 const GAP: usize = 2;
+/// What stands before the row that is chosen, and before the others.
+const CHOSEN: &str = "› ";
+const OTHER: &str = "  ";
 
 /// When letters narrow the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,9 +165,10 @@ impl Rows {
             };
             line(&text, style, &mut area, buf);
         }
-        let widths = self.widths(usize::from(area.width));
+        let widths = self.widths(usize::from(area.width).saturating_sub(OTHER.len()));
         if !self.table.head.is_empty() {
-            line(&laid(&self.table.head, &widths), theme.dim(), &mut area, buf);
+            let head = format!("{OTHER}{}", laid(&self.table.head, &widths));
+            line(&head, theme.dim(), &mut area, buf);
         }
         self.height = usize::from(area.height.max(1));
         if self.shown.is_empty() {
@@ -177,11 +181,13 @@ impl Rows {
         let rows = self.shown.iter().enumerate().skip(self.top).take(usize::from(area.height));
         for (at, row) in rows {
             let Some(row) = self.table.rows.get(*row) else { continue };
+            let is_chosen = at == self.chosen;
             let mut style = theme.style(row.look);
-            if at == self.chosen {
+            if is_chosen {
                 style = style.patch(theme.chosen());
             }
-            let text = laid(&row.cells, &widths);
+            let mark = if is_chosen { CHOSEN } else { OTHER };
+            let text = format!("{mark}{}", laid(&row.cells, &widths));
             let missing = usize::from(area.width).saturating_sub(text.width());
             line(&format!("{text}{}", " ".repeat(missing)), style, &mut area, buf);
         }

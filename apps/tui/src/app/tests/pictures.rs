@@ -1,20 +1,13 @@
 //! Panels as a person sees them, at 80×24 and 120×40, without colours.
 
 use crate::app::harness::{Bench, ledger};
-use mnemon::engine::context_view::{
-    Category, CategoryKind, ContextView, Threshold, ThresholdKind,
-};
+use mnemon::engine::context_view::{Category, CategoryKind, ContextView, Threshold, ThresholdKind};
 use mnemon::kernel::window::WindowState;
 use mnemon::kernel::{Tokens, Window};
 
 fn window() -> ContextView {
-    let category = |id, name, kind, tokens| Category {
-        id,
-        part_of: None,
-        name,
-        kind,
-        tokens: Tokens(tokens),
-    };
+    let category =
+        |id, name, kind, tokens| Category { id, part_of: None, name, kind, tokens: Tokens(tokens) };
     let window = Window {
         size: Tokens(200_000),
         effective: Tokens(180_000),
