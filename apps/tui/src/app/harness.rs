@@ -71,6 +71,7 @@ fn row(id: &str, cells: &[&str], more: &str) -> Row {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a row for each list")]
 fn table(what: Listing) -> Table {
     let (head, rows): (&[&str], Vec<Row>) = match what {
         Listing::Memories => (
@@ -361,18 +362,14 @@ pub(crate) fn shown(buf: &Buffer) -> String {
 
 fn keys_of(text: &str) -> Vec<KeyEvent> {
     let mut keys = Vec::new();
-    let mut rest = text;
-    while let Some(letter) = rest.chars().next() {
-        let named = rest.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-        let (code, modifiers, after) = match named {
-            Some((name, after)) => {
-                let (code, modifiers) = code(name);
-                (code, modifiers, after)
-            }
-            None => (KeyCode::Char(letter), KeyModifiers::NONE, &rest[letter.len_utf8()..]),
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let (code, modifiers) = if letter == '<' {
+            code(&letters.by_ref().take_while(|letter| *letter != '>').collect::<String>())
+        } else {
+            (KeyCode::Char(letter), KeyModifiers::NONE)
         };
         keys.push(KeyEvent::new(code, modifiers));
-        rest = after;
     }
     keys
 }

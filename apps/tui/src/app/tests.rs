@@ -193,7 +193,7 @@ async fn q9_tasks_are_watched_and_stopped() {
     let id = background.start(
         "notes",
         mnemon::kernel::QuerySource::SessionMemory,
-        Duration::from_secs(60),
+        Duration::from_mins(1),
         |task| async move {
             task.say("reading the conversation");
             task.cancel().cancelled().await;
@@ -206,7 +206,7 @@ async fn q9_tasks_are_watched_and_stopped() {
     bench.press("<enter>").await;
     assert!(bench.draw(80, 24).contains("reading the conversation"));
     bench.press("m").await;
-    assert!(bench.draw(80, 24).contains("only an agent"));
+    assert!(bench.draw(80, 24).contains("is no agent that runs"));
     bench.press("x").await;
     assert!(bench.draw(80, 24).contains(&format!("{id} is being stopped")));
     background.drain(Duration::from_secs(5)).await;

@@ -69,7 +69,7 @@ fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
     let row = |name: &str, cells: [&str; 6]| {
         let name = rows::cut(name, room);
         let missing = room.saturating_sub(unicode_width::UnicodeWidthStr::width(&*name));
-        let cells: String = cells.iter().map(|cell| format!("{cell:>11}")).collect();
+        let cells = cells.map(|cell| format!("{cell:>11}")).concat();
         format!("{name}{}{cells}", " ".repeat(missing))
     };
     let head = ["requests", "input", "cached", "written", "output", "USD"];

@@ -137,14 +137,12 @@ impl ListPanel {
             Enter::Read(line) => self.read(&title, with(line, row)),
             Enter::Send(line) => PanelAct::Send(with(line, row)),
             Enter::Put(line) => PanelAct::Put(with(line, row)),
-            Enter::Resume => match row.id.split_once(' ') {
-                None => PanelAct::CloseAnd(Ask::Resume(SessionId::new(&row.id))),
-                Some(_) => {
-                    // It belongs to another directory, and is resumed there.
-                    self.said = vec![(Look::Yellow, format!("copied: {}", row.id))];
-                    PanelAct::Copy(row.id.clone())
-                }
-            },
+            Enter::Resume if row.id.contains(' ') => {
+                // It belongs to another directory, and is resumed there.
+                self.said = vec![(Look::Yellow, format!("copied: {}", row.id))];
+                PanelAct::Copy(row.id.clone())
+            }
+            Enter::Resume => PanelAct::CloseAnd(Ask::Resume(SessionId::new(&row.id))),
         }
     }
 

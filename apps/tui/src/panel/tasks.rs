@@ -118,7 +118,7 @@ fn about(hands: &Hands, id: &str, letter: char, said: &mut String) -> PanelAct {
         'x' if hands.stop(id) => *said = format!("{id} is being stopped"),
         'x' => *said = format!("{id} has ended already"),
         'm' if is_agent(&task) => return PanelAct::Put(format!("/tasks say {id} ")),
-        'm' => *said = "only an agent that runs can be written to".to_owned(),
+        'm' => *said = format!("{id} is no agent that runs; only those can be written to"),
         _ => {}
     }
     PanelAct::Stay

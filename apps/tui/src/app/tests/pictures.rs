@@ -49,11 +49,8 @@ async fn picture(command: &str, keys: &str) -> String {
     bench.send(command).await;
     bench.press(keys).await;
     bench.draw(80, 24);
-    let mut out = String::new();
-    for (width, height) in [(80, 24), (120, 40)] {
-        out += &format!("--- {width}×{height}\n{}", bench.draw(width, height));
-    }
-    out
+    let mut at = |width, height| format!("--- {width}×{height}\n{}", bench.draw(width, height));
+    at(80, 24) + &at(120, 40)
 }
 
 #[tokio::test]

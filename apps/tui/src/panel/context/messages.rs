@@ -48,7 +48,7 @@ impl MessagesPanel {
 
     fn fill(&mut self, all: Vec<InView>) {
         self.messages = all.into_iter().filter(|one| one.category == self.category).collect();
-        self.messages.sort_by(|one, other| other.tokens.cmp(&one.tokens));
+        self.messages.sort_by_key(|message| std::cmp::Reverse(message.tokens));
         let head = ["#", "tokens", "state", "words"].map(str::to_owned).to_vec();
         let row = |message: &InView| Row {
             id: message.record.to_string(),
