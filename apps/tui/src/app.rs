@@ -9,14 +9,17 @@ use crate::panel::text::TextPanel;
 use crate::panel::{Job, Panel};
 use crate::question::Asked;
 use crate::status::Status;
-use crate::talk::{Kind, Talk};
+use crate::talk::{Kind, Talk, highlight};
 use crate::theme::Theme;
 use crate::worker::Ask;
+use browse::Browsing;
 use mnemon::kernel::ports::Answer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::Instant;
 
+mod browse;
 mod commanding;
 #[cfg(test)]
 pub(crate) mod harness;
@@ -47,6 +50,8 @@ pub(crate) enum Act {
     Keep(String),
     /// Let the person go on typing in their editor.
     Editor(String),
+    /// Show what is in these files.
+    Open(Vec<PathBuf>),
     /// Go to sleep until the shell wakes us.
     Suspend,
     /// Draw everything anew.
@@ -83,14 +88,16 @@ pub(crate) struct App {
     phase: Phase,
     /// What the running command has written.
     written: Vec<(Look, String)>,
-    /// Whether the person walks through the conversation.
-    browsing: bool,
+    /// The person walks through the conversation.
+    browsing: Option<Browsing>,
     /// The key before was one that leaves when it comes twice.
     leaving_once: bool,
     /// The key before was Esc, at rest.
     escaped_once: bool,
     /// How many shell commands the person ran.
     shells: usize,
+    /// What the person's own status line says.
+    own_line: Option<String>,
 }
 
 impl App {
@@ -108,16 +115,17 @@ impl App {
             commands: Vec::new(),
             phase: Phase::Rest,
             written: Vec::new(),
-            browsing: false,
+            browsing: None,
             leaving_once: false,
             escaped_once: false,
             shells: 0,
+            own_line: None,
         }
     }
 
     /// Whether something moves by itself.
     pub(crate) fn moves(&self) -> bool {
-        self.phase != Phase::Rest || self.panel.is_some()
+        self.phase != Phase::Rest || self.panel.is_some() || highlight::is_busy()
     }
 
     /// Takes a key.
@@ -141,7 +149,7 @@ impl App {
             let act = panel.key(key);
             return self.panel_act(act);
         }
-        if self.browsing {
+        if self.browsing.is_some() {
             return self.browse(key);
         }
         self.typed(key)
@@ -183,34 +191,6 @@ impl App {
         for asked in self.questions.drain(..) {
             asked.answer(Answer::Deny { reason: reason.to_owned() });
         }
-    }
-
-    /// A key while the person walks through the conversation.
-    fn browse(&mut self, key: KeyEvent) -> Vec<Act> {
-        match key.code {
-            KeyCode::Esc | KeyCode::Char('q') => {
-                self.browsing = false;
-                self.talk.choose_none();
-                self.talk.go_to_end();
-            }
-            KeyCode::Up | KeyCode::Char('k') => self.talk.choose(-1, self.theme),
-            KeyCode::Down | KeyCode::Char('j') => self.talk.choose(1, self.theme),
-            KeyCode::Enter | KeyCode::Char(' ') => self.talk.fold(),
-            KeyCode::PageUp => self.talk.page(-1, self.theme),
-            KeyCode::PageDown => self.talk.page(1, self.theme),
-            KeyCode::Home | KeyCode::Char('g') => self.talk.go_to_start(),
-            KeyCode::End | KeyCode::Char('G') => self.talk.go_to_end(),
-            KeyCode::Char('y') => {
-                return self
-                    .talk
-                    .chosen()
-                    .map(|cell| Act::Copy(cell.words()))
-                    .into_iter()
-                    .collect();
-            }
-            _ => {}
-        }
-        Vec::new()
     }
 
     /// Shows what a command wrote.

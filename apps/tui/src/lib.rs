@@ -12,6 +12,7 @@
 mod app;
 mod asking;
 mod driver;
+mod files;
 mod footer;
 mod host;
 mod input;
@@ -22,6 +23,7 @@ pub mod picture;
 mod question;
 mod side;
 mod status;
+mod statusline;
 mod talk;
 mod term;
 mod theme;

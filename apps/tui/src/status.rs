@@ -16,6 +16,7 @@ use std::sync::Arc;
 pub(crate) struct Status {
     pub(crate) session: SessionId,
     pub(crate) model: String,
+    pub(crate) cwd: String,
     pub(crate) branch: Option<String>,
     pub(crate) mode: PermissionMode,
     pub(crate) memory: MemorySwitch,
@@ -53,6 +54,7 @@ impl Status {
         Self {
             session: session.id().clone(),
             model: host.model_name(),
+            cwd: session.config().surroundings.cwd.clone(),
             branch: host.agent().repo().and_then(|repo| repo.branch.clone()),
             mode: session.mode(),
             memory: session.memory_switch(),

@@ -5,7 +5,9 @@ use crate::asking::Question;
 use crate::host::{BoxFuture, CommandInfo, Host, Next};
 use crate::look::Look;
 use crate::page::{Page, Said};
+use crate::panel::Panel;
 use crate::status::Status;
+use crate::statusline;
 use crate::talk::Cell;
 use crate::talk::history;
 use futures_util::StreamExt;
@@ -60,12 +62,16 @@ pub(crate) enum Told {
     Status(Box<Status>),
     /// Another conversation is shown from here on.
     Changed(Vec<Cell>, Vec<CommandInfo>),
+    /// Something to look at.
+    Panel(Box<dyn Panel>),
     /// What a panel waits for is there.
     Looked,
     /// Files that can be mentioned.
     Files(Vec<String>),
     /// A command of the person's shell is done.
     Shell { id: String, text: String, failed: bool, took: Duration },
+    /// What the person's own status line says.
+    StatusLine(String),
     /// The session has ended.
     Left,
 }
@@ -152,7 +158,7 @@ impl Worker {
         }
         let end = turn.end().await.map(Box::new).map_err(|error| error.to_string());
         let requests = end.as_ref().map_or(0, |end| end.requests);
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
         self.tell(Told::TurnEnded(end));
         self.watch_background();
         requests
@@ -183,7 +189,7 @@ impl Worker {
         let done = self.host.command(line, page, stop).await;
         let went_back = matches!(done, Ok(Next::WentBack(_)));
         if *self.host.session().id() == before && !went_back {
-            self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+            self.report();
         } else {
             self.host.session_mut().open_mail().await;
             self.changed();
@@ -253,12 +259,27 @@ impl Worker {
                 session.permit_mut().set_mode(other);
             }
         }
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
+    }
+
+    /// Tells where things stand, and lets the person's own line say it too.
+    fn report(&self) {
+        let status = Status::of(self.host.as_ref());
+        if let Some((hooks, call)) = statusline::call(self.host.as_ref(), &status) {
+            let telling = self.telling.clone();
+            // It ends by its time limit at the latest.
+            tokio::spawn(async move {
+                if let Some(line) = statusline::run(hooks, call).await {
+                    let _ = telling.send(Told::StatusLine(line));
+                }
+            });
+        }
+        self.tell(Told::Status(Box::new(status)));
     }
 
     fn changed(&self) {
         let cells = history::cells(self.host.session());
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
         self.tell(Told::Changed(cells, self.host.commands()));
     }
 

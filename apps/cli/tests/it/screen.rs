@@ -239,8 +239,21 @@ fn q9_shell_memory_and_editor_are_at_hand() {
     terminal.types("/hea");
     terminal.sees("whether memory and context management earn their keep");
     terminal.press(&["Escape"]);
+    // Another key at once would be read as one with Alt.
+    terminal.sees_no("earn their keep");
     terminal.press(&["C-c"]);
     terminal.sees("what shall we do?");
+}
+
+#[test]
+fn q9_the_persons_own_status_line_is_shown() {
+    let desk = Desk::offline();
+    let own = r#"{"statusLine": {"type": "command", "command": "grep -o 'context_window_size' && true"}}"#;
+    let home = desk.files.home().join(".mnemon");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("settings.json"), own).unwrap();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("context_window_size");
 }
 
 #[test]

@@ -60,10 +60,8 @@ impl App {
             KeyCode::Char('b') => return self.command("tasks"),
             KeyCode::Char('g') => return vec![Act::Editor(self.input.text())],
             KeyCode::Char('l') => return vec![Act::Redraw],
-            KeyCode::Char('o') => {
-                self.browsing = true;
-                self.talk.choose(0, self.theme);
-            }
+            KeyCode::Char('o') => self.begin_browsing(),
+            KeyCode::Char('t') => self.talk.fold_thoughts(self.theme),
             KeyCode::Char('z') => return vec![Act::Suspend],
             _ => {}
         }
