@@ -306,6 +306,22 @@ fn row(source: &str, model: &str, line: &LedgerLine) -> Vec<String> {
     ]
 }
 
+/// What was spent today, and what on this project, for the screen.
+pub(crate) async fn spent(agent: &Agent) -> Result<Vec<(String, Ledger)>> {
+    let today = Zoned::now().date();
+    let span = Span::of(today)?;
+    let mut sums = Vec::new();
+    let mut sum = Sum::default();
+    for transcripts in agent.all_transcripts()? {
+        sum.add_all(&*transcripts, Some(span)).await?;
+    }
+    sums.push((format!("today, every project, {} sessions", sum.sessions), sum.ledger));
+    let mut sum = Sum::default();
+    sum.add_all(&*agent.world().transcripts, None).await?;
+    sums.push((format!("this project, {} sessions", sum.sessions), sum.ledger));
+    Ok(sums)
+}
+
 /// `/cost`: what a running session used, and the breaks in its log.
 pub(crate) async fn show_session(
     agent: &Agent,
