@@ -11,6 +11,7 @@
 
 mod agents;
 mod desk;
+mod doctor;
 mod dream;
 mod extract;
 mod headless;
