@@ -20,6 +20,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 mod browse;
+#[cfg(test)]
+mod scenes;
 mod screen;
 mod told;
 mod typing;
