@@ -9,6 +9,7 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
+use mnemon_engine::agents::Definition;
 use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{
@@ -18,7 +19,7 @@ use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
-use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
+use mnemon_settings::{Broken, Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
 use mnemon_web::WebReader;
 use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -58,7 +59,9 @@ pub struct Builder {
     instructions: Wanted,
     team: Option<(AgentName, AgentName)>,
     delegation: Delegation,
+    agents: Vec<Definition>,
     setups: Wanted,
+    broken: Broken,
 }
 
 /// Whether something is brought in.
@@ -93,7 +96,9 @@ impl Builder {
             instructions: Wanted::Yes,
             team: None,
             delegation: Delegation::AsNeeded,
+            agents: Vec::new(),
             setups: Wanted::Yes,
+            broken: Broken::Refused,
         }
     }
 
@@ -229,6 +234,14 @@ impl Builder {
         self
     }
 
+    /// Passes over settings files of a repository that are broken, with a line
+    /// in the log: for what runs inside of another agent, which may take them.
+    #[must_use]
+    pub fn passing_over_broken_settings(mut self) -> Self {
+        self.broken = Broken::PassedOver;
+        self
+    }
+
     /// Memories of your own, in place of the directories that settings name.
     #[must_use]
     pub fn memories(mut self, memories: Arc<dyn Memories>) -> Self {
@@ -275,7 +288,7 @@ impl Builder {
         }
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
-        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
+        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust)).await;
         let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
         let ground =
             Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };

@@ -25,12 +25,9 @@ pub(super) struct Ground<'a> {
 
 impl Builder {
     /// Who runs the handlers of hooks and the status line; nobody where there
-    /// are none.
+    /// are to be none.
     pub(super) fn hook_runner(&self, resolved: &Resolved) -> Option<Arc<dyn Hooks>> {
-        let settings = &resolved.settings;
-        let any = !settings.hooks.is_empty() || settings.status_line.is_some();
-        let wanted = self.setups == Wanted::Yes && any;
-        wanted.then(|| {
+        (self.setups == Wanted::Yes).then(|| {
             let runner = hooks::Runner::new(shell::config(resolved), self.variables.clone());
             Arc::new(runner) as Arc<dyn Hooks>
         })
