@@ -281,7 +281,9 @@ mod tests {
             user(UserOrigin::Human, Block::text("thanks"), None),
         ];
         let mut history = History::default();
-        entries.iter().for_each(|entry| history.take(entry));
+        for entry in &entries {
+            history.take(entry);
+        }
         let shown = lines(history.end());
         let expected = [
             "› mend it",
