@@ -8,6 +8,7 @@ use crate::host::{Host, Welcome};
 use crate::input::history::HistoryFile;
 use crate::page::Said;
 use crate::panel::text::TextPanel;
+use crate::question;
 use crate::term::{self, Keys, Screen};
 use crate::theme::Theme;
 use crate::worker::{Ask, Brake, Told, Worker};
@@ -93,9 +94,11 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
         end: None,
     };
     let mut questions = start.questions;
+    let here = driver.cwd.clone();
     tokio::spawn(async move {
         while let Some(question) = questions.recv().await {
-            let _ = telling.send(Told::Question(question));
+            let change = question::change(&question.ask, &here);
+            let _ = telling.send(Told::Question(question, change));
         }
     });
     if let Some(prompt) = start.prompt {

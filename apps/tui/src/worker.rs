@@ -9,6 +9,7 @@ use crate::panel::Panel;
 use crate::status::Status;
 use crate::statusline;
 use crate::talk::Cell;
+use crate::talk::Diff;
 use crate::talk::history;
 use futures_util::StreamExt;
 use mnemon::engine::event::Kept;
@@ -51,8 +52,8 @@ pub(crate) enum Told {
     Event(Box<Event>),
     /// A command writes.
     Said(Said),
-    /// A tool asks.
-    Question(Question),
+    /// A tool asks, and would change this.
+    Question(Question, Option<Diff>),
     /// A turn begins without a word of the person.
     WentOn,
     /// A turn ended; or it could not be run.

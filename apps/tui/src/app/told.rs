@@ -20,7 +20,9 @@ impl App {
             Told::Event(event) => self.event(*event),
             Told::Said(Said::Text(look, text)) => self.written.push((look, text)),
             Told::Said(said) => return vec![Act::Said(said)],
-            Told::Question(question) => self.questions.push_back(Asked::new(question)),
+            Told::Question(question, change) => {
+                self.questions.push_back(Asked::new(question, change));
+            }
             Told::WentOn => self.begin("reading what agents wrote"),
             Told::TurnEnded(end) => return self.turn_ended(end),
             Told::CommandEnded(done) => return self.command_ended(done),
