@@ -4,7 +4,7 @@
 use super::App;
 use crate::asking::Question;
 use crate::host::Welcome;
-use crate::talk::{Kind, ThinkingTime, Thought, highlight};
+use crate::talk::{Diff, Kind, ThinkingTime, Thought, highlight};
 use crate::theme::Theme;
 use crate::worker::Told;
 use mnemon::engine::compacting::Report;
@@ -241,14 +241,22 @@ fn searching(colours: bool) -> Scene {
 /// A tool that wants to run something.
 fn question(colours: bool) -> Scene {
     let mut scene = conversation(colours);
+    let input = json!({
+        "file_path": "src/date.rs",
+        "old_string": "const DAYS: [u8; 12] = [\n    31, 28, 31,",
+        "new_string": "const DAYS: [u8; 12] = [\n    31, 29, 31,",
+    });
+    let diff = Diff::of_call("Edit", &input);
     let ask = PermissionAsk {
-        tool: "Bash".to_owned(),
-        input: json!({"command": "git push --force origin main"}),
-        summary: "git push --force origin main".to_owned(),
-        rule: "Bash(git push:*)".to_owned(),
+        tool: "Edit".to_owned(),
+        input,
+        summary: "src/date.rs".to_owned(),
+        rule: "Edit(src/**)".to_owned(),
     };
-    let (question, _answer) = Question::new(ask);
-    scene.app.told(Told::Question(question));
+    let (question, answer) = Question::new(ask);
+    // Somebody waits for it as long as the scene is looked at.
+    std::mem::forget(answer);
+    scene.app.told(Told::Question(question, diff));
     scene
 }
 
