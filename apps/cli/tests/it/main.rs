@@ -11,6 +11,7 @@
 
 mod agents;
 mod desk;
+mod doctor;
 mod dream;
 mod extract;
 mod headless;
@@ -33,6 +34,7 @@ mod replay;
 mod robust;
 mod screen;
 mod sessions;
+mod setups;
 mod team;
 mod trust;
 mod window;
