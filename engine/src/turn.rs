@@ -3,6 +3,7 @@
 use crate::answer::{Answered, calls_of, text_of};
 use crate::event::{Denial, EndReason, Event, TurnEnd};
 use crate::ladder::{Climbed, Rung};
+use crate::mentions::Mentioned;
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
 use mnemon_kernel::record::reminder;
@@ -57,6 +58,7 @@ impl Session {
             self.attach_late_kinds().await?;
         }
         if self.keeps_itself() {
+            self.follow_mode();
             self.attach_plan_mode().await?;
             self.join_mail().await?;
         }
@@ -144,6 +146,7 @@ impl Session {
         }
         let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
         self.append_user(prompt, origin).await?;
+        self.attach_mentioned().await?;
         if let Some(skill) = skill {
             self.take_up(&skill, cancel).await?;
         }
@@ -200,6 +203,8 @@ impl Session {
             return Ok(());
         }
         self.leave_plan_mode().await?;
+        self.follow_mode();
+        self.attach_plan_mode().await?;
         self.tell_finished_jobs().await?;
         self.attach_requested_skills(cancel).await?;
         self.attach_servers().await?;
@@ -229,7 +234,12 @@ impl Session {
             if self.is_main() && !self.is_recalling() {
                 self.recall_for(&text, cancel).await?;
             }
-            self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
+            let Mentioned { blocks, notes } = self.with_mentions(&text, cancel).await;
+            for note in notes {
+                self.emit(|| Event::Notice(note));
+            }
+            self.append_user(blocks, UserOrigin::Human).await?;
+            self.attach_mentioned().await?;
         }
         Ok(())
     }

@@ -43,6 +43,7 @@ mod retention;
 mod servers;
 mod shell;
 mod skills;
+mod styles;
 mod turn;
 
 pub use agent::Agent;
@@ -54,6 +55,7 @@ pub use replay::{Replayed, replay_file};
 pub use repo::Repo;
 pub use repository::{Chain, Repository};
 pub use servers::NamedServers;
+pub use styles::{DEFAULT_STYLE, OutputStyle};
 pub use turn::Turn;
 
 pub use mnemon_disk as disk;

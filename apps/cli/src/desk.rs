@@ -12,12 +12,14 @@ use anyhow::Result;
 use mnemon::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
 use std::sync::Arc;
 
+mod choose;
 pub(crate) mod commands;
 pub(crate) mod compact;
 mod context;
 pub(crate) mod memory;
 mod messages;
 mod notes;
+mod rewind;
 pub(crate) mod tasks;
 
 /// How a conversation goes on after a command.

@@ -15,7 +15,7 @@ use anyhow::Result;
 use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, CancellationToken, EndReason, Turn, TurnEnd};
+use mnemon::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
 use mnemon_tui::{Asker, Question};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -292,7 +292,7 @@ impl Repl {
         let queue = session.queue();
         let mut show = Show::new(presenter.clone());
         let mut turn = match prompt {
-            Some(prompt) => Turn::new(session, prompt),
+            Some(prompt) => Turn::saying(session, vec![Block::text(prompt)]),
             None => Turn::go_on(session),
         };
         let stop = turn.canceller();

@@ -125,7 +125,7 @@ impl Worker {
     async fn turn(&mut self, prompt: Option<Vec<Block>>) -> u32 {
         let telling = self.telling.clone();
         let mut turn = match prompt {
-            Some(prompt) => Turn::with_blocks(self.host.session_mut(), prompt),
+            Some(prompt) => Turn::saying(self.host.session_mut(), prompt),
             None => Turn::go_on(self.host.session_mut()),
         };
         self.brake.set(turn.canceller());

@@ -97,6 +97,7 @@ impl Session {
     pub(crate) async fn change_branch(&mut self) -> Result<(), Error> {
         let (conversation, torn_bytes) = load(&self.world, &self.id, slim).await?;
         self.attached.clear();
+        self.choices.clear();
         self.memory_switch = MemorySwitch::On;
         self.prefetch = None;
         self.lazy = None;

@@ -13,6 +13,7 @@
 mod agents;
 mod budget;
 mod cache;
+mod choices;
 mod clearing;
 mod collapse;
 mod crew;
@@ -28,6 +29,7 @@ mod instructions;
 mod many;
 mod memory;
 mod memory_tool;
+mod mentions;
 mod notes;
 mod notes_compaction;
 mod place;

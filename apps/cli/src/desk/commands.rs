@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Desk, Flow, compact, context, memory, messages, notes, tasks};
+use super::{Desk, Flow, choose, compact, context, memory, messages, notes, rewind, tasks};
 use crate::cost;
 use crate::health;
 use crate::log;
@@ -69,6 +69,12 @@ const COMMANDS: &[Command] = &[
         run: |desk, text| Box::pin(compact::run(desk, text)),
     },
     Command {
+        names: &["rewind", "undo"],
+        takes: "[N] [files | conversation | both | summarize-from | summarize-up-to]",
+        about: "go back to before a message: files, conversation, or both",
+        run: |desk, text| Box::pin(rewind::run(desk, text)),
+    },
+    Command {
         names: &["notes"],
         takes: "[path | edit | update]",
         about: "the running notes on this session",
@@ -133,6 +139,30 @@ const COMMANDS: &[Command] = &[
         takes: "[NAME]",
         about: "which model answers, or another from here on",
         run: |desk, name| Box::pin(model(desk, name)),
+    },
+    Command {
+        names: &["thinking"],
+        takes: "[default | off | adaptive | TOKENS]",
+        about: "how much the model thinks before it answers",
+        run: |desk, text| Box::pin(choose::thinking(desk, text)),
+    },
+    Command {
+        names: &["effort"],
+        takes: "[default | low | medium | high | xhigh | max]",
+        about: "how much effort the model is asked for",
+        run: |desk, text| Box::pin(choose::effort(desk, text)),
+    },
+    Command {
+        names: &["output-style"],
+        takes: "[NAME]",
+        about: "how answers are written",
+        run: |desk, text| Box::pin(choose::output_style(desk, text)),
+    },
+    Command {
+        names: &["language"],
+        takes: "[NAME | default]",
+        about: "the language of answers",
+        run: |desk, text| Box::pin(choose::language(desk, text)),
     },
     Command {
         names: &["resume"],

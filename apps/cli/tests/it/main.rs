@@ -28,6 +28,7 @@ mod memory_tool;
 mod private;
 mod recall;
 mod replay;
+mod rewind;
 mod robust;
 mod sessions;
 mod team;
