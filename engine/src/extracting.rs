@@ -6,6 +6,7 @@
 //! reviewed after it. Nothing here ends a turn, and nothing that it finds is
 //! part of a request: memories are brought in by recall, in later turns.
 
+pub(crate) mod elsewhere;
 pub(crate) mod keeper;
 
 use crate::background::TaskHandle;

@@ -57,6 +57,7 @@ pub use budget::{Budget, Denied};
 pub use config::{AgentSetup, AutoDream, Config, Delegation, ModelChoice, Offers};
 pub use dreaming::{DreamEnd, DreamWish, Dreaming, Dreamt};
 pub use event::{Denial, EndReason, Event, TurnEnd};
+pub use extracting::elsewhere::Elsewhere;
 pub use fork::{Errand, Fork, Ground, Report, Start, Until};
 pub use memory_switch::MemorySwitch;
 pub use mnemon_extract as extract;

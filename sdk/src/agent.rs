@@ -14,7 +14,7 @@ use mnemon_search::TranscriptSearch;
 use mnemon_settings::provider::Choice;
 use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
 use mnemon_transcript::{Listed, Side};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What an agent is made of.
@@ -128,32 +128,19 @@ impl Agent {
     /// # Errors
     /// If their directory is there and cannot be read.
     pub fn all_transcripts(&self) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
+        self.transcripts_under(&self.parts.home.projects())
+    }
+
+    /// The transcripts of every folder of a folder.
+    pub(crate) fn transcripts_under(
+        &self,
+        root: &Path,
+    ) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
-        let stores = self.project_dirs()?.into_iter().map(|path| {
+        let stores = folders(root)?.into_iter().map(|path| {
             Arc::new(DiskTranscripts::new(path).with_max_line(longest)) as Arc<dyn Transcripts>
         });
         Ok(stores.collect())
-    }
-
-    /// The directories of the projects of this home.
-    fn project_dirs(&self) -> Result<Vec<PathBuf>, Error> {
-        let root = self.parts.home.projects();
-        let broken = |error: &std::io::Error| {
-            let (path, message) = (root.clone(), error.to_string());
-            Error::Transcript(TranscriptError::Read { path, message })
-        };
-        let entries = match std::fs::read_dir(&root) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(broken(&error)),
-        };
-        let mut paths = entries
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| broken(&error))?;
-        paths.retain(|path| path.is_dir());
-        paths.sort();
-        Ok(paths)
     }
 
     /// What was said in every project of this home, for a search by a person.
@@ -162,7 +149,7 @@ impl Agent {
     /// If their directory is there and cannot be read.
     pub fn all_past(&self) -> Result<impl Past + use<>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
-        Ok(TranscriptSearch::new(self.project_dirs()?, longest))
+        Ok(TranscriptSearch::new(folders(&self.parts.home.projects())?, longest))
     }
 
     /// What sessions are started with, kill switches and limits as they are now.
@@ -247,4 +234,24 @@ impl Agent {
             post.close().await;
         }
     }
+}
+
+/// The folders of a folder; one that is not there has none.
+fn folders(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let broken = |error: &std::io::Error| {
+        let (path, message) = (root.to_owned(), error.to_string());
+        Error::Transcript(TranscriptError::Read { path, message })
+    };
+    let entries = match std::fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(broken(&error)),
+    };
+    let mut paths = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| broken(&error))?;
+    paths.retain(|path| path.is_dir());
+    paths.sort();
+    Ok(paths)
 }

@@ -34,6 +34,17 @@ pub struct Beside {
     pub(crate) claude: Option<PathBuf>,
     /// Transcripts of the working directory.
     pub(crate) past: Past,
+    /// Who reviews what was said.
+    pub(crate) reviewer: Reviewer,
+}
+
+/// Who reviews what was said in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reviewer {
+    /// A model.
+    Model,
+    /// Nobody: there is no key.
+    None,
 }
 
 impl Beside {

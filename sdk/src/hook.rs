@@ -7,8 +7,9 @@
 //! what a host says, [`Beside::answer`] does what the event asks for, and a
 //! [`Reply`] is what the host gets.
 //!
-//! Everything here blocks, needs no model and no network, and is quick: the
-//! host waits for it.
+//! Answering blocks, needs no model and no network, and is quick: the host
+//! waits for it. What takes longer is left to a worker ([`Beside::left`]), one
+//! for each session, which may ask a model ([`crate::Agent::review_beside`]).
 
 mod call;
 mod compact;
@@ -16,12 +17,14 @@ mod end;
 mod notes;
 mod prompt;
 mod reply;
+mod review;
 mod said;
 mod start;
 mod stop;
 mod tool;
 
 pub use call::{Call, Event};
+pub use end::Work;
 pub use reply::Reply;
 
 use crate::beside::Beside;
@@ -48,7 +51,7 @@ impl Beside {
             Event::PreCompact => self.before_summary(call, &mut notes, now),
             Event::PostCompact => Ok(self.after_summary(call, &mut notes)),
             Event::Stop | Event::SubagentStop => self.stopped(call, &mut notes, now),
-            Event::SessionEnd => Ok(Reply::hand_over()),
+            Event::SessionEnd => Ok(end::ended(call, &mut notes)),
             Event::Other => Ok(Reply::nothing()),
         }
     }

@@ -24,6 +24,9 @@ mod by;
 /// What the lines have in them that matter here; others need not be read.
 const TELLING: [&str; 2] = ["mnemon_booked", "mnemon_break_seen"];
 
+/// How sources are called that worked beside other agents, in one table with ours.
+const BESIDE: &str = "beside:";
+
 /// What was asked about.
 enum Scope {
     Session(SessionId),
@@ -45,33 +48,16 @@ struct Sum {
 pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(ground, &Choices::default()).await?;
     let scope = scope(&agent, args).await?;
-    let mut sum = Sum { groups: by::Groups::new(args.by), ..Sum::default() };
-    match &scope {
-        Scope::All => {
-            for transcripts in agent.all_transcripts()? {
-                sum.add_all(&*transcripts, None).await?;
-            }
-        }
-        Scope::Session(id) => sum.add(&*agent.world().transcripts, id, None).await?,
-        Scope::Project => sum.add_all(&*agent.world().transcripts, None).await?,
-        Scope::Day(day) => {
-            let span = Span::of(*day)?;
-            if args.project {
-                sum.add_all(&*agent.world().transcripts, Some(span)).await?;
-            } else {
-                for transcripts in agent.all_transcripts()? {
-                    sum.add_all(&*transcripts, Some(span)).await?;
-                }
-            }
-        }
-    }
+    let (sum, beside) = gather(&agent, args, &scope).await?;
     if args.form.json {
-        return Ok(Presenter::json(&sum.to_json(&scope))?);
+        return Ok(Presenter::json(&sum.to_json(&scope, &beside))?);
     }
     if args.form.csv {
-        let text = match sum.groups.by() {
-            Some(by) => by::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1),
-            None => by::csv(&["source", "model"], &lines(&sum.ledger)),
+        let text = if let Some(by) = sum.groups.by() {
+            by::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1)
+        } else {
+            let all = [lines(&sum.ledger, ""), lines(&beside.ledger, BESIDE)].concat();
+            by::csv(&["source", "model"], &all)
         };
         return Ok(presenter.text(&text)?);
     }
@@ -87,7 +73,45 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
         Some(_) => sum.groups.show(&sum.ledger, presenter)?,
         None => presenter.table(&table(&sum.ledger))?,
     }
+    if !beside.is_empty() {
+        presenter.line("\nbeside other agents, by hooks")?;
+        presenter.table(&table(&beside.ledger))?;
+    }
     Ok(breaks::show(&sum.breaks, presenter)?)
+}
+
+/// What our own sessions used, and what was used beside other agents (X1).
+async fn gather(agent: &Agent, args: &CostArgs, scope: &Scope) -> Result<(Sum, Sum)> {
+    let mut sum = Sum { groups: by::Groups::new(args.by), ..Sum::default() };
+    let mut beside = Sum::default();
+    let (transcripts, books) = (&agent.world().transcripts, agent.books());
+    let (span, is_wide) = match scope {
+        Scope::Session(id) => {
+            let is_beside = books.path(id).exists();
+            if !is_beside || transcripts.path(id).exists() {
+                sum.add(&**transcripts, id, None).await?;
+            }
+            if is_beside {
+                beside.add(&*books, id, None).await?;
+            }
+            return Ok((sum, beside));
+        }
+        Scope::Project => (None, false),
+        Scope::Day(day) => (Some(Span::of(*day)?), !args.project),
+        Scope::All => (None, true),
+    };
+    let (logs, books) = if is_wide {
+        (agent.all_transcripts()?, agent.all_books()?)
+    } else {
+        (vec![transcripts.clone()], vec![books])
+    };
+    for log in logs {
+        sum.add_all(&*log, span).await?;
+    }
+    for book in books {
+        beside.add_all(&*book, span).await?;
+    }
+    Ok((sum, beside))
 }
 
 async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
@@ -102,10 +126,19 @@ async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
     if args.project || (matches!(args.by, Some(By::Session | By::Day)) && args.session.is_none()) {
         return Ok(Scope::Project);
     }
-    Ok(Scope::Session(match &args.session {
-        Some(text) => pick::find(agent, text).await?,
-        None => pick::newest(agent).await?,
-    }))
+    Ok(match &args.session {
+        Some(text) => Scope::Session(pick::find(agent, text).await?),
+        None => match pick::newest(agent).await {
+            Ok(newest) => Scope::Session(newest),
+            // Who only uses Mnemon beside another agent has no session here.
+            Err(_) if has_any(&*agent.books()).await => Scope::Project,
+            Err(error) => return Err(error),
+        },
+    })
+}
+
+async fn has_any(books: &dyn Transcripts) -> bool {
+    books.glimpse().await.is_ok_and(|found| !found.is_empty())
 }
 
 fn date(text: &str) -> Result<Date> {
@@ -187,7 +220,11 @@ impl Sum {
         Ok(())
     }
 
-    fn to_json(&self, scope: &Scope) -> Value {
+    fn is_empty(&self) -> bool {
+        self.ledger.lines().next().is_none()
+    }
+
+    fn to_json(&self, scope: &Scope, beside: &Self) -> Value {
         let mut value = match scope {
             Scope::Session(id) => json!({"scope": "session", "session_id": id}),
             Scope::Project => json!({"scope": "project"}),
@@ -196,12 +233,17 @@ impl Sum {
         };
         if let Some(map) = value.as_object_mut() {
             map.insert("sessions".into(), json!(self.sessions));
-            map.insert("lines".into(), json!(lines(&self.ledger)));
+            map.insert("lines".into(), json!(lines(&self.ledger, "")));
             if let Some(by) = self.groups.by() {
                 map.insert("by".into(), json!(by.as_str()));
                 map.insert("groups".into(), json!(self.groups.to_json()));
             }
             map.insert("total".into(), line_json(&self.ledger.total()));
+            if !beside.is_empty() {
+                let lines = lines(&beside.ledger, "");
+                let total = line_json(&beside.ledger.total());
+                map.insert("beside".into(), json!({"lines": lines, "total": total}));
+            }
             let breaks: Vec<Value> = self.breaks.iter().map(breaks::Seen::to_json).collect();
             map.insert("cache_breaks".into(), json!(breaks));
         }
@@ -224,9 +266,10 @@ fn telling(line: &[u8]) -> Option<(Record, Option<String>)> {
     }
 }
 
-fn lines(ledger: &Ledger) -> Vec<Value> {
+/// The lines of a ledger, with something before the names of their sources.
+fn lines(ledger: &Ledger, before: &str) -> Vec<Value> {
     let with_names = |(source, model, line): (&str, &str, &LedgerLine)| {
-        let mut value = json!({"source": source, "model": model});
+        let mut value = json!({"source": format!("{before}{source}"), "model": model});
         if let (Some(map), Value::Object(rest)) = (value.as_object_mut(), line_json(line)) {
             map.extend(rest);
         }

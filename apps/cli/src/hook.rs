@@ -5,21 +5,18 @@
 //! line. It is started at every message, so it starts little: no argument
 //! parser, no runtime, no agent.
 
+mod worker;
+
 use crate::log::{self, Verbosity};
 use crate::setup::Ground;
 use mnemon::Agent;
 use mnemon::beside::Beside;
-use mnemon::disk::Lock;
-use mnemon::hook::{Call, Reply};
+use mnemon::hook::Call;
 use mnemon::kernel::{Limits, env};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
-
-/// How long to sleep between two tries for the worker's lock.
-const PAUSE: Duration = Duration::from_millis(20);
+use std::process::ExitCode;
 
 /// What the command line says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -49,7 +46,7 @@ pub(crate) fn answered() -> Option<ExitCode> {
     // A bug of ours is no reason for the host to show a stack trace.
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook failed")));
     let work = || match &said.worker {
-        Some(session) => work(&ground, session),
+        Some(session) => worker::work(&ground, session),
         None => answer(&ground, &said),
     };
     if let Ok(Err(error)) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
@@ -90,7 +87,7 @@ fn answer(ground: &Ground, said: &Said) -> Result<(), String> {
         let written = out.write_all(output.as_bytes()).and_then(|()| out.flush());
         written.map_err(|error| format!("the host did not take the answer: {error}"))?;
     }
-    hand_over(&reply, &call, said, &cwd)
+    worker::hand_over(&beside, &reply, &call, said.home.as_deref(), &cwd)
 }
 
 fn beside(ground: &Ground, cwd: &Path) -> Result<Option<Beside>, String> {
@@ -113,48 +110,6 @@ fn input() -> Result<Vec<u8>, String> {
         return Err(format!("the input has more than {most} bytes"));
     }
     Ok(bytes)
-}
-
-/// Starts a worker for what the host shall not wait for.
-fn hand_over(reply: &Reply, call: &Call, said: &Said, cwd: &Path) -> Result<(), String> {
-    if !reply.has_work() {
-        return Ok(());
-    }
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut worker = Command::new(program);
-    worker.arg("hook").arg("--worker").arg(call.session()).current_dir(cwd);
-    if let Some(home) = &said.home {
-        worker.arg("--home").arg(home);
-    }
-    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Of a group of its own, so that the end of the host is not its end.
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut worker, 0);
-    let started = worker.spawn();
-    started.map(|_| ()).map_err(|error| format!("no worker could be started: {error}"))
-}
-
-/// The worker: one at a time, which the lock's owner is, and with an end.
-fn work(ground: &Ground, session: &str) -> Result<(), String> {
-    let cwd = std::env::current_dir().map_err(|error| error.to_string())?;
-    let Some(beside) = beside(ground, &cwd)? else { return Ok(()) };
-    let deadline = beside.worker_deadline();
-    std::thread::spawn(move || {
-        std::thread::sleep(deadline);
-        tracing::warn!("a worker of a hook took too long, and was ended");
-        #[expect(clippy::exit, reason = "the end of a worker that would not end by itself")]
-        std::process::exit(0);
-    });
-    let started = Instant::now();
-    let lock = beside.worker_lock();
-    let _held = loop {
-        match Lock::try_acquire(&lock).map_err(|error| error.to_string())? {
-            Some(held) => break held,
-            None if started.elapsed() > deadline => return Err("another worker is busy".into()),
-            None => std::thread::sleep(PAUSE),
-        }
-    };
-    beside.work(session, jiff::Timestamp::now()).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -86,6 +86,9 @@ pub(crate) fn install(
                 fitter.drawer.backups().display()
             );
             presenter.note(Look::Dim, &note);
+            if let Some(next) = args.host.next_step() {
+                presenter.note(Look::Dim, next);
+            }
         }
         Ok(())
     })
@@ -236,7 +239,8 @@ impl Fitter<'_> {
     fn show(&self, changes: &[Change], verb: &str, dry_run: bool, json: bool) -> Result<()> {
         let real: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
         let diff = |change: &Change| FileDiff {
-            path: change.path.display().to_string(),
+            // Git's heads have a folder before the path: `a/home/…`.
+            path: change.path.display().to_string().trim_start_matches('/').to_owned(),
             before: change.now.clone(),
             after: change.then.clone(),
         };

@@ -5,6 +5,7 @@ use crate::desk::{Desk, Flow, Hands, commands};
 use crate::fail;
 use crate::instructions;
 use crate::interactive::trusting;
+use crate::memory;
 use crate::pick::{self, Target};
 use crate::present::Presenter;
 use crate::setup::{self, Ground};
@@ -13,8 +14,9 @@ use mnemon::kernel::settings::Surface;
 use mnemon::memdir::Scope;
 use mnemon::memory_dirs::shelf;
 use mnemon::{Agent, CancellationToken, Session, SessionId};
-use mnemon_tui::{Asker, BoxFuture, CommandInfo, Host, Next, Page, Start, Welcome};
+use mnemon_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Start, Welcome};
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -52,7 +54,7 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
         questions,
         prompt,
         colours: presenter.has_colours(),
-        variables: ground.variables.clone(),
+        editor: editor(ground, presenter),
         history,
         host: Box::new(desk),
     };
@@ -60,6 +62,12 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
     host.agent().shutdown().await;
     presenter.line(&format!("mnemon --resume {}", host.session().id()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The person's editor, for a prompt.
+fn editor(ground: &Ground, presenter: &Presenter) -> Editor {
+    let (variables, presenter) = (ground.variables.clone(), presenter.clone());
+    Box::new(move |text| Ok(memory::editor::edit(text, &variables, &presenter)?.text))
 }
 
 /// What there is, for the first screen.
@@ -156,6 +164,11 @@ impl Host for Desk {
         self.presenter = Presenter::on(page);
         self.stop = stop;
         Box::pin(async move { Self::resume(self, id).await.map_err(readable) })
+    }
+
+    fn remember<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<PathBuf>> {
+        let kept = memory::remember(&self.ground, text, &self.presenter).map_err(readable);
+        Box::pin(async move { kept })
     }
 
     fn finish(&mut self, page: Page, stop: CancellationToken) -> BoxFuture<'_, Result<()>> {

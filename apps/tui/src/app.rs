@@ -2,24 +2,27 @@
 //! what is to be done; it does no I/O.
 
 use crate::host::{CommandInfo, Welcome};
-use crate::input::{Input, Typed};
+use crate::input::Input;
 use crate::look::Look;
 use crate::page::Said;
 use crate::panel::text::TextPanel;
 use crate::panel::{Panel, PanelAct};
 use crate::question::Asked;
 use crate::status::Status;
-use crate::talk::{Kind, Talk};
+use crate::talk::{Kind, Talk, highlight};
 use crate::theme::Theme;
 use crate::worker::Ask;
-use mnemon::Block;
+use browse::Browsing;
 use mnemon::kernel::ports::Answer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::Instant;
 
+mod browse;
 mod screen;
 mod told;
+mod typing;
 
 /// Lines of a command that are shown in the conversation; more get a panel.
 const NOTICE_LINES: usize = 8;
@@ -34,6 +37,18 @@ pub(crate) enum Act {
     Copy(String),
     /// Give the terminal to another program, or take it back.
     Said(Said),
+    /// Look for the files that can be mentioned.
+    Files,
+    /// Keep what was sent, to be found again.
+    Keep(String),
+    /// Let the person go on typing in their editor.
+    Editor(String),
+    /// Show what is in these files.
+    Open(Vec<PathBuf>),
+    /// Go to sleep until the shell wakes us.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
     /// Leave.
     End,
 }
@@ -66,10 +81,16 @@ pub(crate) struct App {
     phase: Phase,
     /// What the running command has written.
     written: Vec<(Look, String)>,
-    /// Whether the person walks through the conversation.
-    browsing: bool,
+    /// The person walks through the conversation.
+    browsing: Option<Browsing>,
     /// The key before was one that leaves when it comes twice.
     leaving_once: bool,
+    /// The key before was Esc, at rest.
+    escaped_once: bool,
+    /// How many shell commands the person ran.
+    shells: usize,
+    /// What the person's own status line says.
+    own_line: Option<String>,
 }
 
 impl App {
@@ -87,14 +108,17 @@ impl App {
             commands: Vec::new(),
             phase: Phase::Rest,
             written: Vec::new(),
-            browsing: false,
+            browsing: None,
             leaving_once: false,
+            escaped_once: false,
+            shells: 0,
+            own_line: None,
         }
     }
 
     /// Whether something moves by itself.
     pub(crate) fn moves(&self) -> bool {
-        self.phase != Phase::Rest || self.panel.is_some()
+        self.phase != Phase::Rest || self.panel.is_some() || highlight::is_busy()
     }
 
     /// Takes a key.
@@ -118,22 +142,10 @@ impl App {
             let act = panel.key(key);
             return self.panel_act(act);
         }
-        if self.browsing {
+        if self.browsing.is_some() {
             return self.browse(key);
         }
-        match self.input.key(key) {
-            Typed::Nothing => Vec::new(),
-            Typed::Sent(text) => self.send(text),
-            Typed::Passed => self.passed(key),
-        }
-    }
-
-    /// Takes a text that was pasted.
-    pub(crate) fn paste(&mut self, text: &str) -> Vec<Act> {
-        if self.panel.is_none() && self.questions.is_empty() {
-            self.input.paste(text);
-        }
-        Vec::new()
+        self.typed(key)
     }
 
     /// Ctrl-C and Ctrl-D: stop, clear, and twice leave.
@@ -174,45 +186,6 @@ impl App {
         }
     }
 
-    /// A key that means nothing to the input.
-    fn passed(&mut self, key: KeyEvent) -> Vec<Act> {
-        match key.code {
-            KeyCode::Esc if self.phase != Phase::Rest => return vec![Act::Stop],
-            KeyCode::PageUp => self.talk.page(-1, self.theme),
-            KeyCode::PageDown => self.talk.page(1, self.theme),
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// A key while the person walks through the conversation.
-    fn browse(&mut self, key: KeyEvent) -> Vec<Act> {
-        match key.code {
-            KeyCode::Esc | KeyCode::Char('q') => {
-                self.browsing = false;
-                self.talk.choose_none();
-                self.talk.go_to_end();
-            }
-            KeyCode::Up | KeyCode::Char('k') => self.talk.choose(-1, self.theme),
-            KeyCode::Down | KeyCode::Char('j') => self.talk.choose(1, self.theme),
-            KeyCode::Enter | KeyCode::Char(' ') => self.talk.fold(),
-            KeyCode::PageUp => self.talk.page(-1, self.theme),
-            KeyCode::PageDown => self.talk.page(1, self.theme),
-            KeyCode::Home | KeyCode::Char('g') => self.talk.go_to_start(),
-            KeyCode::End | KeyCode::Char('G') => self.talk.go_to_end(),
-            KeyCode::Char('y') => {
-                return self
-                    .talk
-                    .chosen()
-                    .map(|cell| Act::Copy(cell.words()))
-                    .into_iter()
-                    .collect();
-            }
-            _ => {}
-        }
-        Vec::new()
-    }
-
     fn panel_act(&mut self, act: PanelAct) -> Vec<Act> {
         match act {
             PanelAct::Stay => Vec::new(),
@@ -238,39 +211,11 @@ impl App {
         }
     }
 
-    /// Sends what was typed: a command, or a prompt.
-    pub(crate) fn send(&mut self, text: String) -> Vec<Act> {
-        self.talk.go_to_end();
-        match (&self.phase, text.trim().strip_prefix('/')) {
-            (Phase::Rest, Some(command)) => self.command(command),
-            (Phase::Rest, None) => self.turn(&text),
-            (Phase::Leaving, _) => Vec::new(),
-            (Phase::Turn { .. }, None) => {
-                if let Some(status) = &self.status {
-                    status.queue.push(text.clone());
-                    self.waiting.push_back(text);
-                }
-                Vec::new()
-            }
-            (Phase::Turn { .. } | Phase::Command { .. }, _) => {
-                self.waiting.push_back(text);
-                Vec::new()
-            }
-        }
-    }
-
     fn command(&mut self, line: &str) -> Vec<Act> {
         let line = line.trim().to_owned();
         self.written.clear();
         self.phase = Phase::Command { line: line.clone(), since: Instant::now() };
         vec![Act::Ask(Ask::Command(line))]
-    }
-
-    fn turn(&mut self, prompt: &str) -> Vec<Act> {
-        let prompt = prompt.trim();
-        self.talk.push(Kind::Person(prompt.to_owned()));
-        self.phase = Phase::Turn { since: Instant::now(), doing: "thinking".to_owned() };
-        vec![Act::Ask(Ask::Turn(vec![Block::text(prompt)]))]
     }
 
     /// Shows what a command wrote.

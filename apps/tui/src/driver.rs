@@ -3,15 +3,21 @@
 
 use crate::app::{Act, App};
 use crate::asking::Question;
+use crate::files;
 use crate::host::{Host, Welcome};
+use crate::input::history::HistoryFile;
 use crate::page::Said;
+use crate::panel::text::TextPanel;
 use crate::term::{self, Keys, Screen};
 use crate::theme::Theme;
 use crate::worker::{Ask, Brake, Told, Worker};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use mnemon::Agent;
+use mnemon::kernel::ports::GlobQuery;
 use ratatui::crossterm::event::Event as TermEvent;
-use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
@@ -20,8 +26,13 @@ use tokio::time::Instant;
 const FRAME: Duration = Duration::from_millis(16);
 /// How often something that moves by itself is drawn.
 const TICK: Duration = Duration::from_millis(120);
+/// Files that are offered for completion.
+const MOST_FILES: usize = 20_000;
 /// Messages of the engine that are taken before a frame is drawn.
 const BATCH: usize = 512;
+
+/// Opens the person's editor on a text, and gives back what they made of it.
+pub type Editor = Box<dyn Fn(&str) -> anyhow::Result<String> + Send>;
 
 /// What a screen starts with.
 pub struct Start {
@@ -35,10 +46,10 @@ pub struct Start {
     pub welcome: Welcome,
     /// Whether colours are wanted.
     pub colours: bool,
-    /// The environment, for programs that are started.
-    pub variables: BTreeMap<String, String>,
+    /// Lets the person edit a text in their own editor.
+    pub editor: Editor,
     /// Where what was typed is kept; nowhere in a private session.
-    pub history: Option<std::path::PathBuf>,
+    pub history: Option<PathBuf>,
 }
 
 /// Shows a conversation until the person leaves; gives the host back.
@@ -58,9 +69,27 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
         brake: brake.clone(),
         width: usize::from(size.width),
     };
+    let agent = worker.host.agent();
+    let cwd = worker.host.session().config().surroundings.cwd.clone();
+    let session = worker.host.session().id().to_string();
     let working = tokio::spawn(worker.run());
-    let app = App::new(Theme::new(start.colours), start.welcome);
-    let mut driver = Driver { app, keys: Keys::start(), asks, brake, tolds, end: None };
+    let mut app = App::new(Theme::new(start.colours), start.welcome);
+    let history = start.history.map(|path| HistoryFile::new(&path, &cwd));
+    app.remember(history.as_ref().map(HistoryFile::read).unwrap_or_default());
+    let mut driver = Driver {
+        app,
+        keys: Keys::start(),
+        asks,
+        brake,
+        tolds,
+        telling: telling.clone(),
+        agent,
+        cwd: PathBuf::from(cwd),
+        session,
+        history,
+        editor: start.editor,
+        end: None,
+    };
     let mut questions = start.questions;
     tokio::spawn(async move {
         while let Some(question) = questions.recv().await {
@@ -84,6 +113,12 @@ struct Driver {
     asks: UnboundedSender<Ask>,
     brake: Brake,
     tolds: UnboundedReceiver<Told>,
+    telling: UnboundedSender<Told>,
+    agent: Arc<Agent>,
+    cwd: PathBuf,
+    session: String,
+    history: Option<HistoryFile>,
+    editor: Editor,
     /// The session has ended, or nobody is there any more.
     end: Option<()>,
 }
@@ -159,10 +194,53 @@ impl Driver {
                     self.keys.go_on();
                 }
                 Act::Said(Said::Text(..)) => {}
+                Act::Files => self.look_for_files(),
+                Act::Keep(text) => {
+                    if let Some(history) = &self.history {
+                        history.add(&text, &self.session);
+                    }
+                }
+                Act::Editor(text) => {
+                    self.keys.pause().await;
+                    Screen::leave();
+                    let edited = (self.editor)(&text).map_err(|error| format!("{error:#}"));
+                    screen.come_back()?;
+                    self.keys.go_on();
+                    self.app.edited(edited);
+                }
+                Act::Suspend => {
+                    self.keys.pause().await;
+                    Screen::leave();
+                    term::suspend();
+                    screen.come_back()?;
+                    self.keys.go_on();
+                }
+                Act::Open(files) => {
+                    let panel = TextPanel::new("", files::shown(&files));
+                    let _ = self.telling.send(Told::Panel(Box::new(panel)));
+                }
+                Act::Redraw => screen.terminal.clear()?,
                 Act::End => self.end = Some(()),
             }
         }
         Ok(())
+    }
+}
+
+impl Driver {
+    /// Looks for files that can be mentioned, the newest first.
+    fn look_for_files(&self) {
+        let (agent, telling, root) =
+            (Arc::clone(&self.agent), self.telling.clone(), self.cwd.clone());
+        tokio::spawn(async move {
+            let query =
+                GlobQuery { pattern: "**/*".to_owned(), root: root.clone(), limit: MOST_FILES };
+            let found = agent.world().search.glob(query).await.unwrap_or_default();
+            let name = |path: &PathBuf| {
+                path.strip_prefix(&root).unwrap_or(path).to_string_lossy().into_owned()
+            };
+            let _ = telling.send(Told::Files(found.paths.iter().map(name).collect()));
+        });
     }
 }
 

@@ -15,35 +15,59 @@ const BAR: u64 = 16;
 
 /// Draws it.
 pub(crate) fn draw(status: &Status, area: Rect, buf: &mut Buffer, theme: Theme) {
-    line(status, theme).render(area, buf);
+    line(status, area.width, theme).render(area, buf);
 }
 
-/// What it says.
-pub(crate) fn line(status: &Status, theme: Theme) -> Line<'static> {
-    let mut parts = vec![Span::styled(status.model.clone(), theme.style(Look::Bold))];
-    parts.push(Span::raw(" "));
-    parts.extend(bar(status, theme));
-    let percent = status.used * 100 / status.window.size.0.max(1);
-    parts.push(Span::raw(format!(" {percent}%")));
-    let mut said = vec![format!("${:.2}", status.cost)];
+/// What it says; where there is no room, what matters least is left out.
+pub(crate) fn line(status: &Status, width: u16, theme: Theme) -> Line<'static> {
+    let mut parts = said(status);
+    let mut line = fitted(status, &parts, theme);
+    while line.width() > usize::from(width) && !parts.is_empty() {
+        let least = parts.iter().map(|(weight, _, _)| *weight).min().unwrap_or_default();
+        parts.retain(|(weight, _, _)| *weight != least);
+        line = fitted(status, &parts, theme);
+    }
+    line
+}
+
+/// What stands behind the bar: how much it matters, how it looks, what it says.
+fn said(status: &Status) -> Vec<(u8, Look, String)> {
+    let mut parts = vec![(7, Look::Normal, format!("${:.2}", status.cost))];
     if status.background_cost > 0.0 {
-        said.push(format!("bg ${:.2}", status.background_cost));
+        parts.push((3, Look::Dim, format!("background ${:.2}", status.background_cost)));
     }
     if let Some(rate) = status.hit_rate {
-        said.push(format!("cache {:.0}%", rate * 100.0));
+        parts.push((4, Look::Dim, format!("cache {:.0}%", rate * 100.0)));
     }
-    if let Some(pill) = pill(status) {
-        said.push(pill);
-    }
-    if status.mode != PermissionMode::Default {
-        said.push(status.mode.as_str().to_owned());
+    parts.extend(pill(status).map(|pill| (6, Look::Cyan, pill)));
+    match status.mode {
+        PermissionMode::Default => {}
+        PermissionMode::BypassPermissions => {
+            parts.push((9, Look::Red, "everything is allowed".to_owned()));
+        }
+        PermissionMode::AcceptEdits => {
+            parts.push((8, Look::Magenta, "edits are accepted".to_owned()));
+        }
+        PermissionMode::Plan => parts.push((8, Look::Blue, "planning".to_owned())),
     }
     if status.memory == MemorySwitch::Off {
-        said.push("memory off".to_owned());
+        parts.push((5, Look::Yellow, "memory off".to_owned()));
     }
-    said.extend(status.branch.clone());
-    parts.push(Span::styled(format!(" · {}", said.join(" · ")), theme.dim()));
-    Line::from(parts)
+    parts.extend(status.branch.clone().map(|branch| (2, Look::Dim, branch)));
+    parts
+}
+
+fn fitted(status: &Status, parts: &[(u8, Look, String)], theme: Theme) -> Line<'static> {
+    let mut spans = vec![Span::styled(status.model.clone(), theme.style(Look::Bold))];
+    spans.push(Span::raw(" "));
+    spans.extend(bar(status, theme));
+    let percent = status.used * 100 / status.window.size.0.max(1);
+    spans.push(Span::raw(format!(" {percent}%")));
+    for (_, look, text) in parts {
+        spans.push(Span::styled(" · ", theme.dim()));
+        spans.push(Span::styled(text.clone(), theme.style(*look)));
+    }
+    Line::from(spans)
 }
 
 /// The window as a bar, with the thresholds marked.
@@ -61,8 +85,8 @@ fn bar(status: &Status, theme: Theme) -> Vec<Span<'static>> {
     for at in 0..BAR {
         let span = match at {
             at if at < used => Span::styled("█", theme.style(look)),
-            at if at == warning => Span::styled("┊", theme.style(Look::Yellow)),
             at if at == full => Span::styled("│", theme.style(Look::Red)),
+            at if at == warning => Span::styled("┊", theme.style(Look::Yellow)),
             _ => Span::styled("░", theme.dim()),
         };
         spans.push(span);
@@ -80,7 +104,7 @@ fn pill(status: &Status) -> Option<String> {
         .collect();
     match running.as_slice() {
         [] => None,
-        [one] => Some(format!("⟳ {}", one.chars().take(20).collect::<String>())),
-        many => Some(format!("⟳ {} tasks", many.len())),
+        [one] => Some(format!("⟳ {} (Ctrl-B)", one.chars().take(20).collect::<String>())),
+        many => Some(format!("⟳ {} tasks (Ctrl-B)", many.len())),
     }
 }

@@ -1,24 +1,38 @@
-//! Where the person types.
+//! Where the person types: lines, history, completion, pastes.
 
+use crate::host::CommandInfo;
 use crate::theme::Theme;
+use crate::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Line;
 use ratatui::widgets::Widget;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
+use unicode_width::UnicodeWidthStr;
+
+mod complete;
+pub(crate) mod history;
+mod pastes;
+
+use complete::{Choices, Wanted};
+use history::History;
+use pastes::Pastes;
 
 /// Rows that it may take.
 const MOST_ROWS: u16 = 10;
 /// Columns of the mark before the text.
 const MARK: u16 = 2;
-
 /// What a key led to.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
     /// The text changed, or the cursor moved.
     Nothing,
     /// The person sent it.
     Sent(String),
+    /// Names of files are needed for completion.
+    Files,
     /// The key means nothing here.
     Passed,
 }
@@ -26,11 +40,26 @@ pub(crate) enum Typed {
 /// The text that is being typed.
 pub(crate) struct Input {
     area: TextArea<'static>,
+    history: History,
+    /// A search in the history: the words, and how many finds are left out.
+    searching: Option<(String, usize)>,
+    choices: Choices,
+    commands: Vec<CommandInfo>,
+    files: Option<Vec<String>>,
+    pastes: Pastes,
 }
 
 impl Default for Input {
     fn default() -> Self {
-        Self { area: fresh("") }
+        Self {
+            area: fresh(""),
+            history: History::default(),
+            searching: None,
+            choices: Choices::default(),
+            commands: Vec::new(),
+            files: None,
+            pastes: Pastes::default(),
+        }
     }
 }
 
@@ -45,9 +74,9 @@ fn fresh(text: &str) -> TextArea<'static> {
 }
 
 impl Input {
-    /// What is typed.
+    /// What is typed, pastes in full.
     pub(crate) fn text(&self) -> String {
-        self.area.lines().join("\n")
+        self.pastes.in_full(self.area.lines().join("\n"))
     }
 
     /// Whether nothing is.
@@ -57,62 +86,314 @@ impl Input {
 
     /// Puts a text in the place of what is typed.
     pub(crate) fn set(&mut self, text: &str) {
+        self.put(text);
+        self.pastes = Pastes::default();
+        self.choices = Choices::default();
+    }
+
+    fn put(&mut self, text: &str) {
         self.area = fresh(text);
     }
 
-    /// Adds a text at the cursor.
+    /// What was typed before, oldest first.
+    pub(crate) fn remember(&mut self, entries: Vec<String>) {
+        self.history = History::new(entries);
+    }
+
+    /// The commands that can be completed.
+    pub(crate) fn know(&mut self, commands: Vec<CommandInfo>) {
+        self.commands = commands;
+    }
+
+    /// The files that can be completed.
+    pub(crate) fn know_files(&mut self, files: Vec<String>) {
+        self.files = Some(files);
+        let _ = self.complete();
+    }
+
+    /// Adds a text at the cursor; a long one as a word that stands for it.
     pub(crate) fn paste(&mut self, text: &str) {
-        self.area.insert_str(text.replace("\r\n", "\n").replace('\r', "\n"));
+        let shown = self.pastes.take(text);
+        self.area.insert_str(shown);
+        let _ = self.complete();
     }
 
     /// Takes a key.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Typed {
-        let plain = key.modifiers.is_empty();
+        if self.searching.is_some() {
+            return self.search_key(key);
+        }
+        let control = key.modifiers == KeyModifiers::CONTROL;
+        let open = !self.choices.is_empty();
         match key.code {
-            KeyCode::Enter if plain => {
-                let text = self.text();
-                if let Some(start) = text.strip_suffix('\\') {
-                    self.set(&format!("{start}\n"));
-                    return Typed::Nothing;
-                }
-                if text.trim().is_empty() {
-                    return Typed::Nothing;
-                }
-                self.set("");
-                Typed::Sent(text)
-            }
-            KeyCode::Enter => {
-                self.area.insert_newline();
+            KeyCode::Tab if open => self.accept(),
+            KeyCode::Up if open => self.chosen(-1),
+            KeyCode::Down if open => self.chosen(1),
+            KeyCode::Esc if open => {
+                self.choices = Choices::default();
                 Typed::Nothing
             }
-            KeyCode::Char('j') if key.modifiers == KeyModifiers::CONTROL => {
-                self.area.insert_newline();
+            KeyCode::Enter if key.modifiers.is_empty() => self.enter(),
+            KeyCode::Enter => self.edit(TextArea::insert_newline),
+            KeyCode::Char('j') if control => self.edit(TextArea::insert_newline),
+            KeyCode::Char('r') if control => {
+                self.searching = Some((String::new(), 0));
                 Typed::Nothing
             }
-            KeyCode::Esc | KeyCode::PageUp | KeyCode::PageDown | KeyCode::Tab => Typed::Passed,
-            _ => {
-                self.area.input(key);
-                Typed::Nothing
+            KeyCode::Char('u') if control => self.edit(|area| {
+                area.delete_line_by_head();
+            }),
+            KeyCode::Up if self.area.cursor().0 == 0 => self.older(),
+            KeyCode::Down if self.area.cursor().0 + 1 == self.area.lines().len() => self.newer(),
+            KeyCode::Esc
+            | KeyCode::PageUp
+            | KeyCode::PageDown
+            | KeyCode::Tab
+            | KeyCode::BackTab => Typed::Passed,
+            KeyCode::Char('b' | 'g' | 'l' | 'o' | 't' | 'z') if control => Typed::Passed,
+            _ => self.edit(|area| {
+                area.input(key);
+            }),
+        }
+    }
+
+    fn edit(&mut self, change: impl FnOnce(&mut TextArea<'static>)) -> Typed {
+        change(&mut self.area);
+        self.complete()
+    }
+
+    fn chosen(&mut self, step: isize) -> Typed {
+        self.choices.step(step);
+        Typed::Nothing
+    }
+
+    fn enter(&mut self) -> Typed {
+        let text = self.text();
+        if let Some(choice) = self.choices.chosen()
+            && choice.text != text.trim()
+        {
+            let ready = choice.text.starts_with('/') && !choice.takes;
+            let accepted = self.accept();
+            if !ready {
+                return accepted;
             }
         }
+        let text = self.text();
+        if let Some(start) = text.strip_suffix('\\') {
+            self.put(&format!("{start}\n"));
+            return Typed::Nothing;
+        }
+        if text.trim().is_empty() {
+            return Typed::Nothing;
+        }
+        self.history.add(&text);
+        self.set("");
+        Typed::Sent(text)
+    }
+
+    /// Puts the choice in the place of what was typed of it.
+    fn accept(&mut self) -> Typed {
+        let Some(choice) = self.choices.chosen().cloned() else { return Typed::Nothing };
+        let typed = match complete::wanted(&self.before()) {
+            Some(Wanted::Command(name) | Wanted::File(name)) => name.chars().count() + 1,
+            None => return Typed::Nothing,
+        };
+        for _ in 0..typed {
+            self.area.delete_char();
+        }
+        let space = if choice.takes { " " } else { "" };
+        self.area.insert_str(format!("{}{space}", choice.text));
+        self.choices = Choices::default();
+        Typed::Nothing
+    }
+
+    /// The line before the cursor.
+    fn before(&self) -> String {
+        let cursor = self.area.cursor();
+        let line = self.area.lines().get(cursor.0).map(String::as_str).unwrap_or_default();
+        line.chars().take(cursor.1).collect()
+    }
+
+    /// Looks what could be meant.
+    fn complete(&mut self) -> Typed {
+        let wanted = complete::wanted(&self.before());
+        self.choices = match (&wanted, &self.files) {
+            (Some(Wanted::Command(name)), _) if self.area.cursor().0 == 0 => {
+                complete::commands(&self.commands, name)
+            }
+            (Some(Wanted::File(name)), Some(files)) => complete::files(files, name),
+            (Some(Wanted::File(_)), None) => return Typed::Files,
+            _ => {
+                self.files = None;
+                Choices::default()
+            }
+        };
+        Typed::Nothing
+    }
+
+    fn older(&mut self) -> Typed {
+        let typed = self.text();
+        if let Some(entry) = self.history.older(&typed).map(str::to_owned) {
+            self.put(&entry);
+        }
+        Typed::Nothing
+    }
+
+    fn newer(&mut self) -> Typed {
+        if let Some(entry) = self.history.newer() {
+            self.put(&entry);
+        }
+        Typed::Nothing
+    }
+
+    fn search_key(&mut self, key: KeyEvent) -> Typed {
+        let Some((words, skip)) = &mut self.searching else { return Typed::Nothing };
+        match key.code {
+            KeyCode::Char('r') if key.modifiers == KeyModifiers::CONTROL => *skip += 1,
+            KeyCode::Char(letter)
+                if key.modifiers.is_empty() || key.modifiers == KeyModifiers::SHIFT =>
+            {
+                words.push(letter);
+                *skip = 0;
+            }
+            KeyCode::Backspace => {
+                words.pop();
+                *skip = 0;
+            }
+            KeyCode::Enter | KeyCode::Tab | KeyCode::Right => {
+                let found = self.history.search(words, *skip).map(str::to_owned);
+                self.searching = None;
+                if let Some(found) = found {
+                    self.put(&found);
+                }
+            }
+            _ => self.searching = None,
+        }
+        Typed::Nothing
+    }
+
+    /// What stands above it: choices, or a search.
+    pub(crate) fn above(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+        if let Some((words, skip)) = &self.searching {
+            let found = self.history.search(words, *skip).unwrap_or("nothing found");
+            let line = format!("search: {words}▏ {}", found.replace('\n', " "));
+            return wrap::text(&line, theme.accent(), width, "").into_iter().take(1).collect();
+        }
+        self.choices.lines(width, theme)
     }
 
     /// Rows that it takes at a width.
     pub(crate) fn rows(&self, width: u16) -> u16 {
         let room = usize::from(width.saturating_sub(MARK).max(1));
-        let rows = self
-            .area
-            .lines()
-            .iter()
-            .map(|line| unicode_width::UnicodeWidthStr::width(line.as_str()) / room + 1);
+        let rows = self.area.lines().iter().map(|line| line.width() / room + 1);
         u16::try_from(rows.sum::<usize>()).unwrap_or(MOST_ROWS).clamp(1, MOST_ROWS)
     }
 
     /// Draws it.
     pub(crate) fn draw(&self, area: Rect, buf: &mut Buffer, theme: Theme) {
-        buf.set_string(area.x, area.y, "›", theme.title());
+        let mark = match self.area.lines().first().and_then(|line| line.chars().next()) {
+            Some('!') => "!",
+            Some('#') => "#",
+            _ => "›",
+        };
+        buf.set_string(area.x, area.y, mark, theme.title());
         let inner =
             Rect { x: area.x.saturating_add(MARK), width: area.width.saturating_sub(MARK), ..area };
         (&self.area).render(inner, buf);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(input: &mut Input, text: &str) {
+        for letter in text.chars() {
+            let _ = input.key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE));
+        }
+    }
+
+    fn press(input: &mut Input, code: KeyCode, modifiers: KeyModifiers) -> Typed {
+        input.key(KeyEvent::new(code, modifiers))
+    }
+
+    fn with_commands() -> Input {
+        let mut input = Input::default();
+        let info = |name: &str, takes: &str| CommandInfo {
+            names: vec![name.to_owned()],
+            takes: takes.to_owned(),
+            about: String::new(),
+        };
+        input.know(vec![info("context", ""), info("compact", "[GUIDANCE]"), info("cost", "")]);
+        input
+    }
+
+    #[test]
+    fn q9_enter_sends_and_other_enters_are_lines() {
+        let mut input = Input::default();
+        typed(&mut input, "one");
+        press(&mut input, KeyCode::Enter, KeyModifiers::ALT);
+        typed(&mut input, "two");
+        press(&mut input, KeyCode::Char('j'), KeyModifiers::CONTROL);
+        typed(&mut input, "three\\");
+        press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+        typed(&mut input, "four");
+        let sent = press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(sent, Typed::Sent("one\ntwo\nthree\nfour".to_owned()));
+        assert!(input.is_empty());
+    }
+
+    #[test]
+    fn q9_a_command_is_completed_and_sent_by_enter() {
+        let mut input = with_commands();
+        typed(&mut input, "/cos");
+        let sent = press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(sent, Typed::Sent("/cost".to_owned()));
+        typed(&mut input, "/comp");
+        press(&mut input, KeyCode::Tab, KeyModifiers::NONE);
+        assert_eq!(input.text(), "/compact ");
+    }
+
+    #[test]
+    fn q9_files_are_asked_for_once_and_completed() {
+        let mut input = Input::default();
+        typed(&mut input, "see ");
+        let asked = press(&mut input, KeyCode::Char('@'), KeyModifiers::NONE);
+        assert_eq!(asked, Typed::Files);
+        input.know_files(vec!["src/lib.rs".to_owned(), "README.md".to_owned()]);
+        typed(&mut input, "lib");
+        press(&mut input, KeyCode::Tab, KeyModifiers::NONE);
+        assert_eq!(input.text(), "see @src/lib.rs ");
+    }
+
+    #[test]
+    fn q9_a_long_paste_is_one_word_and_sent_in_full() {
+        let mut input = Input::default();
+        let long = "line\n".repeat(40);
+        input.paste(&long);
+        assert_eq!(input.area.lines(), ["[paste 1: 40 lines]"]);
+        let Typed::Sent(text) = press(&mut input, KeyCode::Enter, KeyModifiers::NONE) else {
+            panic!("not sent")
+        };
+        assert_eq!(text, long);
+    }
+
+    #[test]
+    fn q13_the_path_of_a_picture_is_mentioned() {
+        let mut input = Input::default();
+        input.paste("/tmp/my\\ shot.png");
+        assert_eq!(input.text(), "@\"/tmp/my shot.png\" ");
+    }
+
+    #[test]
+    fn q9_history_is_searched_with_control_r() {
+        let mut input = Input::default();
+        input.remember(vec!["run the tests".into(), "read it".into()]);
+        press(&mut input, KeyCode::Char('r'), KeyModifiers::CONTROL);
+        typed(&mut input, "tes");
+        press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(input.text(), "run the tests");
+        press(&mut input, KeyCode::Up, KeyModifiers::NONE);
+        assert_eq!(input.text(), "read it");
     }
 }

@@ -12,6 +12,7 @@
 mod app;
 mod asking;
 mod driver;
+mod files;
 mod footer;
 mod host;
 mod input;
@@ -20,6 +21,7 @@ mod page;
 mod panel;
 mod question;
 mod status;
+mod statusline;
 mod talk;
 mod term;
 mod theme;
@@ -27,7 +29,7 @@ mod worker;
 mod wrap;
 
 pub use asking::{Asker, Question};
-pub use driver::{Start, run};
+pub use driver::{Editor, Start, run};
 pub use host::{BoxFuture, CommandInfo, Host, Next, Welcome};
 pub use look::Look;
 pub use page::Page;

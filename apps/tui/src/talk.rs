@@ -5,17 +5,33 @@
 //! start: cells that were never seen are never laid out, whatever their number.
 
 use crate::theme::Theme;
-use ratatui::buffer::Buffer;
+use quiet::Thought;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget;
+use search::Search;
+use std::ops::Range;
+use std::time::Instant;
 
 mod cell;
+mod diff;
+pub(crate) mod highlight;
 pub(crate) mod history;
 mod markdown;
+mod quiet;
+mod result;
+mod search;
 mod tool;
+mod view;
 
 pub(crate) use cell::{Cell, Kind, styled};
+pub(crate) use markdown::{Flow, Markdown};
+pub(crate) use quiet::{Ruler, ThinkingTime, task_ended};
 pub(crate) use tool::{State, ToolCall};
+
+/// Cells whose lines are kept; of more, those that are not seen are dropped.
+const MOST_LAID: usize = 2_000;
+
+/// How near to what is seen lines are kept.
+const NEAR: usize = 100;
 
 /// What of the conversation is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,13 +49,26 @@ pub(crate) struct Talk {
     cells: Vec<Cell>,
     place: Place,
     chosen: Option<usize>,
+    search: Option<Search>,
+    /// Whether thoughts come unfolded.
+    thoughts_open: bool,
+    /// Something came while the end was not seen.
+    news: bool,
     area: Rect,
+    /// About how many cells have their lines.
+    laid: usize,
 }
 
 impl Talk {
     /// Shows another conversation.
     pub(crate) fn replace(&mut self, cells: Vec<Cell>) {
-        *self = Self { cells, area: self.area, ..Self::default() };
+        let (area, thoughts_open) = (self.area, self.thoughts_open);
+        *self = Self { thoughts_open, area, ..Self::default() };
+        self.cells.reserve(cells.len());
+        for cell in cells {
+            self.add(cell);
+        }
+        self.news = false;
     }
 
     /// Whether there is nothing yet.
@@ -47,64 +76,78 @@ impl Talk {
         self.cells.is_empty()
     }
 
-    /// Adds a cell.
+    /// Adds a cell; what came before has come to its end.
     pub(crate) fn push(&mut self, kind: Kind) {
-        self.cells.push(Cell::new(kind));
+        self.settle();
+        self.add(Cell::new(kind));
     }
 
-    /// The last cell.
-    pub(crate) fn last_mut(&mut self) -> Option<&mut Cell> {
-        self.cells.last_mut()
+    fn add(&mut self, cell: Cell) {
+        let mut cell = cell.after(self.cells.last());
+        if matches!(cell.kind(), Kind::Thinking(_)) {
+            cell.set_open(self.thoughts_open);
+        }
+        self.cells.push(cell);
+        self.news = self.place != Place::End;
+    }
+
+    /// No more will come for the last cell.
+    pub(crate) fn settle(&mut self) {
+        let Some(cell) = self.cells.last_mut() else { return };
+        if matches!(cell.kind(), Kind::Answer(_) | Kind::Thinking(_)) {
+            match cell.change() {
+                Kind::Answer(text) => text.end(),
+                Kind::Thinking(thought) => thought.end(Instant::now()),
+                _ => {}
+            }
+        }
+    }
+
+    /// More of the answer.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.news = self.place != Place::End;
+        if self.cells.last().is_some_and(|cell| matches!(cell.kind(), Kind::Answer(_)))
+            && let Some(Kind::Answer(answer)) = self.cells.last_mut().map(Cell::change)
+        {
+            answer.push(text);
+        } else {
+            self.push(Kind::Answer(Box::new(Markdown::new(text, Flow::Open))));
+        }
+    }
+
+    /// More of what the model thinks.
+    pub(crate) fn thinking(&mut self, text: &str) {
+        if self.cells.last().is_some_and(|cell| matches!(cell.kind(), Kind::Thinking(_)))
+            && let Some(Kind::Thinking(thought)) = self.cells.last_mut().map(Cell::change)
+        {
+            thought.text.push_str(text);
+        } else {
+            let time = ThinkingTime::Since(Instant::now());
+            self.push(Kind::Thinking(Thought { text: text.to_owned(), time }));
+        }
+    }
+
+    /// Takes back what was said since the last thing that is no answer.
+    pub(crate) fn take_back(&mut self) {
+        while let Some(Kind::Answer(_) | Kind::Thinking(_)) = self.cells.last().map(Cell::kind) {
+            self.cells.pop();
+        }
     }
 
     /// The tool call of an id.
-    pub(crate) fn tool_mut(&mut self, id: &str) -> Option<&mut Cell> {
-        self.cells.iter_mut().rev().find(|cell| cell.is_tool(id))
-    }
-
-    /// Goes up or down by lines.
-    pub(crate) fn scroll(&mut self, lines: isize, theme: Theme) {
-        let (mut cell, mut line) = self.top(theme);
-        if lines < 0 {
-            let mut up = lines.unsigned_abs();
-            while up > line && cell > 0 {
-                up -= line + 1;
-                cell -= 1;
-                line = self.height(cell, theme).saturating_sub(1);
-            }
-            line = line.saturating_sub(up);
-        } else {
-            let mut down = lines.unsigned_abs();
-            while cell < self.cells.len() {
-                let left = self.height(cell, theme).saturating_sub(line);
-                if down < left {
-                    break;
-                }
-                down -= left;
-                (cell, line) = (cell + 1, 0);
-            }
-            line += down;
-        }
-        self.place = Place::At { cell, line };
-        if self.bottom(theme) <= (cell, line) {
-            self.place = Place::End;
+    pub(crate) fn tool_mut(&mut self, id: &str) -> Option<&mut ToolCall> {
+        let found = self.cells.iter_mut().rev().find(|cell| cell.is_tool(id))?;
+        match found.change() {
+            Kind::Tool(call) => Some(call),
+            _ => None,
         }
     }
 
-    /// A page up or down.
-    pub(crate) fn page(&mut self, pages: isize, theme: Theme) {
-        let page = isize::try_from(self.area.height.saturating_sub(2).max(1)).unwrap_or(1);
-        self.scroll(pages * page, theme);
-    }
-
-    /// Goes to the end, and follows it.
-    pub(crate) fn go_to_end(&mut self) {
-        self.place = Place::End;
-    }
-
-    /// Goes to the start.
-    pub(crate) fn go_to_start(&mut self) {
-        self.place = Place::At { cell: 0, line: 0 };
+    /// Unfolds the tool call of an id.
+    pub(crate) fn unfold_tool(&mut self, id: &str) {
+        if let Some(cell) = self.cells.iter_mut().rev().find(|cell| cell.is_tool(id)) {
+            cell.set_open(true);
+        }
     }
 
     /// The cell that is chosen.
@@ -115,90 +158,99 @@ impl Talk {
     /// Chooses the cell before or after; begins with the last one.
     pub(crate) fn choose(&mut self, step: isize, theme: Theme) {
         let last = self.cells.len().saturating_sub(1);
-        let next = match self.chosen {
-            None => last,
-            Some(at) => at.saturating_add_signed(step).min(last),
-        };
-        self.chosen = Some(next).filter(|_| !self.cells.is_empty());
-        self.show(next, theme);
+        match self.chosen {
+            None => self.choose_at(last, theme),
+            Some(at) => self.choose_at(at.saturating_add_signed(step).min(last), theme),
+        }
     }
 
-    /// Chooses none.
+    fn choose_at(&mut self, at: usize, theme: Theme) {
+        self.chosen = Some(at).filter(|_| !self.cells.is_empty());
+        self.show(at, theme);
+    }
+
+    /// Chooses the first cell, and goes there.
+    pub(crate) fn choose_first(&mut self, theme: Theme) {
+        self.choose_at(0, theme);
+        self.place = Place::At { cell: 0, line: 0 };
+    }
+
+    /// Chooses the last cell, and goes to the end.
+    pub(crate) fn choose_last(&mut self, theme: Theme) {
+        self.choose_at(self.cells.len().saturating_sub(1), theme);
+        self.go_to_end();
+    }
+
+    /// Chooses what the person said before or after.
+    pub(crate) fn choose_person(&mut self, step: isize, theme: Theme) {
+        let is_person = |at: &usize| {
+            self.cells.get(*at).is_some_and(|cell| matches!(cell.kind(), Kind::Person(_)))
+        };
+        let at = self.chosen.unwrap_or(self.cells.len());
+        let found = if step < 0 {
+            (0..at).rev().find(is_person)
+        } else {
+            (at.saturating_add(1)..self.cells.len()).find(is_person)
+        };
+        if let Some(found) = found {
+            self.choose_at(found, theme);
+        }
+    }
+
+    /// Chooses none, and searches no more.
     pub(crate) fn choose_none(&mut self) {
         self.chosen = None;
+        self.search = None;
     }
 
     /// Folds or unfolds the chosen cell.
     pub(crate) fn fold(&mut self) {
         if let Some(cell) = self.chosen.and_then(|at| self.cells.get_mut(at)) {
-            cell.fold();
+            cell.set_open(!cell.is_open());
         }
     }
 
-    /// Brings a cell into view.
-    fn show(&mut self, at: usize, theme: Theme) {
-        let top = self.top(theme);
-        let rows = usize::from(self.area.height);
-        let mut below = 0;
-        for cell in top.0..=at {
-            below += self.height(cell, theme);
+    /// Unfolds everything; or folds it where something is unfolded.
+    pub(crate) fn fold_all(&mut self, theme: Theme) {
+        let open = !self.cells.iter().any(Cell::is_open);
+        for cell in &mut self.cells {
+            cell.set_open(open);
         }
-        let fits = below.saturating_sub(top.1) <= rows;
-        if at < top.0 || (at == top.0 && top.1 > 0) {
-            self.place = Place::At { cell: at, line: 0 };
-        } else if !fits {
-            let height = self.height(at, theme);
-            self.place = Place::At { cell: at, line: 0 };
-            self.scroll(-(isize::try_from(rows.saturating_sub(height)).unwrap_or(0)), theme);
-        }
+        self.keep_chosen(theme);
     }
 
-    fn height(&mut self, at: usize, theme: Theme) -> usize {
-        let width = self.area.width;
-        self.cells.get_mut(at).map_or(0, |cell| cell.lines(width, theme).len())
-    }
-
-    /// The first line that is seen.
-    fn top(&mut self, theme: Theme) -> (usize, usize) {
-        match self.place {
-            Place::At { cell, line } => (cell, line),
-            Place::End => self.bottom(theme),
-        }
-    }
-
-    /// The first line that is seen when the end is.
-    fn bottom(&mut self, theme: Theme) -> (usize, usize) {
-        let mut room = usize::from(self.area.height);
-        for cell in (0..self.cells.len()).rev() {
-            let height = self.height(cell, theme);
-            if height >= room {
-                return (cell, height - room);
+    /// Folds or unfolds what the model thought, from now on too.
+    pub(crate) fn fold_thoughts(&mut self, theme: Theme) {
+        self.thoughts_open = !self.thoughts_open;
+        for cell in &mut self.cells {
+            if matches!(cell.kind(), Kind::Thinking(_)) {
+                cell.set_open(self.thoughts_open);
             }
-            room -= height;
         }
-        (0, 0)
+        self.keep_chosen(theme);
     }
 
-    /// Draws what is seen.
-    pub(crate) fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
-        self.area = area;
-        let (first, mut skip) = self.top(theme);
-        let (mut row, end) = (area.y, area.bottom());
-        for at in first..self.cells.len() {
-            let chosen = self.chosen == Some(at);
-            let Some(cell) = self.cells.get_mut(at) else { break };
-            for line in cell.lines(area.width, theme).iter().skip(skip) {
-                if row >= end {
-                    return;
-                }
-                let place = Rect { y: row, height: 1, ..area };
-                line.render(place, buf);
-                if chosen {
-                    buf.set_style(Rect { width: 1, ..place }, theme.chosen());
-                }
-                row += 1;
-            }
-            skip = 0;
+    /// The chosen cell stays in view when others changed their height.
+    fn keep_chosen(&mut self, theme: Theme) {
+        if let Some(at) = self.chosen {
+            self.show(at, theme);
         }
+    }
+
+    /// Drops lines that are far from what is seen, where there are many.
+    fn drop_far(&mut self, seen: Range<usize>) {
+        self.laid += seen.len();
+        if self.laid < MOST_LAID {
+            return;
+        }
+        for (at, cell) in self.cells.iter_mut().enumerate() {
+            if at.abs_diff(seen.start) > NEAR && at.abs_diff(seen.end) > NEAR {
+                cell.forget();
+            }
+        }
+        self.laid = seen.len();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,6 +84,17 @@ pub(crate) fn copy(encoded: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// Stops the program until the shell wakes it.
+pub(crate) fn suspend() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        if let Err(error) = kill_process(getpid(), Signal::TSTP) {
+            tracing::warn!(%error, "the program could not be put to sleep");
+        }
+    }
+}
+
 const READ: u8 = 0;
 const PAUSE: u8 = 1;
 const PAUSED: u8 = 2;

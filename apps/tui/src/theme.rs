@@ -2,6 +2,7 @@
 //! dark backgrounds look as their owner set them up.
 
 use crate::look::Look;
+use crate::talk::highlight::Kind;
 use ratatui::style::{Color, Modifier, Style};
 
 /// How things look.
@@ -13,8 +14,13 @@ pub(crate) struct Theme {
 #[expect(clippy::unused_self, reason = "every look is asked of the theme")]
 impl Theme {
     /// With colours, or without.
-    pub(crate) fn new(colours: bool) -> Self {
+    pub(crate) const fn new(colours: bool) -> Self {
         Self { colours }
+    }
+
+    /// Whether there are colours.
+    pub(crate) fn has_colours(self) -> bool {
+        self.colours
     }
 
     fn colour(self, colour: Color) -> Style {
@@ -54,5 +60,34 @@ impl Theme {
     /// A title.
     pub(crate) fn title(self) -> Style {
         self.accent().add_modifier(Modifier::BOLD)
+    }
+
+    /// A word of a program's language inside a sentence.
+    pub(crate) fn inline_code(self) -> Style {
+        self.colour(Color::Magenta)
+    }
+
+    /// Something that leads elsewhere.
+    pub(crate) fn link(self) -> Style {
+        self.colour(Color::Blue).add_modifier(Modifier::UNDERLINED)
+    }
+
+    /// What was searched for and found.
+    pub(crate) fn found(self) -> Style {
+        let style = Style::new().add_modifier(Modifier::REVERSED);
+        if self.colours { style.fg(Color::Yellow) } else { style.add_modifier(Modifier::BOLD) }
+    }
+
+    /// A piece of code.
+    pub(crate) fn code(self, kind: Kind) -> Style {
+        match kind {
+            Kind::Plain => Style::new(),
+            Kind::Comment => self.dim(),
+            Kind::Text => self.colour(Color::Green),
+            Kind::Value => self.colour(Color::Magenta),
+            Kind::Word => self.colour(Color::Blue),
+            Kind::Name => self.colour(Color::Cyan),
+            Kind::Shape => self.colour(Color::Yellow),
+        }
     }
 }

@@ -3,14 +3,22 @@
 
 use crate::asking::Question;
 use crate::host::{CommandInfo, Host, Next};
+use crate::look::Look;
 use crate::page::{Page, Said};
 use crate::panel::Panel;
 use crate::status::Status;
+use crate::statusline;
 use crate::talk::Cell;
 use crate::talk::history;
 use futures_util::StreamExt;
+use mnemon::engine::event::Kept;
+use mnemon::kernel::ToolUseId;
+use mnemon::kernel::ports::{Confinement, Exit, ShellCommand};
+use mnemon::kernel::settings::PermissionMode;
 use mnemon::{Block, CancellationToken, Event, SessionId, Turn, TurnEnd};
+use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 /// Something to do with the session at rest, which ends in a panel.
@@ -20,13 +28,19 @@ pub(crate) type Looking = Box<dyn FnOnce(&mut dyn Host) -> Box<dyn Panel> + Send
 #[expect(dead_code, reason = "panels are on their way")]
 pub(crate) enum Ask {
     /// A turn with this prompt.
-    Turn(Vec<Block>),
+    Turn(String),
     /// A slash command, without the slash.
     Command(String),
     /// To go on with another session.
     Resume(SessionId),
     /// To look at the session and make a panel of it.
     Look(Looking),
+    /// A command for the shell, by the person.
+    Shell { id: String, command: String },
+    /// Something to remember, by the person.
+    Remember(String),
+    /// What tools may do from here on.
+    Mode(PermissionMode),
     /// To end.
     Leave,
 }
@@ -51,6 +65,12 @@ pub(crate) enum Told {
     Changed(Vec<Cell>, Vec<CommandInfo>),
     /// Something to look at.
     Panel(Box<dyn Panel>),
+    /// Files that can be mentioned.
+    Files(Vec<String>),
+    /// A command of the person's shell is done.
+    Shell { id: String, text: String, failed: bool, took: Duration },
+    /// What the person's own status line says.
+    StatusLine(String),
     /// The session has ended.
     Left,
 }
@@ -108,6 +128,9 @@ impl Worker {
                     let panel = look(self.host.as_mut());
                     self.tell(Told::Panel(panel));
                 }
+                Some(Ask::Shell { id, command }) => self.shell(&id, &command).await,
+                Some(Ask::Remember(text)) => self.remember(&text).await,
+                Some(Ask::Mode(mode)) => self.mode(mode),
                 Some(Ask::Leave) | None => break,
             }
         }
@@ -122,10 +145,10 @@ impl Worker {
     }
 
     /// A turn; and how many requests it took.
-    async fn turn(&mut self, prompt: Option<Vec<Block>>) -> u32 {
+    async fn turn(&mut self, prompt: Option<String>) -> u32 {
         let telling = self.telling.clone();
         let mut turn = match prompt {
-            Some(prompt) => Turn::saying(self.host.session_mut(), prompt),
+            Some(prompt) => Turn::saying(self.host.session_mut(), vec![Block::text(prompt)]),
             None => Turn::go_on(self.host.session_mut()),
         };
         self.brake.set(turn.canceller());
@@ -134,7 +157,7 @@ impl Worker {
         }
         let end = turn.end().await.map(Box::new).map_err(|error| error.to_string());
         let requests = end.as_ref().map_or(0, |end| end.requests);
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
         self.tell(Told::TurnEnded(end));
         self.watch_background();
         requests
@@ -164,7 +187,7 @@ impl Worker {
         let (page, stop) = self.page();
         let done = self.host.command(line, page, stop).await;
         if *self.host.session().id() == before {
-            self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+            self.report();
         } else {
             self.host.session_mut().open_mail().await;
             self.changed();
@@ -183,9 +206,78 @@ impl Worker {
         self.watch_background();
     }
 
+    /// Runs a command of the person, and lets the model know with the next
+    /// message.
+    async fn shell(&mut self, id: &str, command: &str) {
+        let (_, stop) = self.page();
+        let input = json!({"command": command});
+        let (call, name) = (ToolUseId::new(id), "Shell".to_owned());
+        self.tell(Told::Event(Box::new(Event::ToolStarted { id: call, name, input })));
+        let limits = &self.host.session().config().limits;
+        let asked = ShellCommand {
+            command: command.to_owned(),
+            cwd: self.host.session().context().cwd(),
+            timeout: None,
+            output_bytes: limits.shell_output_bytes,
+            confinement: Confinement::Free,
+        };
+        let shell = Arc::clone(&self.host.agent().world().shell);
+        let ran = tokio::select! {
+            ran = shell.run(asked) => ran.map_err(|error| error.to_string()),
+            () = stop.cancelled() => Err("stopped".to_owned()),
+        };
+        let (text, failed, took) = match ran {
+            Ok(done) => (done.text, done.exit != Exit::Code(0), done.duration),
+            Err(why) => (why, true, Duration::ZERO),
+        };
+        let said = format!("The person ran `{command}` in their shell. It printed:\n\n{text}");
+        let data = json!({"command": command});
+        if let Err(error) = self.host.session_mut().attach("shell_command", &said, data).await {
+            self.tell(Told::Said(Said::Text(Look::Red, format!("error: {error}\n"))));
+        }
+        self.tell(Told::Shell { id: id.to_owned(), text, failed, took });
+    }
+
+    async fn remember(&mut self, text: &str) {
+        let kept = self.host.remember(text).await;
+        if let Ok(path) = &kept {
+            let event = Event::Remembered { paths: vec![path.clone()], how: Kept::Saved };
+            self.tell(Told::Event(Box::new(event)));
+        }
+        let done = kept.map(|_| Next::GoOn).map_err(|error| format!("{error:#}"));
+        self.tell(Told::CommandEnded(done));
+    }
+
+    fn mode(&mut self, mode: PermissionMode) {
+        let session = self.host.session_mut();
+        match mode {
+            PermissionMode::Plan => session.start_planning(),
+            other => {
+                session.stop_planning();
+                session.permit_mut().set_mode(other);
+            }
+        }
+        self.report();
+    }
+
+    /// Tells where things stand, and lets the person's own line say it too.
+    fn report(&self) {
+        let status = Status::of(self.host.as_ref());
+        if let Some((hooks, call)) = statusline::call(self.host.as_ref(), &status) {
+            let telling = self.telling.clone();
+            // It ends by its time limit at the latest.
+            tokio::spawn(async move {
+                if let Some(line) = statusline::run(hooks, call).await {
+                    let _ = telling.send(Told::StatusLine(line));
+                }
+            });
+        }
+        self.tell(Told::Status(Box::new(status)));
+    }
+
     fn changed(&self) {
         let cells = history::cells(self.host.session());
-        self.tell(Told::Status(Box::new(Status::of(self.host.as_ref()))));
+        self.report();
         self.tell(Told::Changed(cells, self.host.commands()));
     }
 

@@ -310,6 +310,10 @@ fn call(item: &Fields, kind: &str) -> Block {
         Some(other) => other.clone(),
         None => json!({}),
     };
-    let name = tools::name(name);
-    Block::tool_use(&ToolUseId::new(id), name, tools::input(name, input))
+    // A server's tools stand under its name, which says that they are a server's (L5.26).
+    let name = match text(item, "namespace") {
+        Some(server) => format!("{server}__{name}"),
+        None => tools::name(name).to_owned(),
+    };
+    Block::tool_use(&ToolUseId::new(id), &name, tools::input(&name, input))
 }

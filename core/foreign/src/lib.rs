@@ -1,13 +1,13 @@
 //! Transcripts of several agents, read line by line into the kernel's records
 //! (PC7, C3).
 //!
-//! Ours, Claude Code's (all generations), Codex rollouts and pi sessions. What
-//! a [`Reader`] tells is the conversation *as it went*: every response once,
-//! its blocks together and in order, its usage once, results after their
-//! calls; sidechains as threads of their own; boundaries where they were;
-//! branches that were left taken back where that happened. Unlike a resume
-//! (`mnemon-transcript`'s rebuild) nothing before a boundary is left out: this
-//! is for those who ask what a session did and cost.
+//! Ours, Claude Code's (all generations), Codex rollouts, sessions of pi and of
+//! Gemini CLI. What a [`Reader`] tells is the conversation *as it went*: every
+//! response once, its blocks together and in order, its usage once, results
+//! after their calls; sidechains as threads of their own; boundaries where they
+//! were; branches that were left taken back where that happened. Unlike a
+//! resume (`mnemon-transcript`'s rebuild) nothing before a boundary is left
+//! out: this is for those who ask what a session did and cost.
 //!
 //! Lines go in one at a time, and what is held is one open response for each
 //! thread and an index of ids. Whatever the lines are, nothing panics, and
@@ -36,6 +36,7 @@
 mod claude;
 mod codex;
 mod fields;
+mod gemini;
 mod pi;
 mod reader;
 mod response;
@@ -43,5 +44,6 @@ mod tally;
 pub mod tools;
 mod trail;
 
+pub use gemini::without_hooks;
 pub use reader::{About, Format, Reader, Sink, Thread, Told, What};
 pub use tally::{Skip, Tally};

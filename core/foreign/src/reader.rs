@@ -2,6 +2,7 @@
 
 use crate::claude::Claude;
 use crate::codex::Codex;
+use crate::gemini::{Gemini, is_gemini};
 use crate::pi::Pi;
 use crate::tally::Tally;
 use mnemon_kernel::{Record, RecordId, SessionId};
@@ -22,6 +23,8 @@ pub enum Format {
     Codex,
     /// A pi session.
     Pi,
+    /// A session of Gemini CLI.
+    Gemini,
 }
 
 impl Format {
@@ -33,6 +36,7 @@ impl Format {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
             Self::Pi => "pi",
+            Self::Gemini => "Gemini CLI",
         }
     }
 }
@@ -100,6 +104,7 @@ enum Form {
     Claude(Box<Claude>),
     Codex(Box<Codex>),
     Pi(Box<Pi>),
+    Gemini(Box<Gemini>),
 }
 
 impl Reader {
@@ -134,6 +139,10 @@ impl Reader {
                 Ok(fields) => pi.push(&fields, number, about, sink),
                 Err(error) => self.refuse(&error),
             },
+            Some(Form::Gemini(gemini)) => match object(line) {
+                Ok(fields) => gemini.push(&fields, number, about, sink),
+                Err(error) => self.refuse(&error),
+            },
             None => about.tally.skip("of no known transcript", number),
         }
     }
@@ -150,6 +159,7 @@ impl Reader {
         match &mut self.form {
             Some(Form::Claude(claude)) => claude.finish(sink),
             Some(Form::Codex(codex)) => codex.finish(sink),
+            Some(Form::Gemini(gemini)) => gemini.finish(sink),
             Some(Form::Pi(_)) | None => {}
         }
         self.about
@@ -187,6 +197,9 @@ fn form_of(fields: &Map<String, Value>) -> Option<Form> {
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or("");
     if has("payload") || has("record_type") || (kind.is_empty() && has("instructions")) {
         return Some(Form::Codex(Box::default()));
+    }
+    if is_gemini(fields) {
+        return Some(Form::Gemini(Box::default()));
     }
     if has("uuid") || has("sessionId") || BESIDE.contains(&kind) {
         return Some(Form::Claude(Box::default()));

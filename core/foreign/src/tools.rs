@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 #[must_use]
 pub fn name(foreign: &str) -> &str {
     match foreign {
-        "read" | "read_file" | "view_image" => "Read",
+        "read" | "read_file" | "read_many_files" | "view_image" => "Read",
         "write" | "write_file" => "Write",
-        "edit" | "apply_patch" | "multi_edit" => "Edit",
+        "edit" | "apply_patch" | "multi_edit" | "replace" => "Edit",
         "bash" | "shell" | "shell_command" | "exec_command" | "write_stdin" | "local_shell"
-        | "container.exec" => "Bash",
-        "grep" | "grep_files" => "Grep",
-        "find" | "ls" | "list_dir" => "Glob",
-        "web_search" => "WebSearch",
+        | "container.exec" | "run_shell_command" => "Bash",
+        "grep" | "grep_files" | "grep_search" | "search_file_content" => "Grep",
+        "find" | "ls" | "list_dir" | "list_directory" | "glob" => "Glob",
+        "web_search" | "google_web_search" => "WebSearch",
         "web_fetch" => "WebFetch",
         other => other,
     }

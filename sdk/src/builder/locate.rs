@@ -2,12 +2,15 @@
 
 use super::looking::look_at_trust;
 use super::{Builder, real_directory};
-use crate::beside::Beside;
+use crate::beside::{Beside, Reviewer};
 use crate::error::Error;
 use crate::memory_place::Named;
 use crate::past::Past;
 use crate::repo::Repo;
 use mnemon_kernel::env::CLAUDE_CONFIG_DIR as CLAUDE_DIR;
+use mnemon_kernel::settings::ProviderKind;
+use mnemon_settings::Resolved;
+use mnemon_settings::provider::choose;
 use std::path::PathBuf;
 
 impl Builder {
@@ -31,6 +34,7 @@ impl Builder {
         let claude = self.variables.get(CLAUDE_DIR).filter(|dir| !dir.is_empty());
         let claude =
             claude.map(PathBuf::from).or_else(|| Some(self.user_home.as_ref()?.join(".claude")));
+        let reviewer = self.reviewer(&resolved);
         let own = resolved.settings.mnemon;
         let slug = mnemon_transcript::slug(&cwd.display().to_string());
         let mut dirs = vec![home.project_dir(&slug).root().to_owned()];
@@ -49,6 +53,19 @@ impl Builder {
             review: own.memory,
             claude,
             past,
+            reviewer,
         }))
+    }
+
+    /// A provider that cannot be used is as good as none; so is one of which
+    /// nobody said which of its models to ask.
+    fn reviewer(&self, resolved: &Resolved) -> Reviewer {
+        let settings = &resolved.settings;
+        let is_named = || settings.model.is_some() || settings.mnemon.small_model.is_some();
+        match choose(resolved, &self.variables).map(|choice| choice.kind) {
+            Ok(ProviderKind::Anthropic) => Reviewer::Model,
+            Ok(ProviderKind::OpenAi) if is_named() => Reviewer::Model,
+            _ => Reviewer::None,
+        }
     }
 }

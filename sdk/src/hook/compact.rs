@@ -24,7 +24,11 @@ impl Beside {
     ) -> Result<Reply, Error> {
         if let Some(path) = call.transcript() {
             let said = persons_words(&path, self.limits.beside.transcript_bytes);
-            notes.note(Note::Kept { words: self.newest(said) });
+            let words = self.newest(said);
+            // Some hosts say this before every request.
+            if words != notes.kept {
+                notes.note(Note::Kept { words });
+            }
         }
         self.stopped(call, notes, now)
     }

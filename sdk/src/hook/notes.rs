@@ -30,9 +30,24 @@ pub(super) enum Note {
     Cleared,
     /// Uses were counted up to here.
     Counted,
+    /// Something is left for a worker to do.
+    Left { transcript: Option<PathBuf>, ended: Ended },
+    /// A worker did what was left, up to the so-many-th time.
+    Done { times: u64 },
+    /// A model reviewed the transcript up to here, when something had been left
+    /// so often.
+    Reviewed { offset: u64, times: u64 },
     /// Something that this version does not know.
     #[serde(other)]
     Unknown,
+}
+
+/// Whether a session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Ended {
+    Yes,
+    No,
 }
 
 /// The notes of one session.
@@ -51,6 +66,25 @@ pub(super) struct Notes {
     pub(super) looked: Option<u64>,
     /// Words of the person's that a summary may have lost.
     pub(super) kept: Vec<String>,
+    /// What is left for a worker.
+    pub(super) left: Left,
+    /// How much of the transcript a model reviewed.
+    pub(super) reviewed: Option<u64>,
+    /// How often something had been left then.
+    reviewed_times: u64,
+}
+
+/// What is left for a worker.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// How often something was left.
+    pub(super) times: u64,
+    /// How often of these it was done.
+    pub(super) done: u64,
+    /// Whether the session is over.
+    pub(super) ended: Ended,
+    /// The host's transcript.
+    pub(super) transcript: Option<PathBuf>,
 }
 
 impl Notes {
@@ -69,6 +103,9 @@ impl Notes {
             read: Vec::new(),
             looked: None,
             kept: Vec::new(),
+            left: Left { times: 0, done: 0, ended: Ended::No, transcript: None },
+            reviewed: None,
+            reviewed_times: 0,
         };
         let mut lines = Vec::new();
         let _ = jsonl::read(&notes.path, MAX_LINE_BYTES, &mut |line| {
@@ -101,7 +138,25 @@ impl Notes {
                 self.shown.clear();
                 self.read.clear();
             }
+            Note::Left { transcript, ended } => {
+                self.left.times += 1;
+                self.left.ended = ended;
+                self.left.transcript = transcript.or(self.left.transcript.take());
+            }
+            Note::Done { times } => self.left.done = self.left.done.max(times),
+            Note::Reviewed { offset, times } => {
+                self.reviewed = Some(offset);
+                self.reviewed_times = times;
+            }
             Note::Unknown => {}
+        }
+    }
+
+    /// Answers since the last review. The end of a session is as good as many.
+    pub(super) fn turns(&self) -> u64 {
+        match self.left.ended {
+            Ended::Yes => u64::MAX,
+            Ended::No => self.left.times.saturating_sub(self.reviewed_times),
         }
     }
 
@@ -122,7 +177,7 @@ impl Notes {
 
 /// A session's name as the name of a file: it comes from the host, and could
 /// be anything.
-fn file_name(session: &str) -> String {
+pub(super) fn file_name(session: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !session.is_empty() && session.len() <= NAME_BYTES && session.chars().all(plain) {
         session.to_owned()

@@ -7,6 +7,7 @@ use crate::beside::Beside;
 use crate::error::Error;
 use crate::memory_dirs::recall;
 use jiff::Timestamp;
+use mnemon_foreign::without_hooks;
 use mnemon_kernel::{Flag, UserOrigin};
 use mnemon_recall::budget::{fits_session, has_room, is_worth_recalling};
 
@@ -20,7 +21,9 @@ impl Beside {
         notes: &mut Notes,
         now: Timestamp,
     ) -> Result<Reply, Error> {
-        let prompt = call.text("prompt");
+        // Gemini CLI hands over what it was given at the start as well.
+        let prompt = without_hooks(call.text("prompt"));
+        let prompt = prompt.trim();
         let limits = self.memories.limits();
         let is_persons = PERSONS.contains(&call.text("source"));
         if !self.is_on(Flag::Recall)

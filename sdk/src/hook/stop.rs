@@ -3,10 +3,10 @@
 //! is one (L5.9).
 
 use super::call::Call;
-use super::notes::{Note, Notes};
+use super::notes::{Ended, Note, Notes};
 use super::reply::Reply;
 use super::said::news;
-use crate::beside::{Beside, Kept, NotKept, keep};
+use crate::beside::{Beside, Kept, NotKept, Reviewer, keep};
 use crate::error::Error;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,6 +18,7 @@ use mnemon_kernel::{Flag, Record, SessionId};
 use mnemon_memdir::store::{Expect, Place};
 use mnemon_memdir::{By, Scope, TopicPath};
 use mnemon_prefix::Fold;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Who made a change, in the history.
@@ -33,20 +34,38 @@ impl Beside {
         let Some(path) = call.transcript().filter(|_| self.is_on(Flag::Extract)) else {
             return Ok(Reply::nothing());
         };
-        let news = match news(&path, notes.looked, self.limits.beside.transcript_bytes) {
+        let has_news = self.look(&path, call.session(), notes, now)?;
+        if !has_news || self.reviewer == Reviewer::None {
+            return Ok(Reply::nothing());
+        }
+        notes.note(Note::Left { transcript: Some(path), ended: Ended::No });
+        Ok(Reply::hand_over())
+    }
+
+    /// Keeps by rule what the person asked to keep since the last look. Says
+    /// whether there was anything new.
+    pub(super) fn look(
+        &self,
+        path: &Path,
+        session: &str,
+        notes: &mut Notes,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        let news = match news(path, notes.looked, self.limits.beside.transcript_bytes) {
             Ok(news) => news,
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "a transcript cannot be read");
-                return Ok(Reply::nothing());
+                return Ok(false);
             }
         };
+        let has_news = !news.records.is_empty();
         let found = self.review(news.records);
         // What the model saved by itself is not saved again (L5.11).
         if !found.saved_by_main() {
-            self.keep_by_rule(&found, call.session(), now)?;
+            self.keep_by_rule(&found, session, now)?;
         }
         notes.note(Note::Looked { offset: news.offset });
-        Ok(Reply::nothing())
+        Ok(has_news)
     }
 
     /// What was said, and by whom.

@@ -76,6 +76,14 @@ impl Host {
         }
     }
 
+    /// What the person has to do in it before all of it works.
+    pub(super) fn next_step(self) -> Option<&'static str> {
+        matches!(self, Self::Codex).then_some(
+            "Codex runs new hooks only after you have looked at them: start it, and trust them \
+             in /hooks",
+        )
+    }
+
     /// The files and what goes into them.
     pub(super) fn parts(self, ground: &Ground<'_>) -> Vec<Part> {
         let dir = self.dir(ground);

@@ -15,6 +15,8 @@ mod dream;
 mod extract;
 mod headless;
 mod hook;
+#[cfg(target_os = "linux")]
+mod hook_worker;
 mod hooks;
 mod import;
 mod inbox;
@@ -30,6 +32,7 @@ mod recall;
 mod replay;
 mod rewind;
 mod robust;
+mod screen;
 mod sessions;
 mod team;
 mod trust;

@@ -34,11 +34,12 @@ impl App {
             Some(lines) => rows(lines.len()),
             None => self.input.rows(area.width),
         };
-        let [main, doing, rule, typing, foot] = Layout::vertical([
+        let [main, doing, rule, typing, own, foot] = Layout::vertical([
             Constraint::Min(1),
             Constraint::Length(rows(below.len())),
             Constraint::Length(1),
             Constraint::Length(input),
+            Constraint::Length(u16::from(self.own_line.is_some())),
             Constraint::Length(1),
         ])
         .areas(area);
@@ -48,6 +49,9 @@ impl App {
         match &asked {
             Some(lines) => draw_lines(lines, typing, buf),
             None => self.input.draw(typing, buf, theme),
+        }
+        if let Some(line) = &self.own_line {
+            Line::styled(line.clone(), theme.dim()).render(own, buf);
         }
         if let Some(status) = &self.status {
             footer::draw(status, foot, buf, theme);
@@ -71,7 +75,11 @@ impl App {
         } else if self.talk.is_empty() {
             self.draw_welcome(area, buf, theme);
         } else {
-            self.talk.draw(area, buf, theme);
+            let keys = u16::from(self.browsing.is_some());
+            let [body, keys] =
+                Layout::vertical([Constraint::Min(1), Constraint::Length(keys)]).areas(area);
+            self.talk.draw(body, buf, theme);
+            self.draw_browsing(keys, buf);
         }
     }
 
@@ -119,6 +127,14 @@ impl App {
         }
         if self.leaving_once {
             lines.push(Line::styled("Ctrl-C again leaves", theme.dim()));
+        }
+        if self.escaped_once {
+            let does =
+                if self.input.is_empty() { "goes back to an earlier message" } else { "clears" };
+            lines.push(Line::styled(format!("Esc again {does}"), theme.dim()));
+        }
+        if self.panel.is_none() && self.questions.is_empty() {
+            lines.extend(self.input.above(width, theme));
         }
         lines
     }

@@ -5,11 +5,13 @@ use crate::host::Next;
 use crate::look::Look;
 use crate::page::Said;
 use crate::question::Asked;
-use crate::talk::{Cell, Kind, State, ToolCall};
+use crate::talk::{Kind, Ruler, State, ToolCall, task_ended};
 use crate::worker::Told;
-use mnemon::kernel::{BlockView, Entry};
-use mnemon::{EndReason, Event, TurnEnd};
-use std::time::Instant;
+use mnemon::kernel::record::Decision;
+use mnemon::kernel::{BlockView, Entry, QuerySource, UserOrigin};
+use mnemon::{Block, EndReason, Event, TaskView, TurnEnd};
+use serde_json::Value;
+use std::time::{Duration, Instant};
 
 impl App {
     /// Takes what is told.
@@ -30,10 +32,16 @@ impl App {
                 self.status = Some(Box::new(status));
             }
             Told::Changed(cells, commands) => {
+                self.input.know(commands.clone());
                 self.commands = commands;
                 self.talk.replace(cells);
             }
             Told::Panel(panel) => self.panel = Some(panel),
+            Told::Files(files) => self.input.know_files(files),
+            Told::Shell { id, text, failed, took } => {
+                return self.shell_ended(&id, &text, failed, took);
+            }
+            Told::StatusLine(line) => self.own_line = Some(line),
             Told::Left => return vec![Act::End],
         }
         Vec::new()
@@ -51,6 +59,7 @@ impl App {
 
     fn turn_ended(&mut self, end: Result<Box<TurnEnd>, String>) -> Vec<Act> {
         self.phase = Phase::Rest;
+        self.talk.settle();
         self.questions.retain(|asked| !asked.is_void());
         match end {
             Err(why) => self.notice(Look::Red, format!("error: {why}")),
@@ -65,10 +74,6 @@ impl App {
             let _ = status.queue.take();
         }
         self.next_waiting()
-    }
-
-    fn next_waiting(&mut self) -> Vec<Act> {
-        self.waiting.pop_front().map(|text| self.send(text)).unwrap_or_default()
     }
 
     fn command_ended(&mut self, done: Result<Next, String>) -> Vec<Act> {
@@ -99,7 +104,7 @@ impl App {
             }
             Event::ToolEnded { id, is_error, duration, .. } => {
                 self.doing("thinking");
-                if let Some(Kind::Tool(call)) = self.talk.tool_mut(id.as_str()).map(Cell::change) {
+                if let Some(call) = self.talk.tool_mut(id.as_str()) {
                     let took = Some(duration);
                     call.state = if is_error { State::Failed(took) } else { State::Done(took) };
                 }
@@ -109,13 +114,16 @@ impl App {
                 self.doing(format!("try {attempt} failed ({reason}); waiting {seconds:.1} s"));
             }
             Event::Restarted { reason } => {
+                self.talk.take_back();
                 self.notice(Look::Yellow, format!("the answer starts again: {reason}"));
             }
             Event::ModelSwitched { from, to, reason } => {
                 let text = format!("{to} answers instead of {from}: {reason}");
                 self.notice(Look::Yellow, text);
             }
-            Event::Compacted(report) => self.talk.push(Kind::Compacted(report)),
+            Event::Compacted(report) => {
+                self.talk.push(Kind::Compacted(Box::new(Ruler::of(report))));
+            }
             Event::Recalled { paths } => self.talk.push(Kind::Recalled(paths)),
             Event::Remembered { paths, how } => self.talk.push(Kind::Remembered(paths, how)),
             Event::Notice(text) => self.notice(Look::Yellow, text),
@@ -124,43 +132,64 @@ impl App {
                     status.booked(&booking);
                 }
             }
-            Event::Task(_) => {}
+            Event::Task(task) => self.task(&task),
         }
     }
 
     fn text(&mut self, text: &str) {
         self.doing("answering");
-        match self.talk.last_mut() {
-            Some(cell) if matches!(cell.kind(), Kind::Answer(_)) => {
-                if let Kind::Answer(answer) = cell.change() {
-                    answer.push_str(text);
-                }
-            }
-            _ => self.talk.push(Kind::Answer(text.to_owned())),
-        }
+        self.talk.text(text);
     }
 
     fn thinking(&mut self, more: &str) {
         self.doing("thinking");
-        match self.talk.last_mut() {
-            Some(cell) if matches!(cell.kind(), Kind::Thinking { .. }) => {
-                if let Kind::Thinking { text, .. } = cell.change() {
-                    text.push_str(more);
-                }
-            }
-            _ => self.talk.push(Kind::Thinking { text: more.to_owned(), took: None }),
+        self.talk.thinking(more);
+    }
+
+    /// An agent that came to its end is told of; other tasks have their pill.
+    fn task(&mut self, task: &TaskView) {
+        if matches!(task.source, QuerySource::Agent(_))
+            && let Some(text) = task_ended(task)
+        {
+            self.talk.push(Kind::Aside(text));
         }
     }
 
-    /// A record: the results of tools come this way.
+    /// A command of the person's shell is done; they want to see what it said.
+    fn shell_ended(&mut self, id: &str, text: &str, failed: bool, took: Duration) -> Vec<Act> {
+        self.phase = Phase::Rest;
+        if let Some(call) = self.talk.tool_mut(id) {
+            call.answered(&Value::from(text), None);
+            let took = Some(took);
+            call.state = if failed { State::Failed(took) } else { State::Done(took) };
+        }
+        self.talk.unfold_tool(id);
+        self.next_waiting()
+    }
+
+    /// A record: the results of tools come this way, and what was typed
+    /// meanwhile.
     fn recorded(&mut self, entry: &Entry) {
-        let Entry::User(user) = entry else { return };
-        for block in &user.content {
-            if let BlockView::ToolResult { id, .. } = block.view()
-                && let Some(Kind::Tool(call)) = self.talk.tool_mut(id).map(Cell::change)
-            {
-                call.answered(&block.plain_text());
+        match entry {
+            Entry::User(user) if user.origin == UserOrigin::Human => {
+                let text: Vec<String> = user.content.iter().map(Block::plain_text).collect();
+                self.taken(&text.join("\n"));
             }
+            Entry::User(user) => {
+                for block in &user.content {
+                    if let BlockView::ToolResult { id, content, .. } = block.view()
+                        && let Some(call) = self.talk.tool_mut(id)
+                    {
+                        call.answered(content, user.tool_use_result.as_ref());
+                    }
+                }
+            }
+            Entry::Decision(Decision::Spilled(spilled)) => {
+                if let Some(call) = self.talk.tool_mut(spilled.tool_use_id.as_str()) {
+                    call.result.moved(&spilled.replacement);
+                }
+            }
+            _ => {}
         }
     }
 }

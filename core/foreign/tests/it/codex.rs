@@ -54,3 +54,12 @@ fn c3_pc7_usage_by_events_is_taken_once_for_each_response() {
     let skip = about.tally.skipped.get("a part of type input_hologram").unwrap();
     assert_eq!((skip.count, skip.first_line), (1, 15));
 }
+
+#[test]
+fn l5_26_a_tool_of_a_server_is_known_by_its_server() {
+    let line = br#"{"timestamp":"2026-11-15T14:43:13.008Z","ordinal":11,"type":"response_item","payload":{"type":"function_call","id":"fc_1","name":"memory_search","namespace":"mcp__mnemon","arguments":"{}","call_id":"call_1"}}"#;
+    let (told, _) = read(line);
+    let Entry::Assistant(call) = &records(&told).next().unwrap().entry else { panic!() };
+    let BlockView::ToolUse { name, .. } = call.block.view() else { panic!() };
+    assert_eq!(name, "mcp__mnemon__memory_search");
+}

@@ -14,6 +14,7 @@
 
 mod claude;
 mod codex;
+mod gemini;
 mod hostile;
 mod pi;
 mod real;

@@ -22,6 +22,10 @@ limits! {
         kept_percent: usize = 60,
         /// Milliseconds that one hook waits for another that keeps memories.
         lock_wait_ms: u64 = 5_000,
+        /// Characters of a tool's result that a review sees of another agent's conversation.
+        review_result_chars: usize = 600,
+        /// Characters of another agent's conversation, the newest, that one review sees.
+        review_chars: usize = 200_000,
         /// Seconds after which a worker in the background ends, whatever it does.
         worker_s: u64 = 120,
         /// Days after which what hooks noted of a session is removed.

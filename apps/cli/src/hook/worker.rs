@@ -1,0 +1,114 @@
+//! The worker of a hook: what the host does not wait for.
+//!
+//! One for each session, which the owner of its lock is. What comes in while it
+//! works is noted before anybody looks at the lock, and the worker looks at the
+//! notes again after it let go of it: so nothing is left lying, and nobody
+//! waits. It ends by itself, and by its deadline in any case.
+
+use super::beside;
+use crate::setup::Ground;
+use mnemon::Agent;
+use mnemon::beside::Beside;
+use mnemon::disk::Lock;
+use mnemon::engine::Elsewhere;
+use mnemon::hook::{Call, Reply, Work};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Time that a review leaves for writing down what it cost.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// Starts a worker for what the host shall not wait for, unless one is at it.
+pub(super) fn hand_over(
+    beside: &Beside,
+    reply: &Reply,
+    call: &Call,
+    home: Option<&Path>,
+    cwd: &Path,
+) -> Result<(), String> {
+    let is_busy = || {
+        let lock = beside.worker_lock(call.session());
+        matches!(Lock::try_acquire(&lock), Ok(None))
+    };
+    if !reply.has_work() || is_busy() {
+        return Ok(());
+    }
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut worker = Command::new(program);
+    worker.arg("hook").arg("--worker").arg(call.session()).current_dir(cwd);
+    if let Some(home) = home {
+        worker.arg("--home").arg(home);
+    }
+    worker.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Of a group of its own, so that the end of the host is not its end.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut worker, 0);
+    let started = worker.spawn();
+    started.map(|_| ()).map_err(|error| format!("no worker could be started: {error}"))
+}
+
+/// Does what is left for a session, until nothing is.
+pub(super) fn work(ground: &Ground, session: &str) -> Result<(), String> {
+    let cwd = std::env::current_dir().map_err(|error| error.to_string())?;
+    let Some(beside) = beside(ground, &cwd)? else { return Ok(()) };
+    let deadline = beside.worker_deadline();
+    let until = Instant::now() + deadline;
+    std::thread::spawn(move || {
+        std::thread::sleep(deadline);
+        tracing::warn!("a worker of a hook took too long, and was ended");
+        #[expect(clippy::exit, reason = "the end of a worker that would not end by itself")]
+        std::process::exit(0);
+    });
+    let lock = beside.worker_lock(session);
+    while beside.left(session).is_some() {
+        let Some(held) = Lock::try_acquire(&lock).map_err(|error| error.to_string())? else {
+            // Whoever holds it looks once more when it lets go.
+            return Ok(());
+        };
+        // The last one may have done it in the meantime.
+        let Some(left) = beside.left(session) else { continue };
+        one(ground, &beside, &left, &cwd, until);
+        beside.done(&left);
+        drop(held);
+    }
+    Ok(())
+}
+
+fn one(ground: &Ground, beside: &Beside, work: &Work, cwd: &Path, until: Instant) {
+    if let Err(error) = beside.work(work, jiff::Timestamp::now()) {
+        tracing::warn!(%error, "a worker could not count what was used");
+    }
+    if !beside.has_reviewer() {
+        return;
+    }
+    let at_most = until.saturating_duration_since(Instant::now()).saturating_sub(LAST_WORDS);
+    match review(ground, beside, work, cwd, at_most) {
+        Ok(Elsewhere::Denied(denied)) => tracing::info!(%denied, "no review by a model"),
+        Ok(looked) => tracing::debug!(?looked, "a worker looked at what was said"),
+        Err(error) => tracing::warn!(error, "what was said was not reviewed"),
+    }
+}
+
+fn review(
+    ground: &Ground,
+    beside: &Beside,
+    work: &Work,
+    cwd: &Path,
+    at_most: Duration,
+) -> Result<Elsewhere, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the runtime could not be started: {error}"))?;
+    runtime.block_on(async {
+        let builder =
+            Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+        // Nothing of the repository acts or speaks here.
+        let builder = builder.without_setups().without_instructions().entrypoint("hook");
+        let agent = Box::pin(builder.build()).await.map_err(|error| error.to_string())?;
+        let looked = Box::pin(agent.review_beside(beside, work, at_most)).await;
+        agent.shutdown().await;
+        looked.map_err(|error| error.to_string())
+    })
+}

@@ -1,0 +1,296 @@
+//! What hooks leave to a worker: a review by a model, in the background (X1).
+
+use crate::desk::{Desk, Running};
+use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+const SESSION: &str = "0192f0c1-1111-7000-8000-000000000002";
+const FIRST: &str = "Use a real database in the integration tests, not mocks.";
+const SECOND: &str = "Deploys of the shop wait for Thursday, when support is there.";
+
+/// A model that keeps what the person said about databases or deploys. Its
+/// first answers wait, where that is asked for.
+fn desk(waiting: usize) -> Desk {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let server = TestServer::with_handler(Rules::default(), move |request| {
+        let text = request.last_user_text();
+        let dir = text.split_once("each as `").and_then(|(_, rest)| rest.split_once("/its_topic"));
+        let Some((dir, _)) = dir else { return Reply::text("I will.") };
+        let said = Value::from(request.messages().to_vec()).to_string();
+        let (name, words) = if said.contains(SECOND) {
+            ("deploys", "deploys of the shop wait for Thursday, when support is there")
+        } else {
+            ("real_db", "integration tests use a real database, not mocks")
+        };
+        let content = format!(
+            "---\nname: {name}\ndescription: {words}\ntype: feedback\n---\nThe rule: {words}.\n"
+        );
+        let path = format!("{dir}/{name}.md");
+        let reply = Reply::tool("Write", json!({"file_path": path, "content": content}));
+        let at = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        if at < waiting { reply.gate("held") } else { reply }
+    });
+    Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) }
+}
+
+/// Adds what was said to the host's transcript.
+fn says(desk: &Desk, at: usize, text: &str) {
+    let line = |id: usize, kind: &str, message: Value| {
+        json!({
+            "type": kind, "uuid": format!("00000000-0000-4000-8000-{id:012}"),
+            "parentUuid": null, "sessionId": SESSION, "timestamp": "2026-11-01T10:00:00.000Z",
+            "cwd": "/p", "version": "2.1.325", "userType": "external", "isSidechain": false,
+            "message": message,
+        })
+    };
+    let user = line(2 * at, "user", json!({"role": "user", "content": text}));
+    let answer = json!({"role": "assistant", "id": format!("msg_{at}"), "type": "message",
+        "model": "claude-opus-5", "stop_reason": "end_turn", "stop_sequence": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+        "content": [{"type": "text", "text": "Understood."}]});
+    let answer = line(2 * at + 1, "assistant", answer);
+    let path = desk.files.root().join("host.jsonl");
+    let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+    writeln!(file, "{user}\n{answer}").unwrap();
+}
+
+fn start(desk: &Desk, event: &str, more: &[(&str, &str)]) -> Running {
+    let input = json!({
+        "session_id": SESSION, "transcript_path": desk.files.root().join("host.jsonl"),
+        "cwd": desk.files.project(), "hook_event_name": event, "reason": "other",
+    });
+    let mut command = desk.command(&["hook", event]);
+    command.env("MNEMON_FLAG_EXTRACT", "1").env("MNEMON_LOG", "info").envs(more.iter().copied());
+    Running::start(&mut command, Some(input.to_string().into_bytes()))
+}
+
+fn hook(desk: &Desk, event: &str) {
+    let ran = start(desk, event, &[]).end();
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "", ""), "{ran:?}");
+}
+
+fn names(desk: &Desk) -> Vec<String> {
+    let list = desk.run(&["memory", "list", "--json"]).ok().json();
+    let name = |one: &Value| one["path"].as_str().unwrap().to_owned();
+    let mut names: Vec<String> = list.as_array().unwrap().iter().map(name).collect();
+    names.sort();
+    names
+}
+
+/// Workers of this desk that run: those that have its home.
+fn workers(desk: &Desk) -> Vec<u32> {
+    let home = format!("HOME={}", desk.files.home().display()).into_bytes();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        let is_worker = read("cmdline").split(|byte| *byte == 0).any(|word| word == b"--worker");
+        if is_worker && read("environ").split(|byte| *byte == 0).any(|line| line == home) {
+            found.push(id);
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !done() {
+        assert!(Instant::now() < deadline, "{what} did not come about");
+        std::thread::yield_now();
+    }
+}
+
+fn no_worker(desk: &Desk) {
+    wait_for("the end of the worker", || workers(desk).is_empty());
+}
+
+fn log(desk: &Desk) -> String {
+    let path = desk.files.home().join(".mnemon/logs/mnemon.log");
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+#[test]
+fn x1_l5_9_with_a_key_a_worker_has_a_model_review_what_is_new() {
+    let desk = desk(0);
+    says(&desk, 0, FIRST);
+    hook(&desk, "Stop");
+    no_worker(&desk);
+    assert_eq!(names(&desk), ["real_db.md"], "{}", log(&desk));
+    let entry = desk.run(&["memory", "log", "--json"]).ok().json()[0].clone();
+    assert_eq!(entry["author"]["source"], "extract", "{entry}");
+    assert_eq!(entry["session"], SESSION, "{entry}");
+    assert_eq!(desk.server().requests().len(), 1);
+
+    // Nothing new, nothing asked.
+    for event in ["Stop", "SubagentStop", "SessionEnd"] {
+        hook(&desk, event);
+        no_worker(&desk);
+    }
+    assert_eq!(desk.server().requests().len(), 1);
+
+    // Only what is new is looked at (L5.10).
+    says(&desk, 1, SECOND);
+    hook(&desk, "SessionEnd");
+    no_worker(&desk);
+    assert_eq!(names(&desk), ["deploys.md", "real_db.md"]);
+    let requests = desk.server().requests();
+    let last = Value::from(requests.last().unwrap().messages().to_vec()).to_string();
+    assert!(requests.len() == 2 && last.contains(SECOND) && !last.contains(FIRST), "{last}");
+    let file = std::fs::read_to_string(desk.files.root().join("host.jsonl")).unwrap();
+    assert_eq!(file.lines().count(), 4, "the host's file is the host's");
+}
+
+#[test]
+fn x1_l5_27_what_it_cost_is_shown_apart_and_stays_within_the_budget() {
+    let desk = desk(0);
+    says(&desk, 0, FIRST);
+    hook(&desk, "Stop");
+    no_worker(&desk);
+    for args in [&["cost", "--json"][..], &["cost", "--json", "--session", SESSION]] {
+        let cost = desk.run(args).ok().json();
+        assert_eq!(cost["lines"], json!([]), "{cost}");
+        assert_eq!(cost["beside"]["lines"][0]["source"], "extract", "{cost}");
+        assert_eq!(cost["beside"]["total"]["requests"], 1, "{cost}");
+    }
+    let told = desk.run(&["cost", "--day", "today"]).ok().out;
+    assert!(told.contains("beside other agents, by hooks\n"), "{told}");
+    let csv = desk.run(&["cost", "--csv"]).ok().out;
+    assert!(csv.contains("beside:extract,"), "{csv}");
+
+    says(&desk, 1, &format!("Remember this. {SECOND}"));
+    for (name, value) in [("session_tokens", 1), ("daily_tokens", 0)] {
+        let settings = json!({"mnemon": {"budget": {name: value}}}).to_string();
+        std::fs::write(desk.files.home().join(".mnemon/settings.json"), settings).unwrap();
+        hook(&desk, "Stop");
+        hook(&desk, "SessionEnd");
+        no_worker(&desk);
+        assert_eq!(desk.server().requests().len(), 1, "{name}");
+    }
+    assert!(log(&desk).contains("no review by a model"), "{}", log(&desk));
+    assert!(log(&desk).contains("background budget is used up"), "{}", log(&desk));
+    // What was not reviewed is reviewed when there is a budget again.
+    std::fs::write(desk.files.home().join(".mnemon/settings.json"), "{}").unwrap();
+    hook(&desk, "SessionEnd");
+    no_worker(&desk);
+    assert_eq!(desk.server().requests().len(), 2);
+}
+
+#[test]
+fn x1_a_worker_that_is_killed_loses_nothing() {
+    let desk = desk(1);
+    says(&desk, 0, FIRST);
+    hook(&desk, "Stop");
+    desk.server().wait_for_requests_blocking(1).unwrap();
+    let [worker] = workers(&desk)[..] else { panic!("there is one worker") };
+    let group = std::fs::read_to_string(format!("/proc/{worker}/stat")).unwrap();
+    let group = group.rsplit(')').next().unwrap().split_whitespace().nth(2).unwrap().to_owned();
+    assert_eq!(group, worker.to_string(), "it has a group of its own");
+    let killed = std::process::Command::new("kill").args(["-9", &worker.to_string()]).status();
+    assert!(killed.unwrap().success());
+    no_worker(&desk);
+    assert_eq!(names(&desk), [""; 0]);
+    desk.server().release("held");
+    hook(&desk, "SessionEnd");
+    no_worker(&desk);
+    assert_eq!(names(&desk), ["real_db.md"], "{}", log(&desk));
+}
+
+#[test]
+fn x1_l5_12_twenty_at_once_have_one_worker_and_what_came_meanwhile_is_reviewed() {
+    let desk = desk(1);
+    says(&desk, 0, FIRST);
+    hook(&desk, "Stop");
+    desk.server().wait_for_requests_blocking(1).unwrap();
+    says(&desk, 1, SECOND);
+    let running: Vec<Running> = (0..20)
+        .map(|at| start(&desk, ["Stop", "SubagentStop", "SessionEnd"][at % 3], &[]))
+        .collect();
+    for ran in running {
+        assert_eq!(ran.end().ok().out, "");
+    }
+    assert_eq!(workers(&desk).len(), 1);
+    desk.server().release("held");
+    no_worker(&desk);
+    assert_eq!(names(&desk), ["deploys.md", "real_db.md"], "{}", log(&desk));
+    assert_eq!(desk.server().requests().len(), 2, "one review each");
+}
+
+#[test]
+fn x1_a_worker_ends_by_its_deadline() {
+    let desk = desk(1);
+    says(&desk, 0, FIRST);
+    let ran = start(&desk, "Stop", &[("MNEMON_LIMIT_BESIDE_WORKER_S", "1")]).end();
+    assert_eq!(ran.ok().out, "");
+    no_worker(&desk);
+    assert_eq!(names(&desk), [""; 0]);
+    desk.server().release("held");
+}
+
+#[test]
+fn x1_l5_19_what_the_host_writes_late_is_kept_when_the_session_ends() {
+    let desk = Desk::offline();
+    says(&desk, 0, "now fix the login");
+    hook(&desk, "Stop");
+    says(&desk, 1, "Remember that the kitchen has green tea.");
+    hook(&desk, "SessionEnd");
+    no_worker(&desk);
+    assert_eq!(names(&desk), ["the-kitchen-has-green-tea.md"]);
+}
+
+#[test]
+fn x1_sessions_of_gemini_cli_are_read_and_what_hooks_said_is_left_out() {
+    let desk = Desk::offline();
+    for name in ["Deploy day", "Tea", "Vacations"] {
+        let about = format!("{name} of the whole shop");
+        let args = ["memory", "add", "--name", name, "--description", &about, "--type", "project"];
+        desk.run_with(&args, "It is known.").ok();
+    }
+    let start = "<hook_context>Tea of the whole shop, Vacations of the whole shop</hook_context>";
+    let said = format!("{start}\n\nRemember that Deploy day moves to Monday.");
+    let lines = [
+        json!({"sessionId": SESSION, "projectHash": "b1ee", "kind": "main"}),
+        json!({"id": "1", "timestamp": "2026-11-15T14:35:57.169Z", "type": "user",
+            "content": [{"text": said}]}),
+        json!({"id": "2", "timestamp": "2026-11-15T14:35:58.169Z", "type": "gemini",
+            "content": "All right.", "model": "gemini-2.5-pro"}),
+    ];
+    let text = lines.map(|line| format!("{line}\n")).concat();
+    std::fs::write(desk.files.root().join("host.jsonl"), text).unwrap();
+    let input = json!({"session_id": SESSION, "cwd": desk.files.project(), "prompt": said});
+    let ran = desk.run_with(&["hook", "BeforeAgent"], input.to_string()).ok();
+    assert!(ran.out.contains("name: Deploy day") && !ran.out.contains("name: Tea"), "{}", ran.out);
+    hook(&desk, "AfterAgent");
+    assert_eq!(names(&desk).len(), 4);
+    assert!(
+        names(&desk).contains(&"deploy-day-moves-to-monday.md".to_owned()),
+        "{:?}",
+        names(&desk)
+    );
+}
+
+#[test]
+fn x1_without_a_key_or_when_switched_off_nothing_starts() {
+    let offline = Desk::offline();
+    says(&offline, 0, FIRST);
+    hook(&offline, "Stop");
+    assert_eq!(workers(&offline).len(), 0);
+    hook(&offline, "SessionEnd");
+    no_worker(&offline);
+    assert!(!offline.files.home().join(".mnemon/beside/books").exists());
+
+    let desk = desk(0);
+    says(&desk, 0, FIRST);
+    start(&desk, "Stop", &[("MNEMON_FLAG_EXTRACT", "0")]).end().ok();
+    let settings = json!({"mnemon": {"memory": {"extract_headless": false}}}).to_string();
+    let home = desk.files.home().join(".mnemon");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("settings.json"), settings).unwrap();
+    hook(&desk, "SessionEnd");
+    no_worker(&desk);
+    assert_eq!(desk.server().requests().len(), 0);
+}

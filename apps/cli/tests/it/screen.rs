@@ -1,0 +1,270 @@
+//! The screen in a real terminal: keys go in through tmux, and what a person
+//! would see comes out.
+
+use crate::desk::{Desk, KEY};
+use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use serde_json::json;
+use std::io::Write;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long something may take to appear.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A terminal with the program in it.
+struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// Starts the program; none where there is no tmux.
+    fn start(desk: &Desk, args: &str) -> Option<Self> {
+        if Command::new("tmux").arg("-V").output().is_err() {
+            // Said where people look when tests are green too easily.
+            let _ = writeln!(std::io::stderr(), "SKIPPED: tmux is not installed");
+            return None;
+        }
+        let name = desk.files.home().to_string_lossy().replace(['/', '.'], "-");
+        let terminal = Self { socket: format!("mnemon{name}") };
+        let mut line = format!(
+            "env -i HOME='{}' PATH=\"$PATH\" TERM=\"$TERM\" EDITOR='{}' \
+             MNEMON_FLAG_SESSION_MEMORY=0 MNEMON_FLAG_EXTRACT=0 MNEMON_LIMIT_RETRY_BASE_MS=1 ",
+            desk.files.home().display(),
+            desk.files.home().join("editor.sh").display(),
+        );
+        if let Some(server) = &desk.server {
+            let url = server.base_url();
+            let key = ["ANTHROPIC_API_KEY=", KEY, " ANTHROPIC_BASE_URL=", &url, " "];
+            line.extend(key);
+        }
+        let program = env!("CARGO_BIN_EXE_mnemon");
+        line.extend(["'", program, "' ", args, "; echo \"left with $?\"; exec cat"]);
+        let project = desk.files.project().to_string_lossy().into_owned();
+        terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", "-c", &project, &line]);
+        Some(terminal)
+    }
+
+    fn tmux(&self, args: &[&str]) -> String {
+        let done = Command::new("tmux")
+            .args(["-L", &self.socket, "-f", "/dev/null"])
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    /// Types letters.
+    fn types(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", "--", text]);
+    }
+
+    /// Presses keys by their names.
+    fn press(&self, keys: &[&str]) {
+        let args: Vec<&str> = ["send-keys"].iter().chain(keys).copied().collect();
+        self.tmux(&args);
+    }
+
+    /// Types a line and sends it.
+    fn says(&self, text: &str) {
+        self.types(text);
+        self.sees(text.lines().last().unwrap_or_default());
+        self.press(&["Enter"]);
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// Waits until a text is there, and gives the screen.
+    #[track_caller]
+    fn sees(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until a text is gone.
+    #[track_caller]
+    fn sees_no(&self, text: &str) -> String {
+        self.until(text, |screen| !screen.contains(text))
+    }
+
+    #[track_caller]
+    fn until(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen();
+            if done(&screen) {
+                return screen;
+            }
+            assert!(Instant::now() < deadline, "waited for {what:?}:\n{screen}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = Command::new("tmux").args(["-L", &self.socket, "kill-server"]).output();
+    }
+}
+
+/// A model that writes a file when it is told to, and echoes otherwise.
+fn writer() -> Desk {
+    let server = TestServer::with_handler(Rules::default(), |request| {
+        let said = request.last_user_text();
+        let last = said.lines().last().unwrap_or_default().to_owned();
+        match request.last_tool_results() {
+            Some(_) => Reply::text("It is **done**."),
+            None if said.contains("sleep") => {
+                Reply::tool("Bash", json!({"command": "sleep 1; echo awake"}))
+            }
+            None if said.contains("write") => {
+                Reply::tool("Write", json!({"file_path": "tea.txt", "content": "green\n"}))
+            }
+            None => Reply::text(format!("You said: {last}")),
+        }
+    });
+    Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) }
+}
+
+#[test]
+fn q9_a_session_in_a_real_terminal() {
+    let desk = writer();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    let first = terminal.sees("what shall we do?");
+    for part in ["mnemon", "directory", "instructions", "memories", "claude-sonnet"] {
+        assert!(first.contains(part), "{part}:\n{first}");
+    }
+    terminal.says("hello there");
+    terminal.sees("You said: hello there");
+    // A tool is asked for in place, and runs after a yes.
+    terminal.says("write it");
+    let asked = terminal.sees("wants to run");
+    assert!(asked.contains("tea.txt") && asked.contains("always"), "{asked}");
+    assert!(!desk.files.project().join("tea.txt").exists());
+    terminal.press(&["y"]);
+    terminal.sees("done");
+    assert_eq!(std::fs::read_to_string(desk.files.project().join("tea.txt")).unwrap(), "green\n");
+    // The width changes, and everything is still there.
+    terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
+    terminal.until("the start again", |screen| {
+        screen.contains("You said: hello there") && screen.lines().count() >= 40
+    });
+    terminal.tmux(&["resize-window", "-x", "50", "-y", "20"]);
+    terminal.sees("done");
+    terminal.tmux(&["resize-window", "-x", "80", "-y", "24"]);
+    // Leaving gives the screen back and says how to go on.
+    terminal.press(&["C-d"]);
+    let left = terminal.sees("left with 0");
+    assert!(left.contains("mnemon --resume") && !left.contains("You said"), "{left}");
+    drop(terminal);
+    let Some(again) = Terminal::start(&desk, "--continue") else { return };
+    let resumed = again.sees("You said: hello there");
+    assert!(resumed.contains("write it"), "{resumed}");
+    // What was typed before is found again.
+    again.press(&["Up"]);
+    again.sees("› write it");
+    again.press(&["C-c"]);
+    again.press(&["C-r"]);
+    again.types("hello");
+    again.sees("search: hello");
+}
+
+#[test]
+fn q6_a_no_is_told_with_its_reason() {
+    let desk = writer();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("what shall we do?");
+    terminal.says("write it");
+    terminal.sees("wants to run");
+    terminal.press(&["n"]);
+    terminal.types("too early");
+    terminal.sees("no, because: too early");
+    terminal.press(&["Enter"]);
+    terminal.sees("done");
+    assert!(!desk.files.project().join("tea.txt").exists());
+    let requests = desk.server().requests();
+    let told = requests.iter().any(|request| {
+        String::from_utf8_lossy(&request.raw).contains("the person said no: too early")
+    });
+    assert!(told, "the model is told why");
+}
+
+#[test]
+fn q9_a_message_during_a_turn_waits_and_is_taken_up() {
+    let desk = writer();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("what shall we do?");
+    terminal.says("sleep a little");
+    terminal.sees("wants to run");
+    terminal.press(&["y"]);
+    terminal.sees("running Bash");
+    terminal.says("and then tea");
+    terminal.sees("⋯ and then tea");
+    let screen = terminal.sees("done");
+    assert!(screen.contains("› and then tea") && !screen.contains('⋯'), "{screen}");
+    let requests = desk.server().requests();
+    let last = String::from_utf8_lossy(&requests.last().unwrap().raw).into_owned();
+    assert!(last.contains("and then tea"), "{last}");
+}
+
+#[test]
+fn q9_shell_memory_and_editor_are_at_hand() {
+    let desk = Desk::offline();
+    let script = desk.files.home().join("editor.sh");
+    std::fs::write(&script, "#!/bin/sh\nprintf 'read from the editor' > \"$1\"\n").unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("what shall we do?");
+    terminal.says("!echo $((6*7)) apples");
+    terminal.sees("42 apples");
+    terminal.says("# the shed is painted blue every spring");
+    terminal.sees("saved to memory");
+    let listed = desk.run(&["memory", "list"]).ok();
+    assert!(listed.out.contains("shed"), "{}", listed.out);
+    terminal.press(&["C-g"]);
+    terminal.sees("› read from the editor");
+    terminal.press(&["C-c"]);
+    // Files complete after an at sign, commands after a slash.
+    desk.files.write("kettle.md", "hot\n").unwrap();
+    terminal.types("see @ket");
+    terminal.sees("@kettle.md");
+    terminal.press(&["Tab"]);
+    terminal.sees("› see @kettle.md");
+    terminal.press(&["C-c"]);
+    terminal.types("/hea");
+    terminal.sees("whether memory and context management earn their keep");
+    terminal.press(&["Escape"]);
+    terminal.press(&["C-c"]);
+    terminal.sees("what shall we do?");
+}
+
+#[test]
+fn q9_the_persons_own_status_line_is_shown() {
+    let desk = Desk::offline();
+    let own = r#"{"statusLine": {"type": "command", "command": "grep -o 'context_window_size' && true"}}"#;
+    let home = desk.files.home().join(".mnemon");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("settings.json"), own).unwrap();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("context_window_size");
+}
+
+#[test]
+#[cfg(unix)]
+fn q9_a_signal_gives_the_screen_back() {
+    let desk = Desk::offline();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("what shall we do?");
+    let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
+    let killed = Command::new("pkill").args(["-TERM", "-P", shell.trim(), "mnemon"]).status();
+    assert!(killed.unwrap().success());
+    terminal.sees("left with");
+    terminal.sees_no("what shall we do?");
+    terminal.says("typed");
+    terminal.until("an echo of the plain terminal", |screen| screen.matches("typed").count() == 2);
+}

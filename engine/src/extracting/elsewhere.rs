@@ -1,0 +1,89 @@
+//! A conversation that another agent had (X1): the same review, by the same
+//! prompt, gate and budget.
+//!
+//! What was said there is folded, never written to a log of ours; the log of
+//! this session has what reviews cost and nothing else. There is no cached
+//! prefix to share, so the small model is asked, and only about what is new.
+
+use super::Session;
+use crate::budget::Denied;
+use crate::session::Error;
+use mnemon_extract::{Due, Worth, due, worth};
+use mnemon_kernel::ports::ModelKind;
+use mnemon_kernel::{
+    Block, Decision, Entry, QuerySource, Record, RecordId, ToolUseId, UserEntry, UserOrigin,
+};
+use mnemon_prefix::message::INTERRUPTED;
+use std::time::Duration;
+
+/// What came of a review of another agent's conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elsewhere {
+    /// It was looked through to its end.
+    Over,
+    /// Nobody wants a review now: it is switched off, too early, or there is no
+    /// model to ask.
+    Unwanted,
+    /// The budget says no.
+    Denied(Denied),
+    /// It did not come to its end, and is to be tried again.
+    Failed,
+}
+
+impl Session {
+    /// Reviews what was said elsewhere, after so many turns, and takes at most
+    /// so long. What it costs is booked here.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn review_elsewhere(
+        &mut self,
+        records: Vec<Record>,
+        turns: u64,
+        at_most: Duration,
+    ) -> Result<Elsewhere, Error> {
+        let Some(scene) = self.scene() else { return Ok(Elsewhere::Unwanted) };
+        if let Due::Not(why) = due(self.config.extraction, turns, &self.config.limits.extract) {
+            tracing::debug!(?why, "no review");
+            return Ok(Elsewhere::Unwanted);
+        }
+        self.fold_elsewhere(records)?;
+        let found = self.to_review(&scene);
+        match worth(&found) {
+            Worth::Nothing => return Ok(Elsewhere::Over),
+            Worth::SavedAlready => scene.passed(&found),
+            Worth::Asking if self.world.model.kind() == ModelKind::Rules => {
+                return Ok(Elsewhere::Unwanted);
+            }
+            Worth::Asking => match self.budget.allows(&QuerySource::Extract).await {
+                Ok(()) => self.send_reviewer(scene),
+                Err(denied) => return Ok(Elsewhere::Denied(denied)),
+            },
+        }
+        self.background.drain(at_most).await;
+        let is_over = !self.remembering.extraction.state().done.is_empty();
+        self.note_reviews().await?;
+        self.book_side_queries().await?;
+        Ok(if is_over { Elsewhere::Over } else { Elsewhere::Failed })
+    }
+
+    /// Folds a conversation, with a system prompt and tools before it. A call
+    /// that has no result yet is answered: nothing may be open for a fork.
+    fn fold_elsewhere(&mut self, records: Vec<Record>) -> Result<(), Error> {
+        let prelude = self.compose_prelude_for(&self.config.small_model)?;
+        let at = self.world.clock.now();
+        let record = |id: String, entry| Record { id: RecordId::from(id), parent: None, at, entry };
+        let prelude = Entry::Decision(Decision::Prelude(Box::new(prelude)));
+        self.fold.push(record("prelude".into(), prelude));
+        for record in records {
+            self.fold.push(record);
+        }
+        for id in self.fold.open_calls() {
+            let content = vec![Block::tool_error(&ToolUseId::new(&id), INTERRUPTED)];
+            let origin = UserOrigin::ToolResult;
+            let answer = Entry::User(UserEntry { content, origin, tool_use_result: None });
+            self.fold.push(record(format!("open-{id}"), answer));
+        }
+        Ok(())
+    }
+}
