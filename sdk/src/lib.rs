@@ -35,6 +35,7 @@ pub mod memory_dirs;
 mod memory_place;
 pub mod memory_tool;
 pub mod past;
+mod permission_rules;
 mod provider;
 mod replay;
 mod repo;

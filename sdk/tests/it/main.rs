@@ -26,6 +26,7 @@ mod forks;
 mod hooks;
 mod hostile;
 mod instructions;
+mod keeping;
 mod many;
 mod memory;
 mod memory_tool;

@@ -177,6 +177,17 @@ const COMMANDS: &[Command] = &[
         run: |desk, text| Box::pin(memory::run(desk, text)),
     },
     Command {
+        names: &["remember"],
+        takes: "TEXT",
+        about: "save a memory, as `# TEXT` does",
+        run: |desk, text| {
+            Box::pin(async move {
+                let saved = desk.session.remember(text).await;
+                messages::tell(desk, saved.map(|path| format!("saved {}", path.display())))
+            })
+        },
+    },
+    Command {
         names: &["private"],
         takes: "",
         about: "start a session that nothing is left of",

@@ -121,3 +121,21 @@ fn q13_a_prompt_names_files_without_a_terminal() {
     let body = desk.server().requests().pop().unwrap().body.to_string();
     assert!(body.contains("what is in it"), "{body}");
 }
+
+#[test]
+fn q6_l5_16_a_person_keeps_rules_and_memories_with_a_word() {
+    let server =
+        TestServer::with_handler(Rules::default(), |request| match request.last_tool_results() {
+            None => Reply::tool("Bash", json!({"command": "touch made"})),
+            Some(_) => Reply::text("ok"),
+        });
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    let lines = "# always use tabs in this project\ngo\np\n".to_owned();
+    let ran = desk.run_with(&[], lines).ok();
+    assert!(ran.out.contains("saved ") && ran.out.contains(".md"), "{}", ran.out);
+    assert!(ran.out.contains("kept in "), "{}", ran.out);
+    let kept = desk.files.project().join(".claude/settings.local.json");
+    assert!(std::fs::read_to_string(kept).unwrap().contains("Bash(touch made:*)"));
+    let ran = desk.run_with(&[], "go again\n".to_owned()).ok();
+    assert!(!ran.out.contains("wants to run"), "{}", ran.out);
+}
