@@ -27,17 +27,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 mod build;
+mod chosen;
 mod kinds;
 mod life;
 mod mailing;
 mod order;
+mod outfit;
 mod summing;
 
 pub(crate) use build::Started;
 pub use kinds::{KindDirs, load};
-pub use mnemon_mail::Roster;
 pub use mnemon_mail::memory::MemoryPlaces;
 pub use mnemon_mail::plan::coordinator;
+pub use mnemon_mail::{Definition, DefinitionError, Roster};
 pub use order::{Finished, Order};
 pub(crate) use summing::Peek;
 
@@ -187,6 +189,13 @@ impl Agents {
         id.is_some_and(|id| self.seat().background.stop(&id))
     }
 
+    /// Puts something that the main thread is to be told at its next boundary,
+    /// and that wakes it.
+    pub(crate) fn tell_main(&self, told: Attachment) {
+        self.state().ended.push(told);
+        self.0.news.notify_one();
+    }
+
     /// Somebody said that it ends.
     pub(crate) fn leaves(&self, me: &Me) {
         let who = match me {
@@ -280,8 +289,14 @@ impl Session {
         if fold.is_some() {
             self.last_fork = Some(self.world.clock.now());
         }
-        self.crew.agents.brief(Parent {
-            fold,
+        let parent = Parent { fold, ..self.as_parent() };
+        self.crew.agents.brief(parent);
+    }
+
+    /// What an agent takes over that is no fork.
+    pub(crate) fn as_parent(&self) -> Parent {
+        Parent {
+            fold: None,
             last: self.last.clone(),
             attached: self.attached.clone(),
             detector: self.detector.clone(),
@@ -289,7 +304,7 @@ impl Session {
             permit: self.permit.clone(),
             toolbox: self.toolbox.clone(),
             model: self.model().clone(),
-        });
+        }
     }
 
     /// Whether the model agreed to come to an end when it was asked to.

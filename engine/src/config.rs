@@ -133,6 +133,7 @@ pub enum Delegation {
 }
 
 /// What a provider offers beyond what every one does, by its settings.
+#[expect(clippy::struct_excessive_bools, reason = "each is an offer of its own")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     /// It clears old results by itself (`context_management`, L2.4).
@@ -141,6 +142,8 @@ pub struct Offers {
     pub cache_edits: bool,
     /// It says why a prompt was not read from its cache (PC6).
     pub cache_diagnostics: bool,
+    /// It searches the web when a model asks it to (Q14).
+    pub web_search: bool,
 }
 
 impl From<&settings::Provider> for Offers {
@@ -149,6 +152,7 @@ impl From<&settings::Provider> for Offers {
             context_management: provider.context_management == Some(true),
             cache_edits: provider.cache_edits == Some(true),
             cache_diagnostics: provider.cache_diagnostics == Some(true),
+            web_search: provider.web_search == Some(true),
         }
     }
 }

@@ -10,26 +10,32 @@ use crate::event::Event;
 use crate::session::{Error, Session};
 use futures_util::future::join_all;
 use mnemon_hooks::{
-    Act, Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Ran, Verdict, Waits,
+    Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Ran, Registry, Verdict,
+    Waits,
 };
-use mnemon_kernel::env::HOOK_PROJECT_DIR;
-use mnemon_kernel::ports::{Exit, HookAction, HookCall, HookRun};
+use mnemon_kernel::ports::{Exit, HookRun};
 use mnemon_kernel::{Decision, Entry, QuerySource};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 mod around;
 mod calls;
+mod handlers;
 
 pub(crate) use calls::Said;
+use handlers::Handlers;
 
 /// The kind of an attachment that holds what a hook tells the model.
 pub const CONTEXT: &str = "hook_additional_context";
 /// The kind of one that holds why a hook blocked something.
 pub const FEEDBACK: &str = "hook_blocking_error";
+/// What an agent is that judges for a hook, and who asks for it in the books.
+const HANDLER_KIND: &str = "hook";
+/// Where hooks leave variables for shell commands, among the session's files.
+pub(crate) const ENV_FILE: &str = "hook-env.sh";
 /// Where texts go that are too long, among the session's files.
 const OUTPUT_DIR: &str = "hook-output";
 /// Characters of a text that went to a file which stay in its place.
@@ -46,13 +52,27 @@ pub(crate) struct Hooking {
     stop: Option<String>,
     /// Failures that the person was told of.
     told: BTreeSet<String>,
+    /// What is said before the person's first words.
+    first_words: Option<String>,
+    /// All handlers, where skills brought some.
+    registry: Option<Arc<Registry>>,
+    /// Skills whose handlers are among them.
+    pub(crate) skills: BTreeSet<String>,
 }
 
 impl Hooking {
     /// Those of a new conversation.
     pub(crate) fn new() -> Self {
         let start = Some("startup");
-        Self { start, pending: Vec::new(), stop: None, told: BTreeSet::new() }
+        Self {
+            start,
+            pending: Vec::new(),
+            stop: None,
+            told: BTreeSet::new(),
+            first_words: None,
+            registry: None,
+            skills: BTreeSet::new(),
+        }
     }
 }
 
@@ -73,28 +93,29 @@ impl Session {
     ) -> Result<Verdict, Error> {
         let event = occasion.event();
         let mut verdict = Verdict::default();
-        let Some(hooks) = self.world.hooks.clone() else { return Ok(verdict) };
-        if !self.config.hooks.listens_to(event) || !self.has_hooks() || cancel.is_cancelled() {
+        if !self.has_hooks() || !self.hook_registry().listens_to(event) || cancel.is_cancelled() {
             return Ok(verdict);
         }
-        let registry = std::sync::Arc::clone(&self.config.hooks);
+        let registry = self.hook_registry();
         let (unheard, heard): (Vec<&Handler>, Vec<&Handler>) = registry
             .called(occasion)
             .into_iter()
             .filter(|handler| self.is_meant(handler, occasion))
-            .partition(|handler| event.is_unheard() || handler.waits == Waits::No);
-        let input = self.hook_input(occasion);
+            .partition(|handler| event.is_unheard() || handler.waits != Waits::Yes);
+        let handlers = self.handlers(occasion).await;
         for handler in unheard {
-            hooks.start(self.hook_call(handler, event, &input));
+            match handler.waits {
+                Waits::Rewakes => handlers.clone().start_waking(handler),
+                Waits::Yes | Waits::No => handlers.clone().start(handler),
+            }
         }
-        let calls = heard.iter().map(|handler| self.hook_call(handler, event, &input));
-        let running = join_all(calls.map(|call| hooks.run(call)));
+        let running = join_all(heard.iter().map(|handler| handlers.run(handler)));
         let ran = tokio::select! {
             ran = running => ran,
             () = cancel.cancelled() => return Ok(verdict),
         };
         for (handler, run) in heard.into_iter().zip(ran) {
-            let mut answer = Answer::read(event, &as_ran(run));
+            let mut answer = Answer::read(event, &run);
             for text in answer.texts_mut() {
                 *text = self.capped(std::mem::take(text)).await;
             }
@@ -104,13 +125,21 @@ impl Session {
         if let Some(why) = &verdict.stop {
             self.hooking.stop = Some(why.clone());
         }
+        if let Some(title) = verdict.title.take() {
+            let line = mnemon_transcript::bookkeeping::custom_title(&self.id, title.trim());
+            self.world.transcripts.append(&self.id, line.as_bytes()).await?;
+        }
         Ok(verdict)
     }
 
     /// Whether hooks are called for this conversation: a person's, and those
     /// of agents that were sent by it. What keeps the memory does so unasked.
     fn has_hooks(&self) -> bool {
-        self.is_main() || matches!(self.source(), QuerySource::Agent(_))
+        match self.source() {
+            // Who judges for a hook calls none, or there would be no end.
+            QuerySource::Agent(kind) => kind != HANDLER_KIND,
+            _ => self.is_main(),
+        }
     }
 
     fn hook_input(&self, occasion: &Occasion<'_>) -> String {
@@ -129,31 +158,37 @@ impl Session {
         occasion.input(&base).to_string()
     }
 
-    fn hook_call(&self, handler: &Handler, event: HookEvent, input: &str) -> HookCall {
-        let limits = &self.config.limits.hooks;
-        let usual = match event {
-            HookEvent::UserPromptSubmit => limits.prompt_timeout_s,
-            _ => limits.timeout_s,
-        };
-        let mut timeout = Duration::from_secs(handler.timeout_s.unwrap_or(usual));
-        if event == HookEvent::SessionEnd {
-            timeout = timeout.min(Duration::from_millis(limits.session_end_ms));
+    /// What handlers are run with. Where they may leave variables, there is a
+    /// file for them.
+    async fn handlers(&self, occasion: &Occasion<'_>) -> Handlers {
+        let event = occasion.event();
+        if event == HookEvent::SessionStart {
+            let place = Path::new(ENV_FILE);
+            if let Err(error) = self.world.transcripts.keep(&self.id, place, b"").await {
+                tracing::warn!(%error, "there is no file for the variables of hooks");
+            }
         }
-        let project = self.config.roots.first().cloned().unwrap_or_default();
-        let env = BTreeMap::from([(HOOK_PROJECT_DIR.to_owned(), project.display().to_string())]);
-        let action = match handler.act.clone() {
-            Act::Shell(command) => HookAction::Shell(command),
-            Act::Program { command, args } => HookAction::Program { command, args },
-            Act::Http { url, headers, allowed } => HookAction::Http { url, headers, allowed },
-        };
-        HookCall {
-            action,
-            input: input.to_owned(),
+        Handlers {
+            world: self.world.clone(),
+            config: Arc::clone(&self.config),
+            books: self.side_bookings.clone(),
+            agents: self.crew.agents.clone(),
+            parent: self.is_main().then(|| Arc::new(self.as_parent())),
+            event,
+            input: self.hook_input(occasion),
             cwd: self.context.cwd(),
-            env,
-            timeout,
-            output_bytes: limits.output_bytes,
+            env_file: self.world.transcripts.session_dir(&self.id).join(ENV_FILE),
         }
+    }
+
+    /// The handlers of settings, and those that skills brought.
+    fn hook_registry(&self) -> Arc<Registry> {
+        self.hooking.registry.clone().unwrap_or_else(|| Arc::clone(&self.config.hooks))
+    }
+
+    /// Adds handlers for the rest of the conversation.
+    pub(crate) fn add_hooks(&mut self, more: &Registry) {
+        self.hooking.registry = Some(Arc::new(self.hook_registry().and(more)));
     }
 
     /// A text as it may be shown: without keys (S5), and a long one by its

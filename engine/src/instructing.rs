@@ -121,6 +121,8 @@ impl Session {
     /// Brings in what becomes due by the files that tools touched.
     pub(crate) async fn attach_touched(&mut self) -> Result<(), Error> {
         let touched = std::mem::take(&mut self.touched);
+        let paths: Vec<PathBuf> = touched.iter().map(|(path, _)| path.clone()).collect();
+        self.attach_skills_for(&paths).await?;
         let Some(sources) = self.config.instructions.clone() else { return Ok(()) };
         if touched.is_empty() {
             return Ok(());

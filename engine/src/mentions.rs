@@ -144,7 +144,7 @@ impl Session {
     }
 
     /// Brings in the texts of files that the message before named.
-    pub(crate) async fn attach_mentioned(&mut self) -> Result<(), Error> {
+    pub(crate) async fn attach_named_files(&mut self) -> Result<(), Error> {
         for attachment in std::mem::take(&mut self.mentioned) {
             self.append(Entry::Attachment(attachment)).await?;
         }

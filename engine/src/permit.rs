@@ -44,6 +44,8 @@ pub struct Permit {
     deny: Vec<Rule>,
     /// Rules of skills in use, until the turn ends.
     allow_now: Vec<Rule>,
+    /// Rules by which they refuse, until the turn ends.
+    deny_now: Vec<Rule>,
     /// What a background agent may do; none for a person's session.
     remit: Option<Remit>,
     /// The one file that may be written in plan mode.
@@ -89,8 +91,18 @@ impl Permit {
         };
         let (allow, ask, deny) =
             (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
-        let allow_now = Vec::new();
-        (Self { mode, places, allow, ask, deny, allow_now, remit: None, plan_file: None }, broken)
+        let permit = Self {
+            mode,
+            places,
+            allow,
+            ask,
+            deny,
+            allow_now: Vec::new(),
+            deny_now: Vec::new(),
+            remit: None,
+            plan_file: None,
+        };
+        (permit, broken)
     }
 
     /// The permissions of a background agent: what the person denies stays
@@ -121,6 +133,11 @@ impl Permit {
         self.mode
     }
 
+    /// Whether a rule denies such a call or wants to be asked about it.
+    pub(crate) fn holds_back(&self, tool: &str, access: &Access) -> bool {
+        self.deny.iter().chain(&self.ask).any(|rule| rule.touches(tool, access))
+    }
+
     /// Changes in which directories Markdown files may be written besides.
     pub(crate) fn set_writable(&mut self, dirs: Vec<PathBuf>) {
         self.places.writable = dirs;
@@ -142,9 +159,16 @@ impl Permit {
         self.allow_now.extend(rules.iter().filter_map(|rule| Rule::parse(rule, places).ok()));
     }
 
-    /// Takes back what was allowed for a turn.
+    /// Refuses what rules speak of until the turn ends; broken ones are left out.
+    pub fn deny_for_turn(&mut self, rules: &[String]) {
+        let places = &self.places;
+        self.deny_now.extend(rules.iter().filter_map(|rule| Rule::parse(rule, places).ok()));
+    }
+
+    /// Takes back what was allowed and refused for a turn.
     pub fn end_turn(&mut self) {
         self.allow_now.clear();
+        self.deny_now.clear();
     }
 
     /// Whether a rule, given as text, speaks of a call.
@@ -162,7 +186,8 @@ impl Permit {
     /// Decides about a call. Paths in `access` must be resolved.
     #[must_use]
     pub fn decide(&self, tool: &str, access: &Access) -> Verdict {
-        if let Some(rule) = self.deny.iter().find(|rule| rule.touches(tool, access)) {
+        let mut denying = self.deny.iter().chain(&self.deny_now);
+        if let Some(rule) = denying.find(|rule| rule.touches(tool, access)) {
             return Verdict::Deny { reason: format!("the rule {rule} denies it") };
         }
         if let Some(remit) = &self.remit {

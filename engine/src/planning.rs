@@ -8,6 +8,7 @@ use crate::session::{Error, Session};
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::{Attachment, Entry};
+use mnemon_prefix::message::Origin;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -34,6 +35,29 @@ impl Session {
     /// turn.
     pub fn stop_planning(&mut self) {
         self.permit.set_mode(PermissionMode::Default);
+    }
+
+    /// Goes on in plan mode where the log says that the session was in it,
+    /// unless the person asks for another mode this time. The model knows it,
+    /// and is not told again.
+    pub(crate) async fn resume_plan_mode(&mut self) {
+        let marks =
+            self.fold.messages().iter().rev().flat_map(|message| message.pieces().iter().rev());
+        let mut last = marks.filter_map(|piece| match &piece.origin {
+            Origin::Attachment(kind) if kind == ENTERED || kind == LEFT => Some(kind == ENTERED),
+            _ => None,
+        });
+        if last.next() != Some(true) {
+            return;
+        }
+        let path = self.world.files.resolve(&self.plan_file()).await;
+        self.context.start_plan(path.clone());
+        if self.config.permission_mode == PermissionMode::Default {
+            self.permit.set_mode(PermissionMode::Plan);
+        }
+        if self.permit.mode() == PermissionMode::Plan {
+            self.permit.set_plan_file(Some(path));
+        }
     }
 
     /// Tells the model of plan mode, or of its end, where it does not know.

@@ -255,7 +255,8 @@ impl Tool for Remote {
     }
 }
 
-fn output(result: ServerResult) -> ToolOutput {
+/// What a server answered, as the output of a tool.
+pub(crate) fn output(result: ServerResult) -> ToolOutput {
     let ServerResult { content, is_error, structured } = result;
     let shown = match content.as_slice() {
         [] => Value::String("The tool completed with no output.".to_owned()),

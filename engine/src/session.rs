@@ -321,9 +321,11 @@ impl Session {
         }))
     }
 
-    /// The tools of the list, and those of servers that want to be in it, last.
+    /// The tools of the list, the provider's own, and those of servers that
+    /// want to be in it, last.
     fn definitions(&self) -> Vec<Value> {
         let mut tools = self.toolbox.definitions();
+        tools.extend(self.web_search());
         tools.extend(self.world.servers.iter().flat_map(|own| loaded_tools(&**own)));
         tools
     }

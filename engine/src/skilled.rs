@@ -2,17 +2,22 @@
 //! its tool, or the person does by a slash. The text of a skill joins the
 //! conversation as a reminder, and comes back after a compaction (L4.5).
 
+use crate::agents::{Order, Started};
 use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
 use crate::tools::Access;
-use mnemon_hooks::Occasion;
+use mnemon_hooks::{Occasion, Registry};
 use mnemon_kernel::ports::{Answer, PermissionAsk, ShellCommand};
-use mnemon_kernel::record::reminder;
+use mnemon_kernel::record::{neutralise, reminder};
 use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Attachment, Entry};
-use mnemon_skills::{Origin, Part, Skill, parts};
+use mnemon_kernel::{Attachment, Entry, ToolUseId};
+use mnemon_mail::Running;
+use mnemon_rules::Patterns;
+use mnemon_skills::{Context, Part, Skill, parts};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +26,11 @@ use tokio_util::sync::CancellationToken;
 pub const LISTING: &str = "skill_listing";
 /// The kind of one that holds the text of a skill.
 pub const INVOKED: &str = "invoked_skills";
+
+/// The kind of one that tells what came of a skill that an agent carried out.
+const CARRIED_OUT: &str = "skill_result";
+/// The kind of one that tells of skills for files that were touched.
+const FITTING: &str = "dynamic_skill";
 
 /// A skill that is to be taken up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,16 +59,17 @@ impl Session {
         Some(SkillRequest { name: skill.name.clone(), args: args.trim().to_owned() })
     }
 
-    /// Asks hooks about a skill that the person calls. Why not, where it is refused.
+    /// Asks hooks about a skill or a prompt that the person calls. Why not,
+    /// where it is refused.
     pub(crate) async fn expansion_hooks(
         &mut self,
-        request: &SkillRequest,
+        kind: &str,
+        (name, args): (&str, &str),
         prompt: &str,
         cancel: &CancellationToken,
     ) -> Result<Result<(), String>, Error> {
-        let SkillRequest { name, args } = request;
         let source = "user";
-        let occasion = Occasion::UserPromptExpansion { name, args, source, prompt };
+        let occasion = Occasion::UserPromptExpansion { kind, name, args, source, prompt };
         let verdict = self.fire(&occasion, cancel).await?;
         self.keep_contexts(occasion.event(), verdict.contexts);
         Ok(match verdict.blocked.or(verdict.stop) {
@@ -78,8 +89,8 @@ impl Session {
         Ok(())
     }
 
-    /// Brings in the text of a skill, with its commands run, and lets its
-    /// permissions hold until the turn ends.
+    /// Takes a skill up: its permissions hold until the turn ends, its hooks
+    /// from here on. Its text is brought in, or an agent is sent with it.
     pub(crate) async fn take_up(
         &mut self,
         request: &SkillRequest,
@@ -88,22 +99,119 @@ impl Session {
         let skills = Arc::clone(&self.config.skills);
         let Some(skill) = skills.get(&request.name) else { return Ok(()) };
         self.permit.allow_for_turn(skill.rules());
+        self.permit.deny_for_turn(&skill.disallowed_tools);
+        if !skill.hooks.is_empty() && skill.may_act() && self.said_hooks(&skill.name) {
+            self.add_hooks(&Registry::read(&skill.hooks, &|_| format!("the skill {}", skill.name)));
+        }
+        let body = self.body_of(skill, &request.args, cancel).await;
+        match &skill.context {
+            Context::Here => {
+                let shown = shown(skill, &request.args, &body, self.most_chars());
+                self.append(Entry::Attachment(shown)).await?;
+                Ok(())
+            }
+            Context::Agent { kind, model } => {
+                let done =
+                    self.send(skill, (kind.as_deref(), model.as_deref()), body, cancel).await;
+                let data = json!({ "skills": [{ "name": skill.name, "args": request.args }] });
+                self.attach(CARRIED_OUT, &done, data).await
+            }
+        }
+    }
+
+    /// The text of a skill, with its commands run.
+    async fn body_of(&mut self, skill: &Skill, args: &str, cancel: &CancellationToken) -> String {
         let mut body = String::new();
-        for part in parts(&skill.filled(&request.args)) {
+        for part in parts(&skill.filled(args)) {
             match part {
                 Part::Text(text) => body.push_str(&text),
                 // What a repository brings does not act before it is trusted (S7).
-                Part::Command(command) if skill.origin == Origin::Repository => {
+                Part::Command(command) if !skill.may_act() => {
                     let why = "the repository is not trusted; see `mnemon trust`";
                     body.push_str(&self.not_run(&command, why));
                 }
                 Part::Command(command) => body.push_str(&self.run_inline(&command, cancel).await),
             }
         }
-        let body = self.config.redact(&body);
-        self.append(Entry::Attachment(shown(skill, &request.args, &body, self.most_chars())))
-            .await?;
-        Ok(())
+        self.config.redact(&body)
+    }
+
+    /// Whether the hooks of a skill are to be added: once is enough.
+    fn said_hooks(&mut self, name: &str) -> bool {
+        self.hooking.skills.insert(name.to_owned())
+    }
+
+    /// Lets an agent carry a skill out, and says what came of it.
+    async fn send(
+        &self,
+        skill: &Skill,
+        (kind, model): (Option<&str>, Option<&str>),
+        body: String,
+        cancel: &CancellationToken,
+    ) -> String {
+        let name = &skill.name;
+        let wanted = kind.unwrap_or_default();
+        let Some(mut kind) = self.crew.agents.roster().get(wanted).cloned() else {
+            return format!("The skill {name} was not carried out: there is no agent {wanted:?}.");
+        };
+        kind.model = model.map(str::to_owned).or(kind.model);
+        let order = Order {
+            description: format!("the skill {name}"),
+            prompt: body,
+            kind: None,
+            running: Some(Running::Foreground),
+            isolation: None,
+            name: None,
+        };
+        let (parent, call) = (self.as_parent(), ToolUseId::new("skill"));
+        let sent = Box::pin(self.crew.agents.start_kind(&parent, Some(kind), order, &call));
+        let ended = tokio::select! {
+            ended = sent => ended,
+            () = cancel.cancelled() => return format!("The skill {name} was stopped."),
+        };
+        match ended {
+            Ok(Started::Ended(done)) => {
+                let text = neutralise(done.text.trim());
+                format!(
+                    "An agent has carried out the skill {name} ({}). What it says:\n\n{text}",
+                    done.how
+                )
+            }
+            Ok(Started::Background { id, .. }) => {
+                format!("The agent {id} carries out the skill {name}.")
+            }
+            Err(why) => format!("The skill {name} was not carried out: {why}."),
+        }
+    }
+
+    /// Tells the model of skills that are for the files it has touched.
+    pub(crate) async fn attach_skills_for(&mut self, touched: &[PathBuf]) -> Result<(), Error> {
+        let skills = Arc::clone(&self.config.skills);
+        let waiting = skills.skills().iter().filter(|s| s.is_for_model() && !s.paths.is_empty());
+        let told: BTreeSet<String> = self
+            .shown_data(FITTING)
+            .filter_map(|data| data.get("names")?.as_array())
+            .flatten()
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect();
+        let base = self.config.project.clone();
+        let limits = &self.config.limits;
+        let fits = |skill: &&Skill| {
+            let patterns = Patterns::new(&skill.paths, &limits.rules);
+            touched.iter().any(|path| patterns.matching(&base, path).is_some())
+        };
+        let due: Vec<&Skill> = waiting.filter(|s| !told.contains(&s.name)).filter(fits).collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<String> =
+            due.iter().map(|skill| format!("- {}: {}", skill.name, skill.description)).collect();
+        let names: Vec<&str> = due.iter().map(|skill| skill.name.as_str()).collect();
+        let text = format!(
+            "Skills for the files that you work on; take one up with the Skill tool:\n\n{}",
+            lines.join("\n")
+        );
+        self.attach(FITTING, &text, json!({ "names": names })).await
     }
 
     fn most_chars(&self) -> usize {

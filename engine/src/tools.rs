@@ -18,6 +18,7 @@ mod memory_search;
 mod near;
 mod patch;
 pub(crate) mod read;
+mod resources;
 mod result_read;
 mod send_message;
 mod server_tools;
@@ -28,7 +29,7 @@ mod web_fetch;
 mod write;
 
 pub use agent::AgentTool;
-pub(crate) use agent::{NAME as AGENT, asks_for_fork};
+pub(crate) use agent::{NAME as AGENT, asks_for_fork, started_in_background};
 pub(crate) use context::SEEN_FIELD;
 pub use context::{Snipping, ToolContext};
 pub(crate) use memory_search::NAME as MEMORY_SEARCH;
@@ -71,7 +72,12 @@ pub fn skill_tool() -> Arc<dyn Tool> {
 /// The tools by which those of servers are reached, for sessions that have some.
 #[must_use]
 pub fn server_tools() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(server_tools::ToolSearch), Arc::new(server_tools::ServerCall)]
+    vec![
+        Arc::new(server_tools::ToolSearch),
+        Arc::new(server_tools::ServerCall),
+        Arc::new(resources::ListResources),
+        Arc::new(resources::ReadResource),
+    ]
 }
 
 /// One thing that the model can do.

@@ -4,8 +4,10 @@ use crate::answer::{Answered, calls_of, text_of};
 use crate::event::{Denial, EndReason, Event, TurnEnd};
 use crate::ladder::{Climbed, Rung};
 use crate::mentions::Mentioned;
+use crate::prompting::PromptCall;
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
+use crate::skilled::SkillRequest;
 use mnemon_kernel::record::reminder;
 use mnemon_kernel::{Attachment, Block, Entry, Role, ToolUseId, UserEntry, UserOrigin};
 use serde_json::{Value, json};
@@ -17,6 +19,16 @@ pub(crate) const INTERRUPTED_BY_PERSON: &str = "[Request interrupted by user]";
 /// Why a turn ends when a request stays too long.
 const NO_ROOM: &str = "the prompt is too long for the model, and there is nothing left to \
     compact; shorten the last message, or unpin what is pinned";
+
+/// What the person called by a slash.
+enum Called {
+    /// Nothing: it is what they say.
+    Nothing,
+    /// A skill.
+    Skill(SkillRequest),
+    /// A prompt of a server, and its text.
+    Prompt(PromptCall, String),
+}
 
 impl Session {
     /// Runs one turn: the person's message, and all that follows from it.
@@ -130,14 +142,10 @@ impl Session {
         self.attach_servers().await?;
         self.start_hooks(cancel).await?;
         let text = text_of(&prompt);
-        let skill = self.called_skill(&text).filter(|_| self.is_main());
-        let asked = match &skill {
-            Some(skill) => self.expansion_hooks(skill, &text, cancel).await?,
-            None => self.prompt_hooks(&text, cancel).await?,
+        let called = match self.called(&text, cancel).await? {
+            Ok(called) => called,
+            Err(why) => return Ok(Err(why)),
         };
-        if let Err(why) = asked {
-            return Ok(Err(why));
-        }
         self.permit.end_turn();
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
@@ -145,13 +153,40 @@ impl Session {
             self.recall_for(&text, cancel).await?;
         }
         let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
+        let prompt = self.first_words().into_iter().chain(prompt).collect();
         self.append_user(prompt, origin).await?;
-        self.attach_mentioned().await?;
-        if let Some(skill) = skill {
-            self.take_up(&skill, cancel).await?;
+        self.attach_named_files().await?;
+        match called {
+            Called::Nothing => {}
+            Called::Skill(skill) => self.take_up(&skill, cancel).await?,
+            Called::Prompt(call, text) => self.attach_prompt(&call, &text).await?,
         }
+        self.attach_mentioned(&text).await?;
         self.attach_hook_texts().await?;
         Ok(Ok(()))
+    }
+
+    /// What the person calls by a slash, once hooks agreed to what was said.
+    /// Why not, where it is refused or cannot be had.
+    async fn called(
+        &mut self,
+        text: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Called, String>, Error> {
+        if let Some(skill) = self.called_skill(text).filter(|_| self.is_main()) {
+            let named = (skill.name.as_str(), skill.args.as_str());
+            let asked = self.expansion_hooks("slash_command", named, text, cancel).await?;
+            return Ok(asked.map(|()| Called::Skill(skill)));
+        }
+        if let Some(call) = self.called_prompt(text) {
+            let named = (call.name.as_str(), call.args.as_str());
+            if let Err(why) = self.expansion_hooks("mcp_prompt", named, text, cancel).await? {
+                return Ok(Err(why));
+            }
+            return Ok(self.prompt_text(&call).await.map(|text| Called::Prompt(call, text)));
+        }
+        let asked = self.prompt_hooks(text, cancel).await?;
+        Ok(asked.map(|()| Called::Nothing))
     }
 
     async fn step_model(
@@ -239,7 +274,7 @@ impl Session {
                 self.emit(|| Event::Notice(note));
             }
             self.append_user(blocks, UserOrigin::Human).await?;
-            self.attach_mentioned().await?;
+            self.attach_named_files().await?;
         }
         Ok(())
     }

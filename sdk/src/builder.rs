@@ -9,6 +9,7 @@ use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
 use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
+use mnemon_engine::agents::Definition;
 use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{
@@ -58,6 +59,7 @@ pub struct Builder {
     instructions: Wanted,
     team: Option<(AgentName, AgentName)>,
     delegation: Delegation,
+    agents: Vec<Definition>,
     setups: Wanted,
 }
 
@@ -93,6 +95,7 @@ impl Builder {
             instructions: Wanted::Yes,
             team: None,
             delegation: Delegation::AsNeeded,
+            agents: Vec::new(),
             setups: Wanted::Yes,
         }
     }
@@ -275,7 +278,7 @@ impl Builder {
         }
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
-        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, &resolved).await;
+        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust)).await;
         let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
         let ground =
             Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };

@@ -22,8 +22,10 @@ pub enum Revision {
 /// A server over HTTP. It ends when it is dropped.
 pub struct McpHttp {
     url: String,
+    port: u16,
     methods: Arc<Mutex<Vec<String>>>,
     end: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
 }
 
 #[derive(Clone)]
@@ -38,13 +40,22 @@ impl McpHttp {
     /// # Errors
     /// If no port can be had.
     pub fn start(revision: Revision) -> std::io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        Self::start_at(revision, 0)
+    }
+
+    /// The same at a port of its own, such as that of one that was stopped.
+    ///
+    /// # Errors
+    /// If the port cannot be had.
+    pub fn start_at(revision: Revision, port: u16) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
         let url = format!("http://{}/mcp", listener.local_addr()?);
         let methods = Arc::new(Mutex::new(Vec::new()));
         let shared = Shared { revision, methods: Arc::clone(&methods) };
         let (end, ended) = tokio::sync::oneshot::channel::<()>();
-        std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let Ok(runtime) = runtime else { return };
             runtime.block_on(async move {
@@ -56,13 +67,23 @@ impl McpHttp {
                 }
             });
         });
-        Ok(Self { url, methods, end: Some(end) })
+        Ok(Self { url, port, methods, end: Some(end), thread: Some(thread) })
     }
 
     /// Where it is.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Ends it, and gives its port once that is free again.
+    #[must_use]
+    pub fn stop(mut self) -> u16 {
+        self.end.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        self.port
     }
 
     /// The methods that it was asked for, in order.
@@ -138,7 +159,8 @@ fn result(revision: Revision, method: &str, params: &Value) -> Result<Value, (i6
 
 /// A server for pipes, as a script for `bash`. Its tools: `echo` repeats its
 /// `text`, `pid` tells its process, `die` ends it, `hang` never answers,
-/// `large` prints a megabyte; and `more` further ones that do nothing.
+/// `large` prints a megabyte; and `more` further ones that do nothing. It has
+/// one prompt, `greet`, and one resource, `note://one`.
 #[must_use]
 pub fn script(more: usize) -> String {
     let tool = |name: &str, about: &str| {
@@ -164,8 +186,12 @@ while IFS= read -r line; do
   say() {{ printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$1"; }}
   said() {{ say "{{\"content\":[{{\"type\":\"text\",\"text\":\"$1\"}}]}}"; }}
   case "$line" in
-    *'"method":"initialize"'*) say '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"script","version":"1"}},"instructions":"use echo gently"}}' ;;
+    *'"method":"initialize"'*) say '{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}},"prompts":{{}},"resources":{{}}}},"serverInfo":{{"name":"script","version":"1"}},"instructions":"use echo gently"}}' ;;
     *'"method":"tools/list"'*) say "{{\"tools\":$tools}}" ;;
+    *'"method":"prompts/list"'*) say '{{"prompts":[{{"name":"greet","description":"Greets somebody.","arguments":[{{"name":"text","required":true}},{{"name":"how"}}]}}]}}' ;;
+    *'"method":"prompts/get"'*) say "{{\"messages\":[{{\"role\":\"user\",\"content\":{{\"type\":\"text\",\"text\":\"Greet $text.\"}}}},{{\"role\":\"assistant\",\"content\":{{\"type\":\"text\",\"text\":\"Hello!\"}}}}]}}" ;;
+    *'"method":"resources/list"'*) say '{{"resources":[{{"uri":"note://one","name":"one","description":"The first note."}}]}}' ;;
+    *'"method":"resources/read"'*'note://one'*) say '{{"contents":[{{"uri":"note://one","mimeType":"text/plain","text":"milk and bread"}}]}}' ;;
     *'"method":"tools/call"'*'"name":"echo"'*) said "$text" ;;
     *'"method":"tools/call"'*'"name":"pid"'*) said "$$" ;;
     *'"method":"tools/call"'*'"name":"die"'*) echo "out of luck" >&2; exit 3 ;;

@@ -5,9 +5,12 @@ use crate::content;
 use crate::entry::{Entry, Transport};
 use crate::process::{self, Process, Surroundings};
 use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::ServerTool;
+use mnemon_kernel::ports::{Library, ServerPrompt, ServerTool};
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion};
+use rmcp::model::{
+    CallToolRequestParams, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ServerCapabilities,
+};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService,
     ServiceError,
@@ -32,6 +35,16 @@ pub(crate) struct Live {
     changes: Arc<AtomicU64>,
     pub(crate) instructions: Option<String>,
     pub(crate) revision: String,
+    pub(crate) prompts: Arc<[ServerPrompt]>,
+    pub(crate) library: Library,
+}
+
+/// What a server can be asked for.
+pub(crate) enum Ask {
+    Tool(String, Map<String, Value>),
+    Resources,
+    Read(String),
+    Prompt(String, Map<String, Value>),
 }
 
 type Service = RunningService<RoleClient, Client>;
@@ -65,11 +78,26 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
                 }
             }
         }
-        Transport::Http { url, headers } => (over_http(url, headers, client).await?, None),
+        Transport::Http { url, headers, helper } => {
+            let mut headers = headers.clone();
+            if let Some(command) = helper {
+                headers.extend(process::headers(command, ground.around, ground.limits).await?);
+            }
+            (over_http(url, &headers, client).await?, None)
+        }
     };
     let info = service.peer().peer_info();
     let has_tools = info.as_ref().is_none_or(|info| info.capabilities.tools.is_some());
     let instructions = info.as_ref().and_then(|info| info.instructions.clone());
+    let offers = |of: fn(&ServerCapabilities) -> bool| {
+        info.as_ref().is_some_and(|info| of(&info.capabilities))
+    };
+    let library = if offers(|own| own.resources.is_some()) { Library::Open } else { Library::None };
+    let prompts = if offers(|own| own.prompts.is_some()) {
+        service.peer().list_all_prompts().await.unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     let gone = process.as_ref().map_or_else(CancellationToken::new, Process::gone);
     let live = Live {
         gone,
@@ -81,6 +109,13 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
             .filter(|text| !text.trim().is_empty())
             .map(|text| content::cut(&text, ground.limits.text_chars)),
         revision: info.map_or_else(String::new, |info| info.protocol_version.to_string()),
+        prompts: prompts
+            .iter()
+            .filter(|prompt| is_name(&prompt.name))
+            .take(ground.limits.prompts)
+            .map(|prompt| content::prompt(prompt, ground.limits))
+            .collect(),
+        library,
         service,
     };
     if has_tools {
@@ -139,6 +174,11 @@ async fn over_http(
 }
 
 fn told(error: &ClientInitializeError) -> String {
+    if error.is_authorization_required() {
+        return "it wants a login, which Mnemon does not do by itself; put a token into \
+            \"headers\" of its entry, or a command that prints them into \"headersHelper\""
+            .to_owned();
+    }
     let text = error.to_string();
     text.lines().next().unwrap_or("it could not be connected to").to_owned()
 }
@@ -174,18 +214,33 @@ impl Live {
         Ok(())
     }
 
-    /// Calls a tool.
-    pub(crate) async fn call(
-        &self,
-        tool: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<CallToolResult, ServiceError> {
-        let mut params = CallToolRequestParams::new(tool.to_owned());
-        params.arguments = Some(arguments);
+    /// Asks for something; the answer is as it came.
+    pub(crate) async fn ask(&self, ask: Ask) -> Result<Value, ServiceError> {
         tokio::select! {
-            called = self.service.call_tool(params) => called,
+            answered = self.answer(ask) => answered,
             () = self.gone.cancelled() => Err(ServiceError::TransportClosed),
         }
+    }
+
+    async fn answer(&self, ask: Ask) -> Result<Value, ServiceError> {
+        let value = match ask {
+            Ask::Tool(name, arguments) => {
+                let mut params = CallToolRequestParams::new(name);
+                params.arguments = Some(arguments);
+                serde_json::to_value(self.service.call_tool(params).await?)
+            }
+            Ask::Resources => serde_json::to_value(self.service.peer().list_all_resources().await?),
+            Ask::Read(uri) => {
+                let params = ReadResourceRequestParams::new(uri);
+                serde_json::to_value(self.service.read_resource(params).await?)
+            }
+            Ask::Prompt(name, arguments) => {
+                let mut params = GetPromptRequestParams::new(name);
+                params.arguments = Some(arguments);
+                serde_json::to_value(self.service.get_prompt(params).await?)
+            }
+        };
+        Ok(value.unwrap_or_default())
     }
 
     /// Ends it: the pipes are closed, and the process goes or is killed. Gives

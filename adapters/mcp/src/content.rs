@@ -1,8 +1,10 @@
 //! What servers say, as blocks for a model and tools for a list.
 
 use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{Asks, Load, Reads, ServerResult, ServerTool};
-use rmcp::model::{CallToolResult, Tool};
+use mnemon_kernel::ports::{
+    Asks, Load, Reads, ServerPrompt, ServerResource, ServerResult, ServerTool,
+};
+use rmcp::model::{Prompt, Tool};
 use serde_json::{Value, json};
 
 /// A tool, bounded.
@@ -33,15 +35,59 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// An answer as blocks.
-pub(crate) fn result(answer: &CallToolResult) -> ServerResult {
-    let blocks = answer.content.iter().filter_map(|block| serde_json::to_value(block).ok());
-    let mut content: Vec<Value> = blocks.map(|block| shown(&block)).collect();
-    let structured = answer.structured_content.clone();
+/// A prompt, bounded.
+pub(crate) fn prompt(prompt: &Prompt, limits: &McpLimits) -> ServerPrompt {
+    let described = prompt.description.as_deref().or(prompt.title.as_deref()).unwrap_or_default();
+    let arguments = prompt.arguments.iter().flatten();
+    ServerPrompt {
+        name: prompt.name.clone(),
+        description: cut(described, limits.text_chars),
+        arguments: arguments.map(|argument| argument.name.clone()).collect(),
+    }
+}
+
+/// The texts of a prompt's messages; what is no text is named.
+pub(crate) fn prompt_texts(answer: &Value) -> Vec<String> {
+    let messages = answer.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let blocks = messages.filter_map(|message| message.get("content"));
+    let texts = blocks.map(|block| match shown(block).get("text").and_then(Value::as_str) {
+        Some(text) => text.to_owned(),
+        None => "[a picture: cannot be shown]".to_owned(),
+    });
+    texts.collect()
+}
+
+/// What there is to read, bounded.
+pub(crate) fn resources(answer: &Value, limits: &McpLimits) -> Vec<ServerResource> {
+    let listed = answer.as_array().into_iter().flatten();
+    let field = |resource: &Value, key: &str| {
+        resource.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let each = listed.map(|resource| ServerResource {
+        uri: field(resource, "uri"),
+        name: field(resource, "name"),
+        description: cut(&field(resource, "description"), limits.text_chars),
+    });
+    each.filter(|resource| !resource.uri.is_empty()).take(limits.resources).collect()
+}
+
+/// What a resource says, as blocks.
+pub(crate) fn read(answer: &Value) -> ServerResult {
+    let parts = answer.get("contents").and_then(Value::as_array).into_iter().flatten();
+    let content = parts.map(|part| shown(&json!({"type": "resource", "resource": part}))).collect();
+    ServerResult { content, is_error: false, structured: None }
+}
+
+/// The answer of a tool as blocks.
+pub(crate) fn result(answer: &Value) -> ServerResult {
+    let blocks = answer.get("content").and_then(Value::as_array).into_iter().flatten();
+    let mut content: Vec<Value> = blocks.map(shown).collect();
+    let structured = answer.get("structuredContent").filter(|value| !value.is_null()).cloned();
     if let (true, Some(value)) = (content.is_empty(), &structured) {
         content.push(text(&value.to_string()));
     }
-    ServerResult { content, is_error: answer.is_error == Some(true), structured }
+    let is_error = answer.get("isError").and_then(Value::as_bool) == Some(true);
+    ServerResult { content, is_error, structured }
 }
 
 fn text(text: &str) -> Value {
@@ -60,9 +106,14 @@ fn shown(block: &Value) -> Value {
             let resource = block.get("resource").unwrap_or(&Value::Null);
             let of = |key: &str| resource.get(key).and_then(Value::as_str);
             let uri = of("uri").unwrap_or_default();
-            match of("text") {
-                Some(body) => text(&format!("[resource {uri}]\n{body}")),
-                None => text(&format!("[resource {uri}: not text]")),
+            let media = of("mimeType").unwrap_or_default();
+            match (of("text"), of("blob")) {
+                (Some(body), _) => text(&format!("[resource {uri}]\n{body}")),
+                (None, Some(data)) if media.starts_with("image/") => json!({
+                    "type": "image",
+                    "source": { "type": "base64", "media_type": media, "data": data },
+                }),
+                _ => text(&format!("[resource {uri}: not text]")),
             }
         }
         "resource_link" => text(&format!("[resource {}: {}]", field("uri"), field("name"))),
@@ -76,7 +127,7 @@ mod tests {
 
     #[test]
     fn q5_results_become_blocks() {
-        let answer: CallToolResult = serde_json::from_value(json!({
+        let answer = json!({
             "content": [
                 {"type": "text", "text": "a"},
                 {"type": "image", "data": "AAAA", "mimeType": "image/png"},
@@ -85,16 +136,14 @@ mod tests {
                 {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
             ],
             "isError": true,
-        }))
-        .unwrap();
+        });
         let result = result(&answer);
         assert!(result.is_error);
         let kinds: Vec<&str> = result.content.iter().map(|b| b["type"].as_str().unwrap()).collect();
         assert_eq!(kinds, ["text", "image", "text", "text", "text"]);
         assert_eq!(result.content[1]["source"]["media_type"], "image/png");
         assert_eq!(result.content[2]["text"], "[resource m://x]\nbody");
-        let structured: CallToolResult =
-            serde_json::from_value(json!({"content": [], "structuredContent": {"n": 1}})).unwrap();
+        let structured = json!({"content": [], "structuredContent": {"n": 1}});
         assert_eq!(super::result(&structured).content[0]["text"], "{\"n\":1}");
     }
 }

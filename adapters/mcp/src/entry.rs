@@ -37,6 +37,9 @@ pub enum Transport {
         url: String,
         /// Headers of every request.
         headers: BTreeMap<String, String>,
+        /// A command that prints more of them, as a JSON object, each time
+        /// before the server is connected to.
+        helper: Option<String>,
     },
 }
 
@@ -105,7 +108,8 @@ fn entry(
             if !url.starts_with("http://") && !url.starts_with("https://") {
                 return Err(format!("{url:?} is no http or https URL"));
             }
-            Transport::Http { url, headers: pairs("headers")? }
+            let helper = text("headersHelper")?.filter(|command| !command.trim().is_empty());
+            Transport::Http { url, headers: pairs("headers")?, helper }
         }
         (Some("sse"), ..) => {
             return Err("the transport \"sse\" is an old one; use the server's http address".into());
@@ -172,7 +176,7 @@ mod tests {
         assert!(broken.is_empty(), "{broken:?}");
         let Transport::Stdio { args, env, .. } = &good[0].transport else { panic!() };
         assert_eq!((args[1].as_str(), env["T"].as_str()), ("server", "t1"));
-        let Transport::Http { url, headers } = &good[1].transport else { panic!() };
+        let Transport::Http { url, headers, .. } = &good[1].transport else { panic!() };
         assert_eq!((url.as_str(), headers["A"].as_str()), ("https://h/t1", "B t1"));
         assert_eq!(good[1].timeout, Some(Duration::from_millis(1_500)));
         assert!(good[1].always_load && !good[0].always_load);

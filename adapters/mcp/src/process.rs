@@ -1,7 +1,9 @@
 //! The process of a server: in a group of its own, which ends with it.
 
 use crate::entry::Transport;
+use mnemon_kernel::limits::McpLimits;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -91,6 +93,31 @@ pub(crate) fn start(
         gone.cancel();
     });
     Ok((process, stdout, stdin))
+}
+
+/// What a command says about headers: a JSON object of texts.
+pub(crate) async fn headers(
+    command: &str,
+    around: &Surroundings,
+    limits: &McpLimits,
+) -> Result<BTreeMap<String, String>, String> {
+    let failed = |why: &str| format!("its \"headersHelper\" {why}");
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(command).current_dir(&around.cwd);
+    for name in &around.scrub {
+        shell.env_remove(name);
+    }
+    shell.envs(&around.env).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    let most = Duration::from_millis(limits.headers_ms);
+    let output = tokio::time::timeout(most, shell.output())
+        .await
+        .map_err(|_| failed("took too long"))?
+        .map_err(|error| failed(&format!("cannot be run: {error}")))?;
+    if !output.status.success() {
+        return Err(failed(&format!("failed: {}", output.status)));
+    }
+    // What it printed is not told: it may be a key.
+    serde_json::from_slice(&output.stdout).map_err(|_| failed("printed no JSON object of texts"))
 }
 
 /// Keeps the last line of what a server complains of.

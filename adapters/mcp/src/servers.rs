@@ -1,12 +1,13 @@
 //! All servers of a session, and who owns them.
 
-use crate::connection::{self, Ground, Live};
+use crate::connection::{self, Ask, Ground, Live};
 use crate::content;
-use crate::entry::Entry;
+use crate::entry::{Entry, Transport};
 use crate::process::Surroundings;
 use mnemon_kernel::limits::McpLimits;
 use mnemon_kernel::ports::{
-    BoxFuture, ServerError, ServerResult, ServerState, ServerTool, ServerView, Servers,
+    BoxFuture, Library, ServerError, ServerResource, ServerResult, ServerState, ServerTool,
+    ServerView, Servers,
 };
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
@@ -121,7 +122,9 @@ impl Inner {
         if let Some(live) = slot.live() {
             return Ok(live);
         }
-        if slot.starts.load(Ordering::Relaxed) > self.limits.restarts {
+        // One that is reached by its address is somebody else's to start.
+        let ours = matches!(slot.entry.transport, Transport::Stdio { .. });
+        if ours && slot.starts.load(Ordering::Relaxed) > self.limits.restarts {
             let last = match &*slot.phase.borrow() {
                 Phase::Down(why) => why.clone(),
                 _ => "it ended".to_owned(),
@@ -137,28 +140,23 @@ impl Inner {
         }
     }
 
-    async fn call(
-        &self,
-        server: &str,
-        tool: &str,
-        arguments: Map<String, Value>,
-    ) -> Result<ServerResult, ServerError> {
+    /// Asks a server for something, within its time and size.
+    async fn ask(&self, server: &str, ask: Ask) -> Result<Value, ServerError> {
         let slot = self.slot(server)?;
         let live = self.alive(slot).await?;
         let limit = Duration::from_millis(self.limits.call_ms);
         let limit = slot.entry.timeout.unwrap_or(limit);
         let server = server.to_owned();
-        let Ok(asked) = timeout(limit, live.call(tool, arguments)).await else {
+        let Ok(asked) = timeout(limit, live.ask(ask)).await else {
             return Err(ServerError::Late { server, seconds: limit.as_secs().max(1) });
         };
         match asked {
             Ok(answer) => {
                 slot.starts.store(1, Ordering::Relaxed);
-                let size = serde_json::to_string(&answer).map_or(usize::MAX, |text| text.len());
-                if size > self.limits.result_bytes {
+                if answer.to_string().len() > self.limits.result_bytes {
                     return Err(ServerError::TooLarge { server, bytes: self.limits.result_bytes });
                 }
-                Ok(content::result(&answer))
+                Ok(answer)
             }
             Err(ServiceError::McpError(error)) => {
                 Err(ServerError::Refused { server, message: error.message.to_string() })
@@ -185,12 +183,12 @@ impl Slot {
         let (name, origin) = (self.entry.name.clone(), self.entry.origin.clone());
         let phase = self.phase.borrow().clone();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let instructions = match &phase {
+        let (instructions, prompts, library) = match &phase {
             Phase::Up(live) => {
                 *seen = live.tools();
-                live.instructions.clone()
+                (live.instructions.clone(), Arc::clone(&live.prompts), live.library)
             }
-            _ => None,
+            _ => (None, Arc::default(), Library::None),
         };
         let tools = Arc::clone(&seen);
         let state = match phase {
@@ -200,7 +198,7 @@ impl Slot {
             Phase::Up(live) => ServerState::Up(live.revision.clone()),
             Phase::Down(why) => ServerState::Down(why),
         };
-        ServerView { name, origin, state, instructions, tools }
+        ServerView { name, origin, state, instructions, tools, prompts, library }
     }
 }
 
@@ -251,7 +249,42 @@ impl Servers for McpServers {
         tool: &'a str,
         arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
-        Box::pin(self.inner.call(server, tool, arguments))
+        Box::pin(async move {
+            let ask = Ask::Tool(tool.to_owned(), arguments);
+            Ok(content::result(&self.inner.ask(server, ask).await?))
+        })
+    }
+
+    fn resources<'a>(
+        &'a self,
+        server: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<ServerResource>, ServerError>> {
+        Box::pin(async move {
+            let answer = self.inner.ask(server, Ask::Resources).await?;
+            Ok(content::resources(&answer, &self.inner.limits))
+        })
+    }
+
+    fn read<'a>(
+        &'a self,
+        server: &'a str,
+        uri: &'a str,
+    ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
+        Box::pin(async move {
+            Ok(content::read(&self.inner.ask(server, Ask::Read(uri.to_owned())).await?))
+        })
+    }
+
+    fn prompt<'a>(
+        &'a self,
+        server: &'a str,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Vec<String>, ServerError>> {
+        Box::pin(async move {
+            let ask = Ask::Prompt(name.to_owned(), arguments);
+            Ok(content::prompt_texts(&self.inner.ask(server, ask).await?))
+        })
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {

@@ -60,6 +60,12 @@ pub(crate) async fn for_talk(
         };
         builder = builder.team(parse("--team", team)?, parse("--agent-name", name)?);
     }
+    if let Some(text) = &talk.crew.agents {
+        let hint = "write {\"name\": {\"description\": \"…\", \"prompt\": \"…\"}}";
+        let refused = |why: String| Usage::new(format!("--agents cannot be used: {why}"), hint);
+        let kinds = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
+        builder = builder.agents(&kinds).map_err(|error| refused(error.to_string()))?;
+    }
     if talk.crew.coordinator {
         builder = builder.coordinator();
     }

@@ -11,6 +11,7 @@ use crate::panel::text::TextPanel;
 use crate::term::{self, Keys, Screen};
 use crate::theme::Theme;
 use crate::worker::{Ask, Brake, Told, Worker};
+use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use mnemon::Agent;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 
 /// The shortest time between two frames.
@@ -100,11 +102,20 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
         let acts = driver.app.send(prompt);
         driver.perform(acts, &mut screen).await?;
     }
-    let shown = driver.drive(&mut screen).await;
+    let mut working = working;
+    let shown = driver.drive(&mut screen, &mut working).await;
     drop(screen);
     drop(driver);
-    let host = working.await?;
-    shown.map(|()| host)
+    match shown? {
+        Some(host) => Ok(host),
+        None => ended(working.await),
+    }
+}
+
+/// What the worker gives back at its end. Where it broke off, the log has all
+/// that was said.
+fn ended(ended: Result<Box<dyn Host>, JoinError>) -> anyhow::Result<Box<dyn Host>> {
+    ended.context("the session broke off, which is a defect; `mnemon --continue` goes on with it")
 }
 
 struct Driver {
@@ -124,7 +135,12 @@ struct Driver {
 }
 
 impl Driver {
-    async fn drive(&mut self, screen: &mut Screen) -> anyhow::Result<()> {
+    /// Until the person leaves, or the worker has ended.
+    async fn drive(
+        &mut self,
+        screen: &mut Screen,
+        working: &mut JoinHandle<Box<dyn Host>>,
+    ) -> anyhow::Result<Option<Box<dyn Host>>> {
         let mut signals = Signals::take()?;
         let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or_else(Instant::now);
         let mut fresh = true;
@@ -142,6 +158,7 @@ impl Driver {
                     fresh = true;
                 }
                 () = signals.next() => self.leave(),
+                host = &mut *working => return ended(host).map(Some),
                 () = tokio::time::sleep_until(due), if fresh || self.app.moves() => {
                     screen.terminal.draw(|frame| self.app.draw(frame))?;
                     drawn = Instant::now();
@@ -158,7 +175,7 @@ impl Driver {
                 }
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     fn key(&mut self, event: TermEvent) -> Vec<Act> {

@@ -288,8 +288,8 @@ fn usage(usage: &Fields) -> Usage {
         input: input.saturating_sub(read).saturating_sub(write),
         cache_read: read,
         cache_write_5m: write,
-        cache_write_1h: 0,
         output: count(usage, "output_tokens"),
+        ..Usage::default()
     }
 }
 

@@ -257,7 +257,7 @@ fn usage(usage: &Fields) -> Usage {
         input: count(usage, "input"),
         cache_read: count(usage, "cacheRead"),
         cache_write_5m: count(usage, "cacheWrite"),
-        cache_write_1h: 0,
         output: count(usage, "output"),
+        ..Usage::default()
     }
 }

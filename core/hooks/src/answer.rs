@@ -44,6 +44,10 @@ pub struct Answer {
     pub input: Option<Value>,
     /// What the model is to see instead of the tool's output.
     pub output: Option<Value>,
+    /// What the conversation is to be called.
+    pub title: Option<String>,
+    /// What is said before the person's first words.
+    pub first_words: Option<String>,
 }
 
 /// Whether a handler goes along.
@@ -143,6 +147,10 @@ impl Answer {
                 .or_else(|| of_own("updatedMCPToolOutput"))
                 .filter(|_| after_call)
                 .cloned(),
+            title: text(of_own("sessionTitle"))
+                .filter(|text| event.takes_title() && !text.trim().is_empty()),
+            first_words: text(of_own("initialUserMessage"))
+                .filter(|text| event == Event::SessionStart && !text.trim().is_empty()),
         }
     }
 
@@ -157,9 +165,9 @@ impl Answer {
             Some(Value::String(text)) => Some(text),
             _ => None,
         };
-        [fate, self.context.as_mut(), self.message.as_mut(), self.stop.as_mut(), said, output]
-            .into_iter()
-            .flatten()
+        let first = self.first_words.as_mut();
+        let told = [self.context.as_mut(), self.message.as_mut(), self.stop.as_mut()];
+        [fate, said, output, first].into_iter().chain(told).flatten()
     }
 }
 

@@ -104,6 +104,12 @@ impl Event {
             )
     }
 
+    /// Whether `sessionTitle` is taken over.
+    #[must_use]
+    pub fn takes_title(self) -> bool {
+        matches!(self, Self::SessionStart | Self::UserPromptSubmit)
+    }
+
     /// What a handler that blocks (exit code 2, or `decision`) brings about.
     #[must_use]
     pub fn blocking(self) -> Blocking {

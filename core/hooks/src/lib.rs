@@ -8,6 +8,7 @@
 //! read is a [`Problem`], one that answers nonsense has no say.
 
 mod answer;
+mod asked;
 mod event;
 mod matcher;
 mod occasion;
@@ -15,8 +16,9 @@ mod registry;
 mod verdict;
 
 pub use answer::{Answer, Ended, Fate, Permission, Ran};
+pub use asked::{filled_arguments, filled_prompt, judgement};
 pub use event::{Blocking, Event};
 pub use matcher::Matcher;
-pub use occasion::{Base, Call, Occasion};
-pub use registry::{Act, Handler, Problem, Registry, Waits};
+pub use occasion::{Base, Call, Occasion, Task};
+pub use registry::{Act, Handler, Means, Problem, Registry, Waits};
 pub use verdict::{Noted, Verdict};

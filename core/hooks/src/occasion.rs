@@ -38,8 +38,10 @@ pub enum Occasion<'a> {
         /// `user`, or `sdk` where a program speaks.
         source: &'a str,
     },
-    /// The person called a skill.
+    /// The person called a skill, or a prompt of a server.
     UserPromptExpansion {
+        /// `slash_command` or `mcp_prompt`.
+        kind: &'a str,
         /// Its name.
         name: &'a str,
         /// What followed.
@@ -109,6 +111,8 @@ pub enum Occasion<'a> {
         again: bool,
         /// What it said last.
         last: &'a str,
+        /// What still runs beside it.
+        tasks: &'a [Task],
     },
     /// The turn failed.
     StopFailure {
@@ -145,6 +149,24 @@ pub enum Occasion<'a> {
         /// `clear`, `resume`, `logout`, `prompt_input_exit` or `other`.
         reason: &'a str,
     },
+}
+
+/// Something that runs beside the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Its id.
+    pub id: String,
+    /// `agent`, `shell` or whatever else it is.
+    pub kind: String,
+    /// What it is about.
+    pub description: String,
+}
+
+impl Task {
+    fn fields(&self) -> Value {
+        json!({ "id": self.id, "type": self.kind, "status": "running",
+            "description": self.description })
+    }
 }
 
 /// A call of a tool.
@@ -257,8 +279,8 @@ impl Occasion<'_> {
             Self::UserPromptSubmit { prompt, source } => {
                 json!({ "prompt": prompt, "source": source })
             }
-            Self::UserPromptExpansion { name, args, source, prompt } => json!({
-                "expansion_type": "slash_command", "command_name": name, "command_args": args,
+            Self::UserPromptExpansion { kind, name, args, source, prompt } => json!({
+                "expansion_type": kind, "command_name": name, "command_args": args,
                 "command_source": source, "prompt": prompt,
             }),
             Self::PreToolUse(call) => call.fields(),
@@ -277,9 +299,10 @@ impl Occasion<'_> {
                 "stop_hook_active": again, "agent_id": id, "agent_type": kind,
                 "agent_transcript_path": transcript, "last_assistant_message": last,
             }),
-            Self::Stop { again, last } => json!({
+            Self::Stop { again, last, tasks } => json!({
                 "stop_hook_active": again, "last_assistant_message": last,
-                "background_tasks": [], "session_crons": [],
+                "background_tasks": tasks.iter().map(Task::fields).collect::<Vec<_>>(),
+                "session_crons": [],
             }),
             Self::StopFailure { error, last } => {
                 json!({ "error": error, "last_assistant_message": last })

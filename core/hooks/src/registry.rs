@@ -56,6 +56,33 @@ pub enum Act {
         /// Variables that may be put into headers.
         allowed: Vec<String>,
     },
+    /// A call of a server's tool.
+    Server {
+        /// The server.
+        server: String,
+        /// Its tool.
+        tool: String,
+        /// Arguments, with holes.
+        input: Map<String, Value>,
+    },
+    /// A model's judgement.
+    Judge {
+        /// What it is asked; `$ARGUMENTS` stands for what happened.
+        prompt: String,
+        /// The model; none is the small one.
+        model: Option<String>,
+        /// By what it judges.
+        means: Means,
+    },
+}
+
+/// By what a model judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// By what it is told.
+    Words,
+    /// By what it finds with tools that read.
+    Tools,
 }
 
 /// Whether an answer is waited for.
@@ -65,6 +92,9 @@ pub enum Waits {
     Yes,
     /// It runs beside the conversation, and what it says is not heard.
     No,
+    /// It runs beside the conversation; where it blocks, the model is told
+    /// and goes on.
+    Rewakes,
 }
 
 /// Something under `hooks` that does nothing.
@@ -79,12 +109,15 @@ pub struct Problem {
 }
 
 impl Handler {
-    /// What it is called in messages: the command or the address.
+    /// What it is called in messages: the command, the address, the tool or
+    /// the prompt.
     #[must_use]
     pub fn name(&self) -> &str {
         match &self.act {
             Act::Shell(command) | Act::Program { command, .. } => command,
             Act::Http { url, .. } => url,
+            Act::Server { tool, .. } => tool,
+            Act::Judge { prompt, .. } => prompt,
         }
     }
 
@@ -105,6 +138,26 @@ impl Registry {
             reader.event(name, groups);
         }
         reader.registry
+    }
+
+    /// These handlers and another's after them.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let mut all = self.clone();
+        for (event, groups) in &other.groups {
+            all.groups.entry(*event).or_default().extend(groups.iter().cloned());
+        }
+        all
+    }
+
+    /// The same for an agent: what is to happen when it stops happens when it,
+    /// being an agent, stops.
+    #[must_use]
+    pub fn of_agent(mut self) -> Self {
+        if let Some(groups) = self.groups.remove(&Event::Stop) {
+            self.groups.entry(Event::SubagentStop).or_default().extend(groups);
+        }
+        self
     }
 
     /// Whether there is nothing to call.
@@ -208,6 +261,10 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             .map(str::to_owned)
             .ok_or_else(|| format!("it has no {key:?}"))
     };
+    let judge = |means| -> Result<Act, String> {
+        let model = text("model").filter(|model| !model.trim().is_empty()).map(str::to_owned);
+        Ok(Act::Judge { prompt: filled("prompt")?, model, means })
+    };
     let act = match text("type").unwrap_or("command") {
         "command" => match value.get("args") {
             None | Some(Value::Null) => Act::Shell(filled("command")?),
@@ -227,14 +284,29 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
                 .collect(),
             allowed: value.get("allowedEnvVars").and_then(texts).unwrap_or_default(),
         },
-        other => return Err(format!("handlers of type {other:?} are not run by Mnemon")),
+        "mcp_tool" => Act::Server {
+            server: filled("server")?,
+            tool: filled("tool")?,
+            input: match value.get("input") {
+                None | Some(Value::Null) => Map::new(),
+                Some(Value::Object(input)) => input.clone(),
+                Some(_) => return Err("\"input\" is not an object".into()),
+            },
+        },
+        "prompt" => judge(Means::Words)?,
+        "agent" => judge(Means::Tools)?,
+        other => return Err(format!("there are no handlers of type {other:?}")),
     };
     let flag = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);
     Ok(Handler {
         act,
         condition: text("if").filter(|text| !text.trim().is_empty()).map(str::to_owned),
         timeout_s: value.get("timeout").and_then(Value::as_f64).and_then(seconds),
-        waits: if flag("async") || flag("asyncRewake") { Waits::No } else { Waits::Yes },
+        waits: match (flag("asyncRewake"), flag("async")) {
+            (true, _) => Waits::Rewakes,
+            (false, true) => Waits::No,
+            (false, false) => Waits::Yes,
+        },
         origin: origin.to_owned(),
     })
 }

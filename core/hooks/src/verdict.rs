@@ -19,6 +19,10 @@ pub struct Verdict {
     pub input: Option<Value>,
     /// What the model is to see instead of the tool's output.
     pub output: Option<Value>,
+    /// What the conversation is to be called.
+    pub title: Option<String>,
+    /// What is said before the person's first words.
+    pub first_words: Option<String>,
     /// What the person should know.
     pub notes: Vec<Noted>,
 }
@@ -63,6 +67,10 @@ impl Verdict {
         }
         self.input = answer.input.or(self.input.take());
         self.output = answer.output.or(self.output.take());
+        self.title = answer.title.or(self.title.take());
+        if let Some(words) = answer.first_words {
+            join(&mut self.first_words, words);
+        }
     }
 }
 

@@ -36,6 +36,9 @@ pub const AUTO_COMPACT_PERCENT: &str = "MNEMON_AUTO_COMPACT_PERCENT";
 
 /// Set for hooks and servers, not read: the directory of the project.
 pub const HOOK_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Set for hooks at the start of a session, not read: a file to which they
+/// append `export` lines for the shell commands to come.
+pub const HOOK_ENV_FILE: &str = "CLAUDE_ENV_FILE";
 
 /// Key for the Anthropic API, sent as `x-api-key`.
 pub const ANTHROPIC_API_KEY: &str = "ANTHROPIC_API_KEY";
@@ -66,6 +69,9 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MNEMON_LIMIT_MAX_OUTPUT_TOKENS"),
     ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "MNEMON_LIMIT_HOOKS_STOP_BLOCKS"),
     ("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "MNEMON_LIMIT_HOOKS_SESSION_END_MS"),
+    ("MAX_MCP_OUTPUT_TOKENS", "MNEMON_LIMIT_OFFLOAD_MCP_TOKENS"),
+    ("MCP_TIMEOUT", "MNEMON_LIMIT_MCP_START_MS"),
+    ("MCP_TOOL_TIMEOUT", "MNEMON_LIMIT_MCP_CALL_MS"),
     ("BASH_MAX_OUTPUT_LENGTH", "MNEMON_LIMIT_OFFLOAD_BASH_CHARS"),
     ("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", "MNEMON_LIMIT_READ_RESULT_TOKENS"),
 ];

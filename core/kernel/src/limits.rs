@@ -111,6 +111,8 @@ limits! {
         web_chars: usize = 100_000,
         /// Longest a page may take, in seconds.
         web_timeout_s: u64 = 30,
+        /// Most searches of the web that a provider makes for one request.
+        web_search_uses: u32 = 8,
         /// Seconds between two looks at the flag provider.
         flag_poll_s: u64 = 60,
         /// Longest line of a transcript that is read, in bytes.
@@ -161,6 +163,10 @@ limits! {
         grep_chars: u64 = 20_000,
         /// Characters of any other tool's result that stay; no tool's own cap is above it.
         default_chars: u64 = 50_000,
+        /// Tokens of the result of a server's tool that stay, where that is less.
+        mcp_tokens: u64 = 25_000,
+        /// Characters that count as a token for that.
+        mcp_token_chars: u64 = 4,
         /// Caps by tool, over the ones above.
         tool_chars: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new(),
         /// Characters of all results of one message that stay.

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 #[serde(transparent)]
 pub struct Usd(pub f64);
 
-/// Dollars per million tokens, by kind.
+/// Dollars per million tokens, by kind, and per million searches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Prices {
     /// Uncached prompt tokens.
@@ -32,6 +32,14 @@ pub struct Prices {
     pub cache_read: f64,
     /// Output tokens.
     pub output: f64,
+    /// A million searches of the web by the provider.
+    #[serde(default = "web_searches")]
+    pub web_searches: f64,
+}
+
+/// Ten dollars for a thousand searches.
+const fn web_searches() -> f64 {
+    10_000.0
 }
 
 impl Prices {
@@ -42,10 +50,11 @@ impl Prices {
             cache_write_1h: input * 2.0,
             cache_read: read,
             output,
+            web_searches: web_searches(),
         }
     }
 
-    /// What these tokens cost.
+    /// What a response cost that used this.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
     pub fn cost(&self, usage: &Usage) -> Usd {
@@ -53,7 +62,8 @@ impl Prices {
             + usage.cache_read as f64 * self.cache_read
             + usage.cache_write_5m as f64 * self.cache_write_5m
             + usage.cache_write_1h as f64 * self.cache_write_1h
-            + usage.output as f64 * self.output;
+            + usage.output as f64 * self.output
+            + usage.web_searches as f64 * self.web_searches;
         Usd(sum / 1_000_000.0)
     }
 }

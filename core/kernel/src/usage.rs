@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Tokens of one response, by kind. The five kinds do not overlap.
+/// What one response used: tokens by kind, which do not overlap, and searches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -22,6 +22,14 @@ pub struct Usage {
     pub cache_write_1h: u64,
     /// Tokens that the model wrote.
     pub output: u64,
+    /// Searches of the web that the provider made; they have a price of their own.
+    #[serde(skip_serializing_if = "is_none")]
+    pub web_searches: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -51,6 +59,7 @@ impl Usage {
         self.cache_write_5m = self.cache_write_5m.saturating_add(other.cache_write_5m);
         self.cache_write_1h = self.cache_write_1h.saturating_add(other.cache_write_1h);
         self.output = self.output.saturating_add(other.output);
+        self.web_searches = self.web_searches.saturating_add(other.web_searches);
     }
 
     /// The share of the prompt that came from the cache, 0 to 1.
@@ -267,6 +276,7 @@ mod tests {
             cache_write_5m: u64::MAX,
             cache_write_1h: 1,
             output: u64::MAX,
+            web_searches: u64::MAX,
         };
         usage.add(&usage.clone());
         assert_eq!(usage.total(), Tokens(u64::MAX));

@@ -314,7 +314,12 @@ impl Fold {
                 last.push(piece);
                 self.rendered.truncate(self.messages.len().saturating_sub(1));
             }
-            _ => self.messages.push(Message::new(role, piece)),
+            _ => {
+                if role == Role::User {
+                    self.give_up_searches();
+                }
+                self.messages.push(Message::new(role, piece));
+            }
         }
     }
 
@@ -367,22 +372,6 @@ impl Fold {
                 last.append(message);
             }
             _ => self.messages.push(message),
-        }
-    }
-
-    fn retract(&mut self, id: &MessageId) {
-        let Some(at) = self.messages.iter().rposition(|message| message.is_response(id)) else {
-            return;
-        };
-        let mut tail = self.messages.split_off(at);
-        self.raw = self.raw - tail.first().map_or(Tokens(0), Message::tokens);
-        self.rendered.truncate(at.saturating_sub(1));
-        self.carried = self.messages.last().and_then(Message::last_record).cloned();
-        for message in tail.drain(1..) {
-            self.readmit(message);
-        }
-        if self.reported.as_ref().is_some_and(|reported| reported.message_id == *id) {
-            self.reported = self.reported.take().and_then(|r| r.earlier.map(|earlier| *earlier));
         }
     }
 }

@@ -8,6 +8,7 @@
 use mnemon_kernel::{
     Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
 };
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -132,9 +133,40 @@ impl Message {
             return false;
         }
         match (origin, self.pieces.last().map(|piece| &piece.origin)) {
-            (Origin::Assistant(new), Some(Origin::Assistant(old))) => new == old,
+            (Origin::Assistant(new), Some(Origin::Assistant(old))) => {
+                new == old || self.searches().next().is_some()
+            }
             _ => true,
         }
+    }
+
+    /// Positions of calls that the server makes itself and that have no result
+    /// yet: it paused there, and the next response goes on with them.
+    fn searches(&self) -> impl Iterator<Item = usize> {
+        let answered = |id: &Value| {
+            self.pieces.iter().any(|piece| piece.block.as_map().get("tool_use_id") == Some(id))
+        };
+        self.pieces.iter().enumerate().filter_map(move |(at, piece)| {
+            let is_call = piece.block.kind() == "server_tool_use";
+            let id = piece.block.as_map().get("id")?;
+            (is_call && !answered(id)).then_some(at)
+        })
+    }
+
+    /// Leaves out calls of the server's that will never have a result, since
+    /// somebody else speaks next: the API refuses them. Says whether there were.
+    pub(crate) fn give_up_searches(&mut self) -> bool {
+        let open: Vec<usize> = self.searches().collect();
+        for at in open.iter().rev() {
+            self.pieces.remove(*at);
+        }
+        !open.is_empty()
+    }
+
+    /// Takes out what one response brought. Says whether anything is left.
+    pub(crate) fn without_response(&mut self, id: &MessageId) -> bool {
+        self.pieces.retain(|piece| !matches!(&piece.origin, Origin::Assistant(own) if own == id));
+        !self.pieces.is_empty()
     }
 
     pub(crate) fn pieces_mut(&mut self) -> &mut [Piece] {

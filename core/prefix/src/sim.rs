@@ -334,6 +334,6 @@ fn split(chain: &Chain, marks: &[Mark], read: Option<Found>) -> Usage {
         cache_read: read_end.0,
         cache_write_5m: (cached_end - hour_end).0,
         cache_write_1h: (hour_end - read_end).0,
-        output: 0,
+        ..Usage::default()
     }
 }

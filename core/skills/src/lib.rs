@@ -12,4 +12,4 @@ mod skill;
 
 pub use fill::{Part, parts};
 pub use shelf::Shelf;
-pub use skill::{Form, Invocation, Origin, Skill};
+pub use skill::{Context, Form, Invocation, Origin, Skill};

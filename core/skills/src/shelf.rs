@@ -52,7 +52,8 @@ impl Shelf {
     /// stay.
     #[must_use]
     pub fn listing(&self, limits: &SkillLimits) -> Option<String> {
-        let skills: Vec<&Skill> = self.skills.iter().filter(|s| s.is_for_model()).collect();
+        let told = |skill: &&Skill| skill.is_for_model() && skill.paths.is_empty();
+        let skills: Vec<&Skill> = self.skills.iter().filter(told).collect();
         if skills.is_empty() {
             return None;
         }

@@ -23,6 +23,14 @@ pub struct Skill {
     pub invocation: Invocation,
     /// Permission rules that hold while it is in use.
     pub allowed_tools: Vec<String>,
+    /// Permission rules by which tools are refused while it is in use.
+    pub disallowed_tools: Vec<String>,
+    /// Who carries it out.
+    pub context: Context,
+    /// Globs of files: the model is told of it once it touches one of them.
+    pub paths: Vec<String>,
+    /// What is run at events once it is taken up, as settings write it.
+    pub hooks: Map<String, Value>,
     /// What it says.
     pub body: String,
     /// Its file.
@@ -31,6 +39,21 @@ pub struct Skill {
     pub origin: Origin,
     /// What is wrong with its file, for `doctor`.
     pub faults: Vec<String>,
+}
+
+/// Who carries a skill out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Context {
+    /// Whoever takes it up.
+    #[default]
+    Here,
+    /// An agent, which tells what came of it (`context: fork`).
+    Agent {
+        /// Its kind; none is the one for everything.
+        kind: Option<String>,
+        /// Its model; none is as the kind says.
+        model: Option<String>,
+    },
 }
 
 /// Who may call a skill.
@@ -99,6 +122,7 @@ impl Skill {
         if let Some(when) = value("when_to_use") {
             description = format!("{description} {when}");
         }
+        faults.extend(unused(&fields));
         let yes = |key: &str| value(key).is_some_and(|text| text == "true" || text == "yes");
         let no = |key: &str| value(key).is_some_and(|text| text == "false" || text == "no");
         Self {
@@ -113,6 +137,13 @@ impl Skill {
                 (true, true) => Invocation::Nobody,
             },
             allowed_tools: fields.get("allowed-tools").map(rules).unwrap_or_default(),
+            disallowed_tools: fields.get("disallowed-tools").map(rules).unwrap_or_default(),
+            context: match value("context").as_deref() {
+                Some("fork") => Context::Agent { kind: value("agent"), model: value("model") },
+                _ => Context::Here,
+            },
+            paths: fields.get("paths").map(words).unwrap_or_default(),
+            hooks: fields.get("hooks").and_then(Value::as_object).cloned().unwrap_or_default(),
             body: body.trim().to_owned(),
             path,
             origin,
@@ -130,6 +161,13 @@ impl Skill {
     #[must_use]
     pub fn is_for_person(&self) -> bool {
         matches!(self.invocation, Invocation::Both | Invocation::Person)
+    }
+
+    /// Whether it may run things by itself: one of a repository that nobody
+    /// trusts may not (S7).
+    #[must_use]
+    pub fn may_act(&self) -> bool {
+        self.origin != Origin::Repository
     }
 
     /// The permission rules that it may bring: none where it is a
@@ -157,6 +195,16 @@ fn split(text: &str) -> (Map<String, Value>, &str, Vec<String>) {
             (front.all, text.get(body..).unwrap_or_default(), faults)
         }
     }
+}
+
+/// Fields that say something which is not done.
+fn unused(fields: &Map<String, Value>) -> Vec<String> {
+    let forks = fields.get("context").and_then(plain).as_deref() == Some("fork");
+    let model = (fields.contains_key("model") && !forks)
+        .then_some("its model is used with `context: fork` only");
+    let hooks = fields.get("hooks").is_some_and(|hooks| !hooks.is_object());
+    let hooks = hooks.then_some("its hooks are not an object");
+    model.into_iter().chain(hooks).map(str::to_owned).collect()
 }
 
 fn is_name(name: &str) -> bool {
@@ -232,7 +280,23 @@ mod tests {
         assert_eq!(read.allowed_tools, ["Bash(git add:*)", "Read", "Edit(src/**)"]);
         assert_eq!(read.invocation, Invocation::Person);
         assert_eq!(read.body, "# Tidy\nDo it.");
+        assert_eq!((&read.context, read.paths.len()), (&Context::Here, 0));
         assert!(read.faults.is_empty(), "{:?}", read.faults);
+    }
+
+    #[test]
+    fn q5_a_skill_says_who_carries_it_out_and_when_it_is_told() {
+        let read = skill(
+            "---\nname: tidy-up\ndescription: d\ncontext: fork\nagent: explore\nmodel: haiku\n\
+             paths: src/**, *.md\ndisallowed-tools: Bash(rm:*) WebFetch\nhooks:\n  Stop:\n    - hooks: []\n---\nb",
+        );
+        let agent = Context::Agent { kind: Some("explore".into()), model: Some("haiku".into()) };
+        assert_eq!(read.context, agent);
+        assert_eq!(read.paths, ["src/**", "*.md"]);
+        assert_eq!(read.disallowed_tools, ["Bash(rm:*)", "WebFetch"]);
+        assert!(read.hooks.contains_key("Stop") && read.faults.is_empty(), "{:?}", read.faults);
+        let odd = skill("---\nname: tidy-up\ndescription: d\nmodel: haiku\nhooks: 3\n---\nb");
+        assert_eq!(odd.faults.len(), 2, "{:?}", odd.faults);
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! Making the session of an agent: with a prefix of its own, or as a fork.
 
 use super::life::{Brief, Life};
+use super::outfit::{config_of, model_of, servers_of};
 use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
-use crate::config::Config;
-use crate::fork::{Start, Thread};
+use crate::fork::Start;
 use crate::permit::Permit;
 use crate::queue::Queue;
+use crate::searching::WEB_SEARCH;
 use crate::session::Session;
 use crate::world::World;
-use mnemon_kernel::ports::{
-    Answer, Approver, BoxFuture, Confinement, Memories, PermissionAsk, Worktree,
-};
+use mnemon_hooks::Registry;
+use mnemon_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Worktree};
 use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Block, Flag, ModelId, QuerySource, SessionId, ToolUseId};
+use mnemon_kernel::{Block, QuerySource, SessionId, ToolUseId};
 use mnemon_mail::definition::FORK;
 use mnemon_mail::{Definition, Isolation, Running, memory, plan};
 use mnemon_memfile::index::{self, Caps};
@@ -25,10 +25,6 @@ use tokio::sync::oneshot;
 /// Characters of a fresh id that name an agent. The last ones: the first of a
 /// time-ordered id are the same within a moment.
 const ID_CHARS: usize = 10;
-
-/// What an agent works on besides the conversation.
-const NOT_FOR_AGENTS: &[Flag] =
-    &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
 
 /// What came of a call.
 pub(crate) enum Started {
@@ -52,12 +48,12 @@ struct Ready {
 }
 
 /// How an agent is to run.
-struct Plan<'a> {
-    id: String,
+pub(super) struct Plan<'a> {
+    pub(super) id: String,
     order: &'a Order,
     kind: Option<Definition>,
     running: Running,
-    isolation: Isolation,
+    pub(super) isolation: Isolation,
 }
 
 impl Agents {
@@ -65,7 +61,19 @@ impl Agents {
     /// error says why there is none, for the model.
     pub(crate) async fn start(&self, order: Order, call: &ToolUseId) -> Result<Started, String> {
         let parent = self.parent().ok_or("agents are started by the conversation, with Agent")?;
-        let plan = self.plan(&order)?;
+        let kind = self.kind_of(&order)?;
+        self.start_kind(&parent, kind, order, call).await
+    }
+
+    /// The same for a kind that the caller has at hand; none is a fork.
+    pub(crate) async fn start_kind(
+        &self,
+        parent: &Parent,
+        kind: Option<Definition>,
+        order: Order,
+        call: &ToolUseId,
+    ) -> Result<Started, String> {
+        let plan = self.plan(&order, kind)?;
         let tree = self.worktree(&plan).await?;
         let inbox = SharedInbox::default();
         let me = Me::Agent {
@@ -75,8 +83,8 @@ impl Agents {
         };
         let crew = Crew { agents: self.clone(), me };
         let ready = match &plan.kind {
-            None => self.fork_of(&parent, &plan, crew)?,
-            Some(kind) => self.sub_agent(&parent, &plan, kind, tree.as_ref(), crew).await,
+            None => self.fork_of(parent, &plan, crew)?,
+            Some(kind) => self.sub_agent(parent, &plan, kind, tree.as_ref(), crew).await,
         };
         self.keep_meta(&plan, call, tree.as_ref()).await;
         let log = ready.session.world.transcripts.path(&ready.session.id);
@@ -95,17 +103,20 @@ impl Agents {
         finished.map(Started::Ended)
     }
 
-    fn plan<'a>(&self, order: &'a Order) -> Result<Plan<'a>, String> {
+    /// The kind that an order names; none is a fork.
+    fn kind_of(&self, order: &Order) -> Result<Option<Definition>, String> {
         let roster = self.roster();
         let wanted = order.kind.as_deref().unwrap_or_default();
-        let kind = if wanted == FORK {
-            None
-        } else {
-            let known = || roster.names().collect::<Vec<_>>().join(", ");
-            let unknown =
-                || format!("there is no kind of agent {wanted:?}; there are {}, {FORK}", known());
-            Some(roster.get(wanted).cloned().ok_or_else(unknown)?)
-        };
+        if wanted == FORK {
+            return Ok(None);
+        }
+        let known = || roster.names().collect::<Vec<_>>().join(", ");
+        let unknown =
+            || format!("there is no kind of agent {wanted:?}; there are {}, {FORK}", known());
+        roster.get(wanted).cloned().ok_or_else(unknown).map(Some)
+    }
+
+    fn plan<'a>(&self, order: &'a Order, kind: Option<Definition>) -> Result<Plan<'a>, String> {
         let limits = &self.seat().config.limits.agents;
         {
             let state = self.state();
@@ -176,6 +187,11 @@ impl Agents {
         config.effort = kind.effort.clone().or(config.effort);
         config.cache = config.cache.map(|_| CacheTtl::FiveMinutes);
         config.permission_mode = kind.mode_under(parent.permit.mode());
+        config.offers.web_search &= kind.has_tool(WEB_SEARCH);
+        if !kind.hooks.is_empty() {
+            let own = Registry::read(&kind.hooks, &|_| format!("the agent {}", kind.name));
+            config.hooks = Arc::new(config.hooks.and(&own.of_agent()));
+        }
         let kept = self.memory_of(kind).await;
         config.surroundings.agent = Some(AgentSurroundings {
             prompt: kind.prompt.clone(),
@@ -195,20 +211,22 @@ impl Agents {
             tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
         config.writable.extend(rooms);
         let toolbox = parent.toolbox.filtered(|tool| kind.has_tool(tool));
-        let mut session =
-            Session::new(session_id(&plan.id), self.world(plan, None), config, toolbox);
+        let world = World { servers: servers_of(kind, &seat.world), ..self.world(plan, None) };
+        let skills = Arc::clone(&config.skills);
+        let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
         session.become_agent(&seat.session, plan, crew, Start::Fresh);
         session.confine(plan.running);
         if let Some(permit) = permit {
             session.permit = permit;
         }
         session.up = Some(seat.books.clone());
-        let task = plan.order.prompt.trim();
-        let text = match &kind.initial_prompt {
-            Some(first) => format!("{}\n\n{task}", first.trim()),
-            None => task.to_owned(),
-        };
-        Ready { session, prompt: vec![Block::text(text)], placeholders: Vec::new() }
+        let named = kind.skills.iter().filter_map(|name| skills.get(name));
+        let known = named.map(|skill| format!("The skill {}:\n\n{}", skill.name, skill.filled("")));
+        let first = kind.initial_prompt.iter().map(|first| first.trim().to_owned());
+        let task = plan.order.prompt.trim().to_owned();
+        let text: Vec<String> = known.chain(first).chain([task]).collect();
+        let prompt = vec![Block::text(text.join("\n\n"))];
+        Ready { session, prompt, placeholders: Vec::new() }
     }
 
     /// The directory of a kind's memory, and what its prompt says of it (L5.20).
@@ -316,7 +334,7 @@ fn kind_name<'a>(plan: &'a Plan<'_>) -> &'a str {
     plan.kind.as_ref().map_or(FORK, |kind| &kind.name)
 }
 
-fn source(plan: &Plan<'_>) -> QuerySource {
+pub(super) fn source(plan: &Plan<'_>) -> QuerySource {
     QuerySource::Agent(kind_name(plan).to_owned())
 }
 
@@ -326,73 +344,4 @@ fn name_of(id: &str) -> String {
 
 fn session_id(id: &str) -> SessionId {
     SessionId::from(name_of(id))
-}
-
-/// The parent's configuration without what only a conversation does.
-fn config_of(parent: &Config, requests: Option<u32>) -> Config {
-    let mut config = parent.clone();
-    let limits = &config.limits.agents;
-    config.max_turns = Some(requests.unwrap_or(limits.requests).min(limits.requests));
-    for flag in NOT_FOR_AGENTS {
-        config.flags.set(*flag, false);
-    }
-    config
-}
-
-/// The model that a definition names: an id, or a family such as `haiku`.
-fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
-    let Some(named) = named else { return parent.clone() };
-    if named.contains(['-', '/', '.']) {
-        return ModelId::new(named);
-    }
-    if config.small_model.as_str().contains(named) {
-        return config.small_model.clone();
-    }
-    let family = format!("-{named}-");
-    let known = config.table.iter().map(|(id, _)| id).filter(|id| id.contains(&family));
-    let newest = known.filter(|id| parent.as_str().split('-').next() == id.split('-').next()).max();
-    newest.map_or_else(|| parent.clone(), ModelId::new)
-}
-
-impl Session {
-    /// Makes a new session an agent's: its log names its parent, and letters
-    /// reach it.
-    fn become_agent(&mut self, parent: &SessionId, plan: &Plan<'_>, crew: Crew, start: Start) {
-        self.thread = Thread::Agent { source: source(plan), start };
-        self.envelope.session = parent.clone();
-        self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
-        if let Some(context) = Arc::get_mut(&mut self.context) {
-            context.crew = Some(crew.clone());
-            context.history = crew.agents.seat().history.for_agent(plan.isolation);
-        }
-        self.crew = crew;
-    }
-
-    /// Takes over the conversation of a parent: what was said, read and decided.
-    fn take_over(&mut self, fold: mnemon_prefix::Fold, parent: &Parent) {
-        self.fold = fold;
-        self.last.clone_from(&parent.last);
-        self.attached = parent.attached.clone();
-        self.detector = parent.detector.clone();
-        self.permit = parent.permit.clone();
-        let mut context = parent.context.cloned_for(self.world.clone());
-        context.crew = Some(self.crew.clone());
-        context.history.clone_from(&self.context.history);
-        self.context = Arc::new(context);
-    }
-
-    /// Commands of an agent that nobody watches write where it works and
-    /// nowhere else, and reach no network (S8).
-    fn confine(&mut self, running: Running) {
-        let confinement = match running {
-            Running::Foreground => self.config.confinement.clone(),
-            Running::Background => {
-                let rooms = self.config.roots.iter().chain(&self.config.writable);
-                Confinement::Sandbox { writable: rooms.cloned().collect() }
-            }
-        };
-        if let Some(context) = Arc::get_mut(&mut self.context) {
-            context.confinement = confinement;
-        }
-    }
 }

@@ -13,40 +13,70 @@ use std::sync::Arc;
 const LATE: &str = "agent_listing_delta";
 
 /// Where kinds of agents are defined.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct KindDirs {
     /// The person's.
     pub person: Option<PathBuf>,
     /// The repository's.
     pub repository: Option<PathBuf>,
+    /// Those of whoever manages the machine, which stand over all others.
+    pub managed: Option<PathBuf>,
+    /// Those that were given with the start.
+    pub given: Vec<Definition>,
 }
 
-/// Reads all kinds. What cannot be read is left out, with a line in the log.
-pub async fn load(files: &dyn Files, dirs: &KindDirs, limits: &AgentLimits) -> Roster {
-    let person = definitions(files, dirs.person.as_deref(), limits).await;
-    let repository = definitions(files, dirs.repository.as_deref(), limits).await;
-    Roster::new(person, repository)
+/// Reads all kinds; later ones stand over earlier ones of the same name. What
+/// cannot be read is left out and named. `may_act` says which files of the
+/// repository may run things.
+pub async fn load(
+    files: &dyn Files,
+    dirs: &KindDirs,
+    limits: &AgentLimits,
+    may_act: &(dyn Fn(&Path) -> bool + Sync),
+) -> Roster {
+    let mut problems = Vec::new();
+    let person = definitions(files, dirs.person.as_deref(), limits, &mut problems).await;
+    let repository = definitions(files, dirs.repository.as_deref(), limits, &mut problems).await;
+    let managed = definitions(files, dirs.managed.as_deref(), limits, &mut problems).await;
+    let held = repository.into_iter().map(|(path, mut kind)| {
+        if !kind.hooks.is_empty() && !may_act(&path) {
+            kind.hooks.clear();
+        }
+        kind
+    });
+    let held = held.collect();
+    let plain = |found: Vec<(PathBuf, Definition)>| found.into_iter().map(|(_, kind)| kind);
+    let roster = Roster::new(plain(person).collect(), held);
+    let mut roster = roster.with(dirs.given.iter().cloned()).with(plain(managed));
+    roster.problems = problems;
+    roster
 }
 
 async fn definitions(
     files: &dyn Files,
     dir: Option<&Path>,
     limits: &AgentLimits,
-) -> Vec<Definition> {
+    problems: &mut Vec<String>,
+) -> Vec<(PathBuf, Definition)> {
     let Some(dir) = dir else { return Vec::new() };
     let Ok(paths) = files.list(dir, limits.definitions).await else { return Vec::new() };
     let mut found = Vec::new();
-    for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
+    for path in paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
         let read =
-            files.read(path, limits.definition_bytes).await.map_err(|error| error.to_string());
+            files.read(&path, limits.definition_bytes).await.map_err(|error| error.to_string());
         let parsed = read.and_then(|read| {
             let text = String::from_utf8_lossy(&read.bytes);
             Definition::parse(&text).map_err(|error| error.to_string())
         });
+        let shown = path.display();
         match parsed {
-            Ok(definition) => found.push(definition),
+            Ok(kind) => {
+                problems.extend(kind.faults.iter().map(|fault| format!("{shown}: {fault}")));
+                found.push((path, kind));
+            }
             Err(error) => {
-                tracing::warn!(path = %path.display(), error, "this file defines no agent");
+                tracing::warn!(path = %shown, error, "this file defines no agent");
+                problems.push(format!("{shown} defines no agent: {error}"));
             }
         }
     }
@@ -73,7 +103,8 @@ impl Session {
             return Ok(());
         }
         let limits = self.config.limits.agents.clone();
-        let roster = load(&*self.world.files, dirs, &limits).await;
+        let roster = load(&*self.world.files, dirs, &limits, &|_| true).await;
+        let roster = roster.acting_as(&self.config.agents.roster);
         let fresh = self.crew.agents.renew(roster, &limits);
         self.attach_kinds(&fresh).await
     }

@@ -2,10 +2,14 @@
 //! the model would stop, compactions, instruction files.
 
 use super::FEEDBACK;
+use crate::background::TaskStatus;
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
-use mnemon_hooks::{Event as HookEvent, Occasion, Verdict};
+use mnemon_hooks::{Event as HookEvent, Occasion, Task, Verdict};
+use mnemon_kernel::Block;
+use mnemon_kernel::ports::JobState;
+use mnemon_kernel::settings::Surface;
 use mnemon_rules::{Fate, Reason, Row, Scope};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -47,14 +51,29 @@ impl Session {
     ) -> Result<(HookEvent, Verdict), Error> {
         let again = times > 0;
         if self.is_main() {
-            let verdict = self.fire(&Occasion::Stop { again, last }, cancel).await?;
-            return Ok((HookEvent::Stop, verdict));
+            let tasks = self.running_tasks();
+            let stop = Occasion::Stop { again, last, tasks: &tasks };
+            return Ok((HookEvent::Stop, self.fire(&stop, cancel).await?));
         }
         let (id, kind) = self.agent_names();
         let transcript = self.world.transcripts.path(&self.id);
         let (id, kind, transcript) = (id.as_str(), kind.as_str(), transcript.as_path());
         let stop = Occasion::SubagentStop { id, kind, transcript, again, last };
         Ok((HookEvent::SubagentStop, self.fire(&stop, cancel).await?))
+    }
+
+    /// What runs beside the conversation, as hooks are told of it.
+    fn running_tasks(&self) -> Vec<Task> {
+        let views = self.background.list().into_iter();
+        let tasks = views.filter(|view| view.status == TaskStatus::Running).map(|view| {
+            let source = view.source.to_string();
+            let kind = source.split(':').next().unwrap_or_default().to_owned();
+            Task { id: view.id, kind, description: view.name }
+        });
+        let jobs = self.world.shell.jobs().into_iter().filter(|job| job.state == JobState::Running);
+        let jobs =
+            jobs.map(|job| Task { id: job.id, kind: "shell".into(), description: job.command });
+        tasks.chain(jobs).collect()
     }
 
     async fn fire_start(
@@ -66,7 +85,15 @@ impl Session {
         let start = Occasion::SessionStart { source, model: &model };
         let verdict = self.fire(&start, cancel).await?;
         self.keep_contexts(HookEvent::SessionStart, verdict.contexts);
+        // Where a person sits in front of it, they say the first words.
+        let alone = self.config.extraction.surface == Surface::Headless;
+        self.hooking.first_words = verdict.first_words.filter(|_| alone && source == "startup");
         self.attach_hook_texts().await
+    }
+
+    /// What a hook wants said before the person's first words, once.
+    pub(crate) fn first_words(&mut self) -> Option<Block> {
+        self.hooking.first_words.take().map(Block::text)
     }
 
     /// Asks hooks about what the person said. Why not, where it is refused:

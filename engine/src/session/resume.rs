@@ -6,15 +6,19 @@ use crate::memory_switch::MemorySwitch;
 use crate::noting::Noting;
 use crate::rewinding::Changes;
 use crate::toolbox::Toolbox;
-use crate::tools::SEEN_FIELD;
+use crate::tools::{SEEN_FIELD, started_in_background};
 use crate::world::World;
+use mnemon_kernel::ports::JobState;
 use mnemon_kernel::{
     Block, Decision, Entry, Ledger, Limits, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
     UserOrigin,
 };
+use mnemon_mail::apply::ENDED;
 use mnemon_prefix::Fold;
-use mnemon_prefix::message::{INTERRUPTED, Origin};
+use mnemon_prefix::message::{INTERRUPTED, Message, Origin};
 use mnemon_transcript::{Conversation, Rebuild};
+use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What was found when a session was opened again.
@@ -44,6 +48,8 @@ impl Session {
         let resumed = session.restore(conversation, torn_bytes);
         session.mend().await?;
         session.adopt_choices().await?;
+        session.resume_plan_mode().await;
+        session.tell_gone().await?;
         Ok((session, resumed))
     }
 
@@ -75,6 +81,8 @@ impl Session {
         session.copy_notes(from).await;
         session.mend().await?;
         session.adopt_choices().await?;
+        session.resume_plan_mode().await;
+        session.tell_gone().await?;
         Ok((session, resumed))
     }
 
@@ -159,6 +167,30 @@ impl Session {
         Ok(())
     }
 
+    /// Tells the model what ran in the background when the program ended, and
+    /// runs no more.
+    async fn tell_gone(&mut self) -> Result<(), Error> {
+        let told: BTreeSet<&str> =
+            self.shown_data(ENDED).filter_map(|data| data.get("taskId")?.as_str()).collect();
+        let jobs = self.world.shell.jobs().into_iter();
+        let running: BTreeSet<String> =
+            jobs.filter(|job| job.state == JobState::Running).map(|job| job.id).collect();
+        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
+        let results = pieces.filter(|piece| piece.block.kind() == "tool_result");
+        let gone: BTreeSet<String> = results
+            .filter_map(|piece| started_in_background(&piece.block.plain_text()))
+            .filter(|id| !told.contains(id.as_str()) && !running.contains(id))
+            .collect();
+        for id in gone {
+            let text = format!(
+                "{id}, which ran in the background, is gone: the program ended meanwhile. Start \
+                 it again if it is still needed."
+            );
+            self.attach(ENDED, &text, json!({ "taskId": id })).await?;
+        }
+        Ok(())
+    }
+
     /// What a person asked for this time is honoured, at the price of a
     /// declared break; everything else stays as the log has it.
     async fn adopt_choices(&mut self) -> Result<(), Error> {
@@ -168,7 +200,10 @@ impl Session {
         let dialect = self.world.model.dialect();
         let appended = self.config.surroundings.appended.as_deref().unwrap_or_default();
         let same_text = old.system.iter().any(|block| block.text.contains(appended));
-        if model == old.params.model && dialect == old.params.dialect && same_text {
+        let searchless = self.without_search(old);
+        let old = searchless.as_ref().unwrap_or(old);
+        let same_params = model == old.params.model && dialect == old.params.dialect;
+        if same_params && same_text && searchless.is_none() {
             return Ok(());
         }
         let params = self.config.params(&model, dialect);

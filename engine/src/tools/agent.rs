@@ -134,7 +134,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let started = crew.agents.start(order, &call.id).await.map_err(Refusal::new)?;
     Ok(match started {
         Started::Background { id, log } => ToolOutput::text(format!(
-            "Agent {id} runs in the background. You are told when it ends; its log is {}. Write to \
+            "Agent {id}{IN_BACKGROUND} You are told when it ends; its log is {}. Write to \
              it with SendMessage to {id:?}.",
             log.display()
         ))
@@ -144,6 +144,16 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         })),
         Started::Ended(finished) => answer(&finished, &description, &prompt),
     })
+}
+
+/// The words after the name of something that was started in the background.
+const IN_BACKGROUND: &str = " runs in the background.";
+
+/// The agent or command that a result says was started in the background.
+pub(crate) fn started_in_background(result: &str) -> Option<String> {
+    let agent = result.strip_prefix("Agent ").and_then(|rest| rest.split_once(IN_BACKGROUND));
+    let id = agent.map(|(id, _)| id).or_else(|| super::bash::started(result))?;
+    (!id.contains(char::is_whitespace)).then(|| id.to_owned())
 }
 
 fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {

@@ -92,7 +92,7 @@ fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, R
 async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
     let arguments = parse(&call.input, context)?;
     let command = ShellCommand {
-        command: arguments.command.to_owned(),
+        command: with_variables(context, arguments.command).await,
         cwd: context.cwd(),
         timeout: (!arguments.background).then_some(arguments.timeout),
         output_bytes: context.limits.shell_output_bytes,
@@ -109,6 +109,18 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         }
         Err(error) => Err(failed(context, &cwd, &error).await),
     }
+}
+
+/// The command with the variables that hooks left for it. Permissions were
+/// decided by the command alone: the file is the person's own doing.
+async fn with_variables(context: &ToolContext, command: &str) -> String {
+    let path = &context.env_file;
+    let left = context.world.files.stat(path).await.is_ok_and(|stat| stat.bytes > 0);
+    if !left {
+        return command.to_owned();
+    }
+    let quoted = path.display().to_string().replace('\'', "'\\''");
+    format!(". '{quoted}'\n{command}")
 }
 
 /// Goes where the command went, or back to the start where that is outside of
@@ -189,6 +201,14 @@ async fn failed(context: &ToolContext, cwd: &Path, error: &ShellError) -> Refusa
     Refusal::new(error.to_string())
 }
 
+/// The words before the name of a command that was started.
+const STARTED: &str = "Started in the background as ";
+
+/// The command that a result says was started.
+pub(super) fn started(result: &str) -> Option<&str> {
+    result.strip_prefix(STARTED)?.split_once(',').map(|(id, _)| id)
+}
+
 async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutput, Refusal> {
     let fresh = context.world.clock.fresh_uuid();
     let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
@@ -201,7 +221,7 @@ async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutpu
     };
     context.started_job(job.id.clone());
     let text = format!(
-        "Started in the background as {id}, process group {pid}. Its output goes to {path}: \
+        "{STARTED}{id}, process group {pid}. Its output goes to {path}: \
          use Read to see it. To stop it, run: kill -- -{pid}. You are told when it ends.",
         id = job.id,
         pid = job.pid,

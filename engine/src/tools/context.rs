@@ -18,6 +18,7 @@ use crate::agents::Crew;
 use crate::compacting::SnipRequest;
 use crate::config::Config;
 use crate::file_history::FileHistory;
+use crate::hooking::ENV_FILE;
 use crate::skilled::SkillRequest;
 use crate::world::World;
 
@@ -34,6 +35,8 @@ pub struct ToolContext {
     pub limits: Arc<Limits>,
     /// Where the session keeps its own files (spills, job output).
     pub session_dir: PathBuf,
+    /// Variables that hooks left for commands, where the file is there.
+    pub env_file: PathBuf,
     /// Directories in which files may be touched; the first is where it started.
     pub roots: Vec<PathBuf>,
     /// Who answers questions over a page; without one the page itself is given.
@@ -93,6 +96,7 @@ impl ToolContext {
             world,
             session,
             limits,
+            env_file: session_dir.join(ENV_FILE),
             session_dir,
             roots,
             ask: None,
@@ -121,6 +125,7 @@ impl ToolContext {
             session: self.session.clone(),
             limits: Arc::clone(&self.limits),
             session_dir: self.session_dir.clone(),
+            env_file: self.env_file.clone(),
             roots: self.roots.clone(),
             ask: self.ask.clone(),
             snipping: Snipping::Off,

@@ -10,6 +10,8 @@ use mnemon_kernel::record::RECALL_TOOL;
 
 const BASH_TOOL: &str = "Bash";
 const GREP_TOOL: &str = "Grep";
+/// What the names of tools of servers start with.
+const SERVER_TOOLS: &str = "mcp__";
 
 /// Most characters of a tool's result that stay in the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,9 @@ pub fn cap(tool: &str, limits: &OffloadLimits) -> Cap {
     let own = limits.tool_chars.get(tool).copied().unwrap_or(match tool {
         BASH_TOOL => limits.bash_chars,
         GREP_TOOL => limits.grep_chars,
+        name if name.starts_with(SERVER_TOOLS) => {
+            limits.mcp_tokens.saturating_mul(limits.mcp_token_chars)
+        }
         _ => limits.default_chars,
     });
     Cap::Chars(own.min(limits.default_chars))
@@ -65,6 +70,8 @@ mod tests {
         limits.tool_chars.insert("Grep".into(), 7);
         assert_eq!(cap("Bash", &limits), Cap::Chars(50_000));
         assert_eq!(cap("Grep", &limits), Cap::Chars(7));
+        limits.mcp_tokens = 1_000;
+        assert_eq!(cap("mcp__call", &limits), Cap::Chars(4_000));
     }
 
     #[test]

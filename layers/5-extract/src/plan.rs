@@ -7,7 +7,7 @@
 
 use crate::error::Error;
 use minijinja::{Environment, UndefinedBehavior, context};
-use mnemon_kernel::{BlockView, RecordId, ToolUseId, UserOrigin};
+use mnemon_kernel::{Block, BlockView, RecordId, ToolUseId, UserOrigin};
 use mnemon_prefix::Message;
 use mnemon_prefix::message::{Origin, Piece};
 use mnemon_recall::Manifest;
@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// Characters of the message by which the agent finds where to start.
 const START_CHARS: usize = 80;
-/// Tools whose results come from the web.
-const WEB_TOOLS: &[&str] = &["WebFetch", "WebSearch"];
+/// Tools whose results come from the web, or from servers.
+const WEB_TOOLS: &[&str] =
+    &["WebFetch", "WebSearch", "ListMcpResourcesTool", "ReadMcpResourceTool"];
 /// What the names of a tool server's tools start with.
 const SERVER_TOOLS: &str = "mcp__";
 /// Words of shell commands that bring something from the web.
@@ -180,6 +181,8 @@ fn said(piece: &Piece, calls: &Calls<'_>) -> Option<Said> {
         (Origin::User(_), BlockView::ToolResult { id, .. }) => calls.who(id),
         // What a server searched the web for by itself.
         (Origin::Assistant(_), BlockView::Other(kind)) if kind.starts_with("web_") => Who::Stranger,
+        // What the assistant says after what it found there.
+        (Origin::Assistant(_), BlockView::Text(_)) if is_cited(&piece.block) => Who::Stranger,
         (Origin::Assistant(_), BlockView::Text(_)) => Who::Assistant,
         (Origin::User(UserOrigin::Human), _) => Who::Person,
         _ => return None,
@@ -190,6 +193,12 @@ fn said(piece: &Piece, calls: &Calls<'_>) -> Option<Said> {
     };
     let record = piece.record.clone();
     (!text.trim().is_empty()).then_some(Said { record, who, text })
+}
+
+/// Whether a text names the pages that it rests on.
+fn is_cited(block: &Block) -> bool {
+    let citations = block.as_map().get("citations").and_then(Value::as_array);
+    citations.is_some_and(|citations| !citations.is_empty())
 }
 
 /// What the background agent is told besides the conversation.

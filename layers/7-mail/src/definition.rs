@@ -38,6 +38,16 @@ pub struct Definition {
     pub isolation: Isolation,
     /// What it is told before its task.
     pub initial_prompt: Option<String>,
+    /// Skills whose text it is given from the start.
+    pub skills: Vec<String>,
+    /// The servers whose tools it may use; none is all of the session's.
+    pub servers: Option<Vec<String>>,
+    /// What is run at events while it works, as settings write it.
+    pub hooks: Map<String, Value>,
+    /// The colour that people see it in.
+    pub color: Option<String>,
+    /// What of its file is not used, for `doctor`.
+    pub faults: Vec<String>,
 }
 
 /// Whose memory a kind of agent keeps (L5.20).
@@ -139,6 +149,11 @@ impl Definition {
             effort: None,
             isolation: Isolation::None,
             initial_prompt: None,
+            skills: Vec::new(),
+            servers: None,
+            hooks: Map::new(),
+            color: None,
+            faults: Vec::new(),
         }
     }
 
@@ -152,26 +167,66 @@ impl Definition {
         };
         let (yaml, prompt) =
             (text.get(yaml).unwrap_or_default(), text.get(body..).unwrap_or_default());
-        let fields = Frontmatter::parse(yaml).0.all;
-        let required =
-            |field: &'static str| text_of(&fields, field).ok_or(DefinitionError::Missing { field });
-        let name = required("name")?;
-        checked(&name)?;
-        let mut own = Self::new(&name, &required("description")?, prompt);
+        let (front, fault) = Frontmatter::parse(yaml);
+        let name = text_of(&front.all, "name").ok_or(DefinitionError::Missing { field: "name" })?;
+        let mut own = Self::of_fields(&name, &front.all, prompt)?;
+        own.faults.extend(fault.map(|fault| fault.to_string()));
+        Ok(own)
+    }
+
+    /// Reads one of `--agents`: an object with the fields of a file, and the
+    /// prompt under `prompt`.
+    ///
+    /// # Errors
+    /// Why it defines no agent.
+    pub fn of_json(name: &str, value: &Value) -> Result<Self, DefinitionError> {
+        let fields = value.as_object().cloned().unwrap_or_default();
+        let prompt =
+            text_of(&fields, "prompt").ok_or(DefinitionError::Missing { field: "prompt" })?;
+        Self::of_fields(name, &fields, &prompt)
+    }
+
+    fn of_fields(
+        name: &str,
+        fields: &Map<String, Value>,
+        prompt: &str,
+    ) -> Result<Self, DefinitionError> {
+        checked(name)?;
+        let missing = DefinitionError::Missing { field: "description" };
+        let mut own = Self::new(name, &text_of(fields, "description").ok_or(missing)?, prompt);
         own.tools = fields.get("tools").map(names).filter(|tools| !tools.iter().any(|t| t == "*"));
         own.disallowed = fields.get("disallowedTools").map(names).unwrap_or_default();
-        own.model = text_of(&fields, "model").filter(|model| model != "inherit");
-        own.permission_mode = text_of(&fields, "permissionMode").as_deref().and_then(mode);
-        own.max_turns = text_of(&fields, "maxTurns").and_then(|turns| turns.parse().ok());
-        own.memory = text_of(&fields, "memory").as_deref().and_then(MemoryScope::by_name);
-        if text_of(&fields, "background").as_deref() == Some("true") {
+        own.model = text_of(fields, "model").filter(|model| model != "inherit");
+        own.permission_mode = text_of(fields, "permissionMode").as_deref().and_then(mode);
+        own.max_turns = text_of(fields, "maxTurns").and_then(|turns| turns.parse().ok());
+        own.memory = text_of(fields, "memory").as_deref().and_then(MemoryScope::by_name);
+        if text_of(fields, "background").as_deref() == Some("true") {
             own.running = Running::Background;
         }
-        own.effort = text_of(&fields, "effort");
-        if text_of(&fields, "isolation").as_deref() == Some("worktree") {
+        own.effort = text_of(fields, "effort");
+        if text_of(fields, "isolation").as_deref() == Some("worktree") {
             own.isolation = Isolation::Worktree;
         }
-        own.initial_prompt = text_of(&fields, "initialPrompt");
+        own.initial_prompt = text_of(fields, "initialPrompt");
+        own.skills = fields.get("skills").map(names).unwrap_or_default();
+        own.color = text_of(fields, "color");
+        match fields.get("hooks") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(hooks)) => own.hooks.clone_from(hooks),
+            Some(_) => own.faults.push("its hooks are not an object".to_owned()),
+        }
+        if let Some(servers) = fields.get("mcpServers") {
+            let named = names(servers);
+            let inline = match servers {
+                Value::Array(items) => items.iter().any(|item| !item.is_string()),
+                other => !other.is_string(),
+            };
+            if inline {
+                let fault = "its mcpServers are taken by name only; define servers in settings";
+                own.faults.push(fault.to_owned());
+            }
+            own.servers = Some(named);
+        }
         Ok(own)
     }
 
@@ -273,63 +328,4 @@ fn width(mode: PermissionMode) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const REVIEWER: &str = "---\nname: reviewer\ndescription: Reviews: diffs\n\
-        tools: Read, Grep, Bash(git diff:*, git log:*)\ndisallowedTools: [WebFetch]\nmodel: haiku\n\
-        permissionMode: plan\nmaxTurns: 7\nmemory: project\nbackground: true\neffort: low\n\
-        isolation: worktree\ncolor: red\ninitialPrompt: Look first.\nfuture: {a: 1}\n---\n\n\
-        Review with care.\n";
-
-    #[test]
-    fn l7_4_every_field_of_a_definition_is_read() {
-        let own = Definition::parse(REVIEWER).unwrap();
-        assert_eq!((own.name.as_str(), own.description.as_str()), ("reviewer", "Reviews: diffs"));
-        assert_eq!(own.prompt, "Review with care.");
-        let tools = own.tools.as_deref().unwrap();
-        assert_eq!(tools, ["Read", "Grep", "Bash(git diff:*, git log:*)"]);
-        assert_eq!(own.model.as_deref(), Some("haiku"));
-        assert_eq!(own.permission_mode, Some(PermissionMode::Plan));
-        assert_eq!((own.max_turns, own.memory), (Some(7), Some(MemoryScope::Project)));
-        assert_eq!((own.running, own.isolation), (Running::Background, Isolation::Worktree));
-        assert_eq!(own.effort.as_deref(), Some("low"));
-        assert_eq!(own.initial_prompt.as_deref(), Some("Look first."));
-    }
-
-    #[test]
-    fn l7_4_tools_are_filtered_by_list_and_memory_brings_its_own() {
-        let own = Definition::parse(REVIEWER).unwrap();
-        let has: Vec<&str> =
-            ["Read", "Write", "Edit", "Grep", "Glob", "Bash", "WebFetch", "Agent", "ExitPlanMode"]
-                .into_iter()
-                .filter(|tool| own.has_tool(tool))
-                .collect();
-        assert_eq!(has, ["Read", "Write", "Edit", "Grep", "Bash"]);
-        let all = Definition::new("x", "y", "z");
-        assert!(all.has_tool("WebFetch") && all.has_tool("SendMessage") && !all.has_tool("Agent"));
-    }
-
-    #[test]
-    fn s2_a_definition_narrows_and_never_widens() {
-        use PermissionMode::{BypassPermissions, Default, Plan};
-        let with = |mode| Definition { permission_mode: mode, ..Definition::new("x", "y", "z") };
-        assert_eq!(with(Some(BypassPermissions)).mode_under(Default), Default);
-        assert_eq!(with(Some(Plan)).mode_under(BypassPermissions), Plan);
-        assert_eq!(with(Some(Default)).mode_under(Plan), Plan);
-        assert_eq!(with(None).mode_under(BypassPermissions), BypassPermissions);
-    }
-
-    #[test]
-    fn s6_what_is_no_definition_says_why() {
-        let error = |text: &str| Definition::parse(text).unwrap_err();
-        assert_eq!(error("hello"), DefinitionError::NoFrontmatter);
-        assert_eq!(error("---\nname: a\n---\n"), DefinitionError::Missing { field: "description" });
-        for name in ["../x", ".x", "a b", "a/b"] {
-            let text = format!("---\nname: {name}\ndescription: d\n---\n");
-            assert!(matches!(error(&text), DefinitionError::BadName { .. }), "{name}");
-        }
-        let text = "---\nname: fork\ndescription: d\n---\n";
-        assert!(matches!(error(text), DefinitionError::Reserved { .. }));
-    }
-}
+mod tests;

@@ -19,6 +19,8 @@ pub const DEFAULT: &str = "general";
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roster {
     kinds: BTreeMap<String, Definition>,
+    /// What could not be read, for `doctor`.
+    pub problems: Vec<String>,
 }
 
 impl Roster {
@@ -27,7 +29,28 @@ impl Roster {
     #[must_use]
     pub fn new(person: Vec<Definition>, repository: Vec<Definition>) -> Self {
         let kinds = built_in().into_iter().chain(person).chain(repository);
-        Self { kinds: kinds.map(|kind| (kind.name.clone(), kind)).collect() }
+        let kinds = kinds.map(|kind| (kind.name.clone(), kind)).collect();
+        Self { kinds, problems: Vec::new() }
+    }
+
+    /// The same with more, which stand over those of the same names.
+    #[must_use]
+    pub fn with(mut self, more: impl IntoIterator<Item = Definition>) -> Self {
+        self.kinds.extend(more.into_iter().map(|kind| (kind.name.clone(), kind)));
+        self
+    }
+
+    /// The same, in which no kind runs anything at events that an earlier one
+    /// did not run: what came later, nobody was asked about (S7).
+    #[must_use]
+    pub fn acting_as(mut self, earlier: &Self) -> Self {
+        for kind in self.kinds.values_mut().filter(|kind| !kind.hooks.is_empty()) {
+            let known = earlier.kinds.get(&kind.name).is_some_and(|old| old.hooks == kind.hooks);
+            if !known {
+                kind.hooks.clear();
+            }
+        }
+        self
     }
 
     /// The kind of this name. What other programs call the built-in ones is

@@ -4,15 +4,20 @@ use super::{Builder, Wanted};
 use crate::error::Error;
 use crate::memory_place::Named;
 use crate::repo::Repo;
-use mnemon_engine::agents::{KindDirs, MemoryPlaces, coordinator, load};
+use mnemon_engine::agents::{
+    Definition, DefinitionError, KindDirs, MemoryPlaces, coordinator, load,
+};
 use mnemon_engine::tools::AgentTool;
 use mnemon_engine::{AgentSetup, Config, Delegation, Tool};
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{AgentName, Post};
 use mnemon_mailbox::DiskPost;
 use mnemon_memdir::location::git_root;
+use mnemon_settings::layout::Platform;
+use mnemon_settings::trust::Trust;
 use mnemon_settings::{Home, Resolved};
-use std::path::Path;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Builder {
@@ -21,6 +26,25 @@ impl Builder {
     pub fn team(mut self, team: AgentName, name: AgentName) -> Self {
         self.team = Some((team, name));
         self
+    }
+
+    /// Kinds of agents besides those of files, as `{"name": {"description",
+    /// "prompt", …}}` with the fields of a file.
+    ///
+    /// # Errors
+    /// If one of them defines no agent.
+    pub fn agents(mut self, kinds: &Map<String, Value>) -> Result<Self, DefinitionError> {
+        for (name, value) in kinds {
+            self.agents.push(Definition::of_json(name, value)?);
+        }
+        Ok(self)
+    }
+
+    /// Where whoever manages the machine defines kinds: beside their settings.
+    fn managed_agents(&self) -> Option<PathBuf> {
+        let platform = Platform::current().managed_settings();
+        let settings = self.managed.as_deref().unwrap_or(&platform);
+        settings.parent().map(|dir| dir.join("agents"))
     }
 
     /// Lets the main thread delegate and watch (L7.7).
@@ -46,18 +70,21 @@ impl Builder {
         home: &Home,
         repo: Option<&Repo>,
         cwd: &Path,
-        resolved: &Resolved,
+        (resolved, trust): (&Resolved, &Trust),
     ) -> Arc<dyn Tool> {
         let root = repo.map_or(cwd, |repo| repo.root.as_path());
         let dirs = match self.instructions {
             Wanted::Yes => KindDirs {
                 person: Some(home.agents()),
                 repository: Some(root.join(".claude/agents")),
+                managed: self.managed_agents(),
+                given: self.agents.clone(),
             },
-            Wanted::No => KindDirs::default(),
+            Wanted::No => KindDirs { given: self.agents.clone(), ..KindDirs::default() },
         };
         let limits = &config.limits.agents;
-        let roster = Arc::new(load(&*self.files, &dirs, limits).await);
+        let may_act = |path: &Path| trust.allows_file(path);
+        let roster = Arc::new(load(&*self.files, &dirs, limits, &may_act).await);
         let tool = AgentTool::new(&roster, limits);
         if self.delegation == Delegation::Coordinator {
             let own = config.surroundings.appended.take();

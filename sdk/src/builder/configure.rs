@@ -5,13 +5,21 @@ use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
 use mnemon_engine::{Allowed, AutoDream, Config, Offers, Remote, Setting};
-use mnemon_kernel::settings::{PermissionMode, Surface};
+use mnemon_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
 use mnemon_kernel::{Limits, ModelTable};
 use mnemon_prefix::system::Surroundings;
 use mnemon_settings::provider::{Choice, models, window_overrides};
 use mnemon_settings::{Place, Resolved};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What a provider offers. Searching the web is known of Anthropic's own API;
+/// a gateway may not pass it on, so there it has to be set.
+fn offers(own: &settings::Provider, choice: &Choice) -> Offers {
+    let at_home =
+        choice.kind == ProviderKind::Anthropic && choice.base_url.as_deref() == Some(ANTHROPIC_URL);
+    Offers { web_search: own.web_search.unwrap_or(at_home), ..Offers::from(own) }
+}
 
 impl Builder {
     pub(super) fn config(
@@ -61,7 +69,7 @@ impl Builder {
             betas: choice.betas.clone(),
             budget: own.budget,
             extraction: self.extraction(resolved),
-            offers: Offers::from(&own.provider),
+            offers: offers(&own.provider, choice),
             surroundings,
             hooks: self.hook_registry(resolved),
             confinement: self.confinement(resolved, &roots),

@@ -25,10 +25,10 @@ pub(super) struct Ground<'a> {
 }
 
 impl Builder {
-    /// Who runs the handlers of hooks; nobody where there are none.
+    /// Who runs the handlers of hooks and the status line; nobody where there
+    /// are to be none.
     pub(super) fn hook_runner(&self, resolved: &Resolved) -> Option<Arc<dyn Hooks>> {
-        let wanted = self.setups == Wanted::Yes && !resolved.settings.hooks.is_empty();
-        wanted.then(|| {
+        (self.setups == Wanted::Yes).then(|| {
             let runner = hooks::Runner::new(shell::config(resolved), self.variables.clone());
             Arc::new(runner) as Arc<dyn Hooks>
         })

@@ -2,8 +2,9 @@
 
 use crate::place::{Place, say_ok};
 use mnemon::kernel::ports::{AgentName, Answer, Approver, BoxFuture, PermissionAsk};
+use mnemon::kernel::settings::PermissionMode;
 use mnemon::{Agent, Turn};
-use mnemon_testkit::{Received, Reply, Scenario, TestServer, When};
+use mnemon_testkit::{Received, Reply, Scenario, TestServer, When, oracle};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -236,4 +237,159 @@ async fn q14_l4_5_the_plan_comes_back_after_a_compaction() {
     let body = String::from_utf8_lossy(&last.raw).into_owned();
     assert_eq!(body.matches("Plan mode:").count(), 1);
     assert!(body.contains("1. Take the first step"), "the plan is read again");
+}
+
+#[tokio::test]
+async fn q14_plan_mode_goes_on_after_a_resume() {
+    let scenario = Scenario::new()
+        .on(When::user("more"), Reply::tool("Write", json!({"file_path": "a.txt", "content": "x"})))
+        .otherwise(Reply::text("ok"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let mut session = place.agent().await.start();
+    session.start_planning();
+    say_ok(&mut session, "plan it").await;
+    let id = session.id().clone();
+    drop(session);
+    let (mut session, _) = place.agent().await.resume(id.clone()).await.unwrap();
+    let end = say_ok(&mut session, "more").await;
+    assert_eq!(end.denials.len(), 1, "only reading, as before");
+    let body = place.server.requests().pop().unwrap().body["messages"].to_string();
+    assert_eq!(body.matches("Plan mode:").count(), 1, "the model knows it");
+    oracle::assert_prefix_stable(&place.server.requests());
+    drop(session);
+    // Who asks for another mode gets it, and the model is told.
+    let other = place.builder().set("test", "/permissions/defaultMode", "acceptEdits");
+    let (mut session, _) = other.build().await.unwrap().resume(id.clone()).await.unwrap();
+    say_ok(&mut session, "go").await;
+    let body = place.server.requests().pop().unwrap().body["messages"].to_string();
+    assert!(body.contains("Plan mode is over"));
+    drop(session);
+    let (mut session, _) = place.agent().await.resume(id).await.unwrap();
+    let mode = session.permit_mut().mode();
+    assert_ne!(mode, PermissionMode::Plan, "what was left stays left");
+}
+
+#[tokio::test]
+async fn l7_4_after_a_crash_the_model_is_told_who_is_gone() {
+    let scenario = Scenario::new()
+        .on(
+            When::user("go"),
+            Reply::tool(
+                "Agent",
+                json!({"description": "d", "prompt": "long work", "run_in_background": true}),
+            )
+            .and_tool("Bash", json!({"command": "sleep 100", "run_in_background": true})),
+        )
+        .always(When::user("long work"), Reply::text("never").gate("never"))
+        .otherwise(Reply::text("ok"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "go").await;
+    let id = session.id().clone();
+    // The log as a process leaves it that is killed here.
+    let path = agent.world().transcripts.path(&id);
+    let killed = std::fs::read(&path).unwrap();
+    session.agents().running().iter().for_each(|(id, ..)| assert!(session.agents().stop(id)));
+    session.finish().await.unwrap();
+    drop(session);
+    agent.shutdown().await;
+    std::fs::write(&path, killed).unwrap();
+    for _ in 0..2 {
+        let (mut session, _) = place.agent().await.resume(id.clone()).await.unwrap();
+        say_ok(&mut session, "on").await;
+    }
+    let body = place.server.requests().pop().unwrap().body["messages"].to_string();
+    assert_eq!(
+        body.matches("which ran in the background, is gone").count(),
+        2,
+        "each once: {body}"
+    );
+}
+
+#[tokio::test]
+async fn l7_4_kinds_come_from_the_start_and_from_who_manages_the_machine() {
+    let place = Place::new(
+        TestServer::start(
+            Scenario::new()
+                .on(
+                    When::user("go"),
+                    Reply::tool(
+                        "Agent",
+                        json!({"description": "d", "prompt": "p", "subagent_type": "brief"}),
+                    )
+                    .and_tool(
+                        "Agent",
+                        json!({"description": "d", "prompt": "p", "subagent_type": "house"}),
+                    ),
+                )
+                .otherwise(Reply::text("ok")),
+        )
+        .unwrap(),
+    );
+    let file =
+        |name: &str, prompt: &str| format!("---\nname: {name}\ndescription: d\n---\n{prompt}");
+    let agents = place.dirs.home().join("agents");
+    place.dirs.write(agents.join("house.md"), &file("house", "the person's")).unwrap();
+    place.dirs.write(agents.join("brief.md"), &file("brief", "the person's")).unwrap();
+    place.dirs.write(agents.join("broken.md"), "no frontmatter").unwrap();
+    let managed = place.dirs.root().join("agents/house.md");
+    place.dirs.write(managed, &file("house", "the house rules")).unwrap();
+    let given = json!({"brief": {"description": "Short.", "prompt": "Be brief."}});
+    let builder = place.builder().agents(given.as_object().unwrap()).unwrap();
+    let agent = builder.build().await.unwrap();
+    say_ok(&mut agent.start(), "go").await;
+    let brief = place.server.requests_of("agent:brief");
+    assert!(brief[0].system_text().contains("Be brief."));
+    assert!(place.server.requests_of("agent:house")[0].system_text().contains("the house rules"));
+    let problems = &agent.config().agents.roster.problems;
+    assert!(problems.len() == 1 && problems[0].contains("broken.md defines no agent"));
+}
+
+#[tokio::test]
+async fn l7_4_an_agent_brings_skills_hooks_and_its_own_servers() {
+    let call =
+        |tool: &str| Reply::tool("mcp__call", json!({"tool": tool, "arguments": {"text": "hi"}}));
+    let place = Place::new(
+        TestServer::start(
+            Scenario::new()
+                .on(When::source("agent:helper"), call("mcp__a__echo"))
+                .on(When::source("agent:helper"), call("mcp__b__echo"))
+                .on(When::source("agent:helper"), Reply::text("done"))
+                .on(
+                    When::user("go"),
+                    Reply::tool(
+                        "Agent",
+                        json!({"description": "d", "prompt": "p", "subagent_type": "helper"}),
+                    ),
+                )
+                .otherwise(Reply::text("ok")),
+        )
+        .unwrap(),
+    );
+    let script = mnemon_testkit::mcp::script(0);
+    let script = place.dirs.write(place.dirs.root().join("server.sh"), &script).unwrap();
+    let server = json!({"command": "bash", "args": [script]});
+    let settings = json!({"mcpServers": {"a": server, "b": server}}).to_string();
+    place.dirs.write(place.dirs.home().join("settings.json"), &settings).unwrap();
+    let skill = "---\nname: tidy\ndescription: d\n---\nAlways tidy up.";
+    place.dirs.write(place.dirs.home().join("skills/tidy/SKILL.md"), skill).unwrap();
+    let text = "---\nname: helper\ndescription: d\nskills: tidy, nothing\nmcpServers: [a]\ncolor: blue\n\
+                hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: cat > stopped\n---\nHelp.";
+    place.dirs.write(place.dirs.home().join("agents/helper.md"), text).unwrap();
+    // The same of a repository that nobody trusts runs nothing.
+    let sly = text.replace("helper", "sly").replace("stopped", "sly");
+    place.dirs.write(place.dirs.project().join(".claude/agents/sly.md"), &sly).unwrap();
+    let agent = place.agent().await;
+    assert!(agent.config().agents.roster.get("sly").unwrap().hooks.is_empty());
+    say_ok(&mut agent.start(), "go").await;
+    let helper = place.server.requests_of("agent:helper");
+    assert!(helper[0].last_user_text().contains("Always tidy up."));
+    assert!(helper[1].last_tool_results().unwrap().contains("hi"));
+    assert!(helper[2].last_tool_results().unwrap().contains("there is no tool"));
+    let seen = std::fs::read_to_string(place.dirs.project().join("stopped")).unwrap();
+    let seen: serde_json::Value = serde_json::from_str(&seen).unwrap();
+    assert_eq!(seen["hook_event_name"], "SubagentStop");
+    assert_eq!(seen["agent_type"], "helper");
+    agent.shutdown().await;
 }

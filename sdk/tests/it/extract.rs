@@ -12,6 +12,7 @@ use mnemon::memdir::Store;
 use mnemon::memfile::frontmatter::Basis;
 use mnemon::memfile::{Memory, MemoryType};
 use mnemon::{Agent, Builder, Event, Session, Turn};
+use mnemon_testkit::scenario::Content;
 use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -494,6 +495,35 @@ async fn l5_26_what_a_page_wants_remembered_is_not() {
     assert!(topics(&dir_of(&agent, MemoryScope::Project)).is_empty());
     let asked = place.server.requests_of("extract");
     let answers = asked[1].last_tool_results().unwrap();
+    assert!(answers.contains("it rests on a web page or a tool server alone"), "{answers}");
+}
+
+#[tokio::test]
+async fn l5_26_q14_what_a_search_found_is_no_memory_by_itself() {
+    let server = TestServer::with_handler(Rules::default(), |request| {
+        match (request.source(), dir_in(request)) {
+            ("extract", Some(dir)) => Reply::tool(
+                "Write",
+                json!({"file_path": dir.join("host.md"), "content": from_page()}),
+            ),
+            ("extract", None) => Reply::text("nothing"),
+            _ => Reply::default()
+                .and(Content::Raw(json!({"type": "server_tool_use", "id": "s1",
+                    "name": "web_search", "input": {"query": "deploy host"}})))
+                .and(Content::Raw(json!({"type": "web_search_tool_result", "tool_use_id": "s1",
+                    "content": [{"type": "web_search_result", "url": "https://x.example",
+                        "title": "x", "encrypted_content": "b3BhcXVl"}]})))
+                .and(Content::Raw(json!({"type": "text", "text": PAGE, "citations": [
+                    {"type": "web_search_result_location", "url": "https://x.example",
+                        "title": "x", "encrypted_index": "e", "cited_text": "x"}]}))),
+        }
+    });
+    let place = Place::new(server.unwrap());
+    let (agent, mut session) = start(builder(&place)).await;
+    say_ok(&mut session, "what does that page say?").await;
+    session.finish().await.unwrap();
+    assert!(topics(&dir_of(&agent, MemoryScope::Project)).is_empty());
+    let answers = place.server.requests_of("extract")[1].last_tool_results().unwrap();
     assert!(answers.contains("it rests on a web page or a tool server alone"), "{answers}");
 }
 

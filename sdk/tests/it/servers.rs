@@ -53,7 +53,8 @@ async fn q14_schemas_are_deferred_and_calls_go_through_with_500_tools() {
     assert!(first.contains("use echo gently"), "instructions");
     let tools: Vec<Value> =
         requests[0].body["tools"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
-    assert_eq!(tools[tools.len() - 2..], [json!("ToolSearch"), json!("mcp__call")]);
+    let own = ["ToolSearch", "mcp__call", "ListMcpResourcesTool", "ReadMcpResourceTool"];
+    assert_eq!(tools[tools.len() - 4..], own);
     let found = requests[1].last_tool_results().unwrap();
     assert!(
         found.contains("\\\"input_schema\\\"") || found.contains("\"input_schema\""),
@@ -173,4 +174,69 @@ async fn s7_servers_of_a_repository_are_off_until_it_is_trusted() {
     assert!(!place.dirs.project().join("started").exists());
     assert_eq!(agent.named_servers().untrusted, ["evil"]);
     assert!(agent.world().servers.is_none());
+}
+
+#[tokio::test]
+async fn q5_resources_are_listed_read_and_mentioned() {
+    let place = start(
+        Scenario::new()
+            .reply(Reply::tool("ListMcpResourcesTool", json!({})))
+            .reply(
+                Reply::tool("ReadMcpResourceTool", json!({"server": "s", "uri": "note://one"}))
+                    .and_tool("ReadMcpResourceTool", json!({"server": "s", "uri": "note://two"}))
+                    .and_tool("ListMcpResourcesTool", json!({"server": "nowhere"})),
+            )
+            .otherwise(Reply::text("done")),
+    );
+    let agent = with_servers(&place, &json!({"s": scripted(&place, 0)})).await;
+    let mut session = agent.start();
+    say_ok(&mut session, "go").await;
+    say_ok(&mut session, "what of @s:note://one, and @s:note://three?").await;
+    let requests = place.server.requests();
+    oracle::assert_prefix_stable(&requests);
+    assert!(
+        requests[1].last_tool_results().unwrap().contains("- s note://one: one. The first note.")
+    );
+    let results = requests[2].last_tool_results().unwrap();
+    assert!(
+        results.contains("milk and bread") && results.contains("refused the call"),
+        "{results}"
+    );
+    assert!(results.contains("there is no server"));
+    let last = messages(&place, 3);
+    assert!(last.contains("The resource note://one of the server s, which was mentioned."));
+    assert!(last.contains("note://three that was mentioned cannot be read"));
+    agent.shutdown().await;
+}
+
+#[tokio::test]
+async fn q5_prompts_of_servers_are_called_by_a_slash() {
+    let place = start(Scenario::new().otherwise(Reply::text("done")));
+    let agent = with_servers(&place, &json!({"s": scripted(&place, 0)})).await;
+    let mut session = agent.start();
+    say_ok(&mut session, "/mcp__s__greet Ada kindly").await;
+    let first = messages(&place, 0);
+    assert!(first.contains("The person chose the prompt greet of the server s."));
+    assert!(first.contains("Greet Ada.") && first.contains("Hello!"));
+    assert!(first.contains("/mcp__s__greet Ada kindly"));
+    say_ok(&mut session, "/mcp__s__nothing").await;
+    assert_eq!(messages(&place, 1).matches("chose the prompt").count(), 1, "no such prompt");
+    agent.shutdown().await;
+}
+
+#[tokio::test]
+async fn l1_1_the_output_of_servers_has_a_cap_of_its_own() {
+    let place = start(
+        Scenario::new()
+            .reply(call("mcp__s__echo", &json!({"text": "x".repeat(3_000)})))
+            .otherwise(Reply::text("done")),
+    );
+    let settings = json!({"mcpServers": {"s": scripted(&place, 0)}});
+    place.dirs.write(place.dirs.home().join("settings.json"), &settings.to_string()).unwrap();
+    let builder = place.builder_with(&[("MAX_MCP_OUTPUT_TOKENS", "500")]);
+    let agent = builder.build().await.unwrap();
+    say_ok(&mut agent.start(), "go").await;
+    let result = place.server.requests()[1].last_tool_results().unwrap();
+    assert!(result.contains("<persisted-output>"), "{result}");
+    agent.shutdown().await;
 }

@@ -2,6 +2,7 @@
 
 use crate::place::{Place, say, say_ok};
 use mnemon::engine::compacting::Compaction;
+use mnemon::prefix::Message;
 use mnemon::{CancellationToken, EndReason};
 use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
@@ -162,4 +163,127 @@ async fn s7_a_repositorys_skill_is_text_until_the_repository_is_trusted() {
     assert!(!exists("ran") && !exists("widened"));
     say_ok(&mut agent.start(), "/mine").await;
     assert!(exists("mine"), "its own rule allows its command");
+}
+
+#[tokio::test]
+async fn q5_a_skill_that_forks_is_carried_out_by_an_agent() {
+    let place = start(
+        Scenario::new()
+            .on(When::user("one"), Reply::tool("Skill", json!({"skill": "survey", "args": "src"})))
+            .on(When::source("agent:explore"), Reply::text("There are three files."))
+            .otherwise(Reply::text("done")),
+    );
+    let text = "---\nname: survey\ndescription: Surveys.\ncontext: fork\nagent: explore\n\
+                model: haiku\n---\nCount the files in $0.";
+    own(&place, "survey", text);
+    let text = "---\nname: lost\ndescription: d\ncontext: fork\nagent: nobody\n---\nx";
+    own(&place, "lost", text);
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "one").await;
+    let sent = place.server.requests_of("agent:explore");
+    assert_eq!(sent.len(), 1);
+    assert!(sent[0].last_user_text().contains("Count the files in src."));
+    assert!(sent[0].model().contains("haiku"));
+    let main = place.server.requests_of("main");
+    let told = main[1].body["messages"].to_string();
+    assert!(told.contains("An agent has carried out the skill survey (completed)"), "{told}");
+    assert!(told.contains("There are three files.") && !told.contains("Count the files in src."));
+    say_ok(&mut session, "/lost").await;
+    let told = place.server.requests_of("main").pop().unwrap().body["messages"].to_string();
+    assert!(told.contains("The skill lost was not carried out"));
+    oracle::assert_prefix_stable(&place.server.requests_of("main"));
+}
+
+#[tokio::test]
+async fn q5_a_skill_for_files_is_told_once_one_of_them_is_touched() {
+    let place = start(
+        Scenario::new()
+            .reply(Reply::tool("Read", json!({"file_path": "notes.txt"})))
+            .reply(Reply::tool("Read", json!({"file_path": "src/a.rs"})))
+            .reply(Reply::tool("Read", json!({"file_path": "src/b.rs"})))
+            .otherwise(Reply::text("done")),
+    );
+    for name in ["notes.txt", "src/a.rs", "src/b.rs"] {
+        place.write(name, "x");
+    }
+    own(&place, "rust", "---\nname: rust\ndescription: For Rust.\npaths: [\"src/**\"]\n---\nx");
+    own(&place, "other", "---\nname: other\ndescription: Always.\n---\nx");
+    let agent = place.agent().await;
+    say_ok(&mut agent.start(), "go").await;
+    assert!(
+        messages(&place, 0).contains("- other: Always.")
+            && !messages(&place, 0).contains("For Rust")
+    );
+    assert!(!messages(&place, 1).contains("For Rust"));
+    assert!(messages(&place, 2).contains("- rust: For Rust."));
+    assert_eq!(messages(&place, 3).matches("For Rust.").count(), 1);
+    oracle::assert_prefix_stable(&place.server.requests());
+}
+
+#[tokio::test]
+async fn q6_q7_a_skill_refuses_tools_for_its_turn_and_brings_hooks() {
+    let place = start(
+        Scenario::new()
+            .on(When::user("/careful"), Reply::tool("Bash", json!({"command": "touch one"})))
+            .on(When::user("again"), Reply::tool("Bash", json!({"command": "touch two"})))
+            .otherwise(Reply::text("done")),
+    );
+    let text = "---\nname: careful\ndescription: d\ndisallowed-tools: Bash(touch:*)\nhooks:\n  Stop:\n    \
+                - hooks:\n        - type: command\n          command: echo stopped >> seen\n---\nBe careful.";
+    own(&place, "careful", text);
+    let path = place.dirs.project().join(".claude/skills/sly/SKILL.md");
+    let sly = text.replace("careful", "sly").replace("stopped", "sly");
+    place.dirs.write(path, &sly).unwrap();
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    say_ok(&mut session, "/careful").await;
+    say_ok(&mut session, "again").await;
+    say_ok(&mut session, "/sly").await;
+    assert!(!place.dirs.project().join("one").exists(), "refused while it was in use");
+    assert!(place.dirs.project().join("two").exists(), "and not after");
+    let seen = std::fs::read_to_string(place.dirs.project().join("seen")).unwrap();
+    assert_eq!(seen, "stopped\n".repeat(3), "once a turn; nobody trusts the repository");
+}
+
+#[tokio::test]
+async fn l4_5_skills_come_back_within_their_budget_newest_first() {
+    let mut scenario = Scenario::new();
+    for number in 0..8 {
+        let call = Reply::tool("Skill", json!({"skill": format!("big-{number}")}));
+        scenario = scenario.on(When::user(format!("take {number}")), call);
+    }
+    let summary = Reply::text("<summary>They took up skills.</summary>");
+    let place =
+        start(scenario.always(When::source("compact"), summary).otherwise(Reply::text("done")));
+    for number in 0..8 {
+        let text = format!(
+            "---\nname: big-{number}\ndescription: d\n---\n{}",
+            format!("rule {number} is a rule. ").repeat(2_000)
+        );
+        own(&place, &format!("big-{number}"), &text);
+    }
+    let agent = place.agent().await;
+    let mut session = agent.start();
+    for number in 0..8 {
+        say_ok(&mut session, &format!("take {number}")).await;
+    }
+    let never = CancellationToken::new();
+    session.compact(Compaction::by_hand(None), &never).await.unwrap().unwrap();
+    let limits = agent.config().limits;
+    let restored: Vec<String> = session
+        .fold()
+        .messages()
+        .iter()
+        .flat_map(Message::pieces)
+        .map(|piece| piece.block.plain_text())
+        .filter(|text| text.contains("is in use. Work by it"))
+        .collect();
+    let tokens: u64 =
+        restored.iter().map(|text| mnemon::kernel::tokens::estimate_text(text, &limits).0).sum();
+    assert!(tokens <= limits.skills.restore_tokens, "{tokens}");
+    assert!(tokens > limits.skills.restore_tokens * 3 / 4, "{tokens}: the room is used");
+    let named =
+        |number: usize| restored.iter().any(|text| text.contains(&format!("big-{number} ")));
+    assert!(named(7) && named(6) && named(5) && named(4) && !named(0) && !named(1));
 }

@@ -38,12 +38,15 @@ pub(super) fn check(messages: &[Value]) -> Result<(), Refusal> {
         let before = at.checked_sub(1).and_then(|at| turns.get(at));
         let after = turns.get(at + 1);
         match turn.role {
-            "assistant" => answered(turn, after, &mut seen)?,
+            "assistant" => {
+                answered(turn, after, &mut seen)?;
+                searched(turn, after)?;
+            }
             "user" => results(turn, before)?,
             _ => placed(turn, before, after)?,
         }
     }
-    if turns.last().is_some_and(|turn| turn.role == "assistant") {
+    if turns.last().is_some_and(|turn| turn.role == "assistant" && !paused(turn)) {
         return Err(Refusal::invalid(
             "This model does not support assistant message prefill. The conversation must end \
              with a user message.",
@@ -119,6 +122,28 @@ fn answered<'a>(
         turn.first,
         missing.join(", ")
     )))
+}
+
+/// Whether the server stopped in the middle of its own work, and is to go on.
+fn paused(turn: &Turn<'_>) -> bool {
+    let last = turn.parts.last().map_or("", |part| part.kind);
+    last == "server_tool_use" || (last.ends_with("_tool_result") && last != "tool_result")
+}
+
+/// Every call of the server's own has its result in the same turn, unless the
+/// server is to go on with it.
+fn searched(turn: &Turn<'_>, after: Option<&Turn<'_>>) -> Result<(), Refusal> {
+    let answers = |id: &str| {
+        turn.parts.iter().any(|part| part.value.get("tool_use_id").is_some_and(|of| of == id))
+    };
+    let open = ids(turn, "server_tool_use", "id").into_iter().find(|id| !answers(id));
+    match open {
+        Some(id) if after.is_some() => Err(Refusal::invalid(format!(
+            "messages.{}: `{id}` is a server tool use without its result block",
+            turn.first
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Every result answers a call of the turn before, once, and results come first.

@@ -55,7 +55,11 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
     let usage = shared.cached(request, &pieces)?;
     let mut answer = Answer::new(&reply, number, &shared.rules);
     answer.context_edits = applied;
-    let usage = Usage { output: answer.output_tokens, ..usage };
+    let searched = |block: &&Value| {
+        kind(block) == "server_tool_use" && block.get("name") == Some(&json!("web_search"))
+    };
+    let web_searches = answer.blocks.iter().filter(searched).count() as u64;
+    let usage = Usage { output: answer.output_tokens, web_searches, ..usage };
     shared.answered(request, &answer.blocks, usage);
     Ok(response(shared, request, &reply, &answer, &usage))
 }
@@ -150,6 +154,7 @@ fn message(request: &Received, answer: &Answer, usage: &Usage) -> Value {
             },
             "output_tokens": usage.output,
             "service_tier": "standard",
+            "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
         },
     })
 }
@@ -182,6 +187,7 @@ fn stream(shared: &Shared, request: &Received, answer: &Answer, usage: &Usage) -
         "cache_creation_input_tokens": usage.cache_write(),
         "cache_read_input_tokens": usage.cache_read,
         "output_tokens": usage.output,
+        "server_tool_use": {"web_search_requests": usage.web_searches},
     }});
     add_edits(&mut last, answer);
     events.push(event("message_delta", last));
@@ -200,10 +206,10 @@ fn block_events(
     let (start, deltas) = match kind(block) {
         "text" => {
             let deltas = slices(text("text"), chars).into_iter();
-            (
-                json!({"type": "text", "text": ""}),
-                deltas.map(|text| json!({"type": "text_delta", "text": text})).collect(),
-            )
+            let deltas = deltas.map(|text| json!({"type": "text_delta", "text": text}));
+            let cited = block.get("citations").and_then(Value::as_array).into_iter().flatten();
+            let cited = cited.map(|one| json!({"type": "citations_delta", "citation": one}));
+            (json!({"type": "text", "text": ""}), deltas.chain(cited).collect())
         }
         "thinking" => {
             let deltas = slices(text("thinking"), chars).into_iter();
@@ -216,9 +222,10 @@ fn block_events(
                     .collect(),
             )
         }
-        "tool_use" => {
+        "tool_use" | "server_tool_use" => {
             let input = block.get("input").unwrap_or(&Value::Null).to_string();
-            let input = tool_json.take().unwrap_or(input);
+            let given = if kind(block) == "tool_use" { tool_json.take() } else { None };
+            let input = given.unwrap_or(input);
             let parts = [String::new()].into_iter().chain(slices(&input, chars));
             let mut start = block.clone();
             set_field(&mut start, "input", json!({}));

@@ -15,7 +15,7 @@
 mod reference;
 
 use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{ServerError, ServerState, Servers};
+use mnemon_kernel::ports::{Library, ServerError, ServerState, Servers};
 use mnemon_mcp::{McpServers, entries};
 use mnemon_testkit::mcp::{McpHttp, Revision, script};
 use serde_json::{Map, Value, json};
@@ -191,4 +191,132 @@ async fn q5_a_call_to_a_server_over_http_that_went_away_fails() {
     drop(server);
     assert!(call(&servers, "echo", json!({"text": "a"})).await.is_err());
     servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn q5_a_server_over_http_that_comes_back_is_connected_to_again() {
+    for revision in [Revision::Older, Revision::Newer] {
+        let place = Place::new();
+        let http = McpHttp::start(revision).unwrap();
+        let servers = place.servers(&json!({"s": {"url": http.url()}}), McpLimits::default());
+        up(&servers).await;
+        assert_eq!(call(&servers, "echo", json!({"text": "one"})).await.unwrap(), "one");
+        let port = http.stop();
+        // More often than a process would be started again.
+        for _ in 0..6 {
+            let gone = call(&servers, "echo", json!({"text": "two"})).await.unwrap_err();
+            assert!(
+                matches!(gone, ServerError::Died { .. } | ServerError::Down { .. }),
+                "{revision:?}: {gone}"
+            );
+        }
+        let again = McpHttp::start_at(revision, port).unwrap();
+        assert_eq!(call(&servers, "echo", json!({"text": "three"})).await.unwrap(), "three");
+        assert!(again.methods().contains(&"tools/call".to_owned()));
+        servers.shutdown().await;
+    }
+}
+
+/// A server on pipes that knows no `initialize`.
+const NEWER: &str = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+  case "$line" in
+    *'"method":"server/discover"'*) say '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}' ;;
+    *'"method":"tools/list"'*) say '{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"echo","description":"d","inputSchema":{"type":"object"}}]}' ;;
+    *'"method":"tools/call"'*) say '{"resultType":"complete","content":[{"type":"text","text":"newer"}]}' ;;
+    *'"id":'*) printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}\n' "$id" ;;
+  esac
+done"#;
+
+#[tokio::test]
+async fn q5_a_server_on_pipes_of_the_newer_revision_is_spoken_to_in_it() {
+    let place = Place::new();
+    let entry = json!({"s": {"command": "bash", "args": ["-c", NEWER]}});
+    let servers = place.servers(&entry, McpLimits::default());
+    up(&servers).await;
+    assert_eq!(servers.list()[0].state, ServerState::Up("2026-07-28".into()));
+    assert_eq!(call(&servers, "echo", json!({})).await.unwrap(), "newer");
+    servers.shutdown().await;
+}
+
+/// A server on pipes that asks its client something before it answers.
+const ASKING: &str = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+  case "$line" in
+    *'"method":"initialize"'*) say '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}' ;;
+    *'"method":"tools/list"'*) say '{"tools":[{"name":"ask","description":"d","inputSchema":{"type":"object"}}]}' ;;
+    *'"method":"tools/call"'*)
+      echo '{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"mode":"form","message":"Delete all?","requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}'
+      IFS= read -r answer
+      said=$(printf '%s' "$answer" | sed -n 's/.*"action":"\([a-z]*\)".*/\1/p')
+      say "{\"content\":[{\"type\":\"text\",\"text\":\"they said: $said\"}]}" ;;
+  esac
+done"#;
+
+#[tokio::test]
+async fn q5_a_question_of_a_server_is_declined() {
+    let place = Place::new();
+    let entry = json!({"s": {"command": "bash", "args": ["-c", ASKING]}});
+    let servers = place.servers(&entry, McpLimits::default());
+    up(&servers).await;
+    assert_eq!(call(&servers, "ask", json!({})).await.unwrap(), "they said: decline");
+    servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn q5_resources_and_prompts_are_listed_and_read() {
+    let place = Place::new();
+    let servers = place.servers(&json!({"s": place.scripted(0)}), McpLimits::default());
+    up(&servers).await;
+    let view = servers.list().remove(0);
+    assert_eq!(view.library, Library::Open);
+    assert_eq!(view.prompts[0].name, "greet");
+    assert_eq!(view.prompts[0].arguments, ["text", "how"]);
+    let found = servers.resources("s").await.unwrap();
+    assert_eq!((found.len(), found[0].uri.as_str()), (1, "note://one"));
+    let read = servers.read("s", "note://one").await.unwrap();
+    assert_eq!(read.content[0]["text"], "[resource note://one]\nmilk and bread");
+    let refused = servers.read("s", "note://two").await.unwrap_err();
+    assert!(matches!(refused, ServerError::Refused { .. }), "{refused}");
+    let arguments = Map::from_iter([("text".to_owned(), json!("Ada"))]);
+    assert_eq!(servers.prompt("s", "greet", arguments).await.unwrap(), ["Greet Ada.", "Hello!"]);
+    let unknown = servers.prompt("nowhere", "greet", Map::new()).await;
+    assert!(matches!(unknown, Err(ServerError::Unknown { .. })));
+    servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn q5_headers_come_from_settings_and_from_a_command() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        use std::io::{Read as _, Write as _};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = [0; 4_096];
+        let read = stream.read(&mut bytes).unwrap();
+        stream.write_all(b"HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+        String::from_utf8_lossy(&bytes[..read]).to_lowercase()
+    });
+    let entry = json!({"s": {"url": url, "headers": {"x-one": "1"},
+        "headersHelper": "echo '{\"authorization\": \"Bearer abc\"}'"}});
+    let limits = McpLimits { start_ms: 5_000, ..McpLimits::default() };
+    let servers = place.servers(&entry, limits);
+    up(&servers).await;
+    let said = heard.join().unwrap();
+    assert!(said.contains("x-one: 1") && said.contains("authorization: bearer abc"), "{said}");
+    let ServerState::Down(why) = &servers.list()[0].state else { panic!() };
+    assert!(why.contains("it wants a login"), "{why}");
+    for (helper, says) in
+        [("exit 3", "failed"), ("echo nonsense", "printed no JSON"), ("sleep 60", "took too long")]
+    {
+        let entry = json!({"s": {"url": "http://127.0.0.1:9/", "headersHelper": helper}});
+        let limits = McpLimits { headers_ms: 300, ..McpLimits::default() };
+        let servers = place.servers(&entry, limits);
+        up(&servers).await;
+        let ServerState::Down(why) = &servers.list()[0].state else { panic!() };
+        assert!(why.contains(says), "{why}");
+    }
 }

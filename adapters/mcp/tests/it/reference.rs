@@ -1,12 +1,11 @@
-//! The reference servers from npm, where they can be installed. They are
-//! fetched into a temporary folder; without npm or a registry the test says so
-//! and passes.
+//! The reference servers from npm, installed once into `target/interop`. Where
+//! that cannot be done the test says so and passes by.
 
 use super::{LIMIT, Place, up};
 use mnemon_kernel::limits::McpLimits;
 use mnemon_kernel::ports::{ServerState, Servers};
+use mnemon_testkit::interop;
 use serde_json::{Value, json};
-use std::process::Command;
 
 const PACKAGES: [&str; 3] = [
     "@modelcontextprotocol/server-filesystem",
@@ -15,20 +14,11 @@ const PACKAGES: [&str; 3] = [
 ];
 
 #[tokio::test]
-#[ignore = "needs npm and a registry; run with --ignored"]
 async fn q5_the_reference_servers_work() {
+    let Some(installed) = interop::node(&PACKAGES) else { return };
     let place = Place::new();
-    let dir = place.dir.path().to_owned();
-    let installed = Command::new("npm")
-        .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
-        .arg(&dir)
-        .args(PACKAGES)
-        .output();
-    if !installed.as_ref().is_ok_and(|output| output.status.success()) {
-        println!("skipped: the reference servers cannot be installed ({installed:?})");
-        return;
-    }
-    let bin = |name: &str| dir.join("node_modules/.bin").join(name);
+    let dir = place.dir.path().canonicalize().unwrap();
+    let bin = |name: &str| installed.join("node_modules/.bin").join(name);
     std::fs::write(dir.join("note.txt"), "milk and bread").unwrap();
     let named = json!({
         "files": {"command": bin("mcp-server-filesystem"), "args": [dir]},

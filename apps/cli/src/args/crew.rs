@@ -11,6 +11,9 @@ pub(crate) struct CrewArgs {
     /// The name in the team
     #[arg(long, value_name = "NAME", requires = "team")]
     pub(crate) agent_name: Option<String>,
+    /// Kinds of agents besides those of files, as JSON: {"name": {"description": "…", "prompt": "…"}}
+    #[arg(long, value_name = "JSON")]
+    pub(crate) agents: Option<String>,
     /// Leave the work to agents: divide it, watch, put it together
     #[arg(long)]
     pub(crate) coordinator: bool,

@@ -21,6 +21,9 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     findings.extend(agent.config().skills.problems.iter().map(|problem| {
         Finding::new(Severity::Warning, "skills", problem).fix("mend the file, or take it out")
     }));
+    findings.extend(agent.config().agents.roster.problems.iter().map(|problem| {
+        Finding::new(Severity::Warning, "agents", problem).fix("mend the file, or take it out")
+    }));
     findings.extend(failed_hooks(agent).await);
     findings.extend(servers(agent).await);
     findings
@@ -97,7 +100,7 @@ fn hooks(agent: &Agent) -> Vec<Finding> {
             Act::Program { command, .. } => command.as_str(),
             // Only what is plainly a path: the rest is for the shell to find.
             Act::Shell(command) => command.split_whitespace().next()?,
-            Act::Http { .. } => return None,
+            Act::Http { .. } | Act::Server { .. } | Act::Judge { .. } => return None,
         };
         let gone = Path::new(program).is_absolute() && !Path::new(program).exists();
         gone.then(|| {

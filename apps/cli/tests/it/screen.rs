@@ -239,6 +239,8 @@ fn q9_shell_memory_and_editor_are_at_hand() {
     terminal.types("/hea");
     terminal.sees("whether memory and context management earn their keep");
     terminal.press(&["Escape"]);
+    // Another key at once would be read as one with Alt.
+    terminal.sees_no("earn their keep");
     terminal.press(&["C-c"]);
     terminal.sees("what shall we do?");
 }

@@ -77,7 +77,7 @@ fn q7_what_cannot_be_read_is_named_and_the_rest_runs() {
     assert!(reasons.iter().any(|r| r.contains("does not happen")));
     assert!(reasons.iter().any(|r| r.contains("no event of this name")));
     assert!(reasons.iter().any(|r| r.contains("\"prompt\" are not run")));
-    let stop = Occasion::Stop { again: false, last: "" };
+    let stop = Occasion::Stop { again: false, last: "", tasks: &[] };
     assert_eq!(registry.called(&stop).len(), 1);
 }
 
@@ -87,7 +87,7 @@ fn q7_the_same_handler_of_two_files_runs_once() {
         {"hooks": [{"type": "command", "command": "same"}]},
         {"matcher": "", "hooks": [{"command": "same"}, {"command": "other"}]},
     ]}));
-    let stop = Occasion::Stop { again: false, last: "" };
+    let stop = Occasion::Stop { again: false, last: "", tasks: &[] };
     let names: Vec<&str> = registry.called(&stop).iter().map(|handler| handler.name()).collect();
     assert_eq!(names, ["same", "other"]);
 }
@@ -101,7 +101,13 @@ fn cases<'a>(arguments: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'s
         (Occasion::SessionStart { source: "compact", model: "m" }, vec!["source", "model"]),
         (Occasion::UserPromptSubmit { prompt: "hi", source: "user" }, vec!["prompt", "source"]),
         (
-            Occasion::UserPromptExpansion { name: "n", args: "a", source: "user", prompt: "/n a" },
+            Occasion::UserPromptExpansion {
+                kind: "slash_command",
+                name: "n",
+                args: "a",
+                source: "user",
+                prompt: "/n a",
+            },
             vec!["expansion_type", "command_name", "command_args", "command_source", "prompt"],
         ),
         (Occasion::PreToolUse(call), with(&[])),
@@ -130,7 +136,7 @@ fn cases<'a>(arguments: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'s
             ],
         ),
         (
-            Occasion::Stop { again: false, last: "l" },
+            Occasion::Stop { again: false, last: "l", tasks: &[] },
             vec!["stop_hook_active", "last_assistant_message", "background_tasks", "session_crons"],
         ),
         (Occasion::StopFailure { error: "e", last: "" }, vec!["error", "last_assistant_message"]),
@@ -273,7 +279,7 @@ proptest! {
         let value = serde_json::from_str::<Value>(&text).unwrap_or(Value::String(text));
         let registry = registry(&json!({ name: [{"matcher": value, "hooks": [value, {"command": value}]}],
             "Stop": value }));
-        let stop = Occasion::Stop { again: false, last: "" };
+        let stop = Occasion::Stop { again: false, last: "", tasks: &[] };
         let _ = registry.called(&stop);
     }
 }

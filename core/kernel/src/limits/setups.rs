@@ -38,6 +38,14 @@ limits! {
         found_tools: usize = 10,
         /// Largest answer of a server, in bytes.
         result_bytes: usize = 16 * 1024 * 1024,
+        /// Most resources that are listed at once.
+        resources: usize = 200,
+        /// Most resources that one message brings in by mentioning them.
+        mentions: usize = 5,
+        /// Most prompts of one server that are taken up.
+        prompts: usize = 200,
+        /// Milliseconds that a command has which prints headers.
+        headers_ms: u64 = 10_000,
         /// How often in a row a server that died is started again.
         restarts: u32 = 3,
     }
@@ -50,6 +58,14 @@ limits! {
         timeout_s: u64 = 600,
         /// Seconds that one may take before a person's message goes on.
         prompt_timeout_s: u64 = 30,
+        /// Seconds that a model may take to judge.
+        judge_timeout_s: u64 = 30,
+        /// Seconds that an agent may take to judge.
+        agent_timeout_s: u64 = 60,
+        /// Most tokens of a model's judgement.
+        judge_tokens: u64 = 1_024,
+        /// Most requests of an agent that judges.
+        agent_requests: u32 = 20,
         /// Milliseconds that all handlers together have when a session ends.
         session_end_ms: u64 = 1_500,
         /// Characters of one text of a handler; what is longer goes to a file.

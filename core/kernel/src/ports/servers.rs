@@ -26,8 +26,42 @@ pub trait Servers: Send + Sync {
         arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>>;
 
+    /// What a server has to read.
+    fn resources<'a>(
+        &'a self,
+        server: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<ServerResource>, ServerError>> {
+        unknown(server)
+    }
+
+    /// Reads one of its resources.
+    fn read<'a>(
+        &'a self,
+        server: &'a str,
+        uri: &'a str,
+    ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
+        let _ = uri;
+        unknown(server)
+    }
+
+    /// The texts of one of its prompts.
+    fn prompt<'a>(
+        &'a self,
+        server: &'a str,
+        name: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Vec<String>, ServerError>> {
+        let _ = (name, arguments);
+        unknown(server)
+    }
+
     /// Ends all of them.
     fn shutdown(&self) -> BoxFuture<'_, ()>;
+}
+
+fn unknown<'a, T>(server: &str) -> BoxFuture<'a, Result<T, ServerError>> {
+    let error = ServerError::Unknown { server: server.to_owned() };
+    Box::pin(async move { Err(error) })
 }
 
 /// How a server is.
@@ -43,6 +77,42 @@ pub struct ServerView {
     pub instructions: Option<String>,
     /// Its tools, as they were last listed.
     pub tools: Arc<[ServerTool]>,
+    /// Prompts that it has for people.
+    pub prompts: Arc<[ServerPrompt]>,
+    /// Whether it has things to read.
+    pub library: Library,
+}
+
+/// Whether a server has things to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Library {
+    /// It says so.
+    Open,
+    /// It does not.
+    #[default]
+    None,
+}
+
+/// A prompt that a server has for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerPrompt {
+    /// Its name at the server.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Names of its arguments, in order.
+    pub arguments: Vec<String>,
+}
+
+/// Something that a server has to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerResource {
+    /// Where it is.
+    pub uri: String,
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub description: String,
 }
 
 /// The state of a server.

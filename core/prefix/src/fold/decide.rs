@@ -3,7 +3,9 @@
 use super::Fold;
 use crate::message::{CACHE_EDITS, Link, Message, Origin, Piece, Showing};
 use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{Block, Decision, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin};
+use mnemon_kernel::{
+    Block, Decision, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -56,6 +58,40 @@ impl Fold {
     /// The decisions that hold no more.
     pub fn voided(&self) -> impl Iterator<Item = &RecordId> {
         self.voided.iter()
+    }
+
+    pub(super) fn retract(&mut self, id: &MessageId) {
+        let Some(at) = self.messages.iter().rposition(|message| message.is_response(id)) else {
+            return;
+        };
+        let mut tail = self.messages.split_off(at).into_iter();
+        let Some(mut own) = tail.next() else { return };
+        let before = own.tokens();
+        // A response that went on with a paused one shares its message.
+        if own.without_response(id) {
+            self.raw = self.raw - (before - own.tokens());
+            self.messages.push(own);
+        } else {
+            self.raw = self.raw - before;
+        }
+        self.rendered.truncate(at.saturating_sub(1));
+        self.carried = self.messages.last().and_then(Message::last_record).cloned();
+        for message in tail {
+            self.readmit(message);
+        }
+        if self.reported.as_ref().is_some_and(|reported| reported.message_id == *id) {
+            self.reported = self.reported.take().and_then(|r| r.earlier.map(|earlier| *earlier));
+        }
+    }
+
+    /// Somebody speaks after the model: what it was searching for is not waited for.
+    pub(super) fn give_up_searches(&mut self) {
+        let Some(last) = self.messages.last_mut() else { return };
+        let before = last.tokens();
+        if last.give_up_searches() {
+            self.raw = self.raw - (before - last.tokens());
+            self.rendered.truncate(self.messages.len().saturating_sub(1));
+        }
     }
 
     /// Why the next request breaks with the one before, once.

@@ -59,8 +59,8 @@ fn errors(lines: &[Value]) -> Vec<u64> {
                     input: number(usage, "input"),
                     cache_read: number(usage, "cacheRead"),
                     cache_write_5m: number(usage, "cacheWrite"),
-                    cache_write_1h: 0,
                     output: number(usage, "output"),
+                    ..Usage::default()
                 };
                 for record in log.records.drain(..).collect::<Vec<_>>() {
                     taken += 1;

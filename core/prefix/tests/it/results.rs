@@ -3,10 +3,11 @@
 use crate::conversations::Log;
 use crate::requests::find_marks;
 use mnemon_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
-use mnemon_kernel::{Decision, Entry, Usd};
+use mnemon_kernel::{Block, Decision, Entry, Usage, Usd};
 use mnemon_prefix::Freshness::{Fresh, Sent};
 use mnemon_prefix::economy::expected_rounds;
 use mnemon_prefix::{Fold, Freshness, Showing};
+use serde_json::{Value, json};
 
 fn freshness(fold: &Fold) -> Vec<(&str, Freshness)> {
     fold.results().iter().map(|result| (result.tool_use_id, result.freshness)).collect()
@@ -89,4 +90,58 @@ fn l2_7_the_pace_of_a_session_tells_how_long_a_turn_goes_on() {
         log.calls(&[&id]).result(&id, "found");
     }
     assert_eq!(expected_rounds(&log.fold(), 10), 27.5, "a long one");
+}
+
+fn searching(id: &str) -> Block {
+    let call = json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}});
+    Block::from_value(call).unwrap()
+}
+
+fn found(id: &str) -> Block {
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": id, "content": []});
+    Block::from_value(result).unwrap()
+}
+
+fn kinds(log: &Log) -> Vec<Vec<String>> {
+    let body = log.body();
+    let messages = body["messages"].as_array().unwrap();
+    let kind = |block: &Value| block["type"].as_str().unwrap().to_owned();
+    messages.iter().map(|m| m["content"].as_array().unwrap().iter().map(kind).collect()).collect()
+}
+
+#[test]
+fn q14_a_search_that_paused_is_one_message_with_what_follows() {
+    let mut log = Log::started();
+    log.user("go").answer(vec![Block::text("I look."), searching("s1")], Usage::default());
+    assert_eq!(kinds(&log)[1], ["text", "server_tool_use"], "it is sent back to be gone on with");
+    let paused = log.clone();
+    log.answer(vec![found("s1"), Block::text("Found.")], Usage::default()).user("thanks");
+    let whole = ["text", "server_tool_use", "web_search_tool_result", "text"];
+    assert_eq!(kinds(&log)[1], whole);
+    // What went on with it broke: the paused part stays.
+    let mut log = paused.clone();
+    log.answer(vec![found("s1")], Usage::default());
+    let message_id = log.response_id();
+    log.entry(Entry::Decision(Decision::Retracted { message_id, reason: "broke".into() }));
+    assert_eq!(kinds(&log), kinds(&paused));
+}
+
+#[test]
+fn q14_a_search_without_a_result_is_left_out_once_somebody_else_speaks() {
+    let mut log = Log::started();
+    let said = vec![Block::text("I look."), searching("s1"), found("s1"), searching("s2")];
+    log.user("go").answer(said, Usage::default());
+    log.body();
+    log.user("stop");
+    assert_eq!(kinds(&log)[1], ["text", "server_tool_use", "web_search_tool_result"]);
+    assert_eq!(log.fold().count(), {
+        let mut other = Log::started();
+        let said = vec![Block::text("I look."), searching("s1"), found("s1")];
+        other.user("go").answer(said, Usage::default()).user("stop");
+        other.fold().count()
+    });
+    // Nothing else was said: no empty message is left.
+    let mut alone = Log::started();
+    alone.user("go").answer(vec![searching("s1")], Usage::default()).user("stop");
+    assert_eq!(kinds(&alone).iter().flatten().collect::<Vec<_>>(), ["text", "text"]);
 }

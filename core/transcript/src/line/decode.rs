@@ -196,6 +196,9 @@ fn usage(value: &Value) -> Usage {
         cache_write_5m: five.saturating_add(unnamed),
         cache_write_1h: hour,
         output: count(value, "output_tokens"),
+        web_searches: value
+            .get("server_tool_use")
+            .map_or(0, |searched| count(searched, "web_search_requests")),
     }
 }
 

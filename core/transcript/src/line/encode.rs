@@ -170,7 +170,7 @@ fn put_assistant(line: &mut Map<String, Value>, entry: &AssistantEntry) {
 }
 
 fn usage_value(usage: &Usage) -> Value {
-    json!({
+    let mut value = json!({
         "input_tokens": usage.input,
         "cache_creation_input_tokens": usage.cache_write_5m.saturating_add(usage.cache_write_1h),
         "cache_read_input_tokens": usage.cache_read,
@@ -179,7 +179,12 @@ fn usage_value(usage: &Usage) -> Value {
             "ephemeral_1h_input_tokens": usage.cache_write_1h,
         },
         "output_tokens": usage.output,
-    })
+    });
+    if let (1.., Value::Object(map)) = (usage.web_searches, &mut value) {
+        let searched = json!({"web_search_requests": usage.web_searches});
+        map.insert("server_tool_use".into(), searched);
+    }
+    value
 }
 
 /// The kind and the data beside it; data that would not come back from there

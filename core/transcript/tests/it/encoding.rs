@@ -53,7 +53,14 @@ fn c3_a_response_is_written_one_block_a_line() {
         model: "some-model".into(),
         index: 1,
         block: Block::text("hello"),
-        usage: Usage { input: 1, cache_read: 2, cache_write_5m: 3, cache_write_1h: 4, output: 5 },
+        usage: Usage {
+            input: 1,
+            cache_read: 2,
+            cache_write_5m: 3,
+            cache_write_1h: 4,
+            output: 5,
+            web_searches: 6,
+        },
         stop_reason: Some("end_turn".into()),
     });
     insta::assert_snapshot!(encode(&record(entry), &envelope()));

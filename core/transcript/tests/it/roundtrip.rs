@@ -55,12 +55,13 @@ fn block() -> impl Strategy<Value = Block> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 5]>().prop_map(|[input, cache_read, five, hour, output]| Usage {
+    any::<[u64; 6]>().prop_map(|[input, cache_read, five, hour, output, searches]| Usage {
         input,
         cache_read,
         cache_write_5m: five,
         cache_write_1h: hour,
         output,
+        web_searches: searches,
     })
 }
 

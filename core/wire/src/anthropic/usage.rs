@@ -16,6 +16,7 @@ pub struct UsageTally {
     cache_write: u64,
     split: Option<(u64, u64)>,
     output: u64,
+    web_searches: u64,
 }
 
 impl UsageTally {
@@ -23,7 +24,15 @@ impl UsageTally {
     /// cache writes that the server does not split are counted there.
     #[must_use]
     pub fn new(ttl: CacheTtl) -> Self {
-        Self { ttl, input: 0, cache_read: 0, cache_write: 0, split: None, output: 0 }
+        Self {
+            ttl,
+            input: 0,
+            cache_read: 0,
+            cache_write: 0,
+            split: None,
+            output: 0,
+            web_searches: 0,
+        }
     }
 
     /// Takes a `usage` object; anything that is not a count is passed over.
@@ -31,6 +40,8 @@ impl UsageTally {
         self.input = count(usage, "input_tokens").unwrap_or(self.input);
         self.cache_read = count(usage, "cache_read_input_tokens").unwrap_or(self.cache_read);
         self.output = count(usage, "output_tokens").unwrap_or(self.output);
+        let searches = usage.get("server_tool_use").and_then(|of| count(of, "web_search_requests"));
+        self.web_searches = searches.unwrap_or(self.web_searches);
         let split = usage.get("cache_creation").filter(|split| split.is_object());
         if let Some(split) = split {
             let part = |key: &str| count(split, key).unwrap_or(0);
@@ -51,6 +62,7 @@ impl UsageTally {
             cache_write_5m: five,
             cache_write_1h: hour,
             output: self.output,
+            web_searches: self.web_searches,
         }
     }
 
@@ -81,13 +93,15 @@ mod tests {
             "cache_read_input_tokens": 50, "output_tokens": 1,
             "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200}}));
         tally.merge(&json!({"input_tokens": 3, "cache_creation_input_tokens": 300,
-            "cache_read_input_tokens": null, "output_tokens": 40}));
+            "cache_read_input_tokens": null, "output_tokens": 40,
+            "server_tool_use": {"web_search_requests": 2}}));
         let expected = Usage {
             input: 3,
             cache_read: 50,
             cache_write_5m: 100,
             cache_write_1h: 200,
             output: 40,
+            web_searches: 2,
         };
         assert_eq!(tally.usage(), expected);
     }

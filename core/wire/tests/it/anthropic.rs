@@ -102,8 +102,14 @@ fn q8_a_stream_becomes_whole_blocks() {
 #[test]
 fn t6_usage_is_cumulative_and_keeps_the_split() {
     let (events, _) = run(sample().as_bytes());
-    let expected =
-        Usage { input: 10, cache_read: 5, cache_write_5m: 10, cache_write_1h: 20, output: 42 };
+    let expected = Usage {
+        input: 10,
+        cache_read: 5,
+        cache_write_5m: 10,
+        cache_write_1h: 20,
+        output: 42,
+        ..Usage::default()
+    };
     assert_eq!(
         events.last(),
         Some(&ModelEvent::Finished { stop_reason: "tool_use".into(), usage: expected })

@@ -1,0 +1,105 @@
+//! What the session of an agent is given: configuration, model, servers, and
+//! its place among the others.
+
+use super::build::{Plan, source};
+use super::chosen::ChosenServers;
+use super::{Crew, Parent};
+use crate::config::Config;
+use crate::fork::{Start, Thread};
+use crate::hooking::ENV_FILE;
+use crate::session::Session;
+use crate::world::World;
+use mnemon_kernel::ports::{Confinement, Servers};
+use mnemon_kernel::{Flag, ModelId, SessionId};
+use mnemon_mail::{Definition, Running};
+use std::sync::Arc;
+
+/// What an agent works on besides the conversation.
+const NOT_FOR_AGENTS: &[Flag] =
+    &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
+
+/// The servers that a kind may use.
+pub(super) fn servers_of(kind: &Definition, world: &World) -> Option<Arc<dyn Servers>> {
+    let all = world.servers.clone()?;
+    match &kind.servers {
+        None => Some(all),
+        Some(named) => Some(Arc::new(ChosenServers { all, named: named.clone() })),
+    }
+}
+
+/// The parent's configuration without what only a conversation does.
+pub(super) fn config_of(parent: &Config, requests: Option<u32>) -> Config {
+    let mut config = parent.clone();
+    let limits = &config.limits.agents;
+    config.max_turns = Some(requests.unwrap_or(limits.requests).min(limits.requests));
+    for flag in NOT_FOR_AGENTS {
+        config.flags.set(*flag, false);
+    }
+    config
+}
+
+/// The model that a definition names: an id, or a family such as `haiku`.
+pub(super) fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
+    let Some(named) = named else { return parent.clone() };
+    if named.contains(['-', '/', '.']) {
+        return ModelId::new(named);
+    }
+    if config.small_model.as_str().contains(named) {
+        return config.small_model.clone();
+    }
+    let family = format!("-{named}-");
+    let known = config.table.iter().map(|(id, _)| id).filter(|id| id.contains(&family));
+    let newest = known.filter(|id| parent.as_str().split('-').next() == id.split('-').next()).max();
+    newest.map_or_else(|| parent.clone(), ModelId::new)
+}
+
+impl Session {
+    /// Makes a new session an agent's: its log names its parent, and letters
+    /// reach it.
+    pub(super) fn become_agent(
+        &mut self,
+        parent: &SessionId,
+        plan: &Plan<'_>,
+        crew: Crew,
+        start: Start,
+    ) {
+        self.thread = Thread::Agent { source: source(plan), start };
+        self.envelope.session = parent.clone();
+        self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
+        let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
+        if let Some(context) = Arc::get_mut(&mut self.context) {
+            context.crew = Some(crew.clone());
+            context.env_file = env_file;
+            context.history = crew.agents.seat().history.for_agent(plan.isolation);
+        }
+        self.crew = crew;
+    }
+
+    /// Takes over the conversation of a parent: what was said, read and decided.
+    pub(super) fn take_over(&mut self, fold: mnemon_prefix::Fold, parent: &Parent) {
+        self.fold = fold;
+        self.last.clone_from(&parent.last);
+        self.attached = parent.attached.clone();
+        self.detector = parent.detector.clone();
+        self.permit = parent.permit.clone();
+        let mut context = parent.context.cloned_for(self.world.clone());
+        context.crew = Some(self.crew.clone());
+        context.history.clone_from(&self.context.history);
+        self.context = Arc::new(context);
+    }
+
+    /// Commands of an agent that nobody watches write where it works and
+    /// nowhere else, and reach no network (S8).
+    pub(super) fn confine(&mut self, running: Running) {
+        let confinement = match running {
+            Running::Foreground => self.config.confinement.clone(),
+            Running::Background => {
+                let rooms = self.config.roots.iter().chain(&self.config.writable);
+                Confinement::Sandbox { writable: rooms.cloned().collect() }
+            }
+        };
+        if let Some(context) = Arc::get_mut(&mut self.context) {
+            context.confinement = confinement;
+        }
+    }
+}

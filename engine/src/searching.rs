@@ -1,0 +1,44 @@
+//! Searching the web by a tool of the provider's (Q14).
+//!
+//! The provider runs the search while it answers, so nobody can be asked about
+//! one call: the tool is in the list or it is not. It is there where the
+//! provider offers it and no rule denies `WebSearch` or wants to be asked
+//! about it. What it finds comes as blocks of the answer, which go back as
+//! they came; for memories it counts as said by strangers (L5.26).
+
+use crate::session::Session;
+use crate::tools::Access;
+use mnemon_kernel::Prelude;
+use mnemon_kernel::record::Dialect;
+use serde_json::{Value, json};
+
+/// What rules and definitions of agents call it.
+pub(crate) const WEB_SEARCH: &str = "WebSearch";
+
+/// What the provider calls it.
+const SERVER_NAME: &str = "web_search";
+
+/// The form of the tool that every current model takes.
+const SERVER_TYPE: &str = "web_search_20250305";
+
+impl Session {
+    /// The tool as a request declares it; none where it is not to be had.
+    pub(crate) fn web_search(&self) -> Option<Value> {
+        let offered = self.config.offers.web_search
+            && self.world.model.dialect() == Dialect::Anthropic
+            && !self.permit.holds_back(WEB_SEARCH, &Access::Nothing);
+        let most = self.config.limits.web_search_uses;
+        offered.then(|| json!({"type": SERVER_TYPE, "name": SERVER_NAME, "max_uses": most}))
+    }
+
+    /// A prelude without the tool, where it has one that is no longer allowed.
+    pub(crate) fn without_search(&self, prelude: &Prelude) -> Option<Prelude> {
+        let is_search = |tool: &Value| tool.get("type").is_some_and(|kind| kind == SERVER_TYPE);
+        let unwanted = prelude.tools.iter().any(is_search) && self.web_search().is_none();
+        unwanted.then(|| {
+            let mut kept = prelude.clone();
+            kept.tools.retain(|tool| !is_search(tool));
+            kept
+        })
+    }
+}
