@@ -19,7 +19,7 @@ use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
-use mnemon_settings::{Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
+use mnemon_settings::{Broken, Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
 use mnemon_web::WebReader;
 use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -61,6 +61,7 @@ pub struct Builder {
     delegation: Delegation,
     agents: Vec<Definition>,
     setups: Wanted,
+    broken: Broken,
 }
 
 /// Whether something is brought in.
@@ -97,6 +98,7 @@ impl Builder {
             delegation: Delegation::AsNeeded,
             agents: Vec::new(),
             setups: Wanted::Yes,
+            broken: Broken::Refused,
         }
     }
 
@@ -229,6 +231,14 @@ impl Builder {
     #[must_use]
     pub fn without_setups(mut self) -> Self {
         self.setups = Wanted::No;
+        self
+    }
+
+    /// Passes over settings files of a repository that are broken, with a line
+    /// in the log: for what runs inside of another agent, which may take them.
+    #[must_use]
+    pub fn passing_over_broken_settings(mut self) -> Self {
+        self.broken = Broken::PassedOver;
         self
     }
 

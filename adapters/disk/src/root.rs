@@ -19,8 +19,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+mod held;
 mod listing;
 
+pub use held::HeldFile;
 pub use listing::{Entry, EntryKind};
 
 /// How the names of unfinished files start; lists leave them out.

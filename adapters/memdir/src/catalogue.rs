@@ -119,20 +119,28 @@ pub struct Catalogue {
     dir: PathBuf,
     /// By path.
     cards: Vec<Card>,
+    kept: Kept,
+}
+
+/// Whether there may be cards in a file that was not read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    Unread,
+    Read,
 }
 
 impl Catalogue {
-    /// The cards that are kept beside a store; none yet where there are none.
+    /// The cards that are kept beside a store. They are read by the first
+    /// [`refresh`](Self::refresh), while it lists the files.
     #[must_use]
     pub fn open(dir: &Path) -> Self {
-        let cards = kept::read(dir).unwrap_or_default();
-        Self { dir: dir.to_owned(), cards }
+        Self { dir: dir.to_owned(), cards: Vec::new(), kept: Kept::Unread }
     }
 
     /// No cards: for a directory that is no store of ours.
     #[must_use]
     pub fn empty(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), cards: Vec::new() }
+        Self { dir: dir.to_owned(), cards: Vec::new(), kept: Kept::Read }
     }
 
     /// The cards, by path.
@@ -147,7 +155,7 @@ impl Catalogue {
     /// # Errors
     /// If the directory cannot be listed. A file that cannot be read has no card.
     pub fn refresh(&mut self) -> io::Result<usize> {
-        let listed = look(&shelf::list(&self.dir)?);
+        let listed = self.look_and_read()?;
         let mut old = std::mem::take(&mut self.cards).into_iter().peekable();
         let mut fresh = Vec::new();
         for (path, mark) in listed {
@@ -170,6 +178,21 @@ impl Catalogue {
             self.cards.sort_by(|a, b| a.path.cmp(&b.path));
         }
         Ok(read)
+    }
+
+    /// Looks at every file. Cards that are kept are read meanwhile.
+    fn look_and_read(&mut self) -> io::Result<Vec<(String, Mark)>> {
+        if std::mem::replace(&mut self.kept, Kept::Read) == Kept::Read {
+            return Ok(look(shelf::list(&self.dir)?));
+        }
+        let dir = self.dir.as_path();
+        let (cards, listed) = std::thread::scope(|scope| {
+            let cards = scope.spawn(|| kept::read(dir));
+            let listed = shelf::list(dir).map(look);
+            (cards.join().ok().flatten(), listed)
+        });
+        self.cards = cards.unwrap_or_default();
+        listed
     }
 
     /// Writes the cards beside the store, if that is worth it after so many
@@ -223,15 +246,19 @@ fn card(dir: &Path, path: &str, mark: Mark, counter: &mut Counter) -> Option<Car
     })
 }
 
-/// The marks of files. One that is gone since it was listed is left out.
-fn look(files: &[(String, DirEntry)]) -> Vec<(String, Mark)> {
-    let mut found = share_out(files, |part| {
-        let mark = |(path, entry): &(String, DirEntry)| {
-            Some((path.clone(), Mark::of(&entry.metadata().ok()?)))
-        };
-        part.iter().filter_map(mark).collect()
-    });
-    found.sort_by(|a, b| a.0.cmp(&b.0));
+/// The marks of files, by path. One that is gone since it was listed is left
+/// out.
+fn look(files: Vec<(String, DirEntry)>) -> Vec<(String, Mark)> {
+    let mark = |(_, entry): &(String, DirEntry)| Some(Mark::of(&entry.metadata().ok()?));
+    let mut marks = share_out(&files, |part| part.iter().map(mark).collect());
+    if marks.len() != files.len() {
+        // A thread died, and nobody knows whose marks these are.
+        marks = files.iter().map(mark).collect();
+    }
+    let marked = files.into_iter().zip(marks);
+    let mut found: Vec<(String, Mark)> =
+        marked.filter_map(|((path, _), mark)| Some((path, mark?))).collect();
+    found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     found
 }
 
@@ -297,8 +324,8 @@ mod tests {
         }
         first.keep(41);
         let mut second = Catalogue::open(dir.path());
-        assert_eq!(second.cards(), first.cards());
         assert_eq!(second.refresh().unwrap(), 0, "nothing differs");
+        assert_eq!(second.cards(), first.cards());
         assert_eq!(found(&second, "deploy on Friday"), ["deploy.md"]);
 
         write(dir.path(), "deploy.md", &memory("when we deploy", "Thursdays, mostly"));
@@ -332,14 +359,15 @@ mod tests {
         catalogue.keep(1);
         let file = dir.path().join(OWN_DIR).join("recall.bin");
         let whole = std::fs::read(&file).unwrap();
-        assert_eq!(Catalogue::open(dir.path()).cards().len(), 1);
+        let kept = || kept::read(dir.path()).unwrap_or_default();
+        assert_eq!(kept().len(), 1);
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             std::fs::write(&file, &bytes).unwrap();
-            assert!(Catalogue::open(dir.path()).cards().is_empty(), "byte {at}");
+            assert!(kept().is_empty(), "byte {at}");
             std::fs::write(&file, &whole[..at]).unwrap();
-            assert!(Catalogue::open(dir.path()).cards().is_empty(), "cut at {at}");
+            assert!(kept().is_empty(), "cut at {at}");
         }
         let mut again = Catalogue::open(dir.path());
         assert_eq!(again.refresh().unwrap(), 1);

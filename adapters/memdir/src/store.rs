@@ -5,6 +5,7 @@
 //! changed from outside. Reading takes no lock; every change holds one that
 //! all processes share.
 
+mod apply;
 mod change;
 mod commit;
 mod history;

@@ -36,6 +36,6 @@ pub use live::{LiveFlags, PollerHandle, Source, spawn_poller};
 pub use merge::Layer;
 pub use origin::Origin;
 pub use refuse::{Refused, Tracked};
-pub use resolved::{Inputs, Resolved, Row, load};
+pub use resolved::{Broken, Inputs, Resolved, Row, load};
 pub use source::Extra;
 pub use trust::Trust;

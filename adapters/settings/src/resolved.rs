@@ -8,7 +8,7 @@ use crate::merge::{Layer, Merged, merge};
 use crate::origin::{Origin, dotted, segments};
 use crate::refuse::{self, Judge, Refused, Tracked};
 use crate::schema;
-use crate::source::{Document, Extra};
+use crate::source::{Document, Extra, read_capped};
 use crate::trust::Trust;
 use mnemon_kernel::Settings;
 use mnemon_kernel::settings::PermissionMode;
@@ -36,6 +36,20 @@ pub struct Inputs<'a> {
     pub flags: &'a [Layer],
     /// The managed settings: [`layout::Platform::managed_settings`].
     pub managed: &'a Path,
+    /// What becomes of a repository's file that is broken.
+    pub broken: Broken,
+}
+
+/// What becomes of a repository's settings file that is broken, by comments for
+/// example, which other programs take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Broken {
+    /// It is an error.
+    #[default]
+    Refused,
+    /// It is passed over, with a line in the log: who runs inside of another
+    /// program must not fail by that program's files (X1).
+    PassedOver,
 }
 
 /// Settings with the origin of every value.
@@ -70,14 +84,15 @@ pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
     // The repository may be the home directory itself, with the home at
     // `~/.claude`: then this file was read just now, and is the person's own.
     if !same_file(&home, &project) {
-        reading.file(&project, Origin::Project(project.clone()), Whose::Repository)?;
+        let origin = Origin::Project(project.clone());
+        reading.of_repository(&project, origin, Whose::Repository, inputs.broken)?;
     }
     let local = layout::local_settings(inputs.repo);
     let whose = match inputs.local_is_tracked {
         Tracked::Yes => Whose::Repository,
         Tracked::No => Whose::Own,
     };
-    reading.file(&local, Origin::Local(local.clone()), whose)?;
+    reading.of_repository(&local, Origin::Local(local.clone()), whose, inputs.broken)?;
     match inputs.extra {
         Some(Extra::File(path)) => {
             let document = Document::read(path)?.ok_or_else(|| Error::Unreadable {
@@ -111,6 +126,16 @@ fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
+/// Whether a file that cannot be parsed seems to switch memories off.
+fn says_no_memory(path: &Path) -> bool {
+    let bytes = read_capped(path).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.split("\"autoMemoryEnabled\"").skip(1).any(|rest| {
+        let value = rest.trim_start().strip_prefix(':').unwrap_or_default();
+        value.trim_start().starts_with("false")
+    })
+}
+
 fn check_flag(layer: &Layer) -> Result<(), Error> {
     match check::check(&layer.value) {
         Ok(_) => Ok(()),
@@ -140,6 +165,28 @@ impl Reading<'_> {
         match Document::read(path)? {
             Some(document) => self.document(document, origin, whose),
             None => Ok(()),
+        }
+    }
+
+    /// A file that lies in the repository. Of one that is passed over, the word
+    /// that nothing is to be remembered still counts.
+    fn of_repository(
+        &mut self,
+        path: &Path,
+        origin: Origin,
+        whose: Whose,
+        broken: Broken,
+    ) -> Result<(), Error> {
+        match self.file(path, origin.clone(), whose) {
+            Err(error) if broken == Broken::PassedOver => {
+                tracing::warn!(%error, "a settings file is passed over");
+                if says_no_memory(path) {
+                    let value = serde_json::json!({ "autoMemoryEnabled": false });
+                    self.layers.push(Layer { origin, value });
+                }
+                Ok(())
+            }
+            other => other,
         }
     }
 

@@ -93,6 +93,7 @@ fn answer(ground: &Ground, said: &Said) -> Result<(), String> {
 fn beside(ground: &Ground, cwd: &Path) -> Result<Option<Beside>, String> {
     let builder =
         Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+    let builder = builder.passing_over_broken_settings();
     builder.beside().map_err(|error| error.to_string())
 }
 

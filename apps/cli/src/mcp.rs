@@ -19,7 +19,7 @@ pub(crate) async fn run(ground: &Ground, args: &McpArgs, presenter: &Presenter) 
     let (variables, user_home) = (ground.variables.clone(), ground.user_home.clone());
     let open: Open = Arc::new(move |root: &Path| {
         let builder = Agent::builder(root).environment(variables.clone(), user_home.clone());
-        builder.beside().map_err(|error| error.to_string())
+        builder.passing_over_broken_settings().beside().map_err(|error| error.to_string())
     });
     let Some(port) = args.http else { return Ok(serve_stdio(Server::new(open, cwd)).await?) };
     let listening = serve_http(move || Server::new(Arc::clone(&open), cwd.clone()), port).await?;

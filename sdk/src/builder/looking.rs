@@ -100,6 +100,7 @@ impl Builder {
             variables: &self.variables,
             flags: &self.flags,
             managed: self.managed.as_deref().unwrap_or(&platform),
+            broken: self.broken,
         })?)
     }
 }

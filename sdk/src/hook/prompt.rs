@@ -5,7 +5,7 @@ use super::notes::{Note, Notes};
 use super::reply::{Reply, units};
 use crate::beside::Beside;
 use crate::error::Error;
-use crate::memory_dirs::recall;
+use crate::memory_dirs::Recaller;
 use jiff::Timestamp;
 use mnemon_foreign::without_hooks;
 use mnemon_kernel::{Flag, UserOrigin};
@@ -33,7 +33,7 @@ impl Beside {
         {
             return Ok(Reply::nothing());
         }
-        let found = recall(&self.memories, prompt, now)?;
+        let found = Recaller::new(&self.memories).worth_showing(prompt, now)?;
         let mut context = String::new();
         for hit in found.hits {
             let Some(attachment) = hit.injected else { continue };

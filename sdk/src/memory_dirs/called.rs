@@ -62,6 +62,13 @@ pub struct Recaller {
     shelves: Vec<(Option<Scope>, PathBuf, Catalogue)>,
 }
 
+/// Which hits are told of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    All,
+    WorthShowing,
+}
+
 impl Recaller {
     /// For the memories of a working directory: the project's, the person's own
     /// and the team's.
@@ -89,6 +96,21 @@ impl Recaller {
     /// # Errors
     /// If a directory cannot be listed.
     pub fn recall(&mut self, query: &str, now: Timestamp) -> Result<Recall, Error> {
+        self.refresh()?;
+        Ok(self.pick(query, now, Wanted::All))
+    }
+
+    /// The same, but only what is good enough to be shown: telling of thousands
+    /// of others takes longer than finding them.
+    ///
+    /// # Errors
+    /// If a directory cannot be listed.
+    pub fn worth_showing(&mut self, query: &str, now: Timestamp) -> Result<Recall, Error> {
+        self.refresh()?;
+        Ok(self.pick(query, now, Wanted::WorthShowing))
+    }
+
+    fn refresh(&mut self) -> Result<(), Error> {
         for (_, dir, catalogue) in &mut self.shelves {
             let read = catalogue.refresh().map_err(|error| Error::Directory {
                 path: dir.clone(),
@@ -96,10 +118,10 @@ impl Recaller {
             })?;
             catalogue.keep(read);
         }
-        Ok(self.pick(query, now))
+        Ok(())
     }
 
-    fn pick(&self, query: &str, now: Timestamp) -> Recall {
+    fn pick(&self, query: &str, now: Timestamp, wanted: Wanted) -> Recall {
         let mut cards: Vec<&Card> = Vec::new();
         let mut from = Vec::new();
         for (scope, dir, catalogue) in &self.shelves {
@@ -111,7 +133,8 @@ impl Recaller {
         let ranking = rank_cards(query, &cards, |_| 0, now);
         let most = self.memories.limits().selected;
         let good: BTreeSet<usize> = ranking.worth_injecting(most).map(|hit| hit.index).collect();
-        let hits = ranking.hits.iter().filter_map(|hit| {
+        let is_wanted = |index| wanted == Wanted::All || good.contains(&index);
+        let hits = ranking.hits.iter().filter(|hit| is_wanted(hit.index)).filter_map(|hit| {
             let card = cards.get(hit.index)?;
             let (scope, dir) = from.get(hit.index)?;
             let file = dir.join(&card.path);

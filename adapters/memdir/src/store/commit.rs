@@ -10,10 +10,7 @@ use super::steps::Step;
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, Change, ContentId, Entry, EntryId, Known, Seen};
-use crate::path::is_index_name;
 use mnemon_disk::{EntryKind, Lock};
-use mnemon_memfile::Index;
-use mnemon_memfile::index::is_sub_index;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -72,23 +69,6 @@ impl From<Action> for What {
     fn from(action: Action) -> Self {
         Self { action, undoes: Vec::new() }
     }
-}
-
-/// An index that somebody else wrote, with what we did to the one before it.
-fn merged(path: &str, before: &[u8], after: &[u8], now: &[u8]) -> Option<String> {
-    let [before, after, now] = [before, after, now].map(|bytes| std::str::from_utf8(bytes).ok());
-    let (before, after, now) = (before?, after?, now?);
-    if !is_index_name(path) && !is_sub_index(after) {
-        return None;
-    }
-    let (old, new, mut both) = (Index::parse(before), Index::parse(after), Index::parse(now));
-    for pointer in new.pointers().filter(|new| !old.pointers().any(|old| old == *new)) {
-        both.set(pointer);
-    }
-    for pointer in old.pointers().filter(|old| !new.points_to(&old.target)) {
-        both.remove(&pointer.target);
-    }
-    Some(both.to_string())
 }
 
 impl Store {
@@ -189,37 +169,6 @@ impl Store {
         Ok(self.own()?.remove(Path::new(INTENT))?)
     }
 
-    fn apply(&self, change: &Change) -> Result<(), Error> {
-        if self.state(&change.path)?.content == change.after {
-            return Ok(());
-        }
-        let path = Path::new(&change.path);
-        self.step(match &change.after {
-            Some(_) => Step::Write(&change.path),
-            None => Step::Remove(&change.path),
-        })?;
-        // Looked at as late as can be: others write here without asking.
-        let now = self.state(&change.path)?;
-        let Some(after) = &change.after else {
-            let is_ours = now.content == change.before;
-            return if is_ours { Ok(self.root.remove(path)?) } else { Ok(()) };
-        };
-        // Kept before the intent was written; if it is lost all the same,
-        // the file stays as it was.
-        let Some(bytes) = self.blobs()?.get(after)? else { return Ok(()) };
-        if now.content == change.before {
-            return Ok(self.root.write(path, &bytes)?);
-        }
-        // Somebody wrote it in between. A memory is left to them; of an index
-        // both keep their lines (X5).
-        let before = change.before.as_ref().map(|before| self.blobs()?.get(before)).transpose()?;
-        let [before, now] = [before.flatten(), now.bytes].map(Option::unwrap_or_default);
-        match merged(&change.path, &before, &bytes, &now) {
-            Some(both) => Ok(self.root.write(path, both.as_bytes())?),
-            None => Ok(()),
-        }
-    }
-
     /// What is known of a file after a change. If somebody changed it since,
     /// its size or time tells the next look.
     fn seen(&self, change: &Change) -> Result<Seen, Error> {
@@ -252,7 +201,7 @@ impl Store {
         }
     }
 
-    fn step(&self, step: Step<'_>) -> Result<(), Error> {
+    pub(super) fn step(&self, step: Step<'_>) -> Result<(), Error> {
         if self.options.steps.before(step).is_break() {
             return Err(Error::Interrupted);
         }

@@ -15,6 +15,8 @@ pub enum Step<'a> {
     Write(&'a str),
     /// A file is removed.
     Remove(&'a str),
+    /// What was replaced or removed is looked at once more.
+    LookBack(&'a str),
     /// The entry is appended to the history.
     Record,
     /// What the files hold now is noted.

@@ -3,13 +3,14 @@
 //! ours are at any of their steps. Neither loses a line to the other.
 
 use crate::{at, by, index, memory, open, path, save_at};
-use mnemon_memdir::store::{Expect, OnConflict, Place, Save, Step, Steps};
-use mnemon_memdir::{Author, By, Options, Store};
+use mnemon_memdir::store::{Expect, OnConflict, Place, Replacement, Save, Step, Steps};
+use mnemon_memdir::{Author, By, ContentId, Error, Options, Store};
 use std::fs;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Writes one memory as Claude Code does: the file, then the whole index with
 /// one more line.
@@ -45,6 +46,7 @@ fn rounds(count: usize) {
     let dir = tempfile::tempdir().unwrap();
     let mut ours: Vec<String> = Vec::new();
     let mut written = 0;
+    let mut dreams = 0;
     for round in 0..count {
         let steps = Arc::new(Intruder {
             dir: dir.path().to_owned(),
@@ -55,7 +57,8 @@ fn rounds(count: usize) {
         let seconds = i64::try_from(round).unwrap();
         let store = Store::open_with(dir.path(), options, at(seconds)).unwrap();
         let name = format!("ours-{round}");
-        match round % 5 {
+        match round % 7 {
+            5 => dreams += dreams_once(&store, dir.path(), &ours[ours.len() / 3], round),
             // A memory of ours that is changed, forgotten and brought back.
             3 => {
                 let old = path(&format!("{}.md", ours[0]));
@@ -84,17 +87,46 @@ fn rounds(count: usize) {
         }
         written = round + 1;
     }
-    let store = open(dir.path());
-    let index = index(dir.path());
+    assert!(dreams * 20 >= count, "{dreams} dreams of {count} rounds");
+    check_all_there(dir.path(), &ours, written);
+}
+
+/// A dream rewrites a memory and the index together, or is thrown away.
+fn dreams_once(store: &Store, dir: &Path, name: &str, round: usize) -> usize {
+    let name = format!("{name}.md");
+    let old = store.read(&path(&name)).unwrap();
+    let index = index(dir);
+    let files = [
+        Replacement {
+            path: name,
+            expect: Some(old.content.as_str().to_owned()),
+            text: Some(format!("{}\nDreamt in {round}.\n", old.text)),
+        },
+        Replacement {
+            path: "MEMORY.md".into(),
+            expect: Some(ContentId::of(index.as_bytes()).as_str().to_owned()),
+            text: Some(index.replace("Body", "Text")),
+        },
+    ];
+    match store.swap(&files, &by()) {
+        Ok(_) => 1,
+        Err(Error::Changed { .. }) => 0,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn check_all_there(dir: &Path, ours: &[String], written: usize) {
+    let store = open(dir);
+    let index = index(dir);
     for number in 0..written {
         let line = format!("- [Claude {number}](claude-{number}.md) — seen by Claude, {number}");
-        assert!(index.contains(&line) || is_in_sub_index(dir.path(), &line), "{number}: {index}");
-        let text = fs::read_to_string(dir.path().join(format!("claude-{number}.md"))).unwrap();
+        assert!(index.contains(&line) || is_in_sub_index(dir, &line), "{number}: {index}");
+        let text = fs::read_to_string(dir.join(format!("claude-{number}.md"))).unwrap();
         assert!(text.contains("originSessionId: 0192f0c1"), "its own frontmatter stays");
     }
-    for name in &ours {
+    for name in ours {
         let target = format!("({name}.md)");
-        assert!(index.contains(&target) || is_in_sub_index(dir.path(), &target), "{name}: {index}");
+        assert!(index.contains(&target) || is_in_sub_index(dir, &target), "{name}: {index}");
         assert!(store.read(&path(&format!("{name}.md"))).is_ok(), "{name}");
     }
     let log = store.log(None, usize::MAX).unwrap();
@@ -103,6 +135,71 @@ fn rounds(count: usize) {
     for number in 0..written {
         assert!(foreign(&format!("claude-{number}.md")), "{number} is journaled as foreign");
     }
+}
+
+/// Somebody who opened a file before it was replaced, and writes into it after.
+#[derive(Debug)]
+struct Latecomer {
+    dir: PathBuf,
+    name: &'static str,
+    opened: Mutex<Option<fs::File>>,
+    adds: &'static str,
+}
+
+impl Steps for Latecomer {
+    fn before(&self, step: Step<'_>) -> ControlFlow<()> {
+        let mut opened = self.opened.lock().unwrap();
+        match step {
+            Step::Write(path) | Step::Remove(path) if path == self.name => {
+                let file = fs::File::options().append(true).open(self.dir.join(path));
+                *opened = file.ok();
+            }
+            Step::LookBack(path) if path == self.name => {
+                if let Some(mut file) = opened.take() {
+                    file.write_all(self.adds.as_bytes()).unwrap();
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn with_latecomer(dir: &Path, name: &'static str, adds: &'static str) -> Store {
+    let dir = dir.to_owned();
+    let late = Latecomer { dir: dir.clone(), name, opened: Mutex::default(), adds };
+    let options = Options { steps: Arc::new(late), ..Options::default() };
+    Store::open_with(&dir, options, at(5)).unwrap()
+}
+
+#[test]
+fn x5_a_line_that_is_written_while_the_index_is_replaced_is_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    save_at(&open(dir.path()), "first", "Body.");
+    let line = "- [Late](late.md) — written late\n";
+    let store = with_latecomer(dir.path(), "MEMORY.md", line);
+    save_at(&store, "second", "Body.");
+    let text = index(dir.path());
+    for part in ["(first.md)", "(second.md)", line] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn x5_a_memory_that_is_written_while_it_is_replaced_or_removed_is_theirs() {
+    let dir = tempfile::tempdir().unwrap();
+    save_at(&open(dir.path()), "first", "Body.");
+    let store = with_latecomer(dir.path(), "first.md", "Theirs.\n");
+    let text = memory("first", "Ours.");
+    let place = Place::At(path("first.md"));
+    let save = Save { place, text: &text, expect: Expect::Anything, line: None };
+    store.save(&save, &by()).unwrap();
+    let there = || fs::read_to_string(dir.path().join("first.md")).unwrap();
+    assert!(there().contains("Body.") && there().contains("Theirs."), "{}", there());
+    store.forget(&path("first.md"), &by()).unwrap();
+    assert_eq!(there().matches("Theirs.").count(), 2, "{}", there());
+    let log = open(dir.path()).log(None, usize::MAX).unwrap();
+    assert_eq!(log[0].author, Author::Foreign, "what they wrote is taken up");
 }
 
 fn is_in_sub_index(dir: &Path, line: &str) -> bool {

@@ -257,6 +257,7 @@ mod tests {
             variables: &crate::environment::Variables::new(),
             flags: &[],
             managed: &dir.path().join("managed.json"),
+            broken: crate::Broken::Refused,
         });
         let live = LiveFlags::new(resolved.unwrap());
         let source = Source::File(dir.path().join("flags.json"));

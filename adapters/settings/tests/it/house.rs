@@ -1,7 +1,7 @@
 //! A home, a repository and an administrator in a temporary directory.
 
 use mnemon_settings::environment::Variables;
-use mnemon_settings::{Error, Extra, Home, Inputs, Layer, Resolved, Tracked, load};
+use mnemon_settings::{Broken, Error, Extra, Home, Inputs, Layer, Resolved, Tracked, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -12,6 +12,7 @@ pub(crate) struct House {
     pub(crate) extra: Option<Extra>,
     pub(crate) variables: Variables,
     pub(crate) flags: Vec<Layer>,
+    pub(crate) broken: Broken,
 }
 
 impl House {
@@ -25,6 +26,7 @@ impl House {
             extra: None,
             variables: Variables::new(),
             flags: Vec::new(),
+            broken: Broken::Refused,
         }
     }
 
@@ -76,6 +78,7 @@ impl House {
             variables: &self.variables,
             flags: &self.flags,
             managed: &self.path("managed.json"),
+            broken: self.broken,
         })
     }
 }

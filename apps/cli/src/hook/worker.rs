@@ -106,6 +106,7 @@ fn review(
             Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
         // Nothing of the repository acts or speaks here.
         let builder = builder.without_setups().without_instructions().entrypoint("hook");
+        let builder = builder.passing_over_broken_settings();
         let agent = Box::pin(builder.build()).await.map_err(|error| error.to_string())?;
         let looked = Box::pin(agent.review_beside(beside, work, at_most)).await;
         agent.shutdown().await;

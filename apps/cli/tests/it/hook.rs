@@ -311,6 +311,26 @@ fn x1_broken_settings_and_closed_directories_do_not_break_the_host() {
 }
 
 #[test]
+fn x1_c4_settings_of_a_repository_with_comments_do_not_stop_hooks() {
+    let desk = Desk::offline();
+    add(&desk, "Deploy day", "deploys of the shop go out on Thursdays", "Support is there.");
+    let settings = "{\n  // the team's\n  \"model\": \"opus\",\n}\n";
+    desk.files.write(".claude/settings.json", settings).unwrap();
+    let prompt = json!({"prompt": "when do deploys of the shop go out?"});
+    let text = context(&hook(&desk, "UserPromptSubmit", &prompt), "UserPromptSubmit");
+    assert!(text.contains("Support is there."), "{text}");
+    assert!(log(&desk).contains("settings.json, line 2, column 3"), "{}", log(&desk));
+    // In a command of ours it is an error with its place.
+    let ran = desk.run(&["memory", "list"]);
+    assert!(ran.code != Some(0) && ran.err.contains("settings.json, line 2, column 3"), "{ran:?}");
+    // Who switches memories off there is heard all the same.
+    let settings = "{\n  // no\n  \"autoMemoryEnabled\" : false,\n}\n";
+    desk.files.write(".claude/settings.local.json", settings).unwrap();
+    let prompt = json!({"prompt": "when do deploys of the shop go out?", "session_id": "new"});
+    assert_eq!(hook(&desk, "UserPromptSubmit", &prompt).ok().out, "");
+}
+
+#[test]
 fn x1_twenty_at_once_lose_nothing() {
     let desk = Desk::offline();
     transcript(&desk, &["Remember that we deploy the shop on Thursdays."]);

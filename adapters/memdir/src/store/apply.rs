@@ -1,0 +1,146 @@
+//! One file of a change takes its new content, though others write here
+//! without asking (X5).
+//!
+//! What a file holds is looked at as late as can be, and a file that was
+//! replaced or removed is looked at once more, through a handle from before:
+//! who wrote into it in between has written into a file without a name. Their
+//! lines of an index are merged with ours, their memory comes back as they left
+//! it; ours is in the history. What is left is a program that opens a file, is
+//! overtaken by us, and writes after that second look: the same that any editor
+//! does to another.
+
+use super::Store;
+use super::commit::State;
+use super::steps::Step;
+use crate::error::Error;
+use crate::journal::{Change, ContentId};
+use crate::path::is_index_name;
+use mnemon_disk::HeldFile;
+use mnemon_memfile::Index;
+use mnemon_memfile::index::is_sub_index;
+use std::path::Path;
+use std::time::Duration;
+
+/// How often a file is looked at or written for one change, where others go on
+/// writing it.
+const TRIES: usize = 4;
+/// How long to wait for somebody who has emptied a file and not yet filled it.
+const PAUSE: Duration = Duration::from_millis(2);
+/// How often.
+const PAUSES: usize = 10;
+
+impl Store {
+    /// Gives a file the content that a change says.
+    pub(super) fn apply(&self, change: &Change) -> Result<(), Error> {
+        if self.state(&change.path)?.content == change.after {
+            return Ok(());
+        }
+        self.step(match &change.after {
+            Some(_) => Step::Write(&change.path),
+            None => Step::Remove(&change.path),
+        })?;
+        let (mut held, now) = self.held_and_seen(&change.path)?;
+        let wanted = match &change.after {
+            None if now.content == change.before => None,
+            None => return Ok(()),
+            Some(after) => {
+                // Kept before the intent was written; if it is lost all the
+                // same, the file stays as it was.
+                let Some(bytes) = self.blobs()?.get(after)? else { return Ok(()) };
+                if now.content == change.before {
+                    Some(bytes)
+                } else {
+                    // Somebody wrote it in between. A memory is left to them;
+                    // of an index both keep their lines.
+                    let before = change.before.as_ref();
+                    let before = before.map(|before| self.blobs()?.get(before)).transpose()?;
+                    let before = before.flatten().unwrap_or_default();
+                    let there = now.bytes.as_deref().unwrap_or_default();
+                    let Some(both) = merged(&change.path, &before, &bytes, there) else {
+                        return Ok(());
+                    };
+                    Some(both)
+                }
+            }
+        };
+        self.replace(&change.path, &mut held, now, wanted)
+    }
+
+    /// Writes or removes a file, and brings back what came too late to be seen.
+    fn replace(
+        &self,
+        path: &str,
+        held: &mut Option<HeldFile>,
+        mut seen: State,
+        mut wanted: Option<Vec<u8>>,
+    ) -> Result<(), Error> {
+        let name = Path::new(path);
+        for _ in 0..TRIES {
+            match &wanted {
+                Some(bytes) => self.root.write(name, bytes)?,
+                None => self.root.remove(name)?,
+            }
+            self.step(Step::LookBack(path))?;
+            let Some(late) = self.late(held.as_mut(), &seen)? else { return Ok(()) };
+            let there = seen.bytes.take().unwrap_or_default();
+            let ours = wanted.take().unwrap_or_default();
+            wanted = Some(merged(path, &there, &ours, &late).unwrap_or(late));
+            (*held, seen) = self.held_and_seen(path)?;
+        }
+        Ok(())
+    }
+
+    /// Holds a file, and says what it holds. Where it is replaced all the time,
+    /// none is held.
+    fn held_and_seen(&self, path: &str) -> Result<(Option<HeldFile>, State), Error> {
+        for _ in 0..TRIES {
+            let mut held = self.root.hold(Path::new(path))?;
+            let seen = self.state(path)?;
+            let same = match (&mut held, &seen.content) {
+                (Some(held), Some(content)) => {
+                    let bytes = held.read(self.options.topic_bytes)?;
+                    bytes.is_some_and(|bytes| ContentId::of(&bytes) == *content)
+                }
+                (None, None) => true,
+                _ => false,
+            };
+            if same {
+                return Ok((held, seen));
+            }
+        }
+        Ok((None, self.state(path)?))
+    }
+
+    /// What a file that lost its name holds, if that is not what was seen.
+    fn late(&self, held: Option<&mut HeldFile>, seen: &State) -> Result<Option<Vec<u8>>, Error> {
+        let (Some(held), Some(content)) = (held, &seen.content) else { return Ok(None) };
+        for _ in 0..PAUSES {
+            let Some(late) = held.read(self.options.topic_bytes)? else { return Ok(None) };
+            if ContentId::of(&late) == *content {
+                return Ok(None);
+            }
+            if !late.is_empty() {
+                return Ok(Some(late));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(None)
+    }
+}
+
+/// An index that somebody else wrote, with what we did to the one before it.
+fn merged(path: &str, before: &[u8], after: &[u8], now: &[u8]) -> Option<Vec<u8>> {
+    let [before, after, now] = [before, after, now].map(|bytes| std::str::from_utf8(bytes).ok());
+    let (before, after, now) = (before?, after?, now?);
+    if !is_index_name(path) && !is_sub_index(after) {
+        return None;
+    }
+    let (old, new, mut both) = (Index::parse(before), Index::parse(after), Index::parse(now));
+    for pointer in new.pointers().filter(|new| !old.pointers().any(|old| old == *new)) {
+        both.set(pointer);
+    }
+    for pointer in old.pointers().filter(|old| !new.points_to(&old.target)) {
+        both.remove(&pointer.target);
+    }
+    Some(both.to_string().into_bytes())
+}
