@@ -82,10 +82,10 @@ mod tests {
             named("@a.rs#L10-20 @b#L3. @c#Lx"),
             [("a.rs".into(), Some((10, 20))), ("b".into(), Some((3, 3))), ("c#Lx".into(), None),]
         );
-        assert_eq!(named(r#"@"my notes.md" @"b c.rs"#L2-4 @"open"#), [
-            ("my notes.md".into(), None),
-            ("b c.rs".into(), Some((2, 4))),
-        ]);
+        assert_eq!(
+            named(r##"@"my notes.md" @"b c.rs"#L2-4 @"open"##),
+            [("my notes.md".into(), None), ("b c.rs".into(), Some((2, 4))),]
+        );
         assert_eq!(named("@a @a @b#L9-3").len(), 2);
     }
 

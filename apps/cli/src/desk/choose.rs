@@ -12,13 +12,13 @@ pub(super) async fn thinking(desk: &mut Desk, text: &str) -> Result<Flow> {
         "default" => ThinkingWish::Usual,
         "off" => ThinkingWish::Off,
         "on" | "adaptive" => ThinkingWish::Adaptive,
-        number => match number.replace(['_', ','], "").parse() {
-            Ok(tokens) => ThinkingWish::Budget(tokens),
-            Err(_) => {
+        number => {
+            let Ok(tokens) = number.replace(['_', ','], "").parse() else {
                 let usage = "write /thinking default, off, adaptive or a number of tokens";
                 return tell(desk, Err(usage.to_owned()));
-            }
-        },
+            };
+            ThinkingWish::Budget(tokens)
+        }
     };
     let done = desk.session.set_thinking(wish).await?;
     let told = done.map(|()| format!("thinking: {}", thinks(&params(desk))));
