@@ -20,6 +20,7 @@ pub(crate) mod memory;
 mod messages;
 mod notes;
 mod rewind;
+pub(crate) mod tables;
 pub(crate) mod tasks;
 
 /// How a conversation goes on after a command.
@@ -35,6 +36,8 @@ pub(crate) enum Flow {
     Choose(String),
     /// With a look at a task.
     Watch(String),
+    /// From an earlier point; what was said there can be said again.
+    WentBack(Option<String>),
 }
 
 /// Whether the person's hands are at the terminal, so that an editor can be

@@ -1,21 +1,24 @@
 //! `mnemon doctor`: what is wrong or missing, and the command that mends it.
 //! It looks and changes nothing.
 
-use crate::args::DoctorArgs;
+use crate::args::{Choices, DoctorArgs};
 use crate::fail::{self, told};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use mnemon::Agent;
 use mnemon::kernel::settings::ProviderKind;
+use mnemon_tui::{Row, Table};
 use serde::Serialize;
 use std::process::ExitCode;
 
 mod files;
 mod instructions;
 mod memories;
+mod permissions;
 mod settings;
 mod setups;
+mod waste;
 
 /// What a finding about the platform is about.
 const AREA: &str = "platform";
@@ -32,12 +35,22 @@ enum Severity {
     Info,
 }
 
+impl Severity {
+    fn shown(self) -> (Look, &'static str) {
+        match self {
+            Self::Error => (Look::Red, "error"),
+            Self::Warning => (Look::Yellow, "warning"),
+            Self::Info => (Look::Dim, "info"),
+        }
+    }
+}
+
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     severity: Severity,
-    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`, `hooks`,
-    /// `instructions`.
+    /// What it is about: `settings`, `permissions`, `provider`, `model`, `platform`, `files`,
+    /// `hooks`, `servers`, `skills`, `instructions`, `memory`, `sessions`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.
@@ -62,15 +75,29 @@ pub(crate) async fn run(
     args: &DoctorArgs,
     presenter: &Presenter,
 ) -> Result<ExitCode> {
+    let findings = findings(ground, &args.choices).await?;
+    if args.json {
+        Presenter::json(&findings)?;
+    } else {
+        show(&findings, presenter)?;
+    }
+    let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+    Ok(if failed { ExitCode::from(fail::FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Everything that was found, the worst first.
+async fn findings(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
     let mut findings = platform(ground);
-    match setup::for_looking(ground, &args.choices).await {
+    match setup::for_looking(ground, choices).await {
         Ok(agent) => {
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
+            findings.extend(permissions::look(&agent));
             findings.extend(files::look(&agent).await);
-            findings.extend(memories::look(ground, &args.choices)?);
+            findings.extend(memories::look(ground, choices)?);
             findings.extend(Box::pin(setups::look(&agent)).await);
             findings.extend(instructions::look(ground).await);
+            findings.extend(waste::look(&agent).await);
             agent.shutdown().await;
         }
         Err(error) => {
@@ -82,22 +109,28 @@ pub(crate) async fn run(
         }
     }
     findings.sort_by_key(|finding| finding.severity);
-    if args.json {
-        Presenter::json(&findings)?;
-    } else {
-        show(&findings, presenter)?;
-    }
-    let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
-    Ok(if failed { ExitCode::from(fail::FAILED) } else { ExitCode::SUCCESS })
+    Ok(findings)
+}
+
+/// The same as a list for the screen.
+pub(crate) async fn table(ground: &Ground, choices: &Choices) -> Result<Table> {
+    let row = |finding: &Finding| {
+        let (look, word) = finding.severity.shown();
+        let mend = finding.fix.as_ref().map(|fix| format!("\nmend: {fix}")).unwrap_or_default();
+        Row {
+            id: finding.message.clone(),
+            cells: vec![word.to_owned(), finding.area.to_owned(), finding.message.clone()],
+            look,
+            more: format!("{}{mend}", finding.message),
+        }
+    };
+    let rows = findings(ground, choices).await?.iter().map(row).collect();
+    Ok(Table { head: Vec::new(), rows, empty: "nothing is wrong".to_owned() })
 }
 
 fn show(findings: &[Finding], presenter: &Presenter) -> Result<()> {
     for finding in findings {
-        let (look, word) = match finding.severity {
-            Severity::Error => (Look::Red, "error"),
-            Severity::Warning => (Look::Yellow, "warning"),
-            Severity::Info => (Look::Dim, "info"),
-        };
+        let (look, word) = finding.severity.shown();
         presenter.styled(look, word)?;
         presenter.line(&format!("  {}: {}", finding.area, finding.message))?;
         if let Some(fix) = &finding.fix {

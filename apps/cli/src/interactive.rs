@@ -216,6 +216,10 @@ impl Repl {
                 self.resume(&words).await?;
                 Flow::GoOn
             }
+            Flow::WentBack(Some(text)) => {
+                self.desk.presenter.styled(Look::Dim, &format!("before: {text}\n"))?;
+                Flow::GoOn
+            }
             flow => flow,
         };
         Ok(if stopped == Some(Stop::Terminate) { Flow::Quit } else { flow })

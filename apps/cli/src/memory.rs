@@ -21,6 +21,7 @@ use jiff::{Timestamp, Zoned};
 use mnemon::memdir::By;
 use mnemon::memdir::Store;
 use mnemon::memory_dirs::MemoryDirs;
+use mnemon_tui::Table;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -81,6 +82,26 @@ impl<'a> Bench<'a> {
         }
         Ok(store)
     }
+}
+
+/// Memories, for the screen.
+pub(crate) fn memories(ground: &Ground) -> Result<Table> {
+    Bench::new(ground, &Presenter::nowhere())?.memories()
+}
+
+/// What was changed, for the screen.
+pub(crate) fn changes(ground: &Ground) -> Result<Table> {
+    Bench::new(ground, &Presenter::nowhere())?.changes()
+}
+
+/// What waits for the person's word, for the screen.
+pub(crate) fn proposals(ground: &Ground) -> Result<Table> {
+    Bench::new(ground, &Presenter::nowhere())?.proposals()
+}
+
+/// Where memories were changed last.
+pub(crate) fn last_changed(ground: &Ground) -> Result<Tier> {
+    Bench::new(ground, &Presenter::nowhere())?.last_changed()
 }
 
 /// Runs one of them.

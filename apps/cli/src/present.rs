@@ -8,6 +8,7 @@
 use mnemon::engine::event::Kept;
 pub(crate) use mnemon_tui::Look;
 use mnemon_tui::Page;
+pub(crate) use mnemon_tui::picture::grouped;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -78,6 +79,11 @@ impl Presenter {
     pub(crate) fn on(page: Page) -> Self {
         let width = page.width().max(LEAST_WIDTH);
         Self { out: Place::Colour, err: Place::Colour, width, page: Some(page) }
+    }
+
+    /// One that nobody reads.
+    pub(crate) fn nowhere() -> Self {
+        Self::on(Page::nowhere())
     }
 
     /// Runs what needs the terminal for itself, such as an editor.
@@ -244,20 +250,6 @@ pub(crate) fn size(bytes: u64) -> String {
         STEP..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
         _ => format!("{:.1} MB", bytes as f64 / 1e6),
     }
-}
-
-/// A number with its thousands parted.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let count = digits.len();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (count - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -14,11 +14,13 @@ use mnemon::kernel::settings::Surface;
 use mnemon::memdir::Scope;
 use mnemon::memory_dirs::shelf;
 use mnemon::{Agent, CancellationToken, Session, SessionId};
-use mnemon_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Start, Welcome};
+use mnemon_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Side, Start, Welcome};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+mod side;
 
 /// Whether a person sits at a terminal that can be drawn on.
 pub(crate) fn is_wanted(ground: &Ground, talk: &Talk) -> bool {
@@ -132,6 +134,11 @@ impl Host for Desk {
         setup::model_name(&self.agent, &self.session)
     }
 
+    fn side(&self) -> Arc<dyn Side> {
+        let (agent, ground) = (Arc::clone(&self.agent), self.ground.clone());
+        Arc::new(side::Beside { agent, ground })
+    }
+
     fn commands(&self) -> Vec<CommandInfo> {
         commands::infos(self)
     }
@@ -151,6 +158,7 @@ impl Host for Desk {
                 Flow::Say(prompt) => Next::Say(prompt),
                 Flow::Choose(words) => Next::Choose(words),
                 Flow::Watch(id) => Next::Watch(id),
+                Flow::WentBack(text) => Next::WentBack(text),
             })
         })
     }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-mod export;
+pub(crate) mod export;
 mod prune;
 mod window;
 

@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::look::Look;
 use crate::page::Said;
 use crate::panel::text::TextPanel;
-use crate::panel::{Panel, PanelAct};
+use crate::panel::{Job, Panel};
 use crate::question::Asked;
 use crate::status::Status;
 use crate::talk::{Kind, Talk, highlight};
@@ -20,7 +20,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 mod browse;
+mod commanding;
+#[cfg(test)]
+pub(crate) mod harness;
 mod screen;
+#[cfg(test)]
+mod tests;
 mod told;
 mod typing;
 
@@ -31,6 +36,8 @@ const NOTICE_LINES: usize = 8;
 pub(crate) enum Act {
     /// Ask the worker.
     Ask(Ask),
+    /// Do something beside the screen.
+    Do(Job),
     /// Stop what the worker does.
     Stop,
     /// Put a text on the clipboard.
@@ -184,38 +191,6 @@ impl App {
         for asked in self.questions.drain(..) {
             asked.answer(Answer::Deny { reason: reason.to_owned() });
         }
-    }
-
-    fn panel_act(&mut self, act: PanelAct) -> Vec<Act> {
-        match act {
-            PanelAct::Stay => Vec::new(),
-            PanelAct::Close => {
-                self.panel = None;
-                Vec::new()
-            }
-            PanelAct::Show(panel) => {
-                self.panel = Some(panel);
-                Vec::new()
-            }
-            PanelAct::Ask(ask) => vec![Act::Ask(ask)],
-            PanelAct::CloseAnd(ask) => {
-                self.panel = None;
-                vec![Act::Ask(ask)]
-            }
-            PanelAct::Put(text) => {
-                self.panel = None;
-                self.input.set(&text);
-                Vec::new()
-            }
-            PanelAct::Copy(text) => vec![Act::Copy(text)],
-        }
-    }
-
-    fn command(&mut self, line: &str) -> Vec<Act> {
-        let line = line.trim().to_owned();
-        self.written.clear();
-        self.phase = Phase::Command { line: line.clone(), since: Instant::now() };
-        vec![Act::Ask(Ask::Command(line))]
     }
 
     /// Shows what a command wrote.

@@ -6,8 +6,9 @@ use crate::asking::Question;
 use crate::files;
 use crate::host::{Host, Welcome};
 use crate::input::history::HistoryFile;
-use crate::page::Said;
+use crate::page::{Page, Said};
 use crate::panel::text::TextPanel;
+use crate::question;
 use crate::term::{self, Keys, Screen};
 use crate::theme::Theme;
 use crate::worker::{Ask, Brake, Told, Worker};
@@ -21,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{JoinError, JoinHandle};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 /// The shortest time between two frames.
@@ -85,6 +86,7 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
         brake,
         tolds,
         telling: telling.clone(),
+        jobs: JoinSet::new(),
         agent,
         cwd: PathBuf::from(cwd),
         session,
@@ -93,9 +95,11 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
         end: None,
     };
     let mut questions = start.questions;
+    let here = driver.cwd.clone();
     tokio::spawn(async move {
         while let Some(question) = questions.recv().await {
-            let _ = telling.send(Told::Question(question));
+            let change = question::change(&question.ask, &here);
+            let _ = telling.send(Told::Question(question, change));
         }
     });
     if let Some(prompt) = start.prompt {
@@ -125,6 +129,8 @@ struct Driver {
     brake: Brake,
     tolds: UnboundedReceiver<Told>,
     telling: UnboundedSender<Told>,
+    /// What panels wait for; it ends with the screen.
+    jobs: JoinSet<()>,
     agent: Arc<Agent>,
     cwd: PathBuf,
     session: String,
@@ -198,6 +204,16 @@ impl Driver {
             match act {
                 Act::Ask(ask) => {
                     let _ = self.asks.send(ask);
+                }
+                Act::Do(job) => {
+                    let width = usize::from(screen.terminal.size()?.width);
+                    let done = job(Page::new(self.telling.clone(), width));
+                    let telling = self.telling.clone();
+                    while self.jobs.try_join_next().is_some() {}
+                    self.jobs.spawn(async move {
+                        done.await;
+                        let _ = telling.send(Told::Looked);
+                    });
                 }
                 Act::Stop => self.brake.pull(),
                 Act::Copy(text) => term::copy(&STANDARD.encode(text))?,

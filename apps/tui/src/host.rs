@@ -1,6 +1,7 @@
 //! What the screen needs of the program around it.
 
 use crate::page::Page;
+use crate::side::Side;
 use mnemon::{Agent, CancellationToken, Session, SessionId};
 use std::future::Future;
 use std::path::PathBuf;
@@ -23,6 +24,9 @@ pub trait Host: Send {
 
     /// The model that answers, as a person should see it.
     fn model_name(&self) -> String;
+
+    /// What can be looked at and done without the session.
+    fn side(&self) -> Arc<dyn Side>;
 
     /// The slash commands, skills among them.
     fn commands(&self) -> Vec<CommandInfo>;
@@ -64,6 +68,8 @@ pub enum Next {
     Choose(String),
     /// With a look at a task.
     Watch(String),
+    /// From an earlier point; what was said there can be said again.
+    WentBack(Option<String>),
 }
 
 /// A slash command, as completion and help show it.

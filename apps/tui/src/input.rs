@@ -296,7 +296,7 @@ impl Input {
             Some('#') => "#",
             _ => "›",
         };
-        buf.set_string(area.x, area.y, mark, theme.title());
+        Line::styled(mark, theme.title()).render(area, buf);
         let inner =
             Rect { x: area.x.saturating_add(MARK), width: area.width.saturating_sub(MARK), ..area };
         (&self.area).render(inner, buf);

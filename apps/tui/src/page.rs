@@ -4,7 +4,8 @@ use crate::look::Look;
 use crate::worker::Told;
 use std::fmt;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use tokio::sync::mpsc::UnboundedSender;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// What is said to the screen by a command.
 #[derive(Debug)]
@@ -22,11 +23,36 @@ pub(crate) enum Said {
 pub struct Page {
     sender: UnboundedSender<Told>,
     width: usize,
+    /// Where texts are kept instead, for a panel that asked for them.
+    kept: Option<Kept>,
+}
+
+/// Texts that were written to a page.
+#[derive(Clone, Default)]
+pub(crate) struct Kept(Arc<Mutex<Vec<(Look, String)>>>);
+
+impl Kept {
+    /// Takes them out.
+    pub(crate) fn take(&self) -> Vec<(Look, String)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Page {
     pub(crate) fn new(sender: UnboundedSender<Told>, width: usize) -> Self {
-        Self { sender, width }
+        Self { sender, width, kept: None }
+    }
+
+    /// A page that nobody reads.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self::new(unbounded_channel().0, 0)
+    }
+
+    /// The same page, but what is written is kept for whoever asked.
+    pub(crate) fn keeping(self) -> (Self, Kept) {
+        let kept = Kept::default();
+        (Self { kept: Some(kept.clone()), ..self }, kept)
     }
 
     /// Columns that a line may have.
@@ -37,6 +63,11 @@ impl Page {
 
     /// Writes a text. A screen that is gone is not told.
     pub fn write(&self, look: Look, text: &str) {
+        if let Some(Kept(kept)) = &self.kept {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.push((look, text.to_owned()));
+            return;
+        }
         let _ = self.sender.send(Told::Said(Said::Text(look, text.to_owned())));
     }
 

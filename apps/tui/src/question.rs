@@ -2,18 +2,31 @@
 
 use crate::asking::Question;
 use crate::look::Look;
+use crate::talk::Diff;
 use crate::theme::Theme;
 use crate::wrap;
 use mnemon::kernel::ports::{Answer, PermissionAsk};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
+use serde_json::Value;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
 
-/// Lines of what a tool would do that are shown at most.
-const MOST_LINES: usize = 12;
+/// Lines of what a tool would do that are shown at once.
+const MOST_LINES: usize = 10;
+/// Rows of a change that can be scrolled through.
+const MOST_ROWS: usize = 500;
+/// Bytes of a file that is compared with what would take its place.
+const COMPARED_BYTES: u64 = 1 << 20;
 
 /// A question on the screen.
 pub(crate) struct Asked {
     question: Question,
+    /// What a file would become.
+    change: Option<Diff>,
+    /// The first line that is seen of what the tool would do.
+    top: usize,
     /// What is chosen.
     at: usize,
     /// The reason of a no, while it is typed.
@@ -21,9 +34,9 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// A question that came.
-    pub(crate) fn new(question: Question) -> Self {
-        Self { question, at: 0, reason: None }
+    /// A question that came, with what it would change.
+    pub(crate) fn new(question: Question, change: Option<Diff>) -> Self {
+        Self { question, change, top: 0, at: 0, reason: None }
     }
 
     /// What is asked.
@@ -60,6 +73,8 @@ impl Asked {
             KeyCode::Char('a') => return Some(Answer::AllowAlways),
             KeyCode::Char('n') => self.reason = Some(String::new()),
             KeyCode::Esc => return Some(denied("")),
+            KeyCode::PageUp => self.top = self.top.saturating_sub(MOST_LINES - 1),
+            KeyCode::PageDown => self.top += MOST_LINES - 1,
             KeyCode::Up | KeyCode::Left => self.at = self.at.saturating_sub(1),
             KeyCode::Down | KeyCode::Right | KeyCode::Tab => self.at = (self.at + 1).min(2),
             KeyCode::Enter => match self.at {
@@ -72,16 +87,31 @@ impl Asked {
         None
     }
 
-    /// Its lines.
-    pub(crate) fn lines(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+    /// What the tool would do.
+    fn what(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let ask = self.ask();
-        let mut lines =
-            vec![Line::styled(format!("{} wants to run:", ask.tool), theme.style(Look::Bold))];
-        let what = wrap::text(&ask.summary, theme.style(Look::Normal), width, "    ");
-        let more = what.len().saturating_sub(MOST_LINES);
-        lines.extend(what.into_iter().take(MOST_LINES));
-        if more > 0 {
-            lines.push(Line::styled(format!("  and {more} more lines"), theme.dim()));
+        let mut lines = wrap::text(&ask.summary, theme.style(Look::Normal), width, "    ");
+        if let Some(why) = ask.input.get("description").and_then(Value::as_str) {
+            lines.extend(wrap::text(why, theme.dim(), width, "    "));
+        }
+        if let Some(change) = &self.change {
+            lines.extend(change.lines(width, theme, MOST_ROWS));
+        }
+        lines
+    }
+
+    /// Its lines.
+    pub(crate) fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+        let ask = self.ask();
+        let title = format!("{} wants to run:", ask.tool);
+        let mut lines = vec![Line::styled(title, theme.style(Look::Bold))];
+        let what = self.what(width, theme);
+        self.top = self.top.min(what.len().saturating_sub(MOST_LINES));
+        let more = what.len().saturating_sub(self.top + MOST_LINES);
+        lines.extend(what.into_iter().skip(self.top).take(MOST_LINES));
+        if more > 0 || self.top > 0 {
+            let text = format!("  {more} more lines below · PgUp PgDn");
+            lines.push(Line::styled(text, theme.dim()));
         }
         if let Some(reason) = &self.reason {
             lines.push(Line::from(vec![
@@ -91,7 +121,8 @@ impl Asked {
             ]));
             return lines;
         }
-        let choices = ["yes".to_owned(), format!("always {}", ask.rule), "no, and why".to_owned()];
+        let always = format!("always {}", self.ask().rule);
+        let choices = ["yes".to_owned(), always, "no, and why".to_owned()];
         let mut line = Line::default();
         for (at, (key, choice)) in ["y", "a", "n"].iter().zip(choices).enumerate() {
             let style = if at == self.at { theme.chosen() } else { theme.style(Look::Normal) };
@@ -100,6 +131,23 @@ impl Asked {
         lines.extend(wrap::wrap(&line, width, ""));
         lines
     }
+}
+
+/// What a question would change, with the file as it is now.
+pub(crate) fn change(ask: &PermissionAsk, cwd: &Path) -> Option<Diff> {
+    if ask.tool == "Write"
+        && let (Some(path), Some(new)) = (text(ask, "file_path"), text(ask, "content"))
+        && let Ok(file) = File::open(cwd.join(path))
+    {
+        let mut old = Vec::new();
+        file.take(COMPARED_BYTES).read_to_end(&mut old).ok()?;
+        return Some(Diff::of_file(&String::from_utf8_lossy(&old), new));
+    }
+    Diff::of_call(&ask.tool, &ask.input)
+}
+
+fn text<'a>(ask: &'a PermissionAsk, name: &str) -> Option<&'a str> {
+    ask.input.get(name).and_then(Value::as_str)
 }
 
 fn denied(why: &str) -> Answer {

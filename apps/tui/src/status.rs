@@ -2,15 +2,17 @@
 //! is at rest, and brought up to date by what the engine tells.
 
 use crate::host::Host;
+use crate::side::Side;
+use mnemon::engine::agents::Agents;
 use mnemon::engine::context_view::ContextView;
 use mnemon::kernel::settings::PermissionMode;
 use mnemon::kernel::usage::Booking;
-use mnemon::kernel::{QuerySource, Window};
+use mnemon::kernel::{Ledger, QuerySource, Window};
 use mnemon::{Background, MemorySwitch, Queue, SessionId};
+use std::sync::Arc;
 
 /// The state of a session, without the session.
 #[derive(Clone)]
-#[expect(dead_code, reason = "panels are on their way")]
 pub(crate) struct Status {
     pub(crate) session: SessionId,
     pub(crate) model: String,
@@ -29,7 +31,12 @@ pub(crate) struct Status {
     pub(crate) hit_rate: Option<f64>,
     pub(crate) context: ContextView,
     pub(crate) background: Background,
+    pub(crate) agents: Agents,
     pub(crate) queue: Queue,
+    /// What was spent, by source and model.
+    pub(crate) ledger: Ledger,
+    /// What can be looked at while the worker has the session.
+    pub(crate) side: Arc<dyn Side>,
 }
 
 impl Status {
@@ -58,7 +65,10 @@ impl Status {
             hit_rate: None,
             context,
             background: session.background().clone(),
+            agents: session.agents().clone(),
             queue: session.queue(),
+            ledger: session.ledger().clone(),
+            side: host.side(),
         }
     }
 
@@ -72,6 +82,7 @@ impl Status {
 
     /// A request was paid for.
     pub(crate) fn booked(&mut self, booking: &Booking) {
+        self.ledger.book(booking);
         let cost = booking.cost.map_or(0.0, |cost| cost.0);
         self.cost += cost;
         if booking.source.is_background() {

@@ -23,6 +23,7 @@ mod tool;
 mod view;
 
 pub(crate) use cell::{Cell, Kind, styled};
+pub(crate) use diff::Diff;
 pub(crate) use markdown::{Flow, Markdown};
 pub(crate) use quiet::{Ruler, ThinkingTime, task_ended};
 pub(crate) use tool::{State, ToolCall};

@@ -2,13 +2,14 @@
 //! from the screen, and tells what happens.
 
 use crate::asking::Question;
-use crate::host::{CommandInfo, Host, Next};
+use crate::host::{BoxFuture, CommandInfo, Host, Next};
 use crate::look::Look;
 use crate::page::{Page, Said};
 use crate::panel::Panel;
 use crate::status::Status;
 use crate::statusline;
 use crate::talk::Cell;
+use crate::talk::Diff;
 use crate::talk::history;
 use futures_util::StreamExt;
 use mnemon::engine::event::Kept;
@@ -21,11 +22,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-/// Something to do with the session at rest, which ends in a panel.
-pub(crate) type Looking = Box<dyn FnOnce(&mut dyn Host) -> Box<dyn Panel> + Send>;
+/// A look at the session at rest, for a panel that waits for it.
+pub(crate) type Looking = Box<dyn for<'a> FnOnce(&'a mut dyn Host) -> BoxFuture<'a, ()> + Send>;
 
 /// What the worker is asked for.
-#[expect(dead_code, reason = "panels are on their way")]
 pub(crate) enum Ask {
     /// A turn with this prompt.
     Turn(String),
@@ -33,7 +33,7 @@ pub(crate) enum Ask {
     Command(String),
     /// To go on with another session.
     Resume(SessionId),
-    /// To look at the session and make a panel of it.
+    /// To look at the session.
     Look(Looking),
     /// A command for the shell, by the person.
     Shell { id: String, command: String },
@@ -51,8 +51,8 @@ pub(crate) enum Told {
     Event(Box<Event>),
     /// A command writes.
     Said(Said),
-    /// A tool asks.
-    Question(Question),
+    /// A tool asks, and would change this.
+    Question(Question, Option<Diff>),
     /// A turn begins without a word of the person.
     WentOn,
     /// A turn ended; or it could not be run.
@@ -65,6 +65,8 @@ pub(crate) enum Told {
     Changed(Vec<Cell>, Vec<CommandInfo>),
     /// Something to look at.
     Panel(Box<dyn Panel>),
+    /// What a panel waits for is there.
+    Looked,
     /// Files that can be mentioned.
     Files(Vec<String>),
     /// A command of the person's shell is done.
@@ -125,8 +127,8 @@ impl Worker {
                 Some(Ask::Command(line)) => self.command(&line).await,
                 Some(Ask::Resume(id)) => self.resume(id).await,
                 Some(Ask::Look(look)) => {
-                    let panel = look(self.host.as_mut());
-                    self.tell(Told::Panel(panel));
+                    look(self.host.as_mut()).await;
+                    self.tell(Told::Looked);
                 }
                 Some(Ask::Shell { id, command }) => self.shell(&id, &command).await,
                 Some(Ask::Remember(text)) => self.remember(&text).await,
@@ -186,7 +188,8 @@ impl Worker {
         let before = self.host.session().id().clone();
         let (page, stop) = self.page();
         let done = self.host.command(line, page, stop).await;
-        if *self.host.session().id() == before {
+        let went_back = matches!(done, Ok(Next::WentBack(_)));
+        if *self.host.session().id() == before && !went_back {
             self.report();
         } else {
             self.host.session_mut().open_mail().await;

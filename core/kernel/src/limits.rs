@@ -204,7 +204,13 @@ limits! {
         /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
         loss_percent: u64 = 1,
         /// Percentage of cleared results that the model is taken to ask for again.
-        ask_again_percent: u64 = 10,
+        ask_again_percent: u64 = 3,
+        /// The same for answers to questions that came up more than once.
+        ask_repeated_percent: u64 = 40,
+        /// The same for recent results.
+        ask_recent_percent: u64 = 80,
+        /// Newest results that count as recent.
+        recent_results: u64 = 25,
     }
 }
 

@@ -1,16 +1,19 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Desk, Flow, choose, compact, context, memory, messages, notes, rewind, tasks};
+use super::{Desk, Flow, choose, compact, context, memory, messages, notes, rewind, tables, tasks};
+use crate::args::{Choices, ConfigArgs, DoctorArgs, ExportFormat};
+use crate::config as settings;
 use crate::cost;
+use crate::doctor as findings;
 use crate::health;
 use crate::log;
 use crate::present::{Look, cut};
+use crate::sessions::export as file;
 use crate::setup;
 use anyhow::Result;
 use mnemon::kernel::ModelId;
-use mnemon::kernel::ports::ServerState;
-use mnemon_tui::CommandInfo;
+use mnemon_tui::{CommandInfo, Table};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -69,9 +72,9 @@ const COMMANDS: &[Command] = &[
         run: |desk, text| Box::pin(compact::run(desk, text)),
     },
     Command {
-        names: &["rewind", "undo"],
-        takes: "[N] [files | conversation | both | summarize-from | summarize-up-to]",
-        about: "go back to before a message: files, conversation, or both",
+        names: &["rewind"],
+        takes: "[N [both | conversation | files | summarize-from | summarize-up-to]]",
+        about: "go back to before a message: conversation, files, or both",
         run: |desk, text| Box::pin(rewind::run(desk, text)),
     },
     Command {
@@ -211,13 +214,37 @@ const COMMANDS: &[Command] = &[
         names: &["mcp"],
         takes: "",
         about: "servers that bring tools, and how they are",
-        run: |desk, _| Box::pin(async move { servers(desk) }),
+        run: |desk, _| Box::pin(async move { listed(desk, &tables::servers(&desk.agent)) }),
     },
     Command {
         names: &["skills"],
         takes: "",
         about: "skills and custom commands; call one as /NAME [ARGUMENTS]",
-        run: |desk, _| Box::pin(async move { skills(desk) }),
+        run: |desk, _| Box::pin(async move { listed(desk, &tables::skills(&desk.agent)) }),
+    },
+    Command {
+        names: &["permissions"],
+        takes: "",
+        about: "rules of what tools may do, and where they are from",
+        run: |desk, _| Box::pin(async move { listed(desk, &tables::rules(&desk.agent)) }),
+    },
+    Command {
+        names: &["config"],
+        takes: "[KEY]",
+        about: "settings, their values and who set them",
+        run: |desk, key| Box::pin(config(desk, key)),
+    },
+    Command {
+        names: &["doctor"],
+        takes: "",
+        about: "what is wrong or missing, and the command that mends it",
+        run: |desk, _| Box::pin(doctor(desk)),
+    },
+    Command {
+        names: &["export"],
+        takes: "[FILE]",
+        about: "write the conversation to a file, as Markdown",
+        run: |desk, file| Box::pin(export(desk, file)),
     },
     Command {
         names: &["quit", "exit"],
@@ -227,7 +254,10 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The commands, and the skills that a person may call.
+/// What the names of servers' prompts start with.
+const SERVER_PROMPTS: &str = "mcp__";
+
+/// The commands, and the skills and prompts of servers that a person may call.
 pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
     let own = COMMANDS.iter().map(|command| CommandInfo {
         names: command.names.iter().map(|name| (*name).to_owned()).collect(),
@@ -241,7 +271,15 @@ pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
             takes: skill.argument_hint.clone().unwrap_or_default(),
             about: cut(&skill.description, 80),
         });
-    own.chain(skills).collect()
+    let views = desk.agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let prompts = views.iter().flat_map(|view| {
+        view.prompts.iter().map(|prompt| CommandInfo {
+            names: vec![format!("{SERVER_PROMPTS}{}__{}", view.name, prompt.name)],
+            takes: prompt.arguments.join(" "),
+            about: cut(&prompt.description, 80),
+        })
+    });
+    own.chain(skills).chain(prompts).collect()
 }
 
 /// Runs what stands after the slash.
@@ -249,7 +287,8 @@ pub(crate) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
         let skills = std::sync::Arc::clone(&desk.session.config().skills);
-        if skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person) {
+        let is_skill = skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person);
+        if is_skill || name.starts_with(SERVER_PROMPTS) {
             return Ok(Flow::Say(format!("/{text}")));
         }
         let text = format!("there is no command /{name}; /help lists them");
@@ -273,51 +312,35 @@ fn help(desk: &Desk) -> Result<Flow> {
     Ok(Flow::GoOn)
 }
 
-fn servers(desk: &Desk) -> Result<Flow> {
-    let named = desk.agent.named_servers();
-    let views = desk.agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
-    let mut rows: Vec<Vec<String>> = views
-        .iter()
-        .map(|view| {
-            let state = match &view.state {
-                ServerState::Idle => "starts with the first message".to_owned(),
-                ServerState::Connecting => "starting".to_owned(),
-                ServerState::Up(revision) => format!("{} tools, {revision}", view.tools.len()),
-                ServerState::Down(why) => format!("not there: {}", cut(why, 80)),
-            };
-            vec![view.name.clone(), state, view.origin.clone()]
-        })
-        .collect();
-    let off = |name: &String| vec![name.clone(), "off: `mnemon trust`".to_owned(), String::new()];
-    rows.extend(named.untrusted.iter().map(off));
-    let broken = named.broken.iter();
-    rows.extend(broken.map(|own| vec![own.name.clone(), own.reason.clone(), own.origin.clone()]));
-    if rows.is_empty() {
-        desk.presenter.line("there are none; name one under mcpServers in the settings")?;
-        return Ok(Flow::GoOn);
-    }
-    desk.presenter.table(&rows)?;
+fn listed(desk: &Desk, table: &Table) -> Result<Flow> {
+    tables::show(table, &desk.presenter)?;
     Ok(Flow::GoOn)
 }
 
-fn skills(desk: &Desk) -> Result<Flow> {
-    let shelf = &desk.session.config().skills;
-    if shelf.skills().is_empty() {
-        let home = desk.agent.home().skills();
-        desk.presenter.line(&format!("there are none; put one in {}", home.display()))?;
+async fn config(desk: &mut Desk, key: &str) -> Result<Flow> {
+    let key = Some(key.to_owned()).filter(|key| !key.is_empty());
+    let args = ConfigArgs { key, json: false, schema: false, choices: Choices::default() };
+    settings::run(&desk.ground, &args, &desk.presenter).await?;
+    Ok(Flow::GoOn)
+}
+
+async fn doctor(desk: &mut Desk) -> Result<Flow> {
+    let args = DoctorArgs { json: false, choices: Choices::default() };
+    findings::run(&desk.ground, &args, &desk.presenter).await?;
+    Ok(Flow::GoOn)
+}
+
+async fn export(desk: &mut Desk, name: &str) -> Result<Flow> {
+    let id = desk.session.id();
+    let name = if name.is_empty() { format!("mnemon-{id}.md") } else { name.to_owned() };
+    let path = std::path::Path::new(&desk.session.config().surroundings.cwd).join(name);
+    if !desk.agent.world().transcripts.path(id).exists() {
+        let why = "there is nothing to write: this session has no log yet, or is private";
+        desk.presenter.note(Look::Yellow, why);
         return Ok(Flow::GoOn);
     }
-    let rows: Vec<Vec<String>> = shelf
-        .skills()
-        .iter()
-        .map(|skill| {
-            let hint = skill.argument_hint.as_deref().unwrap_or_default();
-            let slash = if skill.is_for_person() { "/" } else { "" };
-            let usage = format!("{slash}{} {hint}", skill.name);
-            vec![usage.trim_end().to_owned(), cut(&skill.description, 80)]
-        })
-        .collect();
-    desk.presenter.table(&rows)?;
+    file::run(&desk.agent, id, ExportFormat::Markdown, Some(&path)).await?;
+    desk.presenter.line(&format!("written to {}", path.display()))?;
     Ok(Flow::GoOn)
 }
 
@@ -335,7 +358,9 @@ async fn dream(desk: &mut Desk, text: &str) -> Result<Flow> {
 }
 
 async fn model(desk: &mut Desk, name: &str) -> Result<Flow> {
-    if !name.is_empty() {
+    if name.is_empty() {
+        tables::show(&tables::models(&desk.agent), &desk.presenter)?;
+    } else {
         desk.session.switch_model(&ModelId::new(name)).await?;
     }
     let answers = setup::model_name(&desk.agent, &desk.session);

@@ -1,192 +1,32 @@
-//! `/context`: a picture of the window (T4, L4.16).
-//!
-//! One letter stands for each kind of content, so that the picture is the same
-//! without colours and in a pipe. Every cell shows what stands in its middle:
-//! the marks below are exact, and what is smaller than a cell is in the table
-//! only.
+//! `/context`: a picture of the window (T4, L4.16), line by line.
 
 use super::{Desk, Flow};
-use crate::present::{Look, Presenter, grouped};
+use crate::present::Look;
 use crate::setup;
 use anyhow::Result;
-use mnemon::engine::context_view::{Category, ContextView, Threshold, ThresholdKind};
-use mnemon::kernel::Tokens;
-use std::io;
+use mnemon_tui::picture;
 
 /// The brackets around the bar.
 const FRAME: usize = 2;
 
 /// Shows the window of the session.
 pub(super) fn run(desk: &Desk) -> Result<Flow> {
-    let view = desk.session.context_view();
+    let (view, presenter) = (desk.session.context_view(), &desk.presenter);
     let model = setup::model_name(&desk.agent, &desk.session);
-    show(&view, &model, &desk.presenter)?;
-    Ok(Flow::GoOn)
-}
-
-fn show(view: &ContextView, model: &str, presenter: &Presenter) -> io::Result<()> {
-    let (used, size) = (view.used.0, view.window.size.0);
-    let full = percent(view.used, view.window.size);
-    presenter.line(&format!("{model}: {} of {} tokens, {full}", grouped(used), grouped(size)))?;
+    presenter.line(&picture::summary(&view, &model))?;
     let cells = presenter.width().saturating_sub(FRAME);
     presenter.text("[")?;
-    for (category, count) in runs(view, cells) {
-        let (letter, look) = category.map_or((' ', Look::Normal), sign);
+    for (category, count) in picture::runs(&view, cells) {
+        let (letter, look) = category.map_or((' ', Look::Normal), picture::sign);
         presenter.styled(look, &letter.to_string().repeat(count))?;
     }
     presenter.line("]")?;
     for threshold in &view.thresholds {
-        presenter.styled(Look::Dim, &format!("{}\n", mark(threshold, size, cells)))?;
+        let mark = picture::mark(threshold, view.window.size.0, cells);
+        presenter.styled(Look::Dim, &format!("{mark}\n"))?;
     }
-    presenter.table(&table(view))
-}
-
-/// What the cells of the bar show, from left to right.
-fn runs(view: &ContextView, cells: usize) -> Vec<(Option<&Category>, usize)> {
-    let whole: u64 = view.categories.iter().map(|category| category.tokens.0).sum();
-    let mut runs: Vec<(Option<&Category>, usize)> = Vec::new();
-    for cell in 0..cells {
-        let middle = u128::from(whole) * (2 * cell as u128 + 1) / (2 * cells as u128).max(1);
-        let mut end = 0_u128;
-        let at = view.categories.iter().find(|category| {
-            end += u128::from(category.tokens.0);
-            middle < end
-        });
-        match runs.last_mut() {
-            Some((last, count)) if last.map(|own| own.id) == at.map(|own| own.id) => *count += 1,
-            _ => runs.push((at, 1)),
-        }
-    }
-    runs
-}
-
-/// A threshold under the bar, with its words where there is room for them.
-fn mark(threshold: &Threshold, size: u64, cells: usize) -> String {
-    let tokens = threshold.tokens.0;
-    let at = u128::from(tokens) * cells as u128 / u128::from(size.max(1));
-    let at = usize::try_from(at).unwrap_or(cells).min(cells.saturating_sub(1)) + 1;
-    let words = format!("{} at {}", event(threshold.kind), grouped(tokens));
-    if at + 2 + words.len() <= cells + FRAME {
-        format!("{}^ {words}", " ".repeat(at))
-    } else {
-        format!("{words:>width$} ^", width = at.saturating_sub(1))
-    }
-}
-
-fn event(kind: ThresholdKind) -> &'static str {
-    match kind {
-        ThresholdKind::Warning => "warning",
-        ThresholdKind::AutoCompact => "auto-compact",
-        ThresholdKind::Refuse => "requests refused",
-    }
-}
-
-fn table(view: &ContextView) -> Vec<Vec<String>> {
-    let row = |category: &Category| {
-        let (letter, _) = sign(category);
-        vec![
-            letter.to_string(),
-            category.name.to_owned(),
-            format!("{:>9}", grouped(category.tokens.0)),
-            format!("{:>6}", percent(category.tokens, view.window.size)),
-        ]
-    };
-    view.categories.iter().map(row).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
-fn percent(part: Tokens, whole: Tokens) -> String {
-    format!("{:.1}%", part.0 as f64 * 100.0 / whole.0.max(1) as f64)
-}
-
-fn sign(category: &Category) -> (char, Look) {
-    match category.id {
-        "system_prompt" => ('S', Look::Blue),
-        "system_tools" => ('T', Look::Cyan),
-        "mcp_tools" => ('X', Look::Cyan),
-        "memory_files" => ('M', Look::Magenta),
-        "summary" => ('Z', Look::Magenta),
-        "user_messages" => ('U', Look::Green),
-        "answers" => ('A', Look::Blue),
-        "thinking" => ('H', Look::Dim),
-        "tool_calls" => ('C', Look::Yellow),
-        "tool_results" => ('R', Look::Yellow),
-        "injected" => ('I', Look::Magenta),
-        "free_space" => ('.', Look::Dim),
-        _ => ('~', Look::Dim),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use mnemon::engine::context_view::CategoryKind;
-    use mnemon::kernel::Window;
-    use mnemon::kernel::window::WindowState;
-
-    fn view() -> ContextView {
-        let category = |id, kind, tokens| Category {
-            id,
-            part_of: None,
-            name: id,
-            kind,
-            tokens: Tokens(tokens),
-        };
-        let window = Window {
-            size: Tokens(200_000),
-            effective: Tokens(180_000),
-            auto_compact: Tokens(167_000),
-            warning: Tokens(147_000),
-            refuse: Tokens(177_000),
-        };
-        ContextView {
-            model: "m".into(),
-            window,
-            used: Tokens(50_100),
-            state: WindowState::Free,
-            thresholds: vec![
-                Threshold { kind: ThresholdKind::Warning, tokens: window.warning },
-                Threshold { kind: ThresholdKind::AutoCompact, tokens: window.auto_compact },
-            ],
-            categories: vec![
-                category("system_prompt", CategoryKind::Used, 10_000),
-                category("user_messages", CategoryKind::Used, 100),
-                category("tool_results", CategoryKind::Used, 40_000),
-                category("free_space", CategoryKind::Free, 116_900),
-                category("autocompact_buffer", CategoryKind::Buffer, 33_000),
-            ],
-        }
-    }
-
-    fn bar(cells: usize) -> String {
-        let view = view();
-        let runs = runs(&view, cells);
-        runs.iter().map(|(one, count)| sign(one.unwrap()).0.to_string().repeat(*count)).collect()
-    }
-
-    #[test]
-    fn l4_16_the_bar_is_as_wide_as_asked_and_in_proportion() {
-        assert_eq!(bar(20), "SRRRR............~~~");
-        for cells in [0, 1, 7, 38, 98, 500] {
-            assert_eq!(bar(cells).chars().count(), cells);
-        }
-    }
-
-    #[test]
-    fn t4_marks_stand_under_their_cell_and_fit() {
-        let view = view();
-        for cells in [38, 98, 198] {
-            let bar = format!("[{}]", bar(cells));
-            for threshold in &view.thresholds {
-                let line = mark(threshold, 200_000, cells);
-                assert!(line.chars().count() <= cells + FRAME, "{line}");
-                let at = line.find('^').unwrap();
-                let buffer = bar.find('~').unwrap();
-                match threshold.kind {
-                    ThresholdKind::Warning => assert!(at < buffer, "{bar}\n{line}"),
-                    _ => assert!(at.abs_diff(buffer) <= 1, "{bar}\n{line}"),
-                }
-            }
-        }
-    }
+    let rows: Vec<Vec<String>> =
+        view.categories.iter().map(|category| picture::cells(category, &view)).collect();
+    presenter.table(&rows)?;
+    Ok(Flow::GoOn)
 }

@@ -30,8 +30,8 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     if words.is_empty() {
         words.push("list".to_owned());
     }
-    let command = match Line::try_parse_from(words) {
-        Ok(line) => line.command,
+    let command = match parse(words) {
+        Ok(command) => command,
         Err(error) => {
             desk.presenter.note(Look::Yellow, error.to_string().trim_end());
             return Ok(Flow::GoOn);
@@ -47,6 +47,11 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     }
     memory::run(&desk.ground, &command, &desk.presenter)?;
     Ok(Flow::GoOn)
+}
+
+/// Reads what follows `/memory`.
+pub(crate) fn parse(words: Vec<String>) -> Result<MemoryCommand, clap::Error> {
+    Line::try_parse_from(words).map(|line| line.command)
 }
 
 fn needs_an_editor(command: &MemoryCommand) -> Option<&'static str> {
@@ -90,7 +95,7 @@ pub(super) async fn private(desk: &mut Desk) -> Result<Flow> {
 }
 
 /// Words, parted by spaces; those in quotes are one.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut quoted, mut open) = (String::new(), None, false);
     for sign in text.chars() {

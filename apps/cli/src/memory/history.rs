@@ -12,8 +12,12 @@ use jiff::{Timestamp, ToSpan};
 use mnemon::memdir::Store;
 use mnemon::memdir::store::{FileDiff, OnConflict};
 use mnemon::memdir::{Action, Author, Entry, EntryId};
+use mnemon_tui::{Row, Table};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+
+/// Changes of each place that the screen lists.
+const SHOWN: usize = 200;
 
 impl Bench<'_> {
     pub(super) fn log(&self, args: &LogArgs) -> Result<()> {
@@ -32,7 +36,8 @@ impl Bench<'_> {
             return Ok(self.presenter.line("nothing was changed yet")?);
         }
         if !args.diff {
-            let rows: Vec<Vec<String>> = entries.iter().map(cells).collect();
+            let rows: Vec<Vec<String>> =
+                entries.iter().map(|entry| cells(entry).to_vec()).collect();
             return Ok(self.presenter.table(&rows)?);
         }
         for entry in &entries {
@@ -41,6 +46,39 @@ impl Bench<'_> {
             self.show_diffs(&store.diff(entry.id)?)?;
         }
         Ok(())
+    }
+
+    /// Changes for the screen, of every place, newest first.
+    pub(super) fn changes(&self) -> Result<Table> {
+        let mut all = Vec::new();
+        for (tier, store) in self.stores(None)? {
+            all.extend(store.log(None, SHOWN)?.into_iter().map(|entry| (tier, entry)));
+        }
+        all.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.at));
+        let row = |(tier, entry): &(Tier, Entry)| {
+            let [id, at, author, action, paths, reason] = cells(entry);
+            Row {
+                id: format!("{id} --scope {}", tier.as_str()),
+                cells: vec![id, at, tier.as_str().to_owned(), author, action, paths],
+                look: Look::Normal,
+                more: reason,
+            }
+        };
+        let head = ["#", "when", "where", "who", "what", "files"].map(str::to_owned).to_vec();
+        let empty = "nothing was changed yet".to_owned();
+        Ok(Table { head, rows: all.iter().map(row).collect(), empty })
+    }
+
+    /// Where memories were changed last.
+    pub(super) fn last_changed(&self) -> Result<Tier> {
+        let mut last = (None, Tier::Project);
+        for (tier, store) in self.stores(None)? {
+            let at = store.log(None, 1)?.first().map(|entry| entry.at);
+            if at > last.0 {
+                last = (at, tier);
+            }
+        }
+        Ok(last.1)
     }
 
     fn nothing(&self, json: bool) -> Result<()> {
@@ -168,7 +206,8 @@ impl Bench<'_> {
             .collect();
         self.presenter.styled(Look::Bold, &format!("{}\n", topic.path))?;
         self.presenter.table(&rows)?;
-        let entries: Vec<Vec<String>> = blame.entries.iter().map(cells).collect();
+        let entries: Vec<Vec<String>> =
+            blame.entries.iter().map(|entry| cells(entry).to_vec()).collect();
         Ok(self.presenter.table(&entries)?)
     }
 }
@@ -230,9 +269,9 @@ fn moment(text: &str) -> Result<Timestamp> {
     )
 }
 
-fn cells(entry: &Entry) -> Vec<String> {
+fn cells(entry: &Entry) -> [String; 6] {
     let zoned = entry.at.to_zoned(TimeZone::system());
-    vec![
+    [
         entry.id.to_string(),
         zoned.strftime("%Y-%m-%d %H:%M").to_string(),
         author(&entry.author),

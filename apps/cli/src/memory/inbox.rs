@@ -10,6 +10,7 @@ use anyhow::Result;
 use mnemon::memdir::store::inbox::{Preview, Proposal, ProposalId};
 use mnemon::memdir::store::{FileDiff, OnConflict};
 use mnemon::memdir::{EntryId, Error, Store, TopicPath};
+use mnemon_tui::{Row, Table};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -71,6 +72,25 @@ impl Bench<'_> {
         let hint = "`mnemon memory inbox show ID` shows one; then accept, reject or edit it";
         self.presenter.note(Look::Dim, hint);
         Ok(())
+    }
+
+    /// Proposals for the screen.
+    pub(super) fn proposals(&self) -> Result<Table> {
+        let row = |(tier, proposal): &(Tier, Proposal)| Row {
+            id: format!("{} --scope {}", proposal.id, tier.as_str()),
+            cells: vec![
+                proposal.id.to_string(),
+                tier.as_str().to_owned(),
+                pick::age(proposal.at, self.at()),
+                history::author(&proposal.author),
+                what(proposal),
+            ],
+            look: Look::Normal,
+            more: proposal.reason.clone(),
+        };
+        let rows = self.all_waiting(None)?.iter().map(row).collect();
+        let head = ["#", "where", "age", "who", "what"].map(str::to_owned).to_vec();
+        Ok(Table { head, rows, empty: "nothing waits in the inbox".to_owned() })
     }
 
     /// The store that a proposal waits in.

@@ -11,6 +11,7 @@ use mnemon::memdir::location::{SetBy, Source};
 use mnemon::memdir::store::{Note, TopicHead};
 use mnemon::memdir::usage::Count;
 use mnemon::memfile::Memory;
+use mnemon_tui::Table;
 use serde_json::{Value, json};
 
 /// Characters of a preview.
@@ -25,7 +26,7 @@ struct Row {
 }
 
 impl Bench<'_> {
-    pub(super) fn list(&self, scope: Option<Tier>, json: bool) -> Result<()> {
+    fn rows(&self, scope: Option<Tier>) -> Result<Vec<Row>> {
         let mut rows = Vec::new();
         for (tier, store) in self.stores(scope)? {
             // A store that can only be read has no counts; that is no reason
@@ -37,6 +38,42 @@ impl Bench<'_> {
                 rows.push(Row { tier, topic, count, preview });
             }
         }
+        Ok(rows)
+    }
+
+    /// Memories for the screen.
+    pub(super) fn memories(&self) -> Result<Table> {
+        let rows = self.rows(None)?.iter().map(|row| self.shown(row)).collect();
+        let head = ["memory", "type", "where", "age", "used", "what it says"];
+        let empty = "no memories yet; they come with the work, or with # and a sentence";
+        Ok(Table { head: head.map(str::to_owned).to_vec(), rows, empty: empty.to_owned() })
+    }
+
+    fn shown(&self, row: &Row) -> mnemon_tui::Row {
+        let front = &row.topic.front;
+        let path = row.topic.path.as_str();
+        let mut more = vec![row.preview.clone()];
+        more.extend(front.basis.map(|basis| format!("basis: {}", basis.as_str())));
+        more.extend(front.date.map(|date| format!("from: {date}")));
+        more.extend(front.session.as_ref().map(|session| format!("session: {session}")));
+        more.push(format!("recalled {} times, used {}", row.count.recalled, row.count.used));
+        mnemon_tui::Row {
+            id: format!("\"{path}\" --scope {}", row.tier.as_str()),
+            cells: vec![
+                path.strip_suffix(".md").unwrap_or(path).to_owned(),
+                front.kind.map_or("-", mnemon::memfile::MemoryType::as_str).to_owned(),
+                row.tier.as_str().to_owned(),
+                pick::age(row.topic.modified, self.at()),
+                row.count.used.to_string(),
+                row.preview.clone(),
+            ],
+            look: if row.topic.fault.is_some() { Look::Yellow } else { Look::Normal },
+            more: more.join("\n"),
+        }
+    }
+
+    pub(super) fn list(&self, scope: Option<Tier>, json: bool) -> Result<()> {
+        let rows = self.rows(scope)?;
         if json {
             let rows: Vec<Value> = rows.iter().map(|row| self.row_json(row)).collect();
             return Ok(Presenter::json(&rows)?);

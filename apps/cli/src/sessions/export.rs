@@ -13,7 +13,7 @@ use std::path::Path;
 const RESULT_LINES: usize = 40;
 
 /// Writes a session to a file or to standard output.
-pub(super) async fn run(
+pub(crate) async fn run(
     agent: &Agent,
     id: &SessionId,
     format: ExportFormat,

@@ -11,6 +11,7 @@
 
 mod agents;
 mod desk;
+mod doctor;
 mod dream;
 mod extract;
 mod headless;
@@ -34,6 +35,7 @@ mod rewind;
 mod robust;
 mod screen;
 mod sessions;
+mod setups;
 mod team;
 mod trust;
 mod window;

@@ -141,6 +141,10 @@ fn q9_a_session_in_a_real_terminal() {
     terminal.says("write it");
     let asked = terminal.sees("wants to run");
     assert!(asked.contains("tea.txt") && asked.contains("always"), "{asked}");
+    assert!(
+        asked.contains("+ green") || asked.contains("+green"),
+        "what would change is shown: {asked}"
+    );
     assert!(!desk.files.project().join("tea.txt").exists());
     terminal.press(&["y"]);
     terminal.sees("done");

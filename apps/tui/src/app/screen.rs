@@ -27,7 +27,7 @@ impl App {
     pub(crate) fn render(&mut self, area: Rect, buf: &mut Buffer, now: Instant) {
         let theme = self.theme;
         let below = self.below(area.width, theme, now);
-        let asked = self.questions.front().map(|asked| asked.lines(area.width, theme));
+        let asked = self.questions.front_mut().map(|asked| asked.lines(area.width, theme));
         let most = area.height / 2;
         let rows = |lines: usize| u16::try_from(lines).unwrap_or(most).min(most);
         let input = match &asked {

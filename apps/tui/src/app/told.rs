@@ -1,7 +1,6 @@
 //! What the engine and the commands tell, on the screen.
 
 use super::{Act, App, Phase};
-use crate::host::Next;
 use crate::look::Look;
 use crate::page::Said;
 use crate::question::Asked;
@@ -20,7 +19,9 @@ impl App {
             Told::Event(event) => self.event(*event),
             Told::Said(Said::Text(look, text)) => self.written.push((look, text)),
             Told::Said(said) => return vec![Act::Said(said)],
-            Told::Question(question) => self.questions.push_back(Asked::new(question)),
+            Told::Question(question, change) => {
+                self.questions.push_back(Asked::new(question, change));
+            }
             Told::WentOn => self.begin("reading what agents wrote"),
             Told::TurnEnded(end) => return self.turn_ended(end),
             Told::CommandEnded(done) => return self.command_ended(done),
@@ -29,14 +30,19 @@ impl App {
                     Some(before) => status.after(&before),
                     None => *status,
                 };
-                self.status = Some(Box::new(status));
+                let first = self.status.replace(Box::new(status)).is_none();
+                if first && self.phase == Phase::Rest {
+                    return self.next_waiting();
+                }
             }
             Told::Changed(cells, commands) => {
                 self.input.know(commands.clone());
                 self.commands = commands;
                 self.talk.replace(cells);
             }
-            Told::Panel(panel) => self.panel = Some(panel),
+            Told::Panel(panel) => return self.open(panel),
+            // The next frame shows it.
+            Told::Looked => {}
             Told::Files(files) => self.input.know_files(files),
             Told::Shell { id, text, failed, took } => {
                 return self.shell_ended(&id, &text, failed, took);
@@ -72,22 +78,6 @@ impl App {
         // What the turn did not take up begins the next one.
         if let Some(status) = &self.status {
             let _ = status.queue.take();
-        }
-        self.next_waiting()
-    }
-
-    fn command_ended(&mut self, done: Result<Next, String>) -> Vec<Act> {
-        let phase = std::mem::replace(&mut self.phase, Phase::Rest);
-        let title = match &phase {
-            Phase::Command { line, .. } => line.clone(),
-            _ => String::new(),
-        };
-        self.show_written(&title);
-        match done {
-            Err(why) => self.notice(Look::Red, format!("error: {why}")),
-            Ok(Next::Quit) => return self.leave(),
-            Ok(Next::Say(prompt)) => return self.turn(&prompt),
-            Ok(Next::GoOn | Next::Choose(_) | Next::Watch(_)) => {}
         }
         self.next_waiting()
     }

@@ -101,6 +101,7 @@ impl App {
         match (&self.phase, first) {
             (Phase::Leaving, _) => Vec::new(),
             (Phase::Rest, _) => self.begin_with(&text),
+            (_, Some('/')) => self.command(text.trim().trim_start_matches('/')),
             (Phase::Turn { .. }, first) if !matches!(first, Some('/' | '!' | '#')) => {
                 if let Some(status) = &self.status {
                     status.queue.push(text.clone());

@@ -1,6 +1,6 @@
-//! A text that is longer than a notice: what a command wrote.
+//! A text to read: what a command wrote, or will have written in a moment.
 
-use super::{Panel, PanelAct};
+use super::{Panel, PanelAct, Slot, Written};
 use crate::look::Look;
 use crate::talk::styled;
 use crate::theme::Theme;
@@ -14,7 +14,11 @@ use ratatui::widgets::Widget;
 /// A text with looks.
 pub(crate) struct TextPanel {
     title: String,
-    parts: Vec<(Look, String)>,
+    parts: Written,
+    /// Where the text will be, if it is not there yet.
+    coming: Option<Slot<Written>>,
+    /// What brings it.
+    bringing: Option<PanelAct>,
     laid: Option<(u16, Vec<Line<'static>>)>,
     top: usize,
     rows: usize,
@@ -22,8 +26,29 @@ pub(crate) struct TextPanel {
 
 impl TextPanel {
     /// A text under a title.
-    pub(crate) fn new(title: impl Into<String>, parts: Vec<(Look, String)>) -> Self {
-        Self { title: title.into(), parts, laid: None, top: 0, rows: 1 }
+    pub(crate) fn new(title: impl Into<String>, parts: Written) -> Self {
+        Self {
+            title: title.into(),
+            parts,
+            coming: None,
+            bringing: None,
+            laid: None,
+            top: 0,
+            rows: 1,
+        }
+    }
+
+    /// A text that something brings.
+    pub(crate) fn coming(
+        title: impl Into<String>,
+        coming: Slot<Written>,
+        bringing: PanelAct,
+    ) -> Self {
+        let wait = vec![(Look::Dim, "looking…".to_owned())];
+        let mut panel = Self::new(title, wait);
+        panel.coming = Some(coming);
+        panel.bringing = Some(bringing);
+        panel
     }
 
     fn lines(&self) -> usize {
@@ -41,6 +66,11 @@ impl Panel for TextPanel {
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
+        if let Some(found) = self.coming.as_ref().and_then(Slot::take) {
+            self.parts = found;
+            self.coming = None;
+            self.laid = None;
+        }
         if self.laid.as_ref().is_none_or(|(width, _)| *width != area.width) {
             let lines = styled(&self.parts, theme);
             let lines = lines.iter().flat_map(|line| wrap::wrap(line, area.width, "")).collect();
@@ -52,6 +82,10 @@ impl Panel for TextPanel {
         for (row, line) in (area.y..area.bottom()).zip(lines.iter().skip(self.top)) {
             line.render(Rect { y: row, height: 1, ..area }, buf);
         }
+    }
+
+    fn begin(&mut self) -> PanelAct {
+        self.bringing.take().unwrap_or(PanelAct::Stay)
     }
 
     fn key(&mut self, key: KeyEvent) -> PanelAct {

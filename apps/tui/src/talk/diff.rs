@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// Rows that are kept of a change; the others are only counted.
 const MOST_ROWS: usize = 500;
+/// Lines that are shown around a change.
+const AROUND: usize = 3;
 /// How long a comparison may think; then it gives a coarser one.
 const DIFF_TIME: Duration = Duration::from_millis(20);
 
@@ -83,6 +85,28 @@ impl Diff {
             }
         }
         Some(diff)
+    }
+
+    /// What takes the place of a file: what changes, and a little around it.
+    pub(crate) fn of_file(old: &str, new: &str) -> Self {
+        let mut diff = Self::default();
+        let compared = TextDiff::configure().timeout(DIFF_TIME).diff_lines(old, new);
+        for (at, group) in compared.grouped_ops(AROUND).iter().enumerate() {
+            if at > 0 {
+                diff.push(None, Sign::Gap, "");
+            }
+            for change in group.iter().flat_map(|op| compared.iter_changes(op)) {
+                let (sign, at) = match change.tag() {
+                    ChangeTag::Equal => (Sign::Same, change.new_index()),
+                    ChangeTag::Insert => (Sign::Added, change.new_index()),
+                    ChangeTag::Delete => (Sign::Removed, change.old_index()),
+                };
+                let line = change.value();
+                let number = at.map(|at| at as u64 + 1);
+                diff.push(number, sign, line.strip_suffix('\n').unwrap_or(line));
+            }
+        }
+        diff
     }
 
     fn between(old: &str, new: &str) -> Self {

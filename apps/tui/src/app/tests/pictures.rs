@@ -1,0 +1,80 @@
+//! Panels as a person sees them, at 80×24 and 120×40, without colours.
+
+use crate::app::harness::{Bench, ledger};
+use mnemon::engine::context_view::{Category, CategoryKind, ContextView, Threshold, ThresholdKind};
+use mnemon::kernel::window::WindowState;
+use mnemon::kernel::{Tokens, Window};
+
+fn window() -> ContextView {
+    let category =
+        |id, name, kind, tokens| Category { id, part_of: None, name, kind, tokens: Tokens(tokens) };
+    let window = Window {
+        size: Tokens(200_000),
+        effective: Tokens(180_000),
+        auto_compact: Tokens(167_000),
+        warning: Tokens(147_000),
+        refuse: Tokens(177_000),
+    };
+    ContextView {
+        model: "m".into(),
+        window,
+        used: Tokens(62_100),
+        state: WindowState::Free,
+        thresholds: vec![
+            Threshold { kind: ThresholdKind::Warning, tokens: window.warning },
+            Threshold { kind: ThresholdKind::AutoCompact, tokens: window.auto_compact },
+        ],
+        categories: vec![
+            category("system_prompt", "System prompt", CategoryKind::Used, 10_000),
+            category("memory_files", "Memory files", CategoryKind::Used, 6_000),
+            category("user_messages", "Your messages", CategoryKind::Used, 6_100),
+            category("tool_results", "Tool results", CategoryKind::Used, 40_000),
+            category("free_space", "Free space", CategoryKind::Free, 104_900),
+            category("autocompact_buffer", "Buffer", CategoryKind::Buffer, 33_000),
+        ],
+    }
+}
+
+/// A panel at both sizes. The worker is busy, so that what depends on this
+/// machine, such as the length of the system prompt, is not looked at.
+async fn picture(command: &str, keys: &str) -> String {
+    let mut bench = Bench::with(&[]).await;
+    bench.busy = true;
+    if let Some(status) = &mut bench.app.status {
+        status.context = window();
+        status.window = status.context.window;
+        status.used = 62_100;
+        status.ledger = ledger(1);
+    }
+    bench.send(command).await;
+    bench.press(keys).await;
+    bench.draw(80, 24);
+    let mut at = |width, height| format!("--- {width}×{height}\n{}", bench.draw(width, height));
+    at(80, 24) + &at(120, 40)
+}
+
+#[tokio::test]
+async fn q9_pictures_of_panels() {
+    for (name, command, keys) in [
+        ("context", "/context", "<down><down>"),
+        ("memory", "/memory", ""),
+        ("memory_forget", "/memory", "f"),
+        ("memory_search", "/memory", "/tabs"),
+        ("memory_log", "/memory log", ""),
+        ("memory_inbox", "/memory inbox", ""),
+        ("tasks", "/tasks", ""),
+        ("cost", "/cost", ""),
+        ("resume", "/resume", ""),
+        ("rewind", "/rewind", ""),
+        ("compact", "/compact --preview", ""),
+        ("help", "/help", ""),
+        ("config", "/config", ""),
+        ("doctor", "/doctor", ""),
+        ("model", "/model", ""),
+        ("mcp", "/mcp", ""),
+        ("skills", "/skills", ""),
+        ("permissions", "/permissions", ""),
+    ] {
+        insta::assert_snapshot!(name, picture(command, keys).await);
+    }
+}

@@ -1,0 +1,117 @@
+//! `/compact --preview`: what a compaction would take, and what it would leave
+//! (L4.7, L4.16).
+
+use super::rows;
+use super::{Panel, PanelAct, Slot, look};
+use crate::look::Look;
+use crate::picture::grouped;
+use crate::theme::Theme;
+use mnemon::engine::compacting::{Preview, Scope};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+/// What would be.
+#[derive(Default)]
+pub(crate) struct CompactPanel {
+    found: Slot<Result<Preview, String>>,
+    preview: Option<Result<Preview, String>>,
+    top: usize,
+    lines: usize,
+}
+
+impl CompactPanel {
+    fn text(&self, width: u16) -> Vec<(Look, String)> {
+        match &self.preview {
+            None => vec![(Look::Dim, "looking…".to_owned())],
+            Some(Err(why)) => vec![(Look::Yellow, why.clone())],
+            Some(Ok(preview)) => written(preview, width),
+        }
+    }
+}
+
+fn written(preview: &Preview, width: u16) -> Vec<(Look, String)> {
+    let (before, after) = (preview.before, preview.after_at_most);
+    let cells = u64::from(width.saturating_sub(2));
+    let bar = |tokens: u64, sign: &str| {
+        let count = tokens.saturating_mul(cells) / before.max(after).max(1);
+        sign.repeat(usize::try_from(count).unwrap_or(0))
+    };
+    let mut out = vec![
+        (Look::Normal, format!("{} tokens now", grouped(before))),
+        (Look::Yellow, bar(before, "█")),
+        (Look::Normal, format!("at most about {} after a compaction", grouped(after))),
+        (Look::Green, bar(after, "█")),
+        (Look::Normal, String::new()),
+        (Look::Dim, format!("{:<24}{:>12}{:>12}", "", "goes", "stays")),
+    ];
+    let used = preview.categories.iter().filter(|category| category.goes + category.stays > 0);
+    out.extend(used.map(|category| {
+        let (goes, stays) = (grouped(category.goes), grouped(category.stays));
+        (Look::Normal, format!("{:<24}{goes:>12}{stays:>12}", category.name))
+    }));
+    let mut part = |title: &str, look, lines: Vec<String>| {
+        if !lines.is_empty() {
+            out.push((Look::Normal, String::new()));
+            out.push((Look::Bold, title.to_owned()));
+            out.extend(lines.into_iter().map(|line| (look, line)));
+        }
+    };
+    let gone = preview.dropped.iter();
+    let gone = gone.map(|span| format!("{:>9}  {}", grouped(span.tokens), span.words));
+    part("goes", Look::Red, gone.collect());
+    let kept = preview.kept.iter().map(|kept| {
+        let pinned = if kept.pinned { "pinned: " } else { "" };
+        format!("{pinned}{}", kept.words)
+    });
+    part("stays", Look::Green, kept.collect());
+    part("comes back", Look::Green, preview.files.clone());
+    out
+}
+
+impl Panel for CompactPanel {
+    fn title(&self) -> String {
+        "compact · what would go and what would stay".to_owned()
+    }
+
+    fn keys(&self) -> String {
+        match &self.preview {
+            Some(Ok(_)) => "Enter compacts · ↑↓ PgUp PgDn scroll · Esc back".to_owned(),
+            _ => "Esc back".to_owned(),
+        }
+    }
+
+    fn begin(&mut self) -> PanelAct {
+        look(&self.found, |session| session.preview_compaction(Scope::All))
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
+        if let Some(found) = self.found.take() {
+            self.preview = Some(found);
+        }
+        let text = self.text(area.width);
+        self.lines = text.len();
+        self.top = self.top.min(self.lines.saturating_sub(usize::from(area.height)));
+        let mut area = area;
+        for (look, line) in text.iter().skip(self.top) {
+            rows::line(line, theme.style(*look), &mut area, buf);
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> PanelAct {
+        const PAGE: usize = 10;
+        match key.code {
+            KeyCode::Enter if matches!(self.preview, Some(Ok(_))) => {
+                return PanelAct::Send("/compact".to_owned());
+            }
+            KeyCode::Up | KeyCode::Char('k') => self.top = self.top.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j') => self.top += 1,
+            KeyCode::PageUp => self.top = self.top.saturating_sub(PAGE),
+            KeyCode::PageDown => self.top += PAGE,
+            KeyCode::Home => self.top = 0,
+            KeyCode::End => self.top = self.lines,
+            _ => return rows::closes(key),
+        }
+        PanelAct::Stay
+    }
+}

@@ -1,0 +1,163 @@
+//! `/cost`: what this session used, by source and model, and what today and
+//! this project did (T6).
+
+use super::rows;
+use super::{Panel, PanelAct, Slot, job};
+use crate::look::Look;
+use crate::picture::grouped;
+use crate::side::Side;
+use crate::status::Status;
+use crate::theme::Theme;
+use mnemon::kernel::Ledger;
+use mnemon::kernel::usage::{LedgerLine, QuerySource};
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+use std::sync::Arc;
+
+/// Sums with their names, or why there are none.
+type Spent = Result<Vec<(String, Ledger)>, String>;
+
+/// What was spent.
+pub(crate) struct CostPanel {
+    side: Arc<dyn Side>,
+    session: Ledger,
+    found: Slot<Spent>,
+    others: Option<Spent>,
+    top: usize,
+    lines: usize,
+}
+
+impl CostPanel {
+    /// What a session spent.
+    pub(crate) fn new(status: &Status) -> Self {
+        Self {
+            side: Arc::clone(&status.side),
+            session: status.ledger.clone(),
+            found: Slot::default(),
+            others: None,
+            top: 0,
+            lines: 0,
+        }
+    }
+
+    fn text(&self, width: u16) -> Vec<(Look, String)> {
+        let mut out = vec![(Look::Bold, "this session".to_owned())];
+        table(&self.session, width, &mut out);
+        out.push((Look::Dim, background(&self.session)));
+        match &self.others {
+            None => out.push((Look::Dim, "today and this project: looking…".to_owned())),
+            Some(Err(why)) => out.push((Look::Red, why.clone())),
+            Some(Ok(sums)) => {
+                for (name, ledger) in sums {
+                    out.push((Look::Normal, String::new()));
+                    out.push((Look::Bold, name.clone()));
+                    table(ledger, width, &mut out);
+                    out.push((Look::Dim, background(ledger)));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Columns of the figures.
+const FIGURES: usize = 6 * 11;
+
+fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
+    let room = usize::from(width).saturating_sub(FIGURES).clamp(14, 48);
+    let row = |name: &str, cells: [&str; 6]| {
+        let name = rows::cut(name, room);
+        let missing = room.saturating_sub(unicode_width::UnicodeWidthStr::width(&*name));
+        let cells = cells.map(|cell| format!("{cell:>11}")).concat();
+        format!("{name}{}{cells}", " ".repeat(missing))
+    };
+    let head = ["requests", "input", "cached", "written", "output", "USD"];
+    out.push((Look::Dim, row("", head)));
+    let figures = |name: &str, line: &LedgerLine| {
+        let dollars = if line.unpriced > 0 && line.unpriced == line.requests {
+            "no price".to_owned()
+        } else {
+            format!("{:.4}", line.cost.0)
+        };
+        row(
+            name,
+            [
+                &grouped(line.requests),
+                &grouped(line.usage.input),
+                &grouped(line.usage.cache_read),
+                &grouped(line.usage.cache_write()),
+                &grouped(line.usage.output),
+                &dollars,
+            ],
+        )
+    };
+    for (source, model, line) in ledger.lines() {
+        out.push((Look::Normal, figures(&format!("{source} · {model}"), line)));
+    }
+    out.push((Look::Normal, figures("total", &ledger.total())));
+}
+
+/// How much of it was for what runs beside the conversation.
+fn background(ledger: &Ledger) -> String {
+    let total = ledger.total();
+    let is_background =
+        |source: &str| source.parse::<QuerySource>().is_ok_and(|source| source.is_background());
+    let beside: f64 = ledger
+        .lines()
+        .filter(|(source, ..)| is_background(source))
+        .map(|(.., line)| line.cost.0)
+        .sum();
+    let share = if total.cost.0 > 0.0 { beside * 100.0 / total.cost.0 } else { 0.0 };
+    let hit = total.usage.hit_rate() * 100.0;
+    format!("background ${beside:.4} ({share:.0}%) · {hit:.0}% of the input came from the cache")
+}
+
+impl Panel for CostPanel {
+    fn title(&self) -> String {
+        format!("cost · ${:.4} this session", self.session.total().cost.0)
+    }
+
+    fn keys(&self) -> String {
+        "↑↓ PgUp PgDn scroll · Esc back".to_owned()
+    }
+
+    fn begin(&mut self) -> PanelAct {
+        let spent = self.side.spent();
+        job(&self.found, |_| {
+            Box::pin(async move { spent.await.map_err(|error| format!("{error:#}")) })
+        })
+    }
+
+    fn update(&mut self, status: &Status) {
+        self.session = status.ledger.clone();
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
+        if let Some(found) = self.found.take() {
+            self.others = Some(found);
+        }
+        let text = self.text(area.width);
+        self.lines = text.len();
+        self.top = self.top.min(self.lines.saturating_sub(usize::from(area.height)));
+        let mut area = area;
+        for (look, line) in text.iter().skip(self.top) {
+            rows::line(line, theme.style(*look), &mut area, buf);
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> PanelAct {
+        const PAGE: usize = 10;
+        match key.code {
+            KeyCode::Up | KeyCode::Char('k') => self.top = self.top.saturating_sub(1),
+            KeyCode::Down | KeyCode::Char('j') => self.top += 1,
+            KeyCode::PageUp => self.top = self.top.saturating_sub(PAGE),
+            KeyCode::PageDown => self.top += PAGE,
+            KeyCode::Home => self.top = 0,
+            KeyCode::End => self.top = self.lines,
+            KeyCode::Enter => return PanelAct::Close,
+            _ => return rows::closes(key),
+        }
+        PanelAct::Stay
+    }
+}

@@ -1,0 +1,82 @@
+//! `/help`: keys and commands, with a search.
+
+use super::rows::{self, Rows, Typing};
+use super::{Panel, PanelAct};
+use crate::host::CommandInfo;
+use crate::side::{Row, Table};
+use crate::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::layout::Rect;
+
+/// What keys do.
+const KEYS: &[(&str, &str)] = &[
+    ("Enter", "send; with Shift or Alt, or after a backslash, a new line"),
+    ("Esc", "stop what runs; twice at rest, go back to an earlier message"),
+    ("Ctrl-C", "close, stop, clear, and twice leave"),
+    ("Ctrl-D", "leave, where nothing is typed"),
+    ("Ctrl-R", "search what was typed before"),
+    ("Ctrl-B", "what runs in the background"),
+    ("Tab", "walk through the conversation; Enter unfolds, y copies"),
+    ("PgUp PgDn", "scroll"),
+    ("@", "a file"),
+    ("!", "a shell command"),
+    ("#", "a sentence to remember"),
+    ("/", "a command"),
+];
+
+/// Keys and commands.
+pub(crate) struct HelpPanel {
+    rows: Rows,
+}
+
+impl HelpPanel {
+    /// With the commands that there are.
+    pub(crate) fn new(commands: &[CommandInfo]) -> Self {
+        let key = |(name, about): &(&str, &str)| Row {
+            cells: vec!["key".to_owned(), (*name).to_owned(), (*about).to_owned()],
+            ..Row::default()
+        };
+        let command = |command: &CommandInfo| {
+            let name = command.names.first().cloned().unwrap_or_default();
+            let usage = format!("/{name} {}", command.takes);
+            let more = command.names.iter().skip(1).map(|name| format!("/{name}"));
+            Row {
+                id: format!("/{name} "),
+                cells: vec![
+                    "command".to_owned(),
+                    usage.trim_end().to_owned(),
+                    command.about.clone(),
+                ],
+                more: more.collect::<Vec<_>>().join(" "),
+                ..Row::default()
+            }
+        };
+        let rows = commands.iter().map(command).chain(KEYS.iter().map(key)).collect();
+        let mut list = Rows::new(Typing::Always);
+        list.set(Table { head: Vec::new(), rows, empty: String::new() });
+        Self { rows: list }
+    }
+}
+
+impl Panel for HelpPanel {
+    fn title(&self) -> String {
+        "commands and keys".to_owned()
+    }
+
+    fn keys(&self) -> String {
+        "Enter takes a command · type to search · Esc back".to_owned()
+    }
+
+    fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
+        self.rows.draw(area, buf, theme);
+    }
+
+    fn key(&mut self, key: KeyEvent) -> PanelAct {
+        let Some(key) = self.rows.key(key) else { return PanelAct::Stay };
+        match (key.code, self.rows.chosen()) {
+            (KeyCode::Enter, Some(row)) if !row.id.is_empty() => PanelAct::Put(row.id.clone()),
+            _ => rows::closes(key),
+        }
+    }
+}
