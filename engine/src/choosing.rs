@@ -162,7 +162,8 @@ impl Session {
     /// answers now stays chosen.
     pub(crate) fn params_for(&self, model: &ModelId) -> Params {
         let params = self.config.params(model, self.world.model.dialect());
-        let now = self.fold.prelude().map(|prelude| &prelude.params).or(self.first_params.as_ref());
+        let now =
+            self.fold.prelude().map(|prelude| &prelude.params).or(self.first_params.as_deref());
         match now {
             Some(now) if now.model == *model && now.dialect == params.dialect => {
                 Params { thinking: now.thinking.clone(), effort: now.effort.clone(), ..params }
@@ -174,7 +175,7 @@ impl Session {
 
     async fn change_params(&mut self, params: Params) -> Result<(), Error> {
         let Some(prelude) = self.fold.prelude().cloned() else {
-            self.first_params = Some(params);
+            self.first_params = Some(Box::new(params));
             return Ok(());
         };
         if prelude.params != params {

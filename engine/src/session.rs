@@ -110,7 +110,7 @@ pub struct Session {
     /// What the person chose, as the log has it.
     pub(crate) choices: Vec<Attachment>,
     /// Parameters that were chosen before there is a prelude.
-    pub(crate) first_params: Option<Params>,
+    pub(crate) first_params: Option<Box<Params>>,
     /// What can be seen of it while a turn has it.
     pub(crate) live: Live,
     /// Texts of files that the next message names.

@@ -269,7 +269,7 @@ impl Session {
             if self.is_main() && !self.is_recalling() {
                 self.recall_for(&text, cancel).await?;
             }
-            let Mentioned { blocks, notes } = self.with_mentions(&text, cancel).await;
+            let Mentioned { blocks, notes } = Box::pin(self.with_mentions(&text, cancel)).await;
             for note in notes {
                 self.emit(|| Event::Notice(note));
             }

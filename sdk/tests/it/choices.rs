@@ -9,6 +9,7 @@ use mnemon::kernel::settings::PermissionMode;
 use mnemon::{CancellationToken, Event, Turn};
 use mnemon_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::json;
+use std::fmt::Write as _;
 
 fn place() -> Place {
     Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap())
@@ -126,7 +127,7 @@ async fn q4_q9_the_whole_conversation_is_read_in_pages_across_boundaries() {
     let mut seen = String::new();
     for start in (0..history.len()).step_by(3) {
         for record in session.history_page(&history, start..start + 3).await.unwrap() {
-            seen.push_str(&format!("{:?}\n", record.entry));
+            writeln!(seen, "{:?}", record.entry).unwrap();
         }
     }
     let places: Vec<usize> = ["first some", "a word to follow", "Boundary", "third"]

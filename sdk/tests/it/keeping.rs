@@ -26,25 +26,21 @@ async fn q6_a_rule_is_kept_for_the_project_where_it_stands() {
             Some(_) => Reply::text("ok"),
         });
     let place = Place::new(server.unwrap());
-    let own = "{\n  // mine\n  \"model\": \"claude-opus-5\",\n}\n";
+    let own = "{\n    \"model\" : \"claude-opus-5\"\n}\n";
     place.write(".claude/settings.local.json", own);
     let asked = Always::default();
-    let agent = place.builder().approver(Arc::new(asked.clone())).build().await;
-    // Comments are the person's business, if the settings can be read with them.
-    let agent = match agent {
-        Ok(agent) => agent,
-        Err(_) => {
-            place.write(".claude/settings.local.json", "{\n  \"model\": \"claude-opus-5\"\n}\n");
-            place.builder().approver(Arc::new(asked.clone())).build().await.unwrap()
-        }
-    };
+    let agent = place.builder().approver(Arc::new(asked.clone())).build().await.unwrap();
     say_ok(&mut agent.start(), "go").await;
     let rule = asked.0.lock().unwrap().pop().unwrap();
     assert_eq!(rule, "Bash(touch made:*)");
     let path = agent.keep_rule(&rule).unwrap();
     agent.keep_rule(&rule).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("claude-opus-5") && text.matches("touch made").count() == 1, "{text}");
+    assert!(
+        text.starts_with("{\n    \"model\" : \"claude-opus-5\"")
+            && text.matches("touch made").count() == 1,
+        "{text}"
+    );
     assert!(!path.with_file_name("settings.json").exists(), "never in what others share");
     let agent = place.builder().approver(Arc::new(asked.clone())).build().await.unwrap();
     say_ok(&mut agent.start(), "go again").await;
