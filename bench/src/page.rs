@@ -6,7 +6,20 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
 const TITLE: &str = "# Benchmarks";
-const ORDER: [&str; 6] = ["Start", "Memory", "Projection", "Layers 1 and 2", "Replay", "Marathon"];
+const ORDER: [&str; 12] = [
+    "Start",
+    "Hooks",
+    "Memory",
+    "Recall",
+    "Projection",
+    "Layers 1 and 2",
+    "Screen",
+    "Replay",
+    "Search",
+    "Sessions",
+    "Marathon",
+    "Peers",
+];
 
 const ABOUT: &str = "\
 What the goals of the issues come to on one machine. No test asserts a time: this page is renewed by hand.
@@ -16,8 +29,9 @@ cargo build --release -p mnemon-cli
 cargo run --release -p mnemon-bench -- all --write
 ```
 
-`start`, `memory`, `projection`, `layers`, `replay` and `marathon` in place of `all` run one part, and without `--write` the \
-tables are only printed. `cargo bench -p mnemon-bench` runs the small ones under divan. The parts are in `bench/src/`. \
+`start`, `hook`, `memory`, `recall`, `projection`, `layers`, `screen`, `replay`, `marathon` and `peers` in place of `all` run one \
+part, and without `--write` the tables are only printed. `peers` installs other programs from their registries under \
+`target/peers/`. Search and sessions are measured by hand. `cargo bench -p mnemon-bench` runs the small ones under divan. The parts are in `bench/src/`. \
 Other work on the machine makes times longer, never shorter, so a goal counts as met by the best of many runs (by the \
 median for the start); where median and worst are far off, the machine was busy. The facts below are those of the last run.
 ";

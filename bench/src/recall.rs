@@ -22,7 +22,8 @@ const SIZES: [(usize, Duration, Duration); 2] = [
 /// Words of a memory, and of the language that it is written in.
 const WORDS: usize = 160;
 const LANGUAGE: usize = 6_000;
-const QUERY: &str = "when do we deploy the billing service, and who has to agree to it?";
+/// What is asked.
+pub(crate) const QUERY: &str = "when do we deploy the billing service, and who has to agree to it?";
 /// Cards of files that were written just now are not believed.
 const SETTLE: Duration = Duration::from_millis(2_500);
 
@@ -93,12 +94,13 @@ pub(crate) fn measure() -> Result<Section> {
     })
 }
 
-fn dirs(home: &Path, project: &Path) -> Result<MemoryDirs> {
+/// The memories of a home.
+pub(crate) fn dirs(home: &Path, project: &Path) -> Result<MemoryDirs> {
     Ok(Agent::builder(project).home(home).memory_dirs()?)
 }
 
 /// Writes memories, and opens the store once, as a session does.
-fn write(memories: &MemoryDirs, files: usize) -> Result<()> {
+pub(crate) fn write(memories: &MemoryDirs, files: usize) -> Result<()> {
     let dir = memories.dir(Scope::Project);
     std::fs::create_dir_all(&dir)?;
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
@@ -143,7 +145,8 @@ fn in_new_process(place: &TempHome) -> Result<Duration> {
     nanos.map(Duration::from_nanos).context("the process did not say how long it took")
 }
 
-fn of_program(place: &TempHome) -> Result<Duration> {
+/// How long `mnemon recall` takes from its start to its end.
+pub(crate) fn of_program(place: &TempHome) -> Result<Duration> {
     let mut command = Command::new(mnemon()?);
     command
         .env_clear()

@@ -28,15 +28,20 @@ pub(crate) fn measure() -> Result<Section> {
     let requests = write(&path)?;
     let columns = ["policies", "best", "median", "resident, most", "goal", "met"];
     let mut table = Table::new(&columns);
-    for policies in ["mnemon", "none", "recorded,none,mnemon", "all presets"] {
+    for policies in ["the default", "none", "mnemon", "all"] {
         let (mut times, mut most) = (Samples::default(), u64::MAX);
         for _ in 0..RUNS {
             let (took, kib) = run(&place, &path, policies)?;
             times.add(took);
             most = most.min(kib);
         }
-        let met = verdict(times.best() <= GOAL && most <= GOAL_KIB);
-        let goal = "< 3 s, < 200 MB".to_owned();
+        // The goal is for what the command does of itself.
+        let (goal, met) = if policies == "the default" {
+            let met = verdict(times.best() <= GOAL && most <= GOAL_KIB);
+            ("< 3 s, < 200 MB".to_owned(), met)
+        } else {
+            (String::new(), String::new())
+        };
         table.row([policies.into(), ms(times.best()), ms(times.median()), mb(most), goal, met]);
     }
     Ok(Section {
@@ -44,7 +49,7 @@ pub(crate) fn measure() -> Result<Section> {
         goal: "a transcript of 200 MB is replayed in under 3 seconds and under 200 MB of memory.",
         table,
         notes: format!(
-            "`mnemon replay --json` as a new process on {requests} requests in {BYTES} bytes, \
+            "`mnemon replay --json` as a new process, by default under recorded, none and mnemon, on {requests} requests in {BYTES} bytes, \
              which are in the page cache; {RUNS} runs. Most is `VmHWM`, looked at every {} ms.",
             LOOK.as_millis()
         ),
@@ -76,7 +81,7 @@ fn run(place: &TempHome, path: &Path, policies: &str) -> Result<(Duration, u64)>
     let mut command = Command::new(mnemon()?);
     command.env_clear().env("HOME", place.home()).current_dir(place.project());
     command.stdin(Stdio::null()).stdout(Stdio::null()).arg("replay").arg(path).arg("--json");
-    if policies != "all presets" {
+    if policies != "the default" {
         command.args(["--policy", policies]);
     }
     let began = Instant::now();

@@ -41,7 +41,7 @@ use mnemon_kernel::{
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use weigh::{Sampler, Scale};
+use weigh::{Hollow, Sampler, Scale};
 
 /// What is asked of a replay.
 #[derive(Clone, Debug)]
@@ -85,6 +85,7 @@ pub struct Replay {
     reported: Totals,
     truth: Truth,
     beside_usd: f64,
+    hollow: Hollow,
 }
 
 /// One conversation as the transcript has it.
@@ -131,6 +132,7 @@ impl Replay {
             reported: Totals::default(),
             truth: Truth::default(),
             beside_usd: 0.0,
+            hollow: Hollow::default(),
             common,
         }
     }
@@ -244,7 +246,7 @@ impl Replay {
             Step::Said(record) => {
                 self.note(head, &record.entry);
                 let weights = scale.weigh(&record, &self.common.limits);
-                let hollow = weigh::hollow(&record);
+                let hollow = self.hollow.of(&record);
                 let said = Said { record: &record, hollow: &hollow, weights: &weights };
                 self.lanes.iter_mut().for_each(|lane| lane.said(thread, &said));
             }
@@ -286,7 +288,7 @@ impl Replay {
         let limits = Arc::clone(&self.common.limits);
         let usage = weigh::usage_of(response);
         let weights = scale.weigh_response(response, &limits);
-        let hollows: Vec<Record> = response.iter().map(weigh::hollow).collect();
+        let hollows: Vec<Record> = response.iter().map(|own| self.hollow.of(own)).collect();
         let said: Vec<Said<'_>> = response
             .iter()
             .zip(&hollows)

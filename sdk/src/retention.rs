@@ -1,12 +1,15 @@
 //! Old sessions of a home (Q11).
 
 use crate::agent::Agent;
+use mnemon_disk::atomic::{self, Audience};
 use mnemon_disk::retention::{self, Kept};
 use mnemon_kernel::Timestamp;
 use std::time::{Duration, SystemTime};
 
 /// Days after which a session that nobody touched is removed.
 const DEFAULT_DAYS: u64 = 30;
+/// Its time says when old sessions were last looked for.
+const TIDIED: &str = ".tidied";
 
 impl Agent {
     /// Days after which sessions are removed (`cleanupPeriodDays`).
@@ -32,9 +35,16 @@ impl Agent {
     }
 
     /// Removes old sessions on a thread of its own, so that nobody waits for it.
-    /// What a process that ends leaves undone, the next one does.
+    /// Looking at every session takes a while, so it is done once a day: a file
+    /// in the home says when it was done last. What a process that ends leaves
+    /// undone, the next one does, as the file is written at the end.
     pub fn tidy_in_background(&self) {
         let (projects, before) = (self.home().projects(), self.days_ago(self.cleanup_days()));
+        let (stamp, yesterday) = (self.home().root().join(TIDIED), self.days_ago(1));
+        let last = stamp.metadata().and_then(|found| found.modified());
+        if last.is_ok_and(|last| last > yesterday) || !projects.is_dir() {
+            return;
+        }
         tokio::task::spawn_blocking(move || {
             for session in retention::older_than(&projects, before) {
                 match retention::remove(&session, before) {
@@ -42,6 +52,9 @@ impl Agent {
                     Ok(false) => {}
                     Err(error) => tracing::warn!("an old session could not be removed: {error}"),
                 }
+            }
+            if let Err(error) = atomic::write(&stamp, b"", Audience::Private) {
+                tracing::warn!("old sessions will be looked for again: {error}");
             }
         });
     }

@@ -7,6 +7,7 @@ use crate::fail::Usage;
 use crate::pick;
 use crate::present::{Presenter, grouped};
 use crate::setup::{self, Ground};
+use crate::telling::telling;
 use anyhow::{Context, Result};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -14,7 +15,7 @@ use jiff::{Timestamp, Zoned};
 use mnemon::kernel::ports::{TranscriptError, Transcripts};
 use mnemon::kernel::usage::LedgerLine;
 use mnemon::kernel::{Decision, Entry, Ledger, Record, SessionId};
-use mnemon::transcript::{Decoded, decode};
+use mnemon::transcript::line::Line;
 use mnemon::{Agent, Session};
 use serde_json::{Value, json};
 
@@ -192,21 +193,19 @@ impl Sum {
         let mut breaks = Vec::new();
         let groups = &mut self.groups;
         let mut sink = |line: &[u8]| {
-            let in_span = |at| span.is_none_or(|span| span.has(at));
-            match telling(line) {
-                Some((Record { at, entry: Entry::Decision(decision), .. }, cwd)) if in_span(at) => {
-                    match decision {
-                        Decision::Booked(booking) => {
-                            let place = by::Place { session, cwd: cwd.as_deref(), at };
-                            groups.book(&booking, &place);
-                            found.book(&booking);
-                        }
-                        Decision::BreakSeen(seen) => {
-                            let session = session.clone();
-                            breaks.push(breaks::Seen { session, at, what: seen });
-                        }
-                        _ => {}
-                    }
+            let Some(line) = telling(line, &TELLING) else { return };
+            let Line { record: Record { at, entry, .. }, facts, .. } = *line;
+            if span.is_some_and(|span| !span.has(at)) {
+                return;
+            }
+            match entry {
+                Entry::Decision(Decision::Booked(booking)) => {
+                    let place = by::Place { session, cwd: facts.cwd.as_deref(), at };
+                    groups.book(&booking, &place);
+                    found.book(&booking);
+                }
+                Entry::Decision(Decision::BreakSeen(what)) => {
+                    breaks.push(breaks::Seen { session: session.clone(), at, what });
                 }
                 _ => {}
             }
@@ -248,21 +247,6 @@ impl Sum {
             map.insert("cache_breaks".into(), json!(breaks));
         }
         value
-    }
-}
-
-/// The booking or the break of a line, unless a fork copied it, and the
-/// directory that it was made in.
-fn telling(line: &[u8]) -> Option<(Record, Option<String>)> {
-    let text = std::str::from_utf8(line).ok()?;
-    if !TELLING.iter().any(|part| text.contains(part)) {
-        return None;
-    }
-    match decode(line) {
-        Ok(Decoded::Record(line)) if line.facts.forked_from.is_none() => {
-            Some((line.record, line.facts.cwd))
-        }
-        _ => None,
     }
 }
 

@@ -15,8 +15,10 @@ use std::process::ExitCode;
 mod files;
 mod instructions;
 mod memories;
+mod permissions;
 mod settings;
 mod setups;
+mod waste;
 
 /// What a finding about the platform is about.
 const AREA: &str = "platform";
@@ -47,8 +49,8 @@ impl Severity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Finding {
     severity: Severity,
-    /// What it is about: `settings`, `provider`, `model`, `platform`, `files`, `hooks`,
-    /// `instructions`.
+    /// What it is about: `settings`, `permissions`, `provider`, `model`, `platform`, `files`,
+    /// `hooks`, `servers`, `skills`, `instructions`, `memory`, `sessions`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.
@@ -90,10 +92,12 @@ async fn findings(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
         Ok(agent) => {
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
+            findings.extend(permissions::look(&agent));
             findings.extend(files::look(&agent).await);
             findings.extend(memories::look(ground, choices)?);
             findings.extend(Box::pin(setups::look(&agent)).await);
             findings.extend(instructions::look(ground).await);
+            findings.extend(waste::look(&agent).await);
             agent.shutdown().await;
         }
         Err(error) => {

@@ -27,6 +27,7 @@ mod sessions;
 mod setup;
 mod show_result;
 mod signals;
+mod telling;
 mod trust;
 
 use anyhow::{Context, Result};

@@ -9,12 +9,13 @@ mod svg;
 use crate::args::Choices;
 use crate::args::replay::ReplayArgs;
 use crate::fail::Usage;
+use crate::pick;
 use crate::present::{Look, Presenter, grouped};
 use crate::setup::{self, Ground};
 use anyhow::{Context, Result};
 use mnemon::engine::replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
 use mnemon::foreign::Tally;
-use mnemon::{Replayed, replay_file};
+use mnemon::{Agent, Replayed, replay_file};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,10 +30,11 @@ pub(crate) struct Session {
 
 /// Replays transcripts.
 pub(crate) async fn run(ground: &Ground, args: &ReplayArgs, presenter: &Presenter) -> Result<()> {
-    let options = options(ground, args).await?;
+    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    let options = options(&agent, args)?;
     let mut sessions = Vec::new();
-    for file in files(&args.files)? {
-        let found = replay_file(&file, options.clone())?;
+    for file in files(&agent, &args.files).await? {
+        let found = replay_file(&file, &options)?;
         sessions.push(Session { file, found });
     }
     if let Some(path) = &args.svg {
@@ -54,8 +56,7 @@ pub(crate) async fn run(ground: &Ground, args: &ReplayArgs, presenter: &Presente
     Ok(())
 }
 
-async fn options(ground: &Ground, args: &ReplayArgs) -> Result<Options> {
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
     let config = agent.config();
     if let Some(model) = &args.model
         && config.table.spec(&model.as_str().into()).prices.is_none()
@@ -65,10 +66,8 @@ async fn options(ground: &Ground, args: &ReplayArgs) -> Result<Options> {
         let hint = format!("there are {}; mnemon.prices adds others", known.join(", "));
         return Err(Usage::new(message, hint).into());
     }
-    let policies =
-        if args.policy.is_empty() { Policy::PRESETS.to_vec() } else { args.policy.clone() };
     Ok(Options {
-        policies,
+        policies: args.policies(),
         model: args.model.as_deref().map(Into::into),
         ttl: args.ttl.map(Into::into),
         table: config.table.clone(),
@@ -78,12 +77,17 @@ async fn options(ground: &Ground, args: &ReplayArgs) -> Result<Options> {
     })
 }
 
-/// The files that were named, and those in directories that were.
-fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+/// The files that were named, those in directories that were, and those of
+/// sessions of this directory that were.
+async fn files(agent: &Agent, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in named {
         if !path.is_dir() {
-            files.push(path.clone());
+            let session = path.to_str().filter(|text| !path.exists() && is_bare(text));
+            files.push(match session {
+                Some(text) => agent.world().transcripts.path(&pick::find(agent, text).await?),
+                None => path.clone(),
+            });
             continue;
         }
         let entries = std::fs::read_dir(path);
@@ -101,6 +105,11 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         return Err(Usage::new(message, "name .jsonl files, or directories that have them").into());
     }
     Ok(files)
+}
+
+/// Whether this can be the id of a session, and no file.
+fn is_bare(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['/', '\\', '.'])
 }
 
 fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> Result<()> {
@@ -270,12 +279,16 @@ fn explain(lane: &LaneReport, presenter: &Presenter) -> Result<()> {
     if lane.moments.is_empty() {
         return Ok(presenter.line("nothing had a price")?);
     }
+    let mut advice = "";
     for moment in &lane.moments {
         let at = moment.at.strftime("%Y-%m-%d %H:%M:%SZ");
         let (usd, round) = (moment.usd, moment.round + 1);
         presenter.line(&format!("{usd:>9.4} USD  request {round:>4}  {at}  {}", moment.what))?;
-        presenter
-            .styled(Look::Dim, &format!("               would have helped: {}\n", moment.avoid))?;
+        // What was just said is not said again.
+        if std::mem::replace(&mut advice, &moment.avoid) != moment.avoid {
+            let helped = format!("               would have helped: {}\n", moment.avoid);
+            presenter.styled(Look::Dim, &helped)?;
+        }
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use mnemon_kernel::{
     Boundary, Decision, Entry, MessageId, Record, RecordId, ToolUseId, Usd, UserOrigin,
 };
 use mnemon_transcript::line::{Facts, Gap, Line};
-use mnemon_transcript::{Decoded, Side, decode};
+use mnemon_transcript::{Decoded, Side, decode_said};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,7 +54,7 @@ struct Lane {
 impl Claude {
     pub(crate) fn push(&mut self, line: &[u8], number: u64, about: &mut About, sink: Sink<'_>) {
         about.format = about.format.or(Some(Format::ClaudeCode));
-        match decode(line) {
+        match decode_said(line) {
             Ok(Decoded::Record(line)) => self.record(*line, number, about, sink),
             Ok(Decoded::Link(own)) => {
                 about.tally.set_aside("progress");
@@ -109,9 +109,8 @@ impl Claude {
                 let numbered = !facts.gaps.contains(&Gap::BlockIndex);
                 return self.block((thread, id, numbered), record, rest, (number, about), sink);
             }
-            Entry::User(user) => user.tool_use_result = None,
             Entry::Decision(_) => about.format = Some(Format::Mnemon),
-            Entry::Attachment(_) | Entry::Boundary(_) | Entry::Opaque(_) => {}
+            Entry::User(_) | Entry::Attachment(_) | Entry::Boundary(_) | Entry::Opaque(_) => {}
         }
         let opens = match &record.entry {
             Entry::User(user) => user.origin == UserOrigin::Human,

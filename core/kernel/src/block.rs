@@ -5,8 +5,9 @@
 //! must go back unmodified. [`BlockView`] is the typed way to look at one.
 
 use crate::ids::ToolUseId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// Who speaks in a message of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,7 +30,8 @@ impl Role {
     }
 }
 
-/// One content block, kept as it came.
+/// One content block, kept as it came. A clone shares its object: forks,
+/// views and replays hold the same texts once.
 ///
 /// ```
 /// use mnemon_kernel::{Block, BlockView};
@@ -37,9 +39,23 @@ impl Role {
 /// let block = Block::text("hello");
 /// assert!(matches!(block.view(), BlockView::Text("hello")));
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Block(Map<String, Value>);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block(Arc<Map<String, Value>>);
+
+/// Up to so many fields are looked through one by one.
+const FEW_FIELDS: usize = 8;
+
+impl Serialize for Block {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Block {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Map::deserialize(deserializer).map(|map| Self(Arc::new(map)))
+    }
+}
 
 /// What a block is, borrowed from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +102,7 @@ impl Block {
     #[must_use]
     pub fn tool_use(id: &ToolUseId, name: &str, input: Value) -> Self {
         let mut block = Self::of(json!({"type": "tool_use", "id": id.as_str(), "name": name}));
-        block.0.insert("input".into(), input);
+        block.as_map_mut().insert("input".into(), input);
         block
     }
 
@@ -94,7 +110,7 @@ impl Block {
     #[must_use]
     pub fn tool_result(id: &ToolUseId, content: Value) -> Self {
         let mut block = Self::of(json!({"type": "tool_result", "tool_use_id": id.as_str()}));
-        block.0.insert("content".into(), content);
+        block.as_map_mut().insert("content".into(), content);
         block
     }
 
@@ -102,7 +118,7 @@ impl Block {
     #[must_use]
     pub fn tool_error(id: &ToolUseId, message: &str) -> Self {
         let mut block = Self::tool_result(id, Value::String(message.into()));
-        block.0.insert("is_error".into(), Value::Bool(true));
+        block.as_map_mut().insert("is_error".into(), Value::Bool(true));
         block
     }
 
@@ -117,7 +133,7 @@ impl Block {
     #[must_use]
     pub fn from_value(value: Value) -> Option<Self> {
         match value {
-            Value::Object(map) => Some(Self(map)),
+            Value::Object(map) => Some(Self(Arc::new(map))),
             _ => None,
         }
     }
@@ -129,8 +145,9 @@ impl Block {
     }
 
     /// The object, for a caller that changes a block before it enters the log.
+    /// One that is shared is copied first.
     pub fn as_map_mut(&mut self) -> &mut Map<String, Value> {
-        &mut self.0
+        Arc::make_mut(&mut self.0)
     }
 
     /// The `type` of the block, empty where it has none.
@@ -167,7 +184,7 @@ impl Block {
     pub fn with_result_content(&self, content: Value) -> Self {
         let mut block = self.clone();
         if block.kind() == "tool_result" {
-            block.0.insert("content".into(), content);
+            block.as_map_mut().insert("content".into(), content);
         }
         block
     }
@@ -192,15 +209,22 @@ impl Block {
     }
 
     fn of(value: Value) -> Self {
-        Self::from_value(value).unwrap_or_else(|| Self(Map::new()))
+        Self::from_value(value).unwrap_or_else(|| Self(Arc::default()))
     }
 
     fn str(&self, key: &str) -> &str {
         self.field(key).as_str().unwrap_or("")
     }
 
+    /// Blocks have few fields, and are looked at all the time: comparing names
+    /// takes less than hashing one.
     fn field(&self, key: &str) -> &Value {
-        self.0.get(key).unwrap_or(&Value::Null)
+        let found = if self.0.len() <= FEW_FIELDS {
+            self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| value)
+        } else {
+            self.0.get(key)
+        };
+        found.unwrap_or(&Value::Null)
     }
 }
 

@@ -95,6 +95,10 @@ limits! {
         read_file_bytes: u64 = 256 * 1024 * 1024,
         /// Largest picture or PDF that Read gives to a model, in bytes.
         read_media_bytes: u64 = 5 * 1024 * 1024,
+        /// Most files that one message may bring in by naming them.
+        mention_files: usize = 20,
+        /// Most paths of a directory that a message names.
+        mention_paths: usize = 200,
         /// Most paths that Glob gives.
         glob_paths: usize = 1_000,
         /// Most lines that Grep gives where none are asked for.
@@ -200,7 +204,13 @@ limits! {
         /// Most that a clearing may cost, as a percentage of what the conversation has cost so far.
         loss_percent: u64 = 1,
         /// Percentage of cleared results that the model is taken to ask for again.
-        ask_again_percent: u64 = 10,
+        ask_again_percent: u64 = 3,
+        /// The same for answers to questions that came up more than once.
+        ask_repeated_percent: u64 = 40,
+        /// The same for recent results.
+        ask_recent_percent: u64 = 80,
+        /// Newest results that count as recent.
+        recent_results: u64 = 25,
     }
 }
 

@@ -4,16 +4,17 @@
 //! of a long session can be priced (PC7).
 
 use crate::fold::Fold;
-use crate::message::{Message, Origin, Piece};
+use crate::message::{Link, Message, Origin, Piece};
+use crate::sim::{Hash, short};
 use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{Block, BlockView, Limits, Role, Tokens, UserOrigin};
+use mnemon_kernel::{Block, Limits, Role, Tokens, UserOrigin};
 use serde::Serialize;
 
 /// What a block weighs, known from elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight {
     /// The hash of its content.
-    pub content: [u8; 32],
+    pub content: Hash,
     /// Its tokens.
     pub tokens: Tokens,
 }
@@ -25,7 +26,7 @@ impl Weight {
         let mut hasher = blake3::Hasher::new();
         // JSON values always write into a hasher.
         let _ = serde_json::to_writer(&mut hasher, block.as_map());
-        Self { content: *hasher.finalize().as_bytes(), tokens }
+        Self { content: short(&hasher.finalize()), tokens }
     }
 }
 
@@ -130,7 +131,7 @@ impl Measured {
             let known = piece.and_then(|piece| piece.content);
             let weight = known
                 .map_or_else(|| Weight::of(block, tokens), |content| Weight { content, tokens });
-            let part = part(message.role(), piece, block);
+            let part = part(message.role(), piece);
             *self.shares.of(part) += tokens.0;
             self.blocks.push(Weighed { weight, part, is_cacheable: shown.is_cacheable() });
         }
@@ -167,14 +168,15 @@ impl Fold {
     }
 }
 
-fn part(role: Role, piece: Option<&Piece>, block: &Block) -> Part {
-    let kind = block.view();
-    match (role, piece.map(|piece| &piece.origin)) {
-        (Role::Assistant, _) if matches!(kind, BlockView::ToolUse { .. }) => Part::Call,
-        (Role::Assistant, _) => Part::Written,
-        _ if matches!(kind, BlockView::ToolResult { .. }) => Part::Result,
-        (_, Some(Origin::User(UserOrigin::Human))) => Part::Said,
-        (_, Some(Origin::User(UserOrigin::CompactSummary))) => Part::Summary,
-        _ => Part::Injected,
+fn part(role: Role, piece: Option<&Piece>) -> Part {
+    // What was made up answers a call.
+    let Some(piece) = piece else { return Part::Result };
+    match (role, &piece.link, &piece.origin) {
+        (Role::Assistant, Some(Link::Call(..)), _) => Part::Call,
+        (Role::Assistant, ..) => Part::Written,
+        (Role::User, Some(Link::Result(_)), _) => Part::Result,
+        (Role::User, _, Origin::User(UserOrigin::Human)) => Part::Said,
+        (Role::User, _, Origin::User(UserOrigin::CompactSummary)) => Part::Summary,
+        (Role::User, ..) => Part::Injected,
     }
 }

@@ -5,6 +5,7 @@
 //! without a result is answered as interrupted, a result without a call is
 //! left out, empty texts are left out.
 
+use crate::sim::Hash;
 use mnemon_kernel::{
     Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
 };
@@ -38,7 +39,7 @@ pub struct Piece {
     /// before every request.
     pub(crate) link: Option<Link>,
     /// The hash of the block where it is known from elsewhere (a replay).
-    pub(crate) content: Option<[u8; 32]>,
+    pub(crate) content: Option<Hash>,
 }
 
 /// One end of a tool call.
@@ -121,8 +122,8 @@ impl Message {
 
     /// The calls of tools in it, in order.
     pub fn tool_calls(&self) -> impl Iterator<Item = &str> {
-        self.pieces.iter().filter_map(|piece| match piece.block.view() {
-            BlockView::ToolUse { id, .. } => Some(id),
+        self.pieces.iter().filter_map(|piece| match &piece.link {
+            Some(Link::Call(id, _)) => Some(id.as_str()),
             _ => None,
         })
     }
@@ -227,9 +228,9 @@ impl Message {
         let mut results: BTreeMap<&str, &Piece> = BTreeMap::new();
         let mut rest = Vec::new();
         for piece in &self.pieces {
-            match piece.block.view() {
-                BlockView::ToolResult { id, .. } => {
-                    results.entry(id).or_insert(piece);
+            match &piece.link {
+                Some(Link::Result(id)) => {
+                    results.entry(id.as_str()).or_insert(piece);
                 }
                 _ if is_empty_text(&piece.block) => {}
                 _ => rest.push(kept(piece)),

@@ -44,14 +44,26 @@ use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Class, Classify, Timestamp, Tokens, Usage};
 use std::collections::BTreeMap;
 
-/// A 256-bit hash.
-type Hash = [u8; 32];
+/// A hash of 128 bits: none of a session's pieces is taken for another, and
+/// hundreds of thousands of them are held.
+pub type Hash = [u8; 16];
+
+/// The hash of some bytes.
+#[must_use]
+pub fn hash(bytes: &[u8]) -> Hash {
+    short(&blake3::hash(bytes))
+}
+
+/// The first half of a hash.
+pub(crate) fn short(hash: &blake3::Hash) -> Hash {
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
+}
 
 /// One position of the prefix: a tool, a system block, a block of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// The hash of its content, without its cache marker.
-    pub content: [u8; 32],
+    pub content: Hash,
     /// How many tokens it has.
     pub tokens: Tokens,
     /// Its cache marker.
@@ -70,7 +82,7 @@ impl Piece {
     /// ```
     #[must_use]
     pub fn new(content: &[u8], tokens: Tokens) -> Self {
-        Self { content: *blake3::hash(content).as_bytes(), tokens, breakpoint: None }
+        Self { content: hash(content), tokens, breakpoint: None }
     }
 
     /// The same piece with a cache marker.

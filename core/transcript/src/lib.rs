@@ -33,7 +33,7 @@ pub use chain::{Conversation, Rebuild};
 pub use checkpoint::Checkpoint;
 pub use envelope::{Envelope, ForkedFrom, Side};
 pub use fork::{Fork, fork};
-pub use line::{Decoded, Facts, Line, LineError, decode, encode};
+pub use line::{Decoded, Facts, Line, LineError, decode, decode_said, encode};
 pub use listing::{Listed, list, matches};
 pub use slug::{is_slug_of, slug};
 pub use trace::Trace;

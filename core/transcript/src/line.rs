@@ -10,7 +10,7 @@ mod decode;
 pub(crate) mod encode;
 mod repair;
 
-pub use decode::decode;
+pub use decode::{decode, decode_said};
 pub use encode::encode;
 
 use crate::envelope::{ForkedFrom, Side};

@@ -17,6 +17,7 @@ use mnemon_kernel::{
 };
 use mnemon_prefix::Fold;
 use mnemon_prefix::economy::cache_state;
+use mnemon_prefix::sim::hash;
 use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -200,7 +201,7 @@ fn ask(
     let model = own.model.clone().unwrap_or_else(|| ModelId::new(""));
     let (mut marks, _) = own.extend(&model);
     let length = own.chain.len();
-    own.chain.push(*blake3::hash(b"directive").as_bytes(), directive);
+    own.chain.push(hash(b"directive"), directive);
     marks.pop();
     marks.push(length);
     let ttl = own.fold.prelude().and_then(|prelude| prelude.params.cache).unwrap_or_default();

@@ -11,8 +11,9 @@ use mnemon_kernel::{
     SystemBlock, Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
 };
 use mnemon_prefix::measure::{Shares, Weight};
-use mnemon_prefix::sim::Chain;
+use mnemon_prefix::sim::{Chain, Hash, hash};
 use mnemon_prefix::{BreakCause, Fold};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -51,15 +52,35 @@ impl Call {
     pub(super) fn all(response: &[Record]) -> Vec<Self> {
         let calls = response.iter().flat_map(super::weigh::blocks).filter_map(|block| {
             let BlockView::ToolUse { id, name, input } = block.view() else { return None };
-            let target = ["file_path", "command", "pattern", "url", "description"]
-                .iter()
-                .find_map(|key| input.get(*key)?.as_str())
-                .unwrap_or("");
-            let target: String = target.chars().take(LABEL_CHARS).collect();
+            let target = match input.get("file_path").and_then(Value::as_str) {
+                Some(path) => ending(path),
+                None => ["command", "pattern", "url", "description"]
+                    .iter()
+                    .find_map(|key| input.get(*key)?.as_str())
+                    .map_or_else(String::new, beginning),
+            };
             let label = format!("{name} {}", target.replace('\n', " ")).trim_end().to_owned();
             Some(Self { id: ToolUseId::new(id), label })
         });
         calls.collect()
+    }
+}
+
+/// The start of a text that is too long.
+fn beginning(text: &str) -> String {
+    let mut short: String = text.chars().take(LABEL_CHARS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// The end of a path that is too long: its start is the same in most of them.
+fn ending(path: &str) -> String {
+    let cut = path.char_indices().rev().nth(LABEL_CHARS.saturating_sub(1));
+    match cut.and_then(|(at, _)| path.get(at..)) {
+        Some(end) if end.len() < path.len() => format!("…{end}"),
+        _ => path.to_owned(),
     }
 }
 
@@ -196,7 +217,7 @@ impl Conversation {
         let measure = self.fold.measure(false);
         // The prelude is the first piece.
         if self.chain.is_empty() {
-            self.chain.push(*blake3::hash(b"prelude").as_bytes(), self.prelude);
+            self.chain.push(hash(b"prelude"), self.prelude);
         }
         let known = measure.kept.min(self.chain.len() - 1);
         self.chain.truncate(known + 1);
@@ -263,8 +284,20 @@ impl Conversation {
     }
 }
 
-fn salted(content: &[u8; 32], salt: &str) -> [u8; 32] {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(content).update(salt.as_bytes());
-    *hasher.finalize().as_bytes()
+fn salted(content: &Hash, salt: &str) -> Hash {
+    hash(&[content, salt.as_bytes()].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pc7_a_call_is_told_by_what_tells_it_apart() {
+        let long = format!("/home/ada/{}/src/main.rs", "deep/".repeat(30));
+        assert!(ending(&long).starts_with('…') && ending(&long).ends_with("/src/main.rs"));
+        assert_eq!(ending(&long).chars().count(), LABEL_CHARS + 1);
+        assert_eq!((ending("/a.rs"), beginning("ls")), ("/a.rs".to_owned(), "ls".to_owned()));
+        assert!(beginning(&"é".repeat(200)).ends_with("é…"));
+    }
 }

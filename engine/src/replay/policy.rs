@@ -28,7 +28,11 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The presets that are compared where nothing is asked for.
+    /// What is compared where nothing is asked for: as it went, without any
+    /// policy, and ours.
+    pub const USUAL: [Self; 3] = [Self::Recorded, Self::None, Self::Mnemon];
+
+    /// All presets.
     pub const PRESETS: [Self; 7] = [
         Self::Recorded,
         Self::None,
@@ -38,6 +42,13 @@ impl Policy {
         Self::Mask(10),
         Self::SummarizeAt(80),
     ];
+
+    /// Whether it looks at texts, and not only at how much was said: such
+    /// policies take longest.
+    #[must_use]
+    pub fn reads_texts(self) -> bool {
+        self.rules(&Flags::default(), &Limits::default(), Overrides::default()).reads()
+    }
 
     /// What it does, layer by layer.
     pub(super) fn rules(self, flags: &Flags, limits: &Limits, window: Overrides) -> Rules {

@@ -208,7 +208,7 @@ impl Truth {
 }
 
 /// All that a replay of one session found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// One for each policy, in the order in which they were asked for.
     pub lanes: Vec<LaneReport>,

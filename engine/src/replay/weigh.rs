@@ -7,9 +7,9 @@
 use super::count;
 use mnemon_kernel::limits::ReplayLimits;
 use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{AssistantEntry, Block, Entry, Limits, Record, Tokens, Usage};
+use mnemon_kernel::{AssistantEntry, Block, BlockView, Entry, Limits, Record, Tokens, Usage};
 use mnemon_prefix::measure::Weight;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What the first requests of a conversation teach.
 #[derive(Clone, Debug, Default)]
@@ -145,36 +145,24 @@ pub(super) fn prelude_tokens(prelude: &mnemon_kernel::Prelude, limits: &Limits) 
     text + mnemon_kernel::tokens::estimate_json_bytes(tools, limits)
 }
 
-/// The same record without its texts: for policies that only look at how much
-/// was said. Its weights stand for them.
-pub(super) fn hollow(record: &Record) -> Record {
-    let entry = match &record.entry {
-        Entry::User(user) => {
-            let mut user = mnemon_kernel::UserEntry {
-                content: Vec::with_capacity(user.content.len()),
-                origin: user.origin,
-                tool_use_result: None,
-            };
-            user.content.extend(blocks(record).map(hollow_block));
-            Entry::User(user)
+/// Records without their texts, for policies that only look at how much was
+/// said: their weights stand for them. What is the same in all is there once.
+#[derive(Debug)]
+pub(super) struct Hollow {
+    text: Block,
+    blank: Block,
+    thinking: Block,
+}
+
+impl Default for Hollow {
+    fn default() -> Self {
+        let thinking = Block::from_value(serde_json::json!({"type": "thinking"}));
+        Self {
+            text: Block::text(PLACE),
+            blank: Block::text(""),
+            thinking: thinking.unwrap_or_else(|| Block::text(PLACE)),
         }
-        Entry::Assistant(entry) => Entry::Assistant(AssistantEntry {
-            message_id: entry.message_id.clone(),
-            request_id: None,
-            model: entry.model.clone(),
-            index: entry.index,
-            block: hollow_block(&entry.block),
-            usage: Usage::default(),
-            stop_reason: None,
-        }),
-        Entry::Attachment(own) => Entry::Attachment(mnemon_kernel::Attachment {
-            kind: own.kind.clone(),
-            rendered: PLACE.to_owned(),
-            data: Value::Null,
-        }),
-        other => other.clone(),
-    };
-    Record { id: record.id.clone(), parent: None, at: record.at, entry }
+    }
 }
 
 /// Stands for a text.
@@ -182,17 +170,47 @@ const PLACE: &str = ".";
 /// What a block is known by.
 const KNOWN_BY: [&str; 4] = ["type", "id", "name", "tool_use_id"];
 
-fn hollow_block(block: &Block) -> Block {
-    let mut map = Map::new();
-    for key in KNOWN_BY {
-        if let Some(value @ Value::String(_)) = block.as_map().get(key) {
-            map.insert(key.to_owned(), value.clone());
+impl Hollow {
+    /// The same record without its texts.
+    pub(super) fn of(&self, record: &Record) -> Record {
+        let entry = match &record.entry {
+            Entry::User(user) => Entry::User(mnemon_kernel::UserEntry {
+                content: user.content.iter().map(|block| self.block(block)).collect(),
+                origin: user.origin,
+                tool_use_result: None,
+            }),
+            Entry::Assistant(entry) => Entry::Assistant(AssistantEntry {
+                message_id: entry.message_id.clone(),
+                request_id: None,
+                model: entry.model.clone(),
+                index: entry.index,
+                block: self.block(&entry.block),
+                usage: Usage::default(),
+                stop_reason: None,
+            }),
+            Entry::Attachment(own) => Entry::Attachment(mnemon_kernel::Attachment {
+                kind: own.kind.clone(),
+                rendered: PLACE.to_owned(),
+                data: Value::Null,
+            }),
+            other => other.clone(),
+        };
+        Record { id: record.id.clone(), parent: None, at: record.at, entry }
+    }
+
+    fn block(&self, block: &Block) -> Block {
+        match block.view() {
+            BlockView::Text(text) if text.trim().is_empty() => self.blank.clone(),
+            BlockView::Text(_) => self.text.clone(),
+            BlockView::Thinking(_) => self.thinking.clone(),
+            _ => {
+                let known = block.as_map().iter();
+                let known = known
+                    .filter(|(key, value)| KNOWN_BY.contains(&key.as_str()) && value.is_string());
+                let known = known.map(|(key, value)| (key.clone(), value.clone()));
+                let known = Value::Object(known.collect());
+                Block::from_value(known).unwrap_or_else(|| self.text.clone())
+            }
         }
     }
-    let text = block.as_map().get("text").and_then(Value::as_str);
-    if let Some(text) = text {
-        let place = if text.trim().is_empty() { "" } else { PLACE };
-        map.insert("text".to_owned(), Value::from(place));
-    }
-    Block::from_value(Value::Object(map)).unwrap_or_else(|| Block::text(PLACE))
 }

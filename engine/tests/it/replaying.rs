@@ -69,10 +69,12 @@ fn pc7_a_real_session_shows_what_happened_to_it() {
     assert!(recorded.moments.is_sorted_by(|one, other| one.usd >= other.usd));
 }
 
-/// The claim, on sessions by chance: few here, all of them in `pc7_the_claim_at_length`.
+/// The claim, on sessions by chance: few here, all of them in
+/// `pc7_the_claim_at_length`. The limits of layer 2 were chosen on the seeds
+/// from 10,000 on, which are not looked at here.
 #[test]
 fn pc7_l2_7_our_policy_is_not_dearer_than_none_and_cheaper_than_others_that_miss_no_more() {
-    claim(60);
+    claim(120);
 }
 
 #[test]
@@ -115,10 +117,8 @@ fn claim(sessions: u64) {
     let ours = sums[&Policy::Mnemon];
     for policy in [Policy::Seed, Policy::ApiClear, Policy::Mask(10), Policy::SummarizeAt(80)] {
         let other = sums[&policy];
-        assert!(
-            ours.usd < other.usd || ours.regrets < other.regrets,
-            "{policy} is cheaper and misses no more: {other:?} against {ours:?}"
-        );
+        assert!(ours.usd < other.usd, "{policy} is cheaper: {other:?} against {ours:?}");
+        assert!(ours.regrets <= other.regrets, "{policy} misses less: {other:?} against {ours:?}");
     }
 }
 

@@ -49,8 +49,10 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
     }
     let mut layout = Layout::new(fold, situation.now, &terms);
     let mut stale = stale(&clearable, &edited, &layout, situation);
-    // Most requests end here: nothing would pay even if nothing were asked again.
+    // Most requests end here: nothing would pay even if nothing were asked
+    // again, and nothing stood in place of what goes.
     best_cut(&stale, &layout, fold, &terms, situation)?;
+    leave_markers(&mut stale, situation);
     layout.most_to_lose = most_to_lose(fold, &terms, situation);
     if situation.trigger(fold) == ClearTrigger::Economy {
         let again = Again::new(&clearable, &stale, fold, &terms, situation);
@@ -121,7 +123,7 @@ fn answered_messages(fold: &Fold) -> usize {
 /// A result that may go.
 pub(crate) struct Stale<'a> {
     pub(crate) result: &'a ResultView<'a>,
-    /// What it takes now, less what its marker takes.
+    /// What it takes now, less what its marker takes once that is known.
     pub(crate) gain: Tokens,
     /// What it costs, on average, that the model asks for it again.
     pub(crate) again: f64,
@@ -134,19 +136,25 @@ fn stale<'a>(
     situation: &Situation<'_>,
 ) -> Vec<Stale<'a>> {
     let limits = &situation.limits.prune;
-    let mut marker = String::new();
     all_but_newest(clearable, limits.keep_results)
         .iter()
         .filter(|result| result.message < layout.answered)
         .filter(|result| result.piece.shown != Showing::Cleared)
         // While the cache is warm, what the server dropped costs nothing more.
         .filter(|result| layout.cache == CacheState::Cold || !edited.contains(result.tool_use_id))
-        .filter_map(|result| {
-            write_marker(&mut marker, result, limits);
-            let gain = result.piece.tokens - estimate_text(&marker, situation.limits);
-            (gain > Tokens(0)).then_some(Stale { result, gain, again: 0.0 })
-        })
+        .map(|result| Stale { result, gain: result.piece.tokens, again: 0.0 })
+        .filter(|own| own.gain > Tokens(0))
         .collect()
+}
+
+/// Takes off what the markers have, and leaves out what is no longer than its own.
+fn leave_markers(stale: &mut Vec<Stale<'_>>, situation: &Situation<'_>) {
+    let mut marker = String::new();
+    stale.retain_mut(|own| {
+        write_marker(&mut marker, own.result, &situation.limits.prune);
+        own.gain = own.result.piece.tokens - estimate_text(&marker, situation.limits);
+        own.gain > Tokens(0)
+    });
 }
 
 /// Weighs every place to begin, and takes the one that brings most.

@@ -4,16 +4,18 @@ use clap::{Args, ValueEnum};
 use mnemon::engine::replay::Policy;
 use mnemon::kernel::record::CacheTtl;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// `mnemon replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Transcripts of mnemon, Claude Code, Codex or pi, or directories of them
+    /// Transcripts of mnemon, Claude Code, Codex or pi, directories of them, or sessions of this directory
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Under which policies: recorded, none, seed, mnemon, api-clear, mask-N, summarize-at-P, settings
+    /// Under which policies: recorded, none, seed, mnemon, api-clear, mask-N, summarize-at-P,
+    /// settings, or all for every preset; else recorded, none and mnemon
     #[arg(long, value_name = "POLICIES", value_delimiter = ',')]
-    pub(crate) policy: Vec<Policy>,
+    policy: Vec<Chosen>,
     /// Price everything by this model; else each request by its own
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -32,6 +34,35 @@ pub(crate) struct ReplayArgs {
     /// Draw the sessions into this file
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+impl ReplayArgs {
+    /// The policies that are compared.
+    pub(crate) fn policies(&self) -> Vec<Policy> {
+        if self.policy.is_empty() {
+            return Policy::USUAL.to_vec();
+        }
+        let chosen = self.policy.iter().flat_map(|chosen| match chosen {
+            Chosen::All => Policy::PRESETS.to_vec(),
+            Chosen::One(policy) => vec![*policy],
+        });
+        chosen.collect()
+    }
+}
+
+/// What was chosen among the policies.
+#[derive(Clone, Copy, Debug)]
+enum Chosen {
+    All,
+    One(Policy),
+}
+
+impl FromStr for Chosen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "all" { Ok(Self::All) } else { text.parse().map(Self::One) }
+    }
 }
 
 /// How long a prefix is cached.

@@ -1,9 +1,11 @@
-//! Instruction files that are too long, or not loaded (I4, I5).
+//! Instruction files that are too long, said twice, or not loaded (I4, I5),
+//! and memory indexes that are cut.
 
 use super::{Finding, Severity};
 use crate::args::Choices;
 use crate::setup::{self, Ground};
-use mnemon::rules::{Fate, Row};
+use mnemon::rules::{Fate, Row, Text};
+use std::collections::BTreeSet;
 
 const AREA: &str = "instructions";
 
@@ -16,7 +18,49 @@ pub(super) async fn look(ground: &Ground) -> Vec<Finding> {
         return Vec::new();
     };
     let Ok(chain) = repository.chain(&[]).await else { return Vec::new() };
-    chain.start.rows.iter().filter_map(finding).collect()
+    let mut findings: Vec<Finding> = chain.start.rows.iter().filter_map(finding).collect();
+    findings.extend(twice(&chain.start.texts));
+    findings.extend(chain.indexes.iter().filter_map(|index| {
+        let cut = index.cut.as_deref()?;
+        let message = format!("{} is not shown whole: {cut}", index.path.display());
+        let fix = "mnemon dream joins and drops what it can; mnemon memory edit for the rest";
+        Some(Finding::new(Severity::Warning, "memory", message).fix(fix))
+    }));
+    findings
+}
+
+/// Lines that are shorter say little, and are alike by chance.
+const TELLING_CHARS: usize = 20;
+/// So many lines have to be the same before a file counts as said twice.
+const SAME_LINES: usize = 5;
+/// And so many percent of the shorter file.
+const SAME_PERCENT: usize = 50;
+
+/// Files that say what another says: every request pays for both, and one day
+/// they differ.
+fn twice(texts: &[Text]) -> Vec<Finding> {
+    let lines: Vec<(&Text, BTreeSet<&str>)> = texts
+        .iter()
+        .map(|own| {
+            let lines = own.text.lines().map(str::trim);
+            (own, lines.filter(|line| line.chars().count() >= TELLING_CHARS).collect())
+        })
+        .collect();
+    let mut findings = Vec::new();
+    for (at, (later, own)) in lines.iter().enumerate() {
+        for (earlier, other) in lines.iter().take(at) {
+            let same = own.intersection(other).count();
+            let least = own.len().min(other.len());
+            if same < SAME_LINES || same * 100 < least * SAME_PERCENT {
+                continue;
+            }
+            let (one, two) = (earlier.path.display(), later.path.display());
+            let message = format!("{two} repeats {same} of its lines from {one}");
+            let fix = format!("keep them in one; @{one} in the other imports it");
+            findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
+        }
+    }
+    findings
 }
 
 fn finding(row: &Row) -> Option<Finding> {

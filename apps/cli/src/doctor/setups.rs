@@ -2,11 +2,11 @@
 //! skills, servers, and what commands are held to (S8).
 
 use super::{AREA as PLATFORM, Finding, Severity};
+use crate::telling::telling;
 use mnemon::Agent;
 use mnemon::hooking::Act;
 use mnemon::kernel::ports::ServerState;
 use mnemon::kernel::{Decision, Entry};
-use mnemon::transcript::{Decoded, decode};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -102,15 +102,48 @@ fn hooks(agent: &Agent) -> Vec<Finding> {
             Act::Shell(command) => command.split_whitespace().next()?,
             Act::Http { .. } | Act::Server { .. } | Act::Judge { .. } => return None,
         };
-        let gone = Path::new(program).is_absolute() && !Path::new(program).exists();
-        gone.then(|| {
-            let (event, origin) = (event.name(), &handler.origin);
-            let message =
-                format!("the {event} hook starts {program}, which is not there ({origin})");
-            Finding::new(Severity::Warning, HOOKS, message).fix("mend its path or take it out")
-        })
+        let mend = "mend its path or take it out".to_owned();
+        let (wrong, fix) = match unfit(Path::new(program))? {
+            Unfit::Gone => ("is not there", mend),
+            Unfit::Directory => ("is a directory", mend),
+            Unfit::NotExecutable => ("may not be executed", format!("chmod +x '{program}'")),
+        };
+        let (event, origin) = (event.name(), &handler.origin);
+        let message = format!("the {event} hook starts {program}, which {wrong} ({origin})");
+        Some(Finding::new(Severity::Warning, HOOKS, message).fix(fix))
     });
     broken.chain(missing).collect()
+}
+
+/// Why a program cannot be started.
+enum Unfit {
+    Gone,
+    Directory,
+    NotExecutable,
+}
+
+/// What keeps a program that is named by its whole path from being started.
+/// It is looked at, and not run.
+fn unfit(program: &Path) -> Option<Unfit> {
+    if !program.is_absolute() {
+        return None;
+    }
+    match program.metadata() {
+        Err(_) => Some(Unfit::Gone),
+        Ok(found) if found.is_dir() => Some(Unfit::Directory),
+        Ok(found) => (!is_executable(&found)).then_some(Unfit::NotExecutable),
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(found: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    found.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &std::fs::Metadata) -> bool {
+    true
 }
 
 /// Handlers that failed in the newest session.
@@ -119,7 +152,7 @@ async fn failed_hooks(agent: &Agent) -> Vec<Finding> {
     let Some(newest) = sessions.into_iter().next() else { return Vec::new() };
     let mut failed: BTreeMap<(String, String), String> = BTreeMap::new();
     let mut sink = |line: &[u8]| {
-        if let Ok(Decoded::Record(line)) = decode(line)
+        if let Some(line) = telling(line, &["mnemon_hook_failed"])
             && let Entry::Decision(Decision::HookFailed { event, handler, reason }) =
                 line.record.entry
         {

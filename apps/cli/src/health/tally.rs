@@ -1,9 +1,9 @@
 //! What transcripts tell of the layers.
 
+use crate::telling::telling;
 use jiff::Timestamp;
 use mnemon::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
 use mnemon::recall::inject::KIND;
-use mnemon::transcript::{Decoded, decode};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -43,15 +43,9 @@ impl Tally {
         self.in_a_row = 0;
     }
 
-    /// Takes a line of a transcript. Lines that a fork copied count where they
-    /// were written.
+    /// Takes a line of a transcript.
     pub(super) fn note(&mut self, line: &[u8], since: Option<Timestamp>) {
-        let Ok(text) = std::str::from_utf8(line) else { return };
-        if !TELLING.iter().any(|part| text.contains(part)) {
-            return;
-        }
-        if let Ok(Decoded::Record(line)) = decode(line)
-            && line.facts.forked_from.is_none()
+        if let Some(line) = telling(line, &TELLING)
             && since.is_none_or(|since| line.record.at >= since)
         {
             self.take(&line.record);
@@ -96,7 +90,6 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn q10_three_failures_in_a_row_are_a_trip_and_a_summary_ends_the_row() {
@@ -110,18 +103,5 @@ mod tests {
         tally.begin_session();
         tally.take(&record(failed));
         assert_eq!((tally.failures, tally.trips, tally.sessions), (5, 1, 2));
-    }
-
-    #[test]
-    fn q10_lines_that_say_nothing_are_passed_over() {
-        let mut tally = Tally::default();
-        for line in [&b"\xff"[..], b"{", b"{\"type\":\"mnemon_booked\"}"] {
-            tally.note(line, None);
-        }
-        tally.note(
-            json!({"type": "user", "message": "compact_boundary"}).to_string().as_bytes(),
-            None,
-        );
-        assert!(tally.summaries.is_empty());
     }
 }

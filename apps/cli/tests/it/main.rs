@@ -11,6 +11,7 @@
 
 mod agents;
 mod desk;
+mod doctor;
 mod dream;
 mod extract;
 mod headless;
@@ -30,9 +31,11 @@ mod memory_tool;
 mod private;
 mod recall;
 mod replay;
+mod rewind;
 mod robust;
 mod screen;
 mod sessions;
+mod setups;
 mod team;
 mod trust;
 mod window;

@@ -27,7 +27,10 @@ fn pc7_our_own_session_is_replayed_and_compared_with_its_usage() {
         desk.run(&["-c", "-p", prompt]).ok();
     }
     let path = desk.transcripts()[0].display().to_string();
-    let found = desk.run(&["replay", &path, "--json", "--rounds", "--why"]).ok().json();
+    let usual = desk.run(&["replay", &path, "--json"]).ok().json();
+    assert_eq!(policies(&usual["sessions"][0]), ["recorded", "none", "mnemon"]);
+    let args = ["replay", &path, "--policy", "all", "--json", "--rounds", "--why"];
+    let found = desk.run(&args).ok().json();
     let session = &found["sessions"][0];
     assert_eq!(session["format"], "mnemon");
     assert_eq!(session["reported"]["requests"], 5);
@@ -59,7 +62,8 @@ fn pc7_c3_transcripts_of_others_are_shown_as_a_table_and_a_picture() {
     let drawing = desk.files.root().join("out.svg");
     let (pi, codex, svg) =
         (pi.display().to_string(), codex.display().to_string(), drawing.display().to_string());
-    let shown = desk.run(&["replay", &pi, &codex, "--why", "--svg", &svg]).ok().out;
+    let shown =
+        desk.run(&["replay", &pi, &codex, "--policy", "all", "--why", "--svg", &svg]).ok().out;
     for part in [
         "pi.jsonl",
         "policy           requests",

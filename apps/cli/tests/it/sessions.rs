@@ -171,13 +171,39 @@ fn q4_a_killed_process_leaves_a_session_that_goes_on() {
     oracle::assert_prefix_stable(&requests);
 }
 
+fn age(path: &std::path::Path, days: u64) {
+    let then = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * days);
+    std::fs::File::open(path).unwrap().set_modified(then).unwrap();
+}
+
+#[test]
+fn q11_at_the_start_of_a_conversation_old_sessions_go_once_a_day() {
+    let desk = Desk::offline();
+    session_of(&desk, &["one"]);
+    let old = desk.transcripts()[0].clone();
+    let text = std::fs::read(&old).unwrap();
+    let stamp = desk.files.home().join(".mnemon/.tidied");
+    // It is done beside the conversation, and left to the next one where that ends first.
+    let tidy = || {
+        age(&old, 40);
+        let gone = (0..50).any(|_| {
+            desk.run(&["-p", "hello"]).ok();
+            !old.exists() && stamp.exists()
+        });
+        assert!(gone, "it is still there");
+    };
+    tidy();
+    std::fs::write(&old, &text).unwrap();
+    age(&old, 40);
+    desk.run(&["-p", "hello"]).ok();
+    assert!(old.exists(), "nobody looked again today");
+    age(&stamp, 2);
+    tidy();
+}
+
 #[test]
 fn q11_old_sessions_go_at_the_start_of_a_conversation_and_by_hand() {
     let desk = Desk::offline();
-    let age = |path: &std::path::Path, days: u64| {
-        let then = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * days);
-        std::fs::File::open(path).unwrap().set_modified(then).unwrap();
-    };
     let first = session_of(&desk, &["one"]);
     let old = desk.transcripts()[0].clone();
     age(&old, 20);

@@ -3,7 +3,7 @@
 //! Consecutive requests mostly share their pieces, so a key is only computed
 //! where the content differs.
 
-use super::{Hash, Piece};
+use super::{Hash, Piece, hash, short};
 use mnemon_kernel::Tokens;
 
 /// The prefixes of one request after another of a conversation.
@@ -19,9 +19,9 @@ use mnemon_kernel::Tokens;
 ///     let minimum = Tokens(1_024);
 ///     cache.advance(Timestamp::UNIX_EPOCH, chain, minimum, (marks, CacheTtl::FiveMinutes)).unwrap()
 /// };
-/// chain.push([1; 32], Tokens(5_000));
+/// chain.push([1; 16], Tokens(5_000));
 /// assert_eq!(ask(&chain, &[0]).cache_write_5m, 5_000);
-/// chain.push([2; 32], Tokens(70));
+/// chain.push([2; 16], Tokens(70));
 /// let second = ask(&chain, &[0, 1]);
 /// assert_eq!((second.cache_read, second.cache_write_5m), (5_000, 70));
 /// ```
@@ -67,14 +67,14 @@ impl Chain {
     }
 
     /// Adds a piece.
-    pub fn push(&mut self, content: [u8; 32], tokens: Tokens) {
+    pub fn push(&mut self, content: Hash, tokens: Tokens) {
         let before = match self.links.last() {
             Some(link) => link.key,
-            None => *blake3::hash(self.scope.as_deref().unwrap_or("").as_bytes()).as_bytes(),
+            None => hash(self.scope.as_deref().unwrap_or("").as_bytes()),
         };
         let mut hasher = blake3::Hasher::new();
         hasher.update(&before).update(&content);
-        let key = *hasher.finalize().as_bytes();
+        let key = short(&hasher.finalize());
         self.links.push(Link { content, key, end: self.total() + tokens });
     }
 

@@ -10,7 +10,7 @@
 //! piece of that layer: `speed` with the system prompt; `tool_choice`,
 //! `thinking`, `effort` and whether there are pictures with the messages.
 
-use super::{Piece, SimError};
+use super::{Piece, SimError, short};
 use mnemon_kernel::Tokens;
 use mnemon_kernel::record::CacheTtl;
 use serde_json::{Map, Value, json};
@@ -79,7 +79,7 @@ impl Splitter<'_> {
             self.last_cacheable = Some(self.pieces.len());
         }
         self.pieces.push(Piece {
-            content: *hasher.finalize().as_bytes(),
+            content: short(&hasher.finalize()),
             tokens: (self.count)(&plain),
             breakpoint,
         });
@@ -172,7 +172,7 @@ mod tests {
         pieces_of(body, &one).unwrap()
     }
 
-    fn contents(body: &Value) -> Vec<[u8; 32]> {
+    fn contents(body: &Value) -> Vec<crate::sim::Hash> {
         of(body).iter().map(|piece| piece.content).collect()
     }
 

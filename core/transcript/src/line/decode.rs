@@ -1,6 +1,6 @@
 //! Lines to records, tolerantly.
 
-use super::repair::parse;
+use super::repair::{parse, parse_said};
 use super::{
     ANCHOR, DATA, DECISION_PREFIX, Decoded, Facts, Gap, Line, LineError, Link, ORIGIN, SYNTHETIC,
 };
@@ -22,7 +22,26 @@ type Fields = Map<String, Value>;
 /// When it is no JSON object, or a message without an id. The caller skips
 /// such a line and says so.
 pub fn decode(line: &[u8]) -> Result<Decoded, LineError> {
-    let (value, repaired) = parse(line)?;
+    decoded(parse(line)?)
+}
+
+/// The same for a reader who only asks what was said: a user's line comes
+/// without the structured form of its result, which is not even read.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_said(line: &[u8]) -> Result<Decoded, LineError> {
+    let mut decoded = decoded(parse_said(line)?)?;
+    if let Decoded::Record(line) = &mut decoded
+        && let Entry::User(user) = &mut line.record.entry
+    {
+        user.tool_use_result = None;
+    }
+    Ok(decoded)
+}
+
+fn decoded((value, repaired): (Value, bool)) -> Result<Decoded, LineError> {
     let Value::Object(fields) = value else {
         return Err(LineError::NotAnObject);
     };
@@ -69,10 +88,10 @@ pub fn decode(line: &[u8]) -> Result<Decoded, LineError> {
 
 /// What a line says: one entry, or one for each block of a response. A line
 /// that cannot be understood is kept whole.
-fn entries(fields: Fields, id: &RecordId, facts: &mut Facts) -> Vec<Entry> {
+fn entries(mut fields: Fields, id: &RecordId, facts: &mut Facts) -> Vec<Entry> {
     let known = match text(&fields, "type") {
-        Some("user") => user(&fields).map(|entry| vec![Entry::User(entry)]),
-        Some("assistant") => assistant(&fields, id, facts),
+        Some("user") => user(&mut fields).map(|entry| vec![Entry::User(entry)]),
+        Some("assistant") => assistant(&mut fields, id, facts),
         Some("attachment") => attachment(&fields).map(|entry| vec![Entry::Attachment(entry)]),
         Some("system") => system(&fields, id).map(|entry| vec![entry]),
         _ => None,
@@ -119,21 +138,23 @@ fn facts(fields: &Fields) -> Facts {
     }
 }
 
-fn user(fields: &Fields) -> Option<UserEntry> {
-    let content = match fields.get("message")?.get("content")? {
-        Value::String(text) => vec![Block::text(text.as_str())],
+fn user(fields: &mut Fields) -> Option<UserEntry> {
+    let content = match fields.get_mut("message")?.get_mut("content")? {
+        Value::String(text) => vec![Block::text(std::mem::take(text))],
         other => blocks(other)?,
     };
     Some(UserEntry {
         origin: origin(fields, &content),
         content,
-        tool_use_result: fields.get("toolUseResult").cloned(),
+        tool_use_result: fields.get_mut("toolUseResult").map(Value::take),
     })
 }
 
-fn blocks(value: &Value) -> Option<Vec<Block>> {
-    let items = value.as_array()?;
-    items.iter().cloned().map(Block::from_value).collect()
+/// Takes the blocks out of a content; leaves it alone where it is no list of
+/// them, so that the line can be kept whole.
+fn blocks(value: &mut Value) -> Option<Vec<Block>> {
+    let items = value.as_array_mut().filter(|items| items.iter().all(Value::is_object))?;
+    items.iter_mut().map(|item| Block::from_value(item.take())).collect()
 }
 
 fn origin(fields: &Fields, content: &[Block]) -> UserOrigin {
@@ -152,16 +173,15 @@ fn origin(fields: &Fields, content: &[Block]) -> UserOrigin {
 
 /// The blocks of a response; none where no model wrote it, so that it is not
 /// sent to one.
-fn assistant(fields: &Fields, id: &RecordId, facts: &mut Facts) -> Option<Vec<Entry>> {
+fn assistant(fields: &mut Fields, id: &RecordId, facts: &mut Facts) -> Option<Vec<Entry>> {
+    let is_error = is_set(fields, "isApiErrorMessage");
+    let message = fields.get_mut("message")?.as_object_mut()?;
+    if is_error || text(message, "model") == Some(SYNTHETIC) {
+        return None;
+    }
+    let blocks = blocks(message.get_mut("content")?).filter(|blocks| !blocks.is_empty())?;
     let message = fields.get("message")?.as_object()?;
     let model = text(message, "model").unwrap_or_default();
-    if model == SYNTHETIC || is_set(fields, "isApiErrorMessage") {
-        return None;
-    }
-    let blocks = blocks(message.get("content")?)?;
-    if blocks.is_empty() {
-        return None;
-    }
     let index = fields.get("apiBlockIndex").and_then(Value::as_u64);
     let index = index.and_then(|index| u32::try_from(index).ok());
     if index.is_none() {

@@ -5,7 +5,51 @@
 //! a text in the middle of an emoji. Both become U+FFFD. JSON that is cut off
 //! stays an error: what is missing cannot be made up.
 
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// An object without one of its fields, which is passed over unread: of half
+/// of a transcript's bytes nobody asks for more.
+struct Without(Map<String, Value>);
+
+/// The field: the structured form of a tool's result.
+const PASSED_OVER: &str = "toolUseResult";
+
+impl<'de> Deserialize<'de> for Without {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Without;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Without, A::Error> {
+                let mut map = Map::new();
+                while let Some(key) = access.next_key::<String>()? {
+                    if key == PASSED_OVER {
+                        access.next_value::<IgnoredAny>()?;
+                    } else {
+                        map.insert(key, access.next_value()?);
+                    }
+                }
+                Ok(Without(map))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// The same as [`parse`], without the structured form of a tool's result where
+/// the line is in order.
+pub(super) fn parse_said(line: &[u8]) -> Result<(Value, bool), serde_json::Error> {
+    match serde_json::from_slice::<Without>(line) {
+        Ok(own) => Ok((Value::Object(own.0), false)),
+        Err(_) => parse(line),
+    }
+}
 
 /// The value, and whether characters had to be replaced.
 pub(super) fn parse(line: &[u8]) -> Result<(Value, bool), serde_json::Error> {

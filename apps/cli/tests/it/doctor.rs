@@ -1,0 +1,148 @@
+//! What the doctor finds in a set-up, each with what mends it, for people and
+//! for programs.
+
+use crate::desk::Desk;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// The finding with this part in its message, which the text names too.
+fn finding(desk: &Desk, part: &str) -> Value {
+    let all = desk.run(&["doctor", "--json"]).ok().json();
+    let found = all.as_array().unwrap().iter().find(|own| message(own).contains(part)).cloned();
+    let found = found.unwrap_or_else(|| panic!("{part} is not in {all:#}"));
+    let fix = found["fix"].as_str().expect("a finding says what mends it");
+    let text = desk.run(&["doctor"]).ok().out;
+    assert!(text.contains(message(&found)) && text.contains(&format!("mend: {fix}")), "{text}");
+    found
+}
+
+fn message(finding: &Value) -> &str {
+    finding["message"].as_str().unwrap()
+}
+
+fn settings(desk: &Desk, value: &Value) {
+    let path = desk.files.home().join(".mnemon").join("settings.json");
+    desk.files.write(path, &value.to_string()).unwrap();
+}
+
+#[test]
+fn q6_permissions_that_are_too_wide_are_named_with_their_file() {
+    let desk = Desk::offline();
+    settings(
+        &desk,
+        &json!({"permissions": {
+            "allow": ["Bash(make test:*)", "Bash(*)", "Bash(python3:*)", "Edit(//**)"],
+            "defaultMode": "bypassPermissions",
+            "additionalDirectories": ["/"],
+        }}),
+    );
+    let mode = finding(&desk, "starts in bypassPermissions");
+    assert_eq!(mode["area"], "permissions");
+    assert!(message(&mode).contains("settings.json"), "{mode}");
+    assert!(message(&finding(&desk, "Bash(*)")).contains("every command"));
+    assert!(message(&finding(&desk, "python3:*")).contains("runs what it is given"));
+    assert!(message(&finding(&desk, "Edit(//**)")).contains("any file of this machine"));
+    finding(&desk, "\"/\" is an additional directory");
+    let all = desk.run(&["doctor", "--json"]).ok().out;
+    assert!(!all.contains("make test"), "{all}");
+}
+
+#[test]
+fn i4_instructions_that_stand_in_two_files_are_named() {
+    let desk = Desk::offline();
+    let mut text = String::new();
+    for number in 0..8 {
+        writeln!(text, "- Rule {number}: every change has a test that fails without it.").unwrap();
+    }
+    desk.files.write("CLAUDE.md", &text).unwrap();
+    desk.files.write("CLAUDE.local.md", &format!("# Mine\n{text}- And one of my own.\n")).unwrap();
+    let found = finding(&desk, "repeats 8 of its lines from");
+    assert_eq!((&found["area"], &found["severity"]), (&json!("instructions"), &json!("warning")));
+    assert!(found["fix"].as_str().unwrap().contains('@'), "{found}");
+    desk.files.write("CLAUDE.local.md", "- Other things, that nobody else says.\n").unwrap();
+    assert!(!desk.run(&["doctor"]).ok().out.contains("repeats"));
+}
+
+#[test]
+fn l5_28_an_index_over_its_caps_is_named() {
+    let desk = Desk::offline();
+    let args = ["memory", "add", "--name", "tea", "--description", "tea, black", "--type", "user"];
+    desk.run_with(&args, "Likes tea.").ok();
+    assert!(!desk.run(&["doctor"]).ok().out.contains("not shown whole"));
+    let dir = desk.run(&["memory", "path"]).ok().out;
+    let index = std::path::Path::new(dir.trim()).join("MEMORY.md");
+    std::fs::write(index, "- [x](tea.md) — x\n".repeat(300)).unwrap();
+    let found = finding(&desk, "is not shown whole: cut after 200 lines");
+    assert_eq!(found["area"], "memory");
+    assert!(found["fix"].as_str().unwrap().starts_with("mnemon dream"), "{found}");
+}
+
+#[cfg(unix)]
+#[test]
+fn q7_hooks_that_cannot_start_are_named_and_not_run() {
+    let desk = Desk::offline();
+    let script = desk.files.root().join("hook.sh");
+    let ran = desk.files.root().join("ran");
+    std::fs::write(&script, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+    let handler = |command: String| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    settings(
+        &desk,
+        &json!({"hooks": {
+            "Stop": handler(format!("{} --now", script.display())),
+            "SessionStart": handler(desk.files.root().display().to_string()),
+            "SessionEnd": handler("/no/such/program".to_owned()),
+        }}),
+    );
+    let found = finding(&desk, "hook.sh, which may not be executed");
+    assert_eq!(found["fix"], format!("chmod +x '{}'", script.display()));
+    finding(&desk, "which is a directory");
+    finding(&desk, "/no/such/program, which is not there");
+    assert!(!ran.exists());
+}
+
+/// A session whose large result stays for many requests.
+fn wasteful() -> String {
+    let mut lines = String::new();
+    let mut last = Value::Null;
+    let mut push = |kind: &str, message: Value| {
+        let number = lines.lines().count();
+        let uuid = format!("00000000-0000-7000-8000-{number:012}");
+        let at = format!("2026-03-01T10:{:02}:{:02}Z", number / 60, number % 60);
+        let line = json!({"type": kind, "uuid": uuid, "parentUuid": last, "timestamp": at,
+            "sessionId": "11111111-1111-7111-8111-111111111111", "message": message});
+        last = json!(uuid);
+        writeln!(lines, "{line}").unwrap();
+    };
+    let answer = |number: usize, block: Value| {
+        json!({"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-5",
+            "content": [block]})
+    };
+    push("user", json!({"role": "user", "content": "look at it"}));
+    let call =
+        json!({"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "cat log"}});
+    push("assistant", answer(0, call));
+    let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "a line of it\n".repeat(30_000)});
+    push("user", json!({"role": "user", "content": [result]}));
+    for number in 1..30 {
+        push("assistant", answer(number, json!({"type": "text", "text": "I see."})));
+        push("user", json!({"role": "user", "content": "go on"}));
+    }
+    lines
+}
+
+#[test]
+fn pc7_sessions_that_waste_are_named_with_the_command_that_explains_them() {
+    let desk = Desk::offline();
+    desk.run(&["-p", "hello"]).ok();
+    assert!(!desk.run(&["doctor"]).ok().out.contains("could have been saved"));
+    let id = "11111111-1111-7111-8111-111111111111";
+    let path = desk.transcripts()[0].with_file_name(format!("{id}.jsonl"));
+    desk.files.write(path, &wasteful()).unwrap();
+    let found = finding(&desk, "could have been saved");
+    assert!(message(&found).contains(id) && message(&found).contains("Bash cat log"), "{found}");
+    assert_eq!(found["fix"], format!("mnemon replay {id} --why"));
+    // The command is one that works.
+    let told = desk.run(&["replay", id, "--why"]).ok().out;
+    assert!(told.contains("Bash cat log brought"), "{told}");
+    desk.run(&["replay", "no-such-session"]).failed(2);
+}
