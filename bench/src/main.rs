@@ -1,4 +1,4 @@
-//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|replay|marathon|peers] [--write]`
+//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|screen|replay|marathon|peers] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
@@ -15,6 +15,7 @@ mod process;
 mod projection;
 mod recall;
 mod replay;
+mod screen;
 mod start;
 mod table;
 
@@ -26,13 +27,14 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 9] = [
+const ALL: [(&str, Measure); 10] = [
     ("start", start::measure),
     ("hook", hook::measure),
     ("memory", memory::measure),
     ("recall", recall::measure),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
+    ("screen", screen::measure),
     ("replay", replay::measure),
     ("marathon", marathon::measure),
     ("peers", peers::measure),

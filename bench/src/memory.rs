@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const GOAL_KIB: u64 = 40_000_000 / 1_024;
 const RUNS: usize = 3;
-const SESSION: &str = "11111111-1111-7111-8111-111111111111";
+pub(crate) const SESSION: &str = "11111111-1111-7111-8111-111111111111";
 /// A model that no table knows; its window is set so that the conversation
 /// fits and is sent whole.
 const MODEL: &str = "bench-long";
@@ -106,7 +106,7 @@ fn take_request(stream: &mut TcpStream) -> Result<u64> {
 }
 
 /// Writes the conversation where `mnemon` looks for it.
-fn write_transcript(place: &TempHome) -> Result<()> {
+pub(crate) fn write_transcript(place: &TempHome) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let agent = runtime.block_on(Agent::builder(place.project()).home(place.home()).build())?;
     let session = SessionId::new(SESSION);

@@ -6,13 +6,14 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
 const TITLE: &str = "# Benchmarks";
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "Start",
     "Hooks",
     "Memory",
     "Recall",
     "Projection",
     "Layers 1 and 2",
+    "Screen",
     "Replay",
     "Search",
     "Sessions",
@@ -28,7 +29,7 @@ cargo build --release -p mnemon-cli
 cargo run --release -p mnemon-bench -- all --write
 ```
 
-`start`, `hook`, `memory`, `recall`, `projection`, `layers`, `replay`, `marathon` and `peers` in place of `all` run one \
+`start`, `hook`, `memory`, `recall`, `projection`, `layers`, `screen`, `replay`, `marathon` and `peers` in place of `all` run one \
 part, and without `--write` the tables are only printed. `peers` installs other programs from their registries under \
 `target/peers/`. Search and sessions are measured by hand. `cargo bench -p mnemon-bench` runs the small ones under divan. The parts are in `bench/src/`. \
 Other work on the machine makes times longer, never shorter, so a goal counts as met by the best of many runs (by the \

@@ -102,7 +102,10 @@ impl Session {
             .into_iter()
             .filter(|handler| self.is_meant(handler, occasion))
             .partition(|handler| event.is_unheard() || handler.waits != Waits::Yes);
-        let handlers = self.handlers(occasion).await;
+        // What an agent takes over is cloned only where one is sent.
+        let agents = unheard.iter().chain(&heard).any(|handler| handler.sends_agent());
+        let mut handlers = self.handlers(occasion).await;
+        handlers.parent = (agents && self.is_main()).then(|| Arc::new(self.as_parent()));
         for handler in unheard {
             match handler.waits {
                 Waits::Rewakes => handlers.clone().start_waking(handler),
@@ -173,7 +176,7 @@ impl Session {
             config: Arc::clone(&self.config),
             books: self.side_bookings.clone(),
             agents: self.crew.agents.clone(),
-            parent: self.is_main().then(|| Arc::new(self.as_parent())),
+            parent: None,
             event,
             input: self.hook_input(occasion),
             cwd: self.context.cwd(),

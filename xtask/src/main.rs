@@ -9,6 +9,7 @@ mod conformance;
 mod exceptions;
 mod markdown;
 mod rust_names;
+mod soak;
 mod spec;
 mod tree;
 
@@ -20,9 +21,13 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask check [--spec FILE]
        cargo xtask conformance [--spec FILE] [--write]
+       cargo xtask soak [--only NAME] [--release]
 
 check         look for what the rules of this repository forbid
 conformance   list requirement ids without a test, and tests without a row
+soak          run the full figures that are too long for every change
+--only NAME   those whose name contains this
+--release     built as for people
 --spec FILE   the specification, where it is not beside the repository
 --write       put the tests that are named by an id into docs/CONFORMANCE.md
 ";
@@ -41,6 +46,9 @@ fn main() -> ExitCode {
 fn run() -> Result<ExitCode> {
     let arguments = Arguments::parse(std::env::args().skip(1))?;
     let root = root()?;
+    if let Task::Soak(wanted) = &arguments.task {
+        return soak::report(&root, wanted, &mut std::io::stdout().lock());
+    }
     let tree = tree::Tree::read(&root)?;
     let spec = spec::Spec::find(&root, arguments.spec)?;
     let mut out = std::io::stdout().lock();
@@ -50,7 +58,7 @@ fn run() -> Result<ExitCode> {
             conformance::report(&tree, spec.as_ref(), write, &mut out)?;
             Ok(ExitCode::SUCCESS)
         }
-        Task::Help => {
+        Task::Soak(_) | Task::Help => {
             out.write_all(USAGE.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
@@ -74,6 +82,7 @@ struct Arguments {
 enum Task {
     Check,
     Conformance { write: conformance::Write },
+    Soak(soak::Wanted),
     Help,
 }
 
@@ -82,12 +91,15 @@ impl Arguments {
         let mut task = None;
         let mut spec = None;
         let mut write = conformance::Write::No;
+        let mut wanted = soak::Wanted { name: None, profile: soak::Profile::Dev };
         while let Some(word) = words.next() {
             match word.as_str() {
-                "check" | "conformance" | "help" | "--help" | "-h" if task.is_none() => {
+                "check" | "conformance" | "soak" | "help" | "--help" | "-h" if task.is_none() => {
                     task = Some(word);
                 }
                 "--spec" => spec = Some(words.next().context("--spec needs a file")?.into()),
+                "--only" => wanted.name = Some(words.next().context("--only needs a name")?),
+                "--release" => wanted.profile = soak::Profile::Release,
                 "--write" => write = conformance::Write::Yes,
                 other => bail!("`{other}` is not understood here\n{USAGE}"),
             }
@@ -95,6 +107,7 @@ impl Arguments {
         let task = match task.as_deref() {
             Some("check") => Task::Check,
             Some("conformance") => Task::Conformance { write },
+            Some("soak") => Task::Soak(wanted),
             _ => Task::Help,
         };
         Ok(Self { task, spec })

@@ -23,6 +23,8 @@ mod browse;
 mod commanding;
 #[cfg(test)]
 pub(crate) mod harness;
+#[cfg(test)]
+mod scenes;
 mod screen;
 #[cfg(test)]
 mod tests;

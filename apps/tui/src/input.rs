@@ -67,6 +67,7 @@ fn fresh(text: &str) -> TextArea<'static> {
     let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
     area.set_wrap_mode(WrapMode::WordOrGlyph);
     area.set_cursor_line_style(Style::new());
+    area.set_placeholder_style(Style::new().add_modifier(ratatui::style::Modifier::DIM));
     area.set_placeholder_text("what shall we do?  / commands  @ files  ! shell  # remember");
     area.move_cursor(CursorMove::Bottom);
     area.move_cursor(CursorMove::End);

@@ -11,6 +11,8 @@
 
 mod app;
 mod asking;
+#[doc(hidden)]
+pub mod bench;
 mod driver;
 mod files;
 mod footer;

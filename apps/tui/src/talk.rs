@@ -5,7 +5,6 @@
 //! start: cells that were never seen are never laid out, whatever their number.
 
 use crate::theme::Theme;
-use quiet::Thought;
 use ratatui::layout::Rect;
 use search::Search;
 use std::ops::Range;
@@ -25,7 +24,7 @@ mod view;
 pub(crate) use cell::{Cell, Kind, styled};
 pub(crate) use diff::Diff;
 pub(crate) use markdown::{Flow, Markdown};
-pub(crate) use quiet::{Ruler, ThinkingTime, task_ended};
+pub(crate) use quiet::{Ruler, ThinkingTime, Thought, task_ended};
 pub(crate) use tool::{State, ToolCall};
 
 /// Cells whose lines are kept; of more, those that are not seen are dropped.

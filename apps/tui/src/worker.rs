@@ -16,7 +16,7 @@ use mnemon::engine::event::Kept;
 use mnemon::kernel::ToolUseId;
 use mnemon::kernel::ports::{Confinement, Exit, ShellCommand};
 use mnemon::kernel::settings::PermissionMode;
-use mnemon::{CancellationToken, Event, SessionId, Turn, TurnEnd};
+use mnemon::{Block, CancellationToken, Event, SessionId, Turn, TurnEnd};
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -106,7 +106,7 @@ impl Worker {
     /// Works until it is told to leave or nobody is there to be told.
     pub(crate) async fn run(mut self) -> Box<dyn Host> {
         self.host.session_mut().open_mail().await;
-        self.changed();
+        self.changed().await;
         // News that led to nothing are not asked for again and again.
         let mut listens = true;
         loop {
@@ -150,7 +150,7 @@ impl Worker {
     async fn turn(&mut self, prompt: Option<String>) -> u32 {
         let telling = self.telling.clone();
         let mut turn = match prompt {
-            Some(prompt) => Turn::new(self.host.session_mut(), prompt),
+            Some(prompt) => Turn::saying(self.host.session_mut(), vec![Block::text(prompt)]),
             None => Turn::go_on(self.host.session_mut()),
         };
         self.brake.set(turn.canceller());
@@ -193,7 +193,7 @@ impl Worker {
             self.report();
         } else {
             self.host.session_mut().open_mail().await;
-            self.changed();
+            self.changed().await;
         }
         self.tell(Told::CommandEnded(done.map_err(|error| format!("{error:#}"))));
         self.watch_background();
@@ -203,7 +203,7 @@ impl Worker {
         let (page, stop) = self.page();
         let done = self.host.resume(id, page, stop).await;
         self.host.session_mut().open_mail().await;
-        self.changed();
+        self.changed().await;
         let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
         self.tell(Told::CommandEnded(done));
         self.watch_background();
@@ -278,8 +278,9 @@ impl Worker {
         self.tell(Told::Status(Box::new(status)));
     }
 
-    fn changed(&self) {
-        let cells = history::cells(self.host.session());
+    async fn changed(&mut self) {
+        let agent = self.host.agent();
+        let cells = history::cells(&agent, self.host.session_mut()).await;
         self.report();
         self.tell(Told::Changed(cells, self.host.commands()));
     }

@@ -121,6 +121,12 @@ impl Handler {
         }
     }
 
+    /// Whether an agent is sent to judge.
+    #[must_use]
+    pub fn sends_agent(&self) -> bool {
+        matches!(self.act, Act::Judge { means: Means::Tools, .. })
+    }
+
     /// Whether another one does the same under the same condition: of two
     /// such, one runs.
     fn repeats(&self, other: &Self) -> bool {

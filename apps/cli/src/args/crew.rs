@@ -11,7 +11,7 @@ pub(crate) struct CrewArgs {
     /// The name in the team
     #[arg(long, value_name = "NAME", requires = "team")]
     pub(crate) agent_name: Option<String>,
-    /// Kinds of agents besides those of files, as JSON: {"name": {"description": "…", "prompt": "…"}}
+    /// Kinds of agents besides those of files: a JSON object by their names
     #[arg(long, value_name = "JSON")]
     pub(crate) agents: Option<String>,
     /// Leave the work to agents: divide it, watch, put it together

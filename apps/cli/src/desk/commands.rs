@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Desk, Flow, compact, context, memory, messages, notes, rewind, tables, tasks};
+use super::{Desk, Flow, choose, compact, context, memory, messages, notes, rewind, tables, tasks};
 use crate::args::{Choices, ConfigArgs, DoctorArgs, ExportFormat};
 use crate::config as settings;
 use crate::cost;
@@ -73,7 +73,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["rewind"],
-        takes: "[N [both | conversation | files]]",
+        takes: "[N [both | conversation | files | summarize-from | summarize-up-to]]",
         about: "go back to before a message: conversation, files, or both",
         run: |desk, text| Box::pin(rewind::run(desk, text)),
     },
@@ -144,6 +144,30 @@ const COMMANDS: &[Command] = &[
         run: |desk, name| Box::pin(model(desk, name)),
     },
     Command {
+        names: &["thinking"],
+        takes: "[default | off | adaptive | TOKENS]",
+        about: "how much the model thinks before it answers",
+        run: |desk, text| Box::pin(choose::thinking(desk, text)),
+    },
+    Command {
+        names: &["effort"],
+        takes: "[default | low | medium | high | xhigh | max]",
+        about: "how much effort the model is asked for",
+        run: |desk, text| Box::pin(choose::effort(desk, text)),
+    },
+    Command {
+        names: &["output-style"],
+        takes: "[NAME]",
+        about: "how answers are written",
+        run: |desk, text| Box::pin(choose::output_style(desk, text)),
+    },
+    Command {
+        names: &["language"],
+        takes: "[NAME | default]",
+        about: "the language of answers",
+        run: |desk, text| Box::pin(choose::language(desk, text)),
+    },
+    Command {
         names: &["resume"],
         takes: "[WORDS]",
         about: "go on with another session",
@@ -154,6 +178,17 @@ const COMMANDS: &[Command] = &[
         takes: "[off | on | list | show | forget | undo | log | inbox …]",
         about: "look at memories and change them, or do without for now",
         run: |desk, text| Box::pin(memory::run(desk, text)),
+    },
+    Command {
+        names: &["remember"],
+        takes: "TEXT",
+        about: "save a memory, as `# TEXT` does",
+        run: |desk, text| {
+            Box::pin(async move {
+                let saved = desk.session.remember(text).await;
+                messages::tell(desk, saved.map(|path| format!("saved {}", path.display())))
+            })
+        },
     },
     Command {
         names: &["private"],
@@ -219,7 +254,10 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The commands, and the skills that a person may call.
+/// What the names of servers' prompts start with.
+const SERVER_PROMPTS: &str = "mcp__";
+
+/// The commands, and the skills and prompts of servers that a person may call.
 pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
     let own = COMMANDS.iter().map(|command| CommandInfo {
         names: command.names.iter().map(|name| (*name).to_owned()).collect(),
@@ -233,7 +271,15 @@ pub(crate) fn infos(desk: &Desk) -> Vec<CommandInfo> {
             takes: skill.argument_hint.clone().unwrap_or_default(),
             about: cut(&skill.description, 80),
         });
-    own.chain(skills).collect()
+    let views = desk.agent.world().servers.as_ref().map(|own| own.list()).unwrap_or_default();
+    let prompts = views.iter().flat_map(|view| {
+        view.prompts.iter().map(|prompt| CommandInfo {
+            names: vec![format!("{SERVER_PROMPTS}{}__{}", view.name, prompt.name)],
+            takes: prompt.arguments.join(" "),
+            about: cut(&prompt.description, 80),
+        })
+    });
+    own.chain(skills).chain(prompts).collect()
 }
 
 /// Runs what stands after the slash.
@@ -241,7 +287,8 @@ pub(crate) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
         let skills = std::sync::Arc::clone(&desk.session.config().skills);
-        if skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person) {
+        let is_skill = skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person);
+        if is_skill || name.starts_with(SERVER_PROMPTS) {
             return Ok(Flow::Say(format!("/{text}")));
         }
         let text = format!("there is no command /{name}; /help lists them");

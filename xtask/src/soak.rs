@@ -1,0 +1,158 @@
+//! `cargo xtask soak`: the full figures that requirements name. They take too
+//! long for every change, so their tests are ignored by default; here is the
+//! list of them, and each is run by itself and told with its time.
+
+use anyhow::{Context, Result};
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+/// One test with a full figure.
+struct Figure {
+    /// What it shows.
+    about: &'static str,
+    package: &'static str,
+    test: &'static str,
+}
+
+const FIGURES: &[Figure] = &[
+    Figure {
+        about: "50 background agents at once, and the memory that they take",
+        package: "mnemon",
+        test: "l7_4_fifty_background_agents_soak",
+    },
+    Figure {
+        about: "agents that compact while their parent waits, compacts or stops: 1,000 seeds",
+        package: "mnemon",
+        test: "l7_8_a_thousand_seeded_runs_soak",
+    },
+    Figure {
+        about: "letters to an agent that ends: 200,000 interleavings",
+        package: "mnemon-mail",
+        test: "l7_5_no_letter_is_lost_soak",
+    },
+    Figure {
+        about: "mailboxes under kill -9 of either side: 200 rounds",
+        package: "mnemon-mailbox",
+        test: "l7_5_kill_9_soak",
+    },
+    Figure {
+        about: "64 processes that want to dream: 200 rounds",
+        package: "mnemon-memdir",
+        test: "l6_3_soak_of_64_processes_one_wins_in_200_rounds",
+    },
+    Figure {
+        about: "a memory directory shared with another program: 200 rounds",
+        package: "mnemon-memdir",
+        test: "x5_two_hundred_rounds",
+    },
+    Figure {
+        about: "what a replay claims, at length",
+        package: "mnemon-engine",
+        test: "pc7_the_claim_at_length",
+    },
+];
+
+/// Which tests are run, and how they are built.
+pub(crate) struct Wanted {
+    /// Only tests whose name contains this.
+    pub(crate) name: Option<String>,
+    /// How they are built.
+    pub(crate) profile: Profile,
+}
+
+/// How tests are built.
+#[derive(Clone, Copy)]
+pub(crate) enum Profile {
+    /// As for every change.
+    Dev,
+    /// As for people.
+    Release,
+}
+
+/// Runs the figures one after another, and tells each. It fails if one does.
+pub(crate) fn report(root: &Path, wanted: &Wanted, out: &mut impl Write) -> Result<ExitCode> {
+    let fits =
+        |figure: &&Figure| wanted.name.as_ref().is_none_or(|name| figure.test.contains(name));
+    let mut failed = 0_usize;
+    for figure in FIGURES.iter().filter(fits) {
+        writeln!(out, "{}\n  {}", figure.test, figure.about)?;
+        out.flush()?;
+        let (outcome, took) = run(root, figure, wanted.profile)?;
+        match outcome {
+            Ok(said) => {
+                said.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+                writeln!(out, "  passed in {took} s\n")?;
+            }
+            Err(said) => {
+                failed += 1;
+                writeln!(out, "{said}\n  FAILED after {took} s\n")?;
+            }
+        }
+    }
+    writeln!(out, "soak: {failed} failed")?;
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// What a test printed, or all that was said where it failed; and its seconds.
+type Outcome = (Result<Vec<String>, String>, u64);
+
+fn run(root: &Path, figure: &Figure, profile: Profile) -> Result<Outcome> {
+    let cargo = |more: &[&str]| {
+        let mut command = Command::new("cargo");
+        command.current_dir(root).args(["test", "--locked", "--quiet", "--package"]);
+        command.arg(figure.package).args(["--test", "it"]);
+        if let Profile::Release = profile {
+            command.arg("--release");
+        }
+        command.args(more).output().context("cargo cannot be started")
+    };
+    // Built first, so that the time is the test's own.
+    let built = cargo(&["--no-run"])?;
+    if !built.status.success() {
+        return Ok((Err(String::from_utf8_lossy(&built.stderr).into_owned()), 0));
+    }
+    let started = Instant::now();
+    let ran = cargo(&["--", "--ignored", "--nocapture", figure.test])?;
+    let took = started.elapsed().as_secs();
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let one = text.contains("test result: ok. 1 passed");
+    if !ran.status.success() || !one {
+        return Ok((Err(format!("{text}{}", String::from_utf8_lossy(&ran.stderr))), took));
+    }
+    let noise = |line: &&str| {
+        !line.trim_matches('.').trim().is_empty()
+            && !line.starts_with("running ")
+            && !line.starts_with("test result")
+    };
+    Ok((Ok(text.lines().filter(noise).map(str::to_owned).collect()), took))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    /// A figure that nobody lists is one that nobody runs.
+    #[test]
+    fn every_full_figure_is_listed_and_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let tree = Tree::read(root).unwrap();
+        let sources: Vec<&str> = tree.with_extension("rs").map(|(_, text)| text).collect();
+        for figure in FIGURES {
+            let name = format!("fn {}(", figure.test);
+            assert!(sources.iter().any(|text| text.contains(&name)), "{} is gone", figure.test);
+        }
+        let marked =
+            sources.iter().flat_map(|text| text.split("#[ignore = \"the full figure").skip(1));
+        for after in marked.filter(|after| after.contains("\nasync fn ") || after.contains("\nfn "))
+        {
+            let named = FIGURES.iter().any(|figure| {
+                after.split_once("fn ").is_some_and(|(_, rest)| rest.starts_with(figure.test))
+            });
+            let shown: String = after.chars().take(80).collect();
+            assert!(named, "not listed: {shown}");
+        }
+    }
+}
