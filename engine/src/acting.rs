@@ -13,6 +13,7 @@ use mnemon_kernel::ports::{Answer, PermissionAsk};
 use mnemon_kernel::record::neutralise;
 use mnemon_kernel::{Block, Entry, UserEntry, UserOrigin};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +38,7 @@ impl Session {
         let mut denials = Vec::new();
         let mut side_by_side: Vec<Cleared> = Vec::new();
         for call in calls {
+            self.follow_mode();
             let mut call = Self::unwrapped(call);
             let said = self.before_call(&mut call, cancel).await?;
             let reads = self.reads_only(&call);
@@ -133,6 +135,19 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Whether a file may be read that the person named. An error says why not.
+    pub(crate) async fn may_read(
+        &mut self,
+        call: &ToolCall,
+        path: PathBuf,
+        cancel: &CancellationToken,
+    ) -> Result<(), String> {
+        let access = self.resolved(Access::Read(path)).await;
+        let verdict = self.permit.decide(&call.name, &access);
+        let permitted = self.permitted(call, &access, verdict, cancel).await;
+        permitted.map_err(|refusal| refusal.output.content.as_str().unwrap_or_default().to_owned())
     }
 
     /// A refusal that nobody is there to see is at least in the log (L5.14).

@@ -257,6 +257,7 @@ impl Session {
         }
         self.lazy = None;
         self.attach_standing().await?;
+        self.attach_choices().await?;
         self.attach_servers().await?;
         if self.is_main() {
             self.attach_agents_again().await?;

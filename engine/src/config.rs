@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mnemon_kernel::record::Dialect;
+use mnemon_kernel::record::{Dialect, Pictures};
 
 /// Everything that a session is given besides its [`crate::World`]. It is read
 /// once: what bytes depend on does not change while a session runs (Q3).
@@ -250,6 +250,7 @@ impl Config {
             betas: self.betas.clone(),
             cache: self.cache,
             context_management: None,
+            pictures: if spec.images { Pictures::Taken } else { Pictures::Told },
         }
     }
 

@@ -222,7 +222,7 @@ impl Session {
     ) -> String {
         let deadline = Duration::from_mins(self.config.limits.dream.minutes);
         self.background.start("dream", QuerySource::Dream, deadline, move |task| async move {
-            let end = night.run(&task).await;
+            let end = Box::pin(night.run(&task)).await;
             let told = match &end {
                 DreamEnd::Failed(why) => Err(why.clone()),
                 _ => Ok(()),

@@ -8,6 +8,7 @@
 
 pub(crate) mod elsewhere;
 pub(crate) mod keeper;
+mod stating;
 
 use crate::background::TaskHandle;
 use crate::budget::Budget;

@@ -13,6 +13,18 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(text.into());
     }
 
+    /// The messages that wait, oldest first.
+    #[must_use]
+    pub fn list(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Takes the newest message back, so that it can be changed.
+    #[must_use]
+    pub fn take_back(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_back()
+    }
+
     /// Takes all messages, oldest first.
     #[must_use]
     pub fn take(&self) -> Vec<String> {

@@ -20,6 +20,7 @@ use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::remembering::Remembering;
 use crate::serving::loaded_tools;
+use crate::status::Live;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
@@ -27,8 +28,8 @@ use mnemon_compact::collapse::Staged;
 use mnemon_kernel::ports::{Spent, TranscriptError};
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
-    Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Prelude, Record, RecordId, SessionId,
-    Timestamp,
+    Attachment, Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Params, Prelude, Record,
+    RecordId, SessionId, Timestamp,
 };
 use mnemon_prefix::breaks::Detector;
 use mnemon_prefix::{Fold, system};
@@ -106,6 +107,14 @@ pub struct Session {
     pub(crate) touched: Vec<(PathBuf, Touch)>,
     /// Spans that have a summary and are not shown by it yet (L4.13).
     pub(crate) staged: Vec<Staged>,
+    /// What the person chose, as the log has it.
+    pub(crate) choices: Vec<Attachment>,
+    /// Parameters that were chosen before there is a prelude.
+    pub(crate) first_params: Option<Box<Params>>,
+    /// What can be seen of it while a turn has it.
+    pub(crate) live: Live,
+    /// Texts of files that the next message names.
+    pub(crate) mentioned: Vec<Attachment>,
     /// What the person was told once already.
     pub(crate) said: BTreeSet<&'static str>,
     /// What hooks left for later.
@@ -165,6 +174,10 @@ impl Session {
             lazy: None,
             touched: Vec::new(),
             staged: Vec::new(),
+            choices: Vec::new(),
+            first_params: None,
+            live: Live::default(),
+            mentioned: Vec::new(),
             said: BTreeSet::new(),
             hooking: Hooking::new(),
             thread: Thread::Main,
@@ -193,8 +206,9 @@ impl Session {
     /// # Errors
     /// If the log cannot be written.
     pub async fn switch_model(&mut self, model: &ModelId) -> Result<(), Error> {
-        let params = self.config.params(model, self.world.model.dialect());
+        let params = self.params_for(model);
         let Some(prelude) = self.fold.prelude().cloned() else {
+            self.first_params = None;
             let mut config = Config::clone(&self.config);
             config.model = model.clone();
             config.model_choice = ModelChoice::Named;
@@ -283,6 +297,7 @@ impl Session {
         }
         if self.keeps_itself() && (!begun || self.fold.messages().is_empty()) {
             self.attach_standing().await?;
+            self.attach_choices().await?;
         }
         Ok(())
     }
@@ -302,7 +317,7 @@ impl Session {
         Ok(config.managed(Prelude {
             system: system::compose(&surroundings)?,
             tools: self.definitions(),
-            params: config.params(model, self.world.model.dialect()),
+            params: self.params_for(model),
         }))
     }
 
@@ -322,6 +337,7 @@ impl Session {
             && !attachment.data.is_null()
         {
             self.attached.insert(record.id.clone(), attachment.data.clone());
+            self.keep_choice(attachment);
             self.follow_switch(&attachment.kind, &attachment.data);
         }
     }
@@ -331,10 +347,14 @@ impl Session {
         self.keep_data(&record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.ledger.book(booking);
+            self.note_hit_rate(booking);
             if self.is_main() {
                 self.budget.count(&booking.source, Spent::of(booking));
             }
         }
         self.fold.push(record);
+        if self.is_main() {
+            self.show_status();
+        }
     }
 }

@@ -17,7 +17,7 @@ mod lines;
 mod memory_search;
 mod near;
 mod patch;
-mod read;
+pub(crate) mod read;
 mod resources;
 mod result_read;
 mod send_message;

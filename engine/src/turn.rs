@@ -3,6 +3,7 @@
 use crate::answer::{Answered, calls_of, text_of};
 use crate::event::{Denial, EndReason, Event, TurnEnd};
 use crate::ladder::{Climbed, Rung};
+use crate::mentions::Mentioned;
 use crate::prompting::PromptCall;
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
@@ -69,6 +70,7 @@ impl Session {
             self.attach_late_kinds().await?;
         }
         if self.keeps_itself() {
+            self.follow_mode();
             self.attach_plan_mode().await?;
             self.join_mail().await?;
         }
@@ -153,6 +155,7 @@ impl Session {
         let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
         let prompt = self.first_words().into_iter().chain(prompt).collect();
         self.append_user(prompt, origin).await?;
+        self.attach_named_files().await?;
         match called {
             Called::Nothing => {}
             Called::Skill(skill) => self.take_up(&skill, cancel).await?,
@@ -235,6 +238,8 @@ impl Session {
             return Ok(());
         }
         self.leave_plan_mode().await?;
+        self.follow_mode();
+        self.attach_plan_mode().await?;
         self.tell_finished_jobs().await?;
         self.attach_requested_skills(cancel).await?;
         self.attach_servers().await?;
@@ -264,7 +269,12 @@ impl Session {
             if self.is_main() && !self.is_recalling() {
                 self.recall_for(&text, cancel).await?;
             }
-            self.append_user(vec![Block::text(text)], UserOrigin::Human).await?;
+            let Mentioned { blocks, notes } = Box::pin(self.with_mentions(&text, cancel)).await;
+            for note in notes {
+                self.emit(|| Event::Notice(note));
+            }
+            self.append_user(blocks, UserOrigin::Human).await?;
+            self.attach_named_files().await?;
         }
         Ok(())
     }

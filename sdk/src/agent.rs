@@ -4,6 +4,7 @@ use crate::builder::Builder;
 use crate::error::Error;
 use crate::repo::Repo;
 use crate::servers::NamedServers;
+use crate::styles::{self, OutputStyle};
 use mnemon_disk::{DiskTranscripts, PrivateTranscripts};
 use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
@@ -162,6 +163,13 @@ impl Agent {
             flags.set(Flag::AutoCompact, false);
         }
         Config { flags, limits: Arc::new(limits), ..self.parts.config.clone() }
+    }
+
+    /// The styles of answers that there are.
+    #[must_use]
+    pub fn output_styles(&self) -> Vec<OutputStyle> {
+        let config = &self.parts.config;
+        styles::styles(self.parts.home.root(), &config.project, &config.limits.skills)
     }
 
     /// The ports.

@@ -35,6 +35,7 @@ pub mod memory_dirs;
 mod memory_place;
 pub mod memory_tool;
 pub mod past;
+mod permission_rules;
 mod provider;
 mod replay;
 mod repo;
@@ -43,6 +44,7 @@ mod retention;
 mod servers;
 mod shell;
 mod skills;
+mod styles;
 mod turn;
 
 pub use agent::Agent;
@@ -54,6 +56,7 @@ pub use replay::{Replayed, replay_file};
 pub use repo::Repo;
 pub use repository::{Chain, Repository};
 pub use servers::NamedServers;
+pub use styles::{DEFAULT_STYLE, OutputStyle};
 pub use turn::Turn;
 
 pub use mnemon_disk as disk;

@@ -83,7 +83,7 @@ impl Finding<'_> {
     }
 }
 
-fn read(path: &Path, most: u64) -> Result<String, String> {
+pub(crate) fn read(path: &Path, most: u64) -> Result<String, String> {
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);

@@ -36,6 +36,17 @@ impl<'a> Turn<'a> {
         Self { running: Some(running), events, cancel, end: None }
     }
 
+    /// The same with a message that a person typed: files that it names
+    /// (`@path`) come along, if they may be read (Q13).
+    pub fn saying(session: &'a mut Session, prompt: Vec<Block>) -> Self {
+        let (sender, events) = unbounded_channel();
+        session.watch(sender);
+        let cancel = CancellationToken::new();
+        let stop = cancel.clone();
+        let running: Running<'a> = Box::pin(async move { session.say(prompt, &stop).await });
+        Self { running: Some(running), events, cancel, end: None }
+    }
+
     /// Starts a turn without a word of the person: letters have come, or
     /// agents have ended. Where neither is so, it ends at once.
     pub fn go_on(session: &'a mut Session) -> Self {

@@ -9,10 +9,12 @@
 //! The crate reads files that it is pointed at and never the environment,
 //! the current directory or a clock: the apps hand those in. It does not write
 //! settings, run key commands or ask git anything; all that it writes is which
-//! repositories a person trusts ([`trust`]).
+//! repositories a person trusts ([`trust`]). Who does change settings finds in
+//! [`splice`] how to do it where they stand.
 
 pub mod environment;
 pub mod error;
+pub mod jsonc;
 pub mod layout;
 pub mod live;
 pub mod merge;
@@ -21,6 +23,7 @@ pub mod provider;
 pub mod resolved;
 pub mod schema;
 pub mod source;
+pub mod splice;
 pub mod trust;
 
 mod check;

@@ -12,6 +12,7 @@ use anyhow::Result;
 use mnemon::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
 use std::sync::Arc;
 
+mod choose;
 pub(crate) mod commands;
 pub(crate) mod compact;
 mod context;
@@ -66,7 +67,7 @@ impl Desk {
 
     /// Goes on with another session.
     pub(crate) async fn resume(&mut self, id: SessionId) -> Result<()> {
-        let (session, resumed) = self.agent.resume(id).await?;
+        let (session, resumed) = Box::pin(self.agent.resume(id)).await?;
         let opened = Opened { session, resumed };
         if let Some(damage) = opened.damage() {
             self.presenter.note(Look::Yellow, &format!("note: {damage}"));

@@ -9,7 +9,7 @@ use crate::signals::Signals;
 use anyhow::Result;
 use futures_util::StreamExt;
 use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd};
+use mnemon::{Agent, Block, EndReason, RefuseAll, Session, Turn, TurnEnd};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +54,8 @@ async fn answer(
     session.open_mail().await;
     let mut printer = Printer::new(presenter.clone(), talk, &session);
     printer.begin(agent, &session)?;
-    let ended = take_turn(Turn::new(&mut session, prompt), &mut printer).await?;
+    let ended =
+        take_turn(Turn::saying(&mut session, vec![Block::text(prompt)]), &mut printer).await?;
     match with_agents(&mut session, ended, &mut printer).await? {
         Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
         Ended::Turn(end) => {

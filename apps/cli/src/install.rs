@@ -8,11 +8,9 @@
 //! byte for byte. Where somebody changed it since, only what is ours goes.
 
 mod host;
-mod jsonc;
 mod piece;
 mod receipt;
 mod section;
-mod splice;
 mod toml;
 
 pub(crate) use host::Host;

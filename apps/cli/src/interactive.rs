@@ -15,7 +15,7 @@ use anyhow::Result;
 use futures_util::StreamExt;
 use mnemon::kernel::ports::Answer;
 use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, CancellationToken, EndReason, Turn, TurnEnd};
+use mnemon::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
 use mnemon_tui::{Asker, Question};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -176,6 +176,9 @@ impl Repl {
                     match prompt.strip_prefix('/') {
                         _ if prompt.is_empty() => continue,
                         Some(command) => self.command(command).await,
+                        None if prompt.starts_with('#') => {
+                            self.command(&format!("remember {}", prompt.trim_matches('#'))).await
+                        }
                         None => self.turn(Some(prompt)).await.map(|(flow, _)| flow),
                     }
                 }
@@ -292,11 +295,12 @@ impl Repl {
 
     /// Runs a turn; none where it did not stop when it was told to.
     async fn run_turn(&mut self, prompt: Option<&str>) -> Result<Option<TurnEnd>> {
-        let Self { desk: Desk { presenter, session, .. }, lines, signals, questions, after } = self;
+        let Self { desk, lines, signals, questions, after } = self;
+        let Desk { presenter, session, agent, .. } = desk;
         let queue = session.queue();
         let mut show = Show::new(presenter.clone());
         let mut turn = match prompt {
-            Some(prompt) => Turn::new(session, prompt),
+            Some(prompt) => Turn::saying(session, vec![Block::text(prompt)]),
             None => Turn::go_on(session),
         };
         let stop = turn.canceller();
@@ -318,7 +322,7 @@ impl Repl {
                         queue.push(line);
                     }
                     let answer = tokio::select! {
-                        answer = ask::ask(presenter, lines, &question.ask) => answer?,
+                        answer = ask::ask(presenter, lines, &question.ask, agent) => answer?,
                         signal = signals.next() => {
                             *after = follows(signal);
                             stop.cancel();

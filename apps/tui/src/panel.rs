@@ -52,9 +52,10 @@ pub(crate) trait Panel: Send {
         PanelAct::Stay
     }
 
-    /// A command that it asked for ended, and said this.
-    fn answered(&mut self, _said: Written) -> PanelAct {
-        PanelAct::Stay
+    /// A command ended, and said this; handed back where it is none of the
+    /// panel's.
+    fn answered(&mut self, said: Written) -> Result<PanelAct, Written> {
+        Err(said)
     }
 }
 

@@ -16,7 +16,7 @@ use mnemon::engine::event::Kept;
 use mnemon::kernel::ToolUseId;
 use mnemon::kernel::ports::{Confinement, Exit, ShellCommand};
 use mnemon::kernel::settings::PermissionMode;
-use mnemon::{CancellationToken, Event, SessionId, Turn, TurnEnd};
+use mnemon::{Block, CancellationToken, Event, SessionId, Turn, TurnEnd};
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -150,7 +150,7 @@ impl Worker {
     async fn turn(&mut self, prompt: Option<String>) -> u32 {
         let telling = self.telling.clone();
         let mut turn = match prompt {
-            Some(prompt) => Turn::new(self.host.session_mut(), prompt),
+            Some(prompt) => Turn::saying(self.host.session_mut(), vec![Block::text(prompt)]),
             None => Turn::go_on(self.host.session_mut()),
         };
         self.brake.set(turn.canceller());

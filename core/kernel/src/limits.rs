@@ -95,6 +95,10 @@ limits! {
         read_file_bytes: u64 = 256 * 1024 * 1024,
         /// Largest picture or PDF that Read gives to a model, in bytes.
         read_media_bytes: u64 = 5 * 1024 * 1024,
+        /// Most files that one message may bring in by naming them.
+        mention_files: usize = 20,
+        /// Most paths of a directory that a message names.
+        mention_paths: usize = 200,
         /// Most paths that Glob gives.
         glob_paths: usize = 1_000,
         /// Most lines that Grep gives where none are asked for.

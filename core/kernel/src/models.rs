@@ -181,7 +181,7 @@ impl ModelTable {
                 max_output: row.max_output,
                 cache_minimum: row.cache_minimum,
                 thinking: row.thinking,
-                images: true,
+                images: row.ids != ["offline"],
                 prices: row.prices,
                 long_prices: row.long_prices,
             };
@@ -230,10 +230,27 @@ impl ModelTable {
             .unwrap_or(&UNKNOWN)
     }
 
+    /// Whether a model thinks whatever it is told, and by its own measure.
+    #[must_use]
+    pub fn always_thinks(&self, model: &ModelId) -> bool {
+        builtin::ALWAYS_THINK.contains(&plain_name(model))
+    }
+
+    /// How thinking is turned off where a model thinks by itself.
+    #[must_use]
+    pub fn thinking_off(&self, model: &ModelId) -> &'static str {
+        if plain_name(model) == "claude-sonnet-5-5" { "between_tools" } else { "disabled" }
+    }
+
     /// Every model of the table, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ModelSpec)> {
         self.specs.iter().map(|(id, spec)| (id.as_str(), spec))
     }
+}
+
+fn plain_name(model: &ModelId) -> &str {
+    let name = model.as_str();
+    without_date(name.strip_suffix(LONG_WINDOW_SUFFIX).unwrap_or(name))
 }
 
 /// `claude-haiku-4-5-20251001` is `claude-haiku-4-5`.

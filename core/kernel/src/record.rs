@@ -256,6 +256,27 @@ pub struct Params {
     /// What the server is asked to clear by itself (`context_management`, L2.4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_management: Option<Value>,
+    /// Whether the model takes pictures and documents.
+    #[serde(default, skip_serializing_if = "Pictures::are_taken")]
+    pub pictures: Pictures,
+}
+
+/// Whether a model takes pictures and documents (Q13).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pictures {
+    /// It does.
+    #[default]
+    Taken,
+    /// It does not: it is told what is there.
+    Told,
+}
+
+impl Pictures {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    fn are_taken(&self) -> bool {
+        *self == Self::Taken
+    }
 }
 
 impl Params {
@@ -271,6 +292,7 @@ impl Params {
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
             context_management: None,
+            pictures: Pictures::Taken,
         }
     }
 }

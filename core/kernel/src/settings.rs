@@ -68,7 +68,7 @@ pub struct Settings {
     /// Instruction files to leave out, as globs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claude_md_excludes: Vec<String>,
-    /// How the assistant writes: a text for the system prompt.
+    /// How the assistant writes: the name of a style, or a text for the system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_style: Option<String>,
     /// The language of answers.

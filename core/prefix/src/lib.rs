@@ -15,6 +15,7 @@ pub mod economy;
 pub mod fold;
 pub mod measure;
 pub mod message;
+mod pictures;
 pub mod request;
 pub mod sim;
 pub mod system;

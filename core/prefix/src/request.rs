@@ -8,10 +8,11 @@
 use crate::breaks::{BlockPrint, Fingerprint, HeadPrint};
 use crate::measure::Measured;
 use crate::message::{Message, Shown};
+use crate::pictures::described;
 use bytes::Bytes;
 use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
 use mnemon_kernel::ports::ModelCall;
-use mnemon_kernel::record::{Breakpoint, CacheTtl, Dialect};
+use mnemon_kernel::record::{Breakpoint, CacheTtl, Dialect, Pictures};
 use mnemon_kernel::{Block, MessageId, Prelude, QuerySource, Role};
 use mnemon_wire::openai;
 use serde_json::{Value, json};
@@ -83,6 +84,7 @@ pub(crate) struct Frame {
     pub(crate) before: Vec<u8>,
     pub(crate) after: Vec<u8>,
     dialect: Dialect,
+    pictures: Pictures,
     /// Whether `before` ends with a message already.
     follows_message: bool,
     head: HeadPrint,
@@ -94,7 +96,8 @@ impl Frame {
             Dialect::Anthropic => Self::anthropic(prelude),
             Dialect::OpenAi => Self::openai(prelude),
         };
-        Self { head: HeadPrint::new(prelude), ..frame }
+        let pictures = prelude.params.pictures;
+        Self { head: HeadPrint::new(prelude), pictures, ..frame }
     }
 
     fn anthropic(prelude: &Prelude) -> Self {
@@ -230,7 +233,10 @@ impl Rendered {
 
     /// Renders the next message.
     pub(crate) fn push(&mut self, frame: &Frame, message: &Message, before: Option<&Message>) {
-        let blocks = message.blocks(before);
+        let mut blocks = message.blocks(before);
+        if frame.pictures == Pictures::Told {
+            blocks = blocks.into_iter().map(described).collect();
+        }
         self.push_blocks(frame, message.role(), &blocks);
     }
 

@@ -105,6 +105,7 @@ impl Session {
     pub(crate) async fn change_branch(&mut self) -> Result<(), Error> {
         let (conversation, torn_bytes) = load(&self.world, &self.id, slim).await?;
         self.attached.clear();
+        self.choices.clear();
         self.memory_switch = MemorySwitch::On;
         self.prefetch = None;
         self.lazy = None;
@@ -241,12 +242,12 @@ async fn load(
     id: &SessionId,
     form: fn(Rebuild) -> Rebuild,
 ) -> Result<(Conversation, u64), Error> {
-    let (conversation, torn_bytes) = load_with(world, id, form(Rebuild::new())).await?;
+    let (conversation, torn_bytes) = Box::pin(load_with(world, id, form(Rebuild::new()))).await?;
     if !conversation.went_back {
         return Ok((conversation, torn_bytes));
     }
     // What was let go at a boundary may be what the person went back to.
-    load_with(world, id, form(Rebuild::keeping_all())).await
+    Box::pin(load_with(world, id, form(Rebuild::keeping_all()))).await
 }
 
 async fn load_with(

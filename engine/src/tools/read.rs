@@ -5,7 +5,7 @@
 //! its budget of tokens, and always holds at least one line, so that reading
 //! on from page to page comes to the end of any file.
 
-mod media;
+pub(crate) mod media;
 
 use mnemon_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 const LINE_BYTES: u64 = 8;
 
 /// Reads a file.
-pub(super) struct Read;
+pub(crate) struct Read;
 
 struct Arguments {
     path: PathBuf,

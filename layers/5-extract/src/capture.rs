@@ -62,6 +62,24 @@ pub fn captured(review: &Review, limits: &ExtractLimits) -> Vec<Captured> {
     found
 }
 
+/// The rule by which a memory is kept that the person wrote as one.
+const STATED: &str = "stated";
+
+/// A memory as the person wrote it; none where it says nothing.
+#[must_use]
+pub fn stated(text: &str, record: RecordId) -> Option<Captured> {
+    let body = capitalised(text.trim());
+    let first = body.lines().next().unwrap_or_default().to_owned();
+    (!first.is_empty()).then(|| Captured {
+        name: name(&first),
+        description: cut(&first, DESCRIPTION_CHARS),
+        kind: kind_of(&body),
+        body,
+        rule: STATED,
+        record,
+    })
+}
+
 /// Plain sentences of a text: no code, no quotes, no questions.
 fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();

@@ -5,6 +5,7 @@ use crate::hooks;
 use crate::servers::{self, NamedServers};
 use crate::shell;
 use crate::skills;
+use crate::styles;
 use mnemon_engine::tools::{server_tools, skill_tool};
 use mnemon_engine::{Config, Tool, World};
 use mnemon_hooks::Registry;
@@ -55,6 +56,9 @@ impl Builder {
             let limits = &config.limits.skills;
             let places = skills::Ground { home, cwd, root, trust, limits };
             config.skills = Arc::new(skills::shelf(&places));
+            let known = styles::styles(home, root, &config.limits.skills);
+            let style = config.surroundings.output_style.take();
+            config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
             named = servers::named(resolved, root, trust, &self.variables);
             let made = servers::make(&named, &config.roots, resolved, &config.limits.mcp);
             world.servers = made.map(|servers| Arc::new(servers) as Arc<dyn Servers>);

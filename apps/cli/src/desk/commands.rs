@@ -1,7 +1,7 @@
 //! Slash commands. [`COMMANDS`] is the one list: help, parsing and running
 //! all follow from it.
 
-use super::{Desk, Flow, compact, context, memory, messages, notes, rewind, tables, tasks};
+use super::{Desk, Flow, choose, compact, context, memory, messages, notes, rewind, tables, tasks};
 use crate::args::{Choices, ConfigArgs, DoctorArgs, ExportFormat};
 use crate::config as settings;
 use crate::cost;
@@ -73,7 +73,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["rewind"],
-        takes: "[N [both | conversation | files]]",
+        takes: "[N [both | conversation | files | summarize-from | summarize-up-to]]",
         about: "go back to before a message: conversation, files, or both",
         run: |desk, text| Box::pin(rewind::run(desk, text)),
     },
@@ -144,6 +144,30 @@ const COMMANDS: &[Command] = &[
         run: |desk, name| Box::pin(model(desk, name)),
     },
     Command {
+        names: &["thinking"],
+        takes: "[default | off | adaptive | TOKENS]",
+        about: "how much the model thinks before it answers",
+        run: |desk, text| Box::pin(choose::thinking(desk, text)),
+    },
+    Command {
+        names: &["effort"],
+        takes: "[default | low | medium | high | xhigh | max]",
+        about: "how much effort the model is asked for",
+        run: |desk, text| Box::pin(choose::effort(desk, text)),
+    },
+    Command {
+        names: &["output-style"],
+        takes: "[NAME]",
+        about: "how answers are written",
+        run: |desk, text| Box::pin(choose::output_style(desk, text)),
+    },
+    Command {
+        names: &["language"],
+        takes: "[NAME | default]",
+        about: "the language of answers",
+        run: |desk, text| Box::pin(choose::language(desk, text)),
+    },
+    Command {
         names: &["resume"],
         takes: "[WORDS]",
         about: "go on with another session",
@@ -154,6 +178,17 @@ const COMMANDS: &[Command] = &[
         takes: "[off | on | list | show | forget | undo | log | inbox …]",
         about: "look at memories and change them, or do without for now",
         run: |desk, text| Box::pin(memory::run(desk, text)),
+    },
+    Command {
+        names: &["remember"],
+        takes: "TEXT",
+        about: "save a memory, as `# TEXT` does",
+        run: |desk, text| {
+            Box::pin(async move {
+                let saved = desk.session.remember(text).await;
+                messages::tell(desk, saved.map(|path| format!("saved {}", path.display())))
+            })
+        },
     },
     Command {
         names: &["private"],

@@ -75,7 +75,11 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     }
 }
 
-async fn compact(desk: &mut Desk, scope: Scope, guidance: Option<String>) -> Result<Flow> {
+pub(super) async fn compact(
+    desk: &mut Desk,
+    scope: Scope,
+    guidance: Option<String>,
+) -> Result<Flow> {
     let Desk { session, stop, presenter, .. } = desk;
     if presenter.is_terminal() {
         presenter.styled(Look::Dim, "compacting; Ctrl-C stops\n")?;

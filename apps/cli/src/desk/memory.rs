@@ -30,6 +30,12 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     if words.is_empty() {
         words.push("list".to_owned());
     }
+    if words.iter().any(|word| word == "--json") {
+        // It would go past the screen, to wherever standard output is.
+        let note = format!("JSON is for programs; use `mnemon memory {text}` elsewhere");
+        desk.presenter.note(Look::Yellow, &note);
+        return Ok(Flow::GoOn);
+    }
     let command = match parse(words) {
         Ok(command) => command,
         Err(error) => {

@@ -1,30 +1,37 @@
 //! `/rewind`: going back to an earlier point (Q12).
 
 use super::messages::tell;
-use super::{Desk, Flow};
+use super::{Desk, Flow, compact};
 use crate::present::{Look, cut};
 use anyhow::Result;
 use jiff::tz::TimeZone;
+use mnemon::engine::compacting::Scope;
 use mnemon::engine::rewinding::{Point, PointKind, RewindReport, RewindWhat};
 use mnemon::kernel::RecordId;
 
-/// Lists the points, or goes back to one.
+const USAGE: &str =
+    "/rewind NUMBER [both | conversation | files | summarize-from | summarize-up-to]";
+
+/// Lists the points, goes back to one, or sums up what is before or after it.
 pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     let points = desk.session.rewind_points().await?;
     let mut words = text.split_whitespace();
     let Some(name) = words.next() else { return list(desk, &points) };
     let what = match words.next() {
+        Some(how @ ("summarize-from" | "summarize-up-to")) => {
+            let Some(point) = named(&points, name) else { return unknown(desk, name) };
+            let from = how == "summarize-from";
+            let scope = if from { Scope::From(point) } else { Scope::UpTo(point) };
+            return compact::compact(desk, scope, None).await;
+        }
         None | Some("both") => RewindWhat::Both,
         Some("conversation") => RewindWhat::Conversation,
         Some("files") => RewindWhat::Files,
         Some(_) => {
-            let why = "write /rewind NUMBER [both | conversation | files]";
-            return tell(desk, Err(why.to_owned()));
+            return tell(desk, Err(format!("write {USAGE}")));
         }
     };
-    let Some(point) = named(&points, name) else {
-        return tell(desk, Err(format!("no point is {name:?}; /rewind lists them")));
-    };
+    let Some(point) = named(&points, name) else { return unknown(desk, name) };
     match desk.session.rewind(&point, what).await? {
         Ok(report) => {
             told(desk, &report)?;
@@ -32,6 +39,10 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
         }
         Err(why) => tell(desk, Err(why)),
     }
+}
+
+fn unknown(desk: &Desk, name: &str) -> Result<Flow> {
+    tell(desk, Err(format!("no point is {name:?}; /rewind lists them")))
 }
 
 fn named(points: &[Point], name: &str) -> Option<RecordId> {
@@ -52,13 +63,15 @@ fn list(desk: &Desk, points: &[Point]) -> Result<Flow> {
                 PointKind::WentBack => "(you went back here)".to_owned(),
             };
             let at = point.at.to_zoned(TimeZone::system()).strftime("%m-%d %H:%M").to_string();
-            let files = format!("{} files since", point.files.len());
+            let (added, removed) = point.files.iter().fold((0, 0), |(added, removed), file| {
+                (added + file.added, removed + file.removed)
+            });
+            let files = format!("{} files since, +{added} -{removed}", point.files.len());
             vec![format!("{:>4}", point.number), at, files, words]
         })
         .collect();
     desk.presenter.table(&rows)?;
-    let hint = "/rewind NUMBER [both | conversation | files] goes back to before a message";
-    desk.presenter.note(Look::Dim, hint);
+    desk.presenter.note(Look::Dim, &format!("{USAGE}: going back is to before a message"));
     Ok(Flow::GoOn)
 }
 

@@ -1,8 +1,8 @@
 //! What is put into files of another program, and taken out again.
 
-use super::jsonc::{Broken, Node};
-use super::splice::Splice;
 use super::{section, toml};
+use mnemon::settings::jsonc::{Broken, Node};
+use mnemon::settings::splice::Splice;
 use serde_json::{Value, json};
 
 /// One thing in one file.

@@ -2,21 +2,26 @@
 
 use super::lines::Lines;
 use crate::present::{Look, Presenter};
+use mnemon::Agent;
 use mnemon::kernel::ports::{Answer, PermissionAsk};
 use std::io;
 
-/// Asks until there is an answer.
+/// Asks until there is an answer. A rule for the project is kept by the agent.
 pub(super) async fn ask(
     presenter: &Presenter,
     lines: &mut Lines,
     ask: &PermissionAsk,
+    agent: &Agent,
 ) -> io::Result<Answer> {
     presenter.styled(Look::Bold, &format!("{} wants to run:\n", ask.tool))?;
     for line in ask.summary.lines() {
         presenter.line(&format!("  {line}"))?;
     }
     loop {
-        presenter.text(&format!("yes / always ({}) / no, and why? [y/a/n] ", ask.rule))?;
+        let rule = &ask.rule;
+        let question =
+            format!("yes / always ({rule}) / always in this project / no, and why? [y/a/p/n] ");
+        presenter.text(&question)?;
         let Some(line) = lines.next().await else {
             presenter.line("")?;
             return Ok(Answer::Deny { reason: "the input ended before an answer".into() });
@@ -26,6 +31,15 @@ pub(super) async fn ask(
         }
         if let Some(answer) = answer(&line) {
             return Ok(answer);
+        }
+        if matches!(line.trim().to_lowercase().as_str(), "p" | "project") {
+            match agent.keep_rule(rule) {
+                Ok(path) => {
+                    presenter.styled(Look::Dim, &format!("kept in {}\n", path.display()))?;
+                }
+                Err(why) => presenter.note(Look::Yellow, &format!("only for now: {why}")),
+            }
+            return Ok(Answer::AllowAlways);
         }
     }
 }
@@ -37,7 +51,7 @@ fn answer(line: &str) -> Option<Answer> {
     let (word, rest) = line.split_once([' ', ',']).unwrap_or((line, ""));
     let rest = rest.trim();
     match (word.to_lowercase().as_str(), rest) {
-        ("", _) => None,
+        ("", _) | ("p" | "project", "") => None,
         ("y" | "yes", "") => Some(Answer::Allow),
         ("a" | "always", "") => Some(Answer::AllowAlways),
         ("n" | "no", "") => Some(Answer::Deny { reason: "the person said no".into() }),
@@ -60,6 +74,7 @@ mod tests {
         assert_eq!(answer(" Yes "), Some(Answer::Allow));
         assert_eq!(answer("a"), Some(Answer::AllowAlways));
         assert_eq!(answer(""), None);
+        assert_eq!(answer("p"), None, "a rule for the project is more than an answer");
         for no in ["n", "no, use ls", "yes but not like that", "maybe"] {
             assert!(matches!(answer(no), Some(Answer::Deny { .. })), "{no}");
         }

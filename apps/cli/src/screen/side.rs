@@ -68,3 +68,69 @@ impl Side for Beside {
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup;
+    use mnemon_tui::Row;
+    use std::collections::BTreeMap;
+
+    async fn beside(home: &std::path::Path) -> Beside {
+        let variables = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        let ground = Ground { variables, user_home: Some(home.to_owned()) };
+        let agent = setup::for_looking(&ground, &Choices::default()).await.unwrap();
+        Beside { agent: Arc::new(agent), ground }
+    }
+
+    async fn rows(side: &Beside, what: Listing) -> Vec<Row> {
+        side.table(what).await.unwrap().rows
+    }
+
+    #[tokio::test]
+    async fn l5_17_memories_are_listed_forgotten_and_brought_back() {
+        let home = tempfile::tempdir().unwrap();
+        let side = beside(home.path()).await;
+        assert!(rows(&side, Listing::Memories).await.is_empty());
+        for text in ["deploys need a word", "tabs, not spaces"] {
+            memory::remember(&side.ground, text, &Presenter::nowhere()).unwrap();
+        }
+        let all = rows(&side, Listing::Memories).await;
+        assert_eq!(all.len(), 2);
+        let first = all.first().unwrap().id.clone();
+        side.run(&format!("memory forget {first}"), Page::nowhere()).await.unwrap();
+        assert_eq!(rows(&side, Listing::Memories).await.len(), 1);
+        side.run("memory undo", Page::nowhere()).await.unwrap();
+        assert_eq!(rows(&side, Listing::Memories).await.len(), 2);
+        let changes = rows(&side, Listing::Changes).await;
+        assert_eq!(changes.first().unwrap().cells.get(4).unwrap(), "undo");
+        let newest = changes.first().unwrap().id.clone();
+        side.run(&format!("memory diff {newest}"), Page::nowhere()).await.unwrap();
+        let gone = side.run("memory forget 'no such' --scope project", Page::nowhere()).await;
+        assert!(gone.unwrap_err().to_string().contains("there is no memory"));
+        assert!(side.run("quit", Page::nowhere()).await.is_err(), "nothing else is run here");
+    }
+
+    #[tokio::test]
+    async fn q9_every_list_can_be_made_beside_the_session() {
+        let home = tempfile::tempdir().unwrap();
+        let side = beside(home.path()).await;
+        for what in [Listing::Settings, Listing::Findings, Listing::Models] {
+            assert!(!rows(&side, what).await.is_empty(), "{what:?}");
+        }
+        for what in [
+            Listing::Inbox,
+            Listing::Sessions,
+            Listing::AllSessions,
+            Listing::Servers,
+            Listing::Skills,
+        ] {
+            let table = side.table(what).await.unwrap();
+            assert!(table.rows.is_empty() && !table.empty.is_empty(), "{what:?}");
+        }
+        let names: Vec<String> =
+            side.spent().await.unwrap().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["today, every project, 0 sessions", "this project, 0 sessions"]);
+        side.agent.shutdown().await;
+    }
+}

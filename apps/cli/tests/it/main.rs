@@ -31,6 +31,7 @@ mod memory_tool;
 mod private;
 mod recall;
 mod replay;
+mod rewind;
 mod robust;
 mod screen;
 mod sessions;

@@ -14,6 +14,7 @@ use crate::panel::tasks::{Hands, TasksPanel, WatchPanel};
 use crate::panel::{Panel, PanelAct, Stack};
 use crate::side::Listing;
 use crate::status::Status;
+use crate::talk::Kind;
 use crate::worker::Ask;
 use std::sync::Arc;
 use std::time::Instant;
@@ -137,8 +138,12 @@ impl App {
         if let Some(panel) = &mut self.panel {
             let mut said = std::mem::take(&mut self.written);
             said.extend(failed);
-            let act = panel.answered(said);
-            acts.extend(self.panel_act(act));
+            match panel.answered(said) {
+                Ok(act) => acts.extend(self.panel_act(act)),
+                // It waits in the conversation, behind the panel.
+                Err(said) if said.is_empty() => {}
+                Err(said) => self.talk.push(Kind::Notice(said)),
+            }
         } else {
             self.written.extend(failed);
             self.show_written(&title);

@@ -6,6 +6,7 @@ use super::{Act, App};
 use crate::host::{BoxFuture, CommandInfo, Host, Next, Welcome};
 use crate::look::Look;
 use crate::page::Page;
+use crate::panel::Panel;
 use crate::side::{Listing, Row, Side, Table};
 use crate::status::Status;
 use crate::theme::Theme;
@@ -341,6 +342,14 @@ impl Bench {
         let all = std::mem::take(&mut *self.asked.lock().unwrap());
         all.into_iter().filter(|line| !line.starts_with("table")).collect()
     }
+}
+
+/// A panel alone: its title, its keys, and what is between them.
+pub(crate) fn alone(panel: &mut dyn Panel, width: u16, height: u16) -> String {
+    let area = Rect::new(0, 0, width, height);
+    let mut buf = Buffer::empty(area);
+    panel.draw(area, &mut buf, Theme::new(false));
+    format!("--- {width}×{height}\n{}\n{}{}\n", panel.title(), shown(&buf), panel.keys())
 }
 
 /// A buffer as lines.

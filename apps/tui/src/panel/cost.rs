@@ -61,18 +61,29 @@ impl CostPanel {
     }
 }
 
-/// Columns of the figures.
-const FIGURES: usize = 6 * 11;
+/// Columns of each figure, and of all of them.
+const FIGURE: usize = 8;
+const FIGURES: usize = 6 * FIGURE;
+
+/// Tokens in a few letters.
+#[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
+fn few(tokens: u64) -> String {
+    match tokens {
+        0..10_000 => grouped(tokens),
+        10_000..10_000_000 => format!("{:.1}k", tokens as f64 / 1e3),
+        _ => format!("{:.1}M", tokens as f64 / 1e6),
+    }
+}
 
 fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
-    let room = usize::from(width).saturating_sub(FIGURES).clamp(14, 48);
+    let room = usize::from(width).saturating_sub(FIGURES).clamp(12, 48);
     let row = |name: &str, cells: [&str; 6]| {
         let name = rows::cut(name, room);
         let missing = room.saturating_sub(unicode_width::UnicodeWidthStr::width(&*name));
-        let cells = cells.map(|cell| format!("{cell:>11}")).concat();
+        let cells = cells.map(|cell| format!("{cell:>FIGURE$}")).concat();
         format!("{name}{}{cells}", " ".repeat(missing))
     };
-    let head = ["requests", "input", "cached", "written", "output", "USD"];
+    let head = ["calls", "input", "cached", "written", "output", "USD"];
     out.push((Look::Dim, row("", head)));
     let figures = |name: &str, line: &LedgerLine| {
         let dollars = if line.unpriced > 0 && line.unpriced == line.requests {
@@ -84,10 +95,10 @@ fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
             name,
             [
                 &grouped(line.requests),
-                &grouped(line.usage.input),
-                &grouped(line.usage.cache_read),
-                &grouped(line.usage.cache_write()),
-                &grouped(line.usage.output),
+                &few(line.usage.input),
+                &few(line.usage.cache_read),
+                &few(line.usage.cache_write()),
+                &few(line.usage.output),
                 &dollars,
             ],
         )

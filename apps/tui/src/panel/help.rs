@@ -11,18 +11,23 @@ use ratatui::layout::Rect;
 
 /// What keys do.
 const KEYS: &[(&str, &str)] = &[
-    ("Enter", "send; with Shift or Alt, or after a backslash, a new line"),
-    ("Esc", "stop what runs; twice at rest, go back to an earlier message"),
+    ("Enter", "send; Alt-Enter, Ctrl-J or a backslash before it, a new line"),
+    ("Esc", "stop what runs"),
+    ("Esc Esc", "clear the line; on an empty one, go back to an earlier message"),
     ("Ctrl-C", "close, stop, clear, and twice leave"),
     ("Ctrl-D", "leave, where nothing is typed"),
-    ("Ctrl-R", "search what was typed before"),
+    ("Up, Down", "what was typed before; Ctrl-R searches it"),
+    ("Tab", "take the choice: commands after /, files after @"),
+    ("Shift-Tab", "ask, accept edits, plan, in turn"),
+    ("Ctrl-G", "go on typing in your editor"),
+    ("Ctrl-O", "walk through the conversation: fold, search, copy"),
+    ("Ctrl-T", "fold and unfold thinking"),
     ("Ctrl-B", "what runs in the background"),
-    ("Tab", "walk through the conversation; Enter unfolds, y copies"),
-    ("PgUp PgDn", "scroll"),
-    ("@", "a file"),
-    ("!", "a shell command"),
-    ("#", "a sentence to remember"),
-    ("/", "a command"),
+    ("PgUp, PgDn", "scroll"),
+    ("Ctrl-L, Ctrl-Z", "draw anew; go to sleep"),
+    ("@PATH", "a file goes along with the message"),
+    ("!COMMAND", "your shell runs it"),
+    ("#SENTENCE", "it is kept as a memory"),
 ];
 
 /// Keys and commands.

@@ -199,3 +199,46 @@ impl Panel for ChoicePanel {
         PanelAct::Stay
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::harness::alone;
+    use mnemon::kernel::Timestamp;
+
+    fn point(number: usize, kind: PointKind, text: &str, files: Vec<ChangedFile>) -> Point {
+        let at = Timestamp::from_second(1_790_000_000).unwrap();
+        Point { number, id: format!("r-{number}").into(), kind, text: text.to_owned(), at, files }
+    }
+
+    fn file(path: &str, standing: Standing) -> ChangedFile {
+        ChangedFile { path: path.into(), added: 12, removed: 3, standing }
+    }
+
+    #[test]
+    fn q12_points_say_what_changed_since() {
+        let files = vec![
+            file("src/parser.rs", Standing::AsWritten),
+            file("README.md", Standing::ByHand),
+            file("big.bin", Standing::Stuck("it was too large to keep".to_owned())),
+        ];
+        let points = vec![
+            point(1, PointKind::Message, "mend the parser", files),
+            point(2, PointKind::WentBack, "", Vec::new()),
+            point(3, PointKind::Message, "now the docs", Vec::new()),
+        ];
+        let mut panel = RewindPanel::new();
+        panel.found.put(Ok(points));
+        panel.settle();
+        panel.rows.choose("r-1");
+        let at = Timestamp::from_second(1_790_000_000).unwrap();
+        let at = at.to_zoned(TimeZone::system()).strftime("%m-%d %H:%M").to_string();
+        let mut picture = alone(&mut panel, 80, 20) + &alone(&mut panel, 120, 36);
+        picture = picture.replace(&at, "MM-DD HH:MM");
+        let PanelAct::Show(mut choice) = panel.key(KeyCode::Enter.into()) else {
+            panic!("Enter chooses what goes back")
+        };
+        picture += &(alone(choice.as_mut(), 80, 20) + &alone(choice.as_mut(), 120, 36));
+        insta::assert_snapshot!(picture);
+    }
+}

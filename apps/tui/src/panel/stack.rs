@@ -65,8 +65,8 @@ impl Panel for Stack {
         }
     }
 
-    fn answered(&mut self, said: Written) -> PanelAct {
-        let act = self.front.answered(said);
-        self.follow(act)
+    fn answered(&mut self, said: Written) -> Result<PanelAct, Written> {
+        let act = self.front.answered(said)?;
+        Ok(self.follow(act))
     }
 }

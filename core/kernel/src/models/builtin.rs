@@ -75,3 +75,14 @@ pub(super) static ROWS: &[Row] = &[
         ..small(&["offline"], 1_024, Prices::per_million(0.0, 0.0, 0.0))
     },
 ];
+
+/// Models that cannot be told to think less, or on a budget.
+pub(super) static ALWAYS_THINK: &[&str] = &[
+    "claude-fable-5",
+    "claude-fable-5-1",
+    "claude-fable-5-2",
+    "claude-mythos-5",
+    "claude-mythos-5-1",
+    "claude-mythos-5-2",
+    "claude-opus-5-5",
+];

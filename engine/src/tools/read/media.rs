@@ -40,30 +40,35 @@ pub(super) async fn read(
         return Ok(None);
     };
     context.saw(resolved.to_owned(), read.version);
-    let data = STANDARD.encode(&read.bytes);
-    let (block, structured) = if media_type == PDF {
-        let source = json!({"type": "base64", "media_type": media_type, "data": &data});
-        let file = json!({
-            "filePath": path.display().to_string(),
-            "base64": &data,
-            "originalSize": read.bytes.len(),
-        });
-        (json!({"type": "document", "source": source}), json!({"type": "pdf", "file": file}))
+    let block = coded(media_type, &read.bytes);
+    let data = block.as_map().get("source").and_then(|source| source.get("data"));
+    let bytes = read.bytes.len();
+    let structured = if media_type == PDF {
+        let path = path.display().to_string();
+        json!({"type": "pdf", "file": {"filePath": path, "base64": data, "originalSize": bytes}})
     } else {
-        let block = Block::image(media_type, &data).as_map().clone();
-        let file = json!({
-            "base64": &data,
-            "type": media_type,
-            "originalSize": read.bytes.len(),
-        });
-        (Value::Object(block), json!({"type": "image", "file": file}))
+        let file = json!({"base64": data, "type": media_type, "originalSize": bytes});
+        json!({"type": "image", "file": file})
     };
     let output = ToolOutput {
-        content: Value::Array(vec![block]),
+        content: Value::Array(vec![Value::Object(block.as_map().clone())]),
         is_error: false,
         structured: Some(structured),
     };
     Ok(Some(output))
+}
+
+/// A picture or a PDF as a block; none where the bytes are neither.
+pub(crate) fn block(bytes: &[u8]) -> Option<Block> {
+    sniff(bytes).map(|media_type| coded(media_type, bytes))
+}
+
+fn coded(media_type: &str, bytes: &[u8]) -> Block {
+    let mut block = Block::image(media_type, &STANDARD.encode(bytes));
+    if media_type == PDF {
+        block.as_map_mut().insert("type".into(), "document".into());
+    }
+    block
 }
 
 fn too_large(path: &Path, bytes: u64, max: u64) -> Refusal {

@@ -134,9 +134,9 @@ impl Panel for MessagesPanel {
         look(&self.found, Session::in_view)
     }
 
-    fn answered(&mut self, said: Written) -> PanelAct {
+    fn answered(&mut self, said: Written) -> Result<PanelAct, Written> {
         self.said = said;
-        self.begin()
+        Ok(self.begin())
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

@@ -9,14 +9,16 @@ const MAX_DEPTH: usize = 128;
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+pub struct Node {
+    /// Where it stands.
+    pub span: Range<usize>,
+    /// What it is.
+    pub kind: Kind,
 }
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Members, in their order.
     Object(Vec<Member>),
     /// Elements.
@@ -27,23 +29,30 @@ pub(super) enum Kind {
 
 /// One member of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Member {
-    pub(super) key: String,
+pub struct Member {
+    /// Its key.
+    pub key: String,
     /// From the key to the end of the value.
-    pub(super) span: Range<usize>,
-    pub(super) value: Node,
+    pub span: Range<usize>,
+    /// Its value.
+    pub value: Node,
 }
 
 /// Why a text is no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Broken {
-    pub(super) at: usize,
-    pub(super) wanted: &'static str,
+pub struct Broken {
+    /// The byte where it stops being JSON.
+    pub at: usize,
+    /// What should be there.
+    pub wanted: &'static str,
 }
 
 impl Node {
     /// Reads a text. A text of blanks and comments is none.
-    pub(super) fn parse(text: &str) -> Result<Option<Self>, Broken> {
+    ///
+    /// # Errors
+    /// If it is no JSON.
+    pub fn parse(text: &str) -> Result<Option<Self>, Broken> {
         let mut reader = Reader { text, at: 0 };
         reader.skip()?;
         if reader.at == text.len() {
@@ -55,7 +64,8 @@ impl Node {
     }
 
     /// The member of a key (the last one counts), or the element of a number.
-    pub(super) fn get(&self, key: &str) -> Option<&Self> {
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
         match &self.kind {
             Kind::Object(members) => {
                 let member = members.iter().rev().find(|member| member.key == key);
@@ -67,18 +77,23 @@ impl Node {
     }
 
     /// The value at the end of a path of keys.
-    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+    #[must_use]
+    pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    pub(super) fn members(&self) -> &[Member] {
+    /// The members of an object.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
         match &self.kind {
             Kind::Object(members) => members,
             _ => &[],
         }
     }
 
-    pub(super) fn elements(&self) -> &[Self] {
+    /// The elements of a list.
+    #[must_use]
+    pub fn elements(&self) -> &[Self] {
         match &self.kind {
             Kind::Array(elements) => elements,
             _ => &[],
@@ -86,7 +101,8 @@ impl Node {
     }
 
     /// The value itself, where it is plain JSON.
-    pub(super) fn value(&self, text: &str) -> Option<serde_json::Value> {
+    #[must_use]
+    pub fn value(&self, text: &str) -> Option<serde_json::Value> {
         Some(match &self.kind {
             Kind::Object(members) => {
                 let member =

@@ -1,14 +1,15 @@
 //! Changing JSON where it stands: every byte that is not ours stays, and what
 //! was put in can be taken out again.
 
-use super::jsonc::{Broken, Kind, Node};
+use crate::jsonc::{Broken, Kind, Node};
 use serde_json::Value;
 use std::ops::Range;
 
 /// A JSON file that is being changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Splice {
-    pub(super) text: String,
+pub struct Splice {
+    /// Its text.
+    pub text: String,
 }
 
 /// What is being put in.
@@ -19,7 +20,10 @@ enum New<'a> {
 
 impl Splice {
     /// Takes a text; an empty one becomes an object.
-    pub(super) fn new(text: &str) -> Result<Self, Broken> {
+    ///
+    /// # Errors
+    /// If it is no JSON object.
+    pub fn new(text: &str) -> Result<Self, Broken> {
         let text = match Node::parse(text)? {
             Some(Node { kind: Kind::Object(_), .. }) => text.to_owned(),
             Some(node) => return Err(Broken { at: node.span.start, wanted: "an object" }),
@@ -35,13 +39,14 @@ impl Splice {
     }
 
     /// The value at the end of a path of keys.
-    pub(super) fn value(&self, path: &[&str]) -> Option<Value> {
+    #[must_use]
+    pub fn value(&self, path: &[&str]) -> Option<Value> {
         self.root().at(path)?.value(&self.text)
     }
 
     /// Sets a member, making the objects around it as needed. A value that is
     /// there already is replaced.
-    pub(super) fn set(&mut self, path: &[&str], value: &Value) {
+    pub fn set(&mut self, path: &[&str], value: &Value) {
         let Some((key, around)) = path.split_last() else { return };
         let root = self.root();
         if let Some(there) = root.at(path) {
@@ -62,7 +67,7 @@ impl Splice {
     }
 
     /// Appends an element to a list, making it as needed.
-    pub(super) fn push(&mut self, path: &[&str], value: &Value) {
+    pub fn push(&mut self, path: &[&str], value: &Value) {
         match self.root().at(path) {
             Some(node) => self.insert(node, &New::Element(value)),
             None => self.set(path, &Value::Array(vec![value.clone()])),
@@ -70,7 +75,7 @@ impl Splice {
     }
 
     /// Takes a member out.
-    pub(super) fn remove(&mut self, path: &[&str]) {
+    pub fn remove(&mut self, path: &[&str]) {
         let Some((key, around)) = path.split_last() else { return };
         let root = self.root();
         let Some(node) = root.at(around) else { return };
@@ -83,7 +88,7 @@ impl Splice {
     }
 
     /// Takes the elements out of a list that are meant.
-    pub(super) fn remove_elements(&mut self, path: &[&str], is_meant: &dyn Fn(&Value) -> bool) {
+    pub fn remove_elements(&mut self, path: &[&str], is_meant: &dyn Fn(&Value) -> bool) {
         loop {
             let root = self.root();
             let Some(node) = root.at(path) else { return };

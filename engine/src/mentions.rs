@@ -1,0 +1,181 @@
+//! Files that a person names in a message: `@src/main.rs`, `@"my notes.md"`,
+//! `@src/main.rs#L10-20` (Q13).
+//!
+//! Text comes in as Read shows it, in a reminder behind the message; a
+//! directory as a list of its files; pictures and PDFs as blocks of the
+//! message. What is outside of the places where tools work is asked for, as it
+//! is for Read. A name that is no file stays a word.
+
+mod parse;
+
+use crate::answer::text_of;
+use crate::event::{Event, TurnEnd};
+use crate::session::{Error, Session};
+use crate::tools::read::{Read, media};
+use crate::tools::{Tool as _, ToolCall};
+use mnemon_kernel::ports::{FileKind, GlobQuery};
+use mnemon_kernel::record::reminder;
+use mnemon_kernel::{Attachment, Block, Entry, Limits, ToolUseId};
+use parse::{Mention, mentions};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
+
+/// A message, ready for a turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mentioned {
+    /// Its text, and the pictures and documents that it names.
+    pub blocks: Vec<Block>,
+    /// What the person should know: what came in, and what could not.
+    pub notes: Vec<String>,
+}
+
+impl Session {
+    /// Looks for files that a message names. Their texts join the conversation
+    /// with the next message.
+    pub async fn with_mentions(&mut self, text: &str, cancel: &CancellationToken) -> Mentioned {
+        self.mentioned.clear();
+        let mut out = Mentioned { blocks: vec![Block::text(text)], notes: Vec::new() };
+        let most = self.config.limits.mention_files;
+        let found = mentions(text);
+        for mention in found.iter().take(most) {
+            self.mention(mention, &mut out, cancel).await;
+        }
+        if found.len() > most {
+            let more = found.len().saturating_sub(most);
+            out.notes
+                .push(format!("{more} more names were left as they are (limit mention_files)"));
+        }
+        out
+    }
+
+    /// Runs a turn as [`Session::turn`] does, with the files that the message
+    /// names. What was read or could not be is told as notices.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn say(
+        &mut self,
+        mut prompt: Vec<Block>,
+        cancel: &CancellationToken,
+    ) -> Result<TurnEnd, Error> {
+        let Mentioned { blocks, notes } = self.with_mentions(&text_of(&prompt), cancel).await;
+        prompt.extend(blocks.into_iter().skip(1));
+        for note in notes {
+            self.emit(|| Event::Notice(note));
+        }
+        self.turn(prompt, cancel).await
+    }
+
+    async fn mention(
+        &mut self,
+        mention: &Mention,
+        out: &mut Mentioned,
+        cancel: &CancellationToken,
+    ) {
+        let Some((path, kind)) = self.named_file(mention).await else { return };
+        let shown = path.display().to_string();
+        let call = read_call(&shown, mention.lines);
+        if let Err(reason) = self.may_read(&call, path.clone(), cancel).await {
+            out.notes.push(format!("{shown} was not read: {reason}"));
+            return;
+        }
+        if kind == FileKind::Directory {
+            self.mention_directory(&path, out).await;
+            return;
+        }
+        let output = Read.run(&call, &self.context).await;
+        match output.content {
+            Value::String(text) if output.is_error => out.notes.push(text),
+            Value::String(text) => {
+                let text = self.config.redact(&text);
+                let text = format!("The message names {shown}. It says:\n\n{text}");
+                self.keep_mentioned("file", &text, &shown);
+                out.notes.push(format!("read {shown}"));
+            }
+            Value::Array(blocks) => {
+                out.blocks.extend(blocks.into_iter().filter_map(Block::from_value));
+                out.notes.push(format!("took {shown}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// The file or directory that a mention means; none where there is none.
+    async fn named_file(&self, mention: &Mention) -> Option<(PathBuf, FileKind)> {
+        for name in &mention.names {
+            let path = match (name.strip_prefix("~/"), &self.config.user_home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => self.context.absolute(name),
+            };
+            if let Ok(stat) = self.world.files.stat(&path).await {
+                return Some((path, stat.kind));
+            }
+        }
+        None
+    }
+
+    async fn mention_directory(&mut self, dir: &Path, out: &mut Mentioned) {
+        let shown = dir.display().to_string();
+        let limit = self.config.limits.mention_paths;
+        let query = GlobQuery { pattern: "**/*".to_owned(), root: dir.to_owned(), limit };
+        let found = match self.world.search.glob(query).await {
+            Ok(found) => found,
+            Err(error) => {
+                out.notes.push(format!("{shown} was not listed: {error}"));
+                return;
+            }
+        };
+        let mut lines = vec![format!("The message names the directory {shown}. Files in it:\n")];
+        let inside = |path: &PathBuf| path.strip_prefix(dir).unwrap_or(path).display().to_string();
+        lines.extend(found.paths.iter().map(inside));
+        if found.total > found.paths.len() {
+            let more = found.total.saturating_sub(found.paths.len());
+            lines.push(format!("\n[{more} more; use Glob to find them.]"));
+        }
+        self.keep_mentioned("directory", &lines.join("\n"), &shown);
+        out.notes.push(format!("listed {shown}"));
+    }
+
+    fn keep_mentioned(&mut self, kind: &str, text: &str, path: &str) {
+        let data = json!({"filename": path});
+        let attachment = Attachment { kind: kind.to_owned(), rendered: reminder(text), data };
+        self.mentioned.push(attachment);
+    }
+
+    /// Brings in the texts of files that the message before named.
+    pub(crate) async fn attach_named_files(&mut self) -> Result<(), Error> {
+        for attachment in std::mem::take(&mut self.mentioned) {
+            self.append(Entry::Attachment(attachment)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A picture or a PDF that was pasted, as a block. The kind is told by its
+/// bytes, whatever somebody says that it is.
+///
+/// # Errors
+/// Why it cannot be given to a model, in words for a person.
+pub fn pasted(bytes: &[u8], limits: &Limits) -> Result<Block, String> {
+    let most = limits.read_media_bytes;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
+        let has = bytes.len();
+        return Err(format!(
+            "it has {has} bytes, more than the {most} that can be shown (limit read_media_bytes)"
+        ));
+    }
+    media::block(bytes)
+        .ok_or_else(|| "it is neither a picture (PNG, JPEG, GIF, WebP) nor a PDF".to_owned())
+}
+
+fn read_call(path: &str, lines: Option<(u64, u64)>) -> ToolCall {
+    let mut input = Map::new();
+    input.insert("file_path".into(), path.into());
+    if let Some((first, last)) = lines {
+        input.insert("offset".into(), first.into());
+        input.insert("limit".into(), last.saturating_sub(first).saturating_add(1).into());
+    }
+    let id = ToolUseId::new("mention");
+    ToolCall { id, name: "Read".to_owned(), input: Value::Object(input) }
+}

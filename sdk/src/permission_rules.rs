@@ -1,0 +1,58 @@
+//! Permission rules that a person keeps for a project.
+
+use crate::agent::Agent;
+use mnemon_disk::atomic::{self, Audience};
+use mnemon_engine::permit::{Places, Rule};
+use mnemon_settings::Tracked;
+use mnemon_settings::layout::local_settings;
+use mnemon_settings::splice::Splice;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Where rules stand that need no question.
+const ALLOW: [&str; 2] = ["permissions", "allow"];
+
+impl Agent {
+    /// Allows what a rule covers in this project from now on: it is written to
+    /// `.claude/settings.local.json`, which is the person's own, with every
+    /// other byte of it as it was. Sessions that run are told by the answer
+    /// "always". Gives the file.
+    ///
+    /// # Errors
+    /// Why it was not written, in words for a person.
+    pub fn keep_rule(&self, rule: &str) -> Result<PathBuf, String> {
+        Rule::parse(rule, &Places::default()).map_err(|error| error.to_string())?;
+        let path = local_settings(&self.config().project);
+        let shown = path.display();
+        let tracked = self.repo().map(|repo| repo.tracks(".claude/settings.local.json"));
+        if tracked == Some(Tracked::Yes) {
+            return Err(format!("git tracks {shown}, so a rule in it would be everybody's"));
+        }
+        // A repository could bring a link in the place of the directory (S2).
+        let inside = |dir: &Path| dir.canonicalize().ok();
+        if let Some(dir) = path.parent().filter(|dir| dir.exists())
+            && !inside(dir).is_some_and(|dir| {
+                inside(&self.config().project).is_some_and(|root| dir.starts_with(root))
+            })
+        {
+            return Err(format!("{} leads out of the project", dir.display()));
+        }
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(format!("{shown} cannot be read: {error}")),
+        };
+        let mut splice = Splice::new(&text).map_err(|broken| {
+            format!("{shown} is broken at byte {}: {} is missing", broken.at, broken.wanted)
+        })?;
+        let rule = Value::from(rule);
+        match splice.value(&ALLOW) {
+            Some(Value::Array(rules)) if rules.contains(&rule) => return Ok(path),
+            Some(Value::Array(_)) | None => splice.push(&ALLOW, &rule),
+            Some(_) => return Err(format!("permissions.allow in {shown} is no list")),
+        }
+        atomic::write(&path, splice.text.as_bytes(), Audience::Umask)
+            .map_err(|error| format!("{shown} cannot be written: {error}"))?;
+        Ok(path)
+    }
+}

@@ -1,0 +1,89 @@
+//! Styles of answers (Q14): some of our own, and files of the person and the
+//! repository (`output-styles/*.md`), which take the place of ours by name.
+
+use mnemon_kernel::limits::SkillLimits;
+use mnemon_memfile::Memory;
+use std::path::{Path, PathBuf};
+
+/// The style that is none.
+pub const DEFAULT_STYLE: &str = "default";
+
+/// A way of writing answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputStyle {
+    /// What it is called.
+    pub name: String,
+    /// What it is, in a line.
+    pub description: String,
+    /// What the model is told; none for [`DEFAULT_STYLE`].
+    pub text: Option<String>,
+    /// Its file; none for those of our own.
+    pub path: Option<PathBuf>,
+}
+
+impl OutputStyle {
+    fn built_in(name: &str, description: &str, text: Option<&str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            text: text.map(|text| text.trim().to_owned()),
+            path: None,
+        }
+    }
+
+    fn read(path: PathBuf, limits: &SkillLimits) -> Option<Self> {
+        let given = path.file_stem()?.to_string_lossy().into_owned();
+        let text = crate::skills::read(&path, limits.file_bytes).ok()?;
+        let memory = Memory::parse(&text);
+        let (name, description) = (memory.front.name, memory.front.description);
+        Some(Self {
+            name: name.filter(|name| !name.trim().is_empty()).unwrap_or(given),
+            description: description.unwrap_or_default(),
+            text: Some(memory.body.trim().to_owned()).filter(|body| !body.is_empty()),
+            path: Some(path),
+        })
+    }
+}
+
+/// All styles, later ones over earlier ones of the same name: our own, the
+/// person's, the repository's.
+pub(crate) fn styles(home: &Path, root: &Path, limits: &SkillLimits) -> Vec<OutputStyle> {
+    let mut found = vec![
+        OutputStyle::built_in(DEFAULT_STYLE, "as the model writes by itself", None),
+        OutputStyle::built_in(
+            "concise",
+            "the outcome first, and little more",
+            Some(include_str!("styles/concise.md")),
+        ),
+        OutputStyle::built_in(
+            "explanatory",
+            "with the reasons for what is done",
+            Some(include_str!("styles/explanatory.md")),
+        ),
+        OutputStyle::built_in(
+            "learning",
+            "leaves the telling parts of the work to you",
+            Some(include_str!("styles/learning.md")),
+        ),
+    ];
+    for dir in [home.join("output-styles"), root.join(".claude/output-styles")] {
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.retain(|path| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md")));
+        paths.sort();
+        for style in paths.into_iter().take(limits.per_directory) {
+            let Some(style) = OutputStyle::read(style, limits) else { continue };
+            found.retain(|known| !known.name.eq_ignore_ascii_case(&style.name));
+            found.push(style);
+        }
+    }
+    found
+}
+
+/// What a setting says: the text of the style that it names, else itself.
+pub(crate) fn resolve(setting: &str, styles: &[OutputStyle]) -> Option<String> {
+    match styles.iter().find(|style| style.name.eq_ignore_ascii_case(setting.trim())) {
+        Some(style) => style.text.clone(),
+        None => Some(setting.to_owned()),
+    }
+}

@@ -1,0 +1,138 @@
+//! What a person chooses in the middle of a conversation (Q14), and what can
+//! be seen of it while a turn runs.
+
+use crate::place::{Place, say_ok};
+use futures_util::StreamExt as _;
+use mnemon::engine::choosing::ThinkingWish;
+use mnemon::engine::compacting::Compaction;
+use mnemon::kernel::settings::PermissionMode;
+use mnemon::{CancellationToken, Event, Turn};
+use mnemon_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
+use serde_json::json;
+use std::fmt::Write as _;
+
+fn place() -> Place {
+    Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap())
+}
+
+fn last(place: &Place) -> Received {
+    place.server.requests().pop().unwrap()
+}
+
+#[tokio::test]
+async fn q14_thinking_and_effort_change_in_the_middle_and_are_kept() {
+    let place = place();
+    let mut session = place.agent().await.start();
+    session.set_effort(Some("low")).await.unwrap().unwrap();
+    say_ok(&mut session, "first").await;
+    assert_eq!(last(&place).body["output_config"]["effort"], "low", "chosen before the start");
+    session.set_effort(Some("max")).await.unwrap().unwrap();
+    session.set_thinking(ThinkingWish::Budget(2_000)).await.unwrap().unwrap();
+    say_ok(&mut session, "second").await;
+    let body = last(&place).body.clone();
+    assert_eq!(body["output_config"]["effort"], "max");
+    assert_eq!(body["thinking"], json!({"type": "enabled", "budget_tokens": 2_000}));
+    assert_eq!(body["system"], place.server.requests()[0].body["system"]);
+    let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
+    let before = place.server.requests().len();
+    say_ok(&mut session, &format!("third {}", "some words of weight. ".repeat(300))).await;
+    oracle::assert_prefix_stable(&place.server.requests()[before - 1..]);
+    let cancel = CancellationToken::new();
+    session.compact(Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
+    say_ok(&mut session, "fourth").await;
+    assert_eq!(last(&place).body["output_config"]["effort"], "max", "through a compaction");
+    assert_eq!(last(&place).body["thinking"]["budget_tokens"], 2_000);
+    session.switch_model(&"claude-opus-5-5".into()).await.unwrap();
+    let why = session.set_thinking(ThinkingWish::Off).await.unwrap().unwrap_err();
+    assert!(why.contains("always thinks"), "{why}");
+    session.set_thinking(ThinkingWish::Usual).await.unwrap().unwrap();
+    let why = session.set_effort(Some("huge")).await.unwrap().unwrap_err();
+    assert!(why.contains("low, medium, high"), "{why}");
+    session.switch_model(&"claude-3-5-haiku".into()).await.unwrap();
+    let why = session.set_thinking(ThinkingWish::Adaptive).await.unwrap().unwrap_err();
+    assert!(why.contains("does not think"), "{why}");
+    let lines = place.transcript();
+    assert!(lines.iter().all(|line| line["subtype"] != "mnemon_break_seen"), "all was declared");
+}
+
+#[tokio::test]
+async fn q14_style_and_language_break_nothing_and_are_told_again() {
+    let place = place();
+    let mut session = place.agent().await.start();
+    session.set_language(Some("German")).await.unwrap();
+    say_ok(&mut session, &format!("first {}", "some words of weight. ".repeat(300))).await;
+    assert!(last(&place).body["messages"].to_string().contains("answer in German"));
+    session.set_output_style("terse", Some("One line, no more.")).await.unwrap();
+    say_ok(&mut session, "second").await;
+    oracle::assert_prefix_stable(&place.server.requests());
+    assert!(last(&place).last_user_text().contains("One line, no more."));
+    let cancel = CancellationToken::new();
+    session.compact(Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
+    let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
+    let chosen = session.chosen();
+    assert_eq!(
+        (chosen.style.as_deref(), chosen.language.as_deref()),
+        (Some("terse"), Some("German"))
+    );
+    say_ok(&mut session, "third").await;
+    let body = last(&place).body["messages"].to_string();
+    assert!(body.contains("One line, no more.") && body.contains("answer in German"), "{body}");
+    session.set_output_style("default", None).await.unwrap();
+    say_ok(&mut session, "fourth").await;
+    assert!(last(&place).last_user_text().contains("write as you do by yourself"));
+}
+
+#[tokio::test]
+async fn q9_q14_the_mode_changes_while_a_turn_runs_and_the_status_is_seen() {
+    let server =
+        TestServer::with_handler(Rules::default(), |request| match request.last_tool_results() {
+            None => Reply::tool("Write", json!({"file_path": "a.txt", "content": "one\n"})),
+            Some(told) if told.contains("refused") => Reply::text("ok"),
+            Some(_) => Reply::tool("Write", json!({"file_path": "b.txt", "content": "two\n"})),
+        });
+    let place = Place::new(server.unwrap());
+    let mut session = place.agent().await.start();
+    let live = session.live();
+    assert_eq!(live.status().unwrap().used.0, 0);
+    let mut turn = Turn::new(&mut session, "write");
+    while let Some(event) = turn.next().await {
+        if matches!(event, Event::ToolEnded { .. })
+            && live.status().unwrap().mode == PermissionMode::Default
+        {
+            live.set_mode(PermissionMode::Plan);
+            assert_eq!(live.status().unwrap().mode, PermissionMode::Plan);
+        }
+    }
+    turn.end().await.unwrap();
+    assert!(place.dirs.project().join("a.txt").exists());
+    assert!(!place.dirs.project().join("b.txt").exists(), "plan mode holds from the next call on");
+    assert!(last(&place).body.to_string().contains("Plan mode: the person wants a plan"));
+    let status = live.status().unwrap();
+    assert_eq!(status.used, session.fold().count());
+    assert!(status.cost.0 > 0.0 && status.hit_rate.is_some(), "{status:?}");
+    assert_eq!((status.model, status.window), (session.model().clone(), session.window()));
+}
+
+#[tokio::test]
+async fn q4_q9_the_whole_conversation_is_read_in_pages_across_boundaries() {
+    let place = place();
+    let mut session = place.agent().await.start();
+    say_ok(&mut session, &format!("first {}", "some words of weight. ".repeat(300))).await;
+    say_ok(&mut session, "a word to follow").await;
+    let cancel = CancellationToken::new();
+    session.compact(Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
+    say_ok(&mut session, "third").await;
+    let (session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
+    let history = session.history().await.unwrap();
+    let mut seen = String::new();
+    for start in (0..history.len()).step_by(3) {
+        for record in session.history_page(&history, start..start + 3).await.unwrap() {
+            writeln!(seen, "{:?}", record.entry).unwrap();
+        }
+    }
+    let places: Vec<usize> = ["first some", "a word to follow", "Boundary", "third"]
+        .iter()
+        .map(|it| seen.find(it).unwrap())
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+}

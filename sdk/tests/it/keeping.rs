@@ -1,0 +1,82 @@
+//! What a person keeps with a word: a permission rule, a memory (Q6, L5.16).
+
+use crate::place::{Place, say_ok, walk};
+use mnemon::MemorySwitch;
+use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use mnemon_testkit::{Reply, Rules, Scenario, TestServer};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+#[derive(Clone, Default)]
+struct Always(Arc<Mutex<Vec<String>>>);
+
+impl Approver for Always {
+    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
+        self.0.lock().unwrap().push(ask.rule);
+        Box::pin(async { Answer::AllowAlways })
+    }
+}
+
+#[tokio::test]
+async fn q6_a_rule_is_kept_for_the_project_where_it_stands() {
+    let server =
+        TestServer::with_handler(Rules::default(), |request| match request.last_tool_results() {
+            None => Reply::tool("Bash", json!({"command": "touch made"})),
+            Some(_) => Reply::text("ok"),
+        });
+    let place = Place::new(server.unwrap());
+    let own = "{\n    \"model\" : \"claude-opus-5\"\n}\n";
+    place.write(".claude/settings.local.json", own);
+    let asked = Always::default();
+    let agent = place.builder().approver(Arc::new(asked.clone())).build().await.unwrap();
+    say_ok(&mut agent.start(), "go").await;
+    let rule = asked.0.lock().unwrap().pop().unwrap();
+    assert_eq!(rule, "Bash(touch made:*)");
+    let path = agent.keep_rule(&rule).unwrap();
+    agent.keep_rule(&rule).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        text.starts_with("{\n    \"model\" : \"claude-opus-5\"")
+            && text.matches("touch made").count() == 1,
+        "{text}"
+    );
+    assert!(!path.with_file_name("settings.json").exists(), "never in what others share");
+    let agent = place.builder().approver(Arc::new(asked.clone())).build().await.unwrap();
+    say_ok(&mut agent.start(), "go again").await;
+    assert!(asked.0.lock().unwrap().is_empty(), "it is not asked again");
+    assert!(agent.keep_rule("Bash(").unwrap_err().contains("parenthesis"));
+    std::fs::write(&path, "[]").unwrap();
+    assert!(agent.keep_rule(&rule).unwrap_err().contains("broken"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "[]");
+    #[cfg(unix)]
+    {
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        let outside = place.dirs.root().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, path.parent().unwrap()).unwrap();
+        assert!(agent.keep_rule(&rule).unwrap_err().contains("leads out"));
+        assert!(walk(&outside).is_empty());
+    }
+}
+
+#[tokio::test]
+async fn l5_16_l5_17_a_stated_memory_is_saved_at_once_and_can_be_undone() {
+    let place =
+        Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap());
+    let mut session = place.agent().await.start();
+    let path = session.remember("always run the tests with nextest").await.unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("Always run the tests with nextest"), "{text}");
+    assert!(text.contains("stated") && text.contains(session.id().as_str()), "{text}");
+    let index = std::fs::read_to_string(path.with_file_name("MEMORY.md")).unwrap();
+    assert!(index.contains(path.file_name().unwrap().to_str().unwrap()), "{index}");
+    let again = session.remember("always run the tests with nextest").await;
+    assert!(again.is_err() || again == Ok(path.clone()), "{again:?}");
+    assert!(session.remember("  ").await.unwrap_err().contains("nothing to remember"));
+    let key = format!("the key is sk-ant-api03-{}", "a1B2".repeat(24));
+    assert!(session.remember(&key).await.is_err(), "keys are not remembered");
+    session.switch_memory(MemorySwitch::Off).await.unwrap();
+    assert!(session.remember("x y z").await.unwrap_err().contains("/memory on"));
+    assert_eq!(place.server.requests().len(), 0, "no model was asked");
+}
