@@ -22,13 +22,7 @@ use mnemon::memdir::By;
 use mnemon::memdir::Store;
 use mnemon::memory_dirs::MemoryDirs;
 use mnemon_tui::Table;
-use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Keeps a sentence that the person wants to be remembered, and says where.
-pub(crate) fn remember(ground: &Ground, text: &str, presenter: &Presenter) -> Result<PathBuf> {
-    Bench::new(ground, presenter)?.remember(text)
-}
 
 /// What every one of these commands works with.
 pub(crate) struct Bench<'a> {

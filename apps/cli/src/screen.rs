@@ -16,7 +16,6 @@ use mnemon::memory_dirs::shelf;
 use mnemon::{Agent, CancellationToken, Session, SessionId};
 use mnemon_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Side, Start, Welcome};
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -172,11 +171,6 @@ impl Host for Desk {
         self.presenter = Presenter::on(page);
         self.stop = stop;
         Box::pin(async move { Self::resume(self, id).await.map_err(readable) })
-    }
-
-    fn remember<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, Result<PathBuf>> {
-        let kept = memory::remember(&self.ground, text, &self.presenter).map_err(readable);
-        Box::pin(async move { kept })
     }
 
     fn finish(&mut self, page: Page, stop: CancellationToken) -> BoxFuture<'_, Result<()>> {

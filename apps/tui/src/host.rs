@@ -4,7 +4,6 @@ use crate::page::Page;
 use crate::side::Side;
 use mnemon::{Agent, CancellationToken, Session, SessionId};
 use std::future::Future;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -46,9 +45,6 @@ pub trait Host: Send {
         page: Page,
         stop: CancellationToken,
     ) -> BoxFuture<'_, anyhow::Result<()>>;
-
-    /// Keeps something that the person wants to be remembered, and says where.
-    fn remember<'a>(&'a mut self, text: &'a str) -> BoxFuture<'a, anyhow::Result<PathBuf>>;
 
     /// Ends the session: what runs in the background comes to its end, or is
     /// stopped.

@@ -5,6 +5,7 @@ use crate::host::Host;
 use crate::side::Side;
 use mnemon::engine::agents::Agents;
 use mnemon::engine::context_view::ContextView;
+use mnemon::engine::status::Live;
 use mnemon::kernel::settings::PermissionMode;
 use mnemon::kernel::usage::Booking;
 use mnemon::kernel::{Ledger, QuerySource, Window};
@@ -33,6 +34,8 @@ pub(crate) struct Status {
     pub(crate) background: Background,
     pub(crate) agents: Agents,
     pub(crate) queue: Queue,
+    /// The session, as far as it can be seen and steered while a turn runs.
+    pub(crate) live: Live,
     /// What was spent, by source and model.
     pub(crate) ledger: Ledger,
     /// What can be looked at while the worker has the session.
@@ -67,6 +70,7 @@ impl Status {
             background: session.background().clone(),
             agents: session.agents().clone(),
             queue: session.queue(),
+            live: session.live(),
             ledger: session.ledger().clone(),
             side: host.side(),
         }

@@ -12,7 +12,6 @@ use crate::talk::Cell;
 use crate::talk::Diff;
 use crate::talk::history;
 use futures_util::StreamExt;
-use mnemon::engine::event::Kept;
 use mnemon::kernel::ToolUseId;
 use mnemon::kernel::ports::{Confinement, Exit, ShellCommand};
 use mnemon::kernel::settings::PermissionMode;
@@ -241,14 +240,11 @@ impl Worker {
         self.tell(Told::Shell { id: id.to_owned(), text, failed, took });
     }
 
+    /// Keeps what the person wants to be remembered; where it is comes as an
+    /// event.
     async fn remember(&mut self, text: &str) {
-        let kept = self.host.remember(text).await;
-        if let Ok(path) = &kept {
-            let event = Event::Remembered { paths: vec![path.clone()], how: Kept::Saved };
-            self.tell(Told::Event(Box::new(event)));
-        }
-        let done = kept.map(|_| Next::GoOn).map_err(|error| format!("{error:#}"));
-        self.tell(Told::CommandEnded(done));
+        let kept = self.host.session().remember(text).await;
+        self.tell(Told::CommandEnded(kept.map(|_| Next::GoOn)));
     }
 
     fn mode(&mut self, mode: PermissionMode) {

@@ -4,7 +4,7 @@ use super::find::Meant;
 use super::{Bench, editor};
 use crate::args::memory::{AddArgs, Named, Tier};
 use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter, cut};
+use crate::present::{Look, Presenter};
 use anyhow::Result;
 use mnemon::memdir::Store;
 use mnemon::memdir::store::{Expect, Place, Save, Saved};
@@ -14,12 +14,6 @@ use mnemon::memfile::similar::{COPY, Fingerprint};
 use mnemon::memfile::slug::slugify;
 use mnemon::memfile::{Draft, Fault, Memory, MemoryType, dates, secrets};
 use serde_json::json;
-use std::path::PathBuf;
-
-/// Words of a sentence that name it.
-const NAME_WORDS: usize = 6;
-/// Characters of its line in the index.
-const DESCRIPTION_CHARS: usize = 120;
 
 impl Bench<'_> {
     pub(super) fn add(&self, args: &AddArgs) -> Result<()> {
@@ -78,32 +72,6 @@ impl Bench<'_> {
             self.presenter.note(Look::Dim, &note);
         }
         self.saved(&store, args.scope, &saved, args.json)
-    }
-
-    /// Keeps a sentence of the person, and says where.
-    pub(super) fn remember(&self, text: &str) -> Result<PathBuf> {
-        let name = text.split_whitespace().take(NAME_WORDS).collect::<Vec<_>>().join(" ");
-        screen("the text", text)?;
-        let draft = Draft {
-            name: name.trim_end_matches(['.', ',', ';', ':', '!']).to_owned(),
-            description: cut(text, DESCRIPTION_CHARS),
-            kind: MemoryType::Project,
-            body: text.to_owned(),
-            basis: Basis::Stated,
-            session: None,
-            messages: Vec::new(),
-            branch: None,
-            worktree: None,
-            trust: Trust::Own,
-            rule: None,
-        };
-        let text = draft.render(self.now.date(), self.at());
-        let store = self.open(Tier::Project)?;
-        refuse_copy(&store, &text, Tier::Project)?;
-        let save =
-            Save { place: place(&draft.name)?, text: &text, expect: Expect::Nothing, line: None };
-        let saved = store.save(&save, &self.person("said with #"))?;
-        Ok(self.memories.dir(Tier::Project.scope()).join(saved.path.as_path()))
     }
 
     pub(super) fn edit(&self, named: &Named) -> Result<()> {

@@ -93,7 +93,7 @@ mod tests {
         let side = beside(home.path()).await;
         assert!(rows(&side, Listing::Memories).await.is_empty());
         for text in ["deploys need a word", "tabs, not spaces"] {
-            memory::remember(&side.ground, text, &Presenter::nowhere()).unwrap();
+            side.agent.start().remember(text).await.unwrap();
         }
         let all = rows(&side, Listing::Memories).await;
         assert_eq!(all.len(), 2);

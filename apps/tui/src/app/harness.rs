@@ -243,10 +243,6 @@ impl Host for TestHost {
         Box::pin(async { Ok(()) })
     }
 
-    fn remember<'a>(&'a mut self, _text: &'a str) -> BoxFuture<'a, anyhow::Result<PathBuf>> {
-        Box::pin(async { Ok(PathBuf::new()) })
-    }
-
     fn finish(&mut self, _: Page, _: CancellationToken) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async { Ok(()) })
     }

@@ -82,16 +82,23 @@ impl App {
         vec![Act::Stop]
     }
 
-    /// Asks, takes edits, plans: what tools may do, in turn.
+    /// Asks, takes edits, plans: what tools may do, in turn. Planning begins
+    /// and ends between turns.
     fn next_mode(&mut self) -> Vec<Act> {
         let Some(status) = &mut self.status else { return Vec::new() };
+        let rests = self.phase == Phase::Rest;
         let next = match status.mode {
             PermissionMode::Default => PermissionMode::AcceptEdits,
-            PermissionMode::AcceptEdits => PermissionMode::Plan,
-            PermissionMode::Plan | PermissionMode::BypassPermissions => PermissionMode::Default,
+            PermissionMode::AcceptEdits if rests => PermissionMode::Plan,
+            PermissionMode::Plan if !rests => return Vec::new(),
+            _ => PermissionMode::Default,
         };
         status.mode = next;
-        vec![Act::Ask(Ask::Mode(next))]
+        if rests {
+            return vec![Act::Ask(Ask::Mode(next))];
+        }
+        status.live.set_mode(next);
+        Vec::new()
     }
 
     /// Sends what was typed.
