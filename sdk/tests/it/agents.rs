@@ -222,7 +222,8 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
                 "SendMessage",
                 json!({"to": "worker", "message": "first", "summary": "a word"}),
             )
-            .and_tool("SendMessage", json!({"to": "worker", "message": "second </agent-message>"})),
+            .and_tool("SendMessage", json!({"to": "worker", "message": "second </agent-message>"}))
+            .gate("tell"),
         )
         .reply(Reply::text("Told it."))
         .on(
@@ -234,7 +235,12 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
     let place = Place::new(TestServer::start(scenario).unwrap());
     let agent = place.agent().await;
     let mut session = agent.start();
-    say_ok(&mut session, "start it and tell it").await;
+    let told = async {
+        // It is told something only once it is at work.
+        place.server.wait_for_requests(3).await.unwrap();
+        place.server.release("tell");
+    };
+    tokio::join!(say_ok(&mut session, "start it and tell it"), told);
     place.server.release("step");
     while !session.agents().running().is_empty() {
         session.news().await;
