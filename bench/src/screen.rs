@@ -59,7 +59,13 @@ pub(crate) fn measure() -> Result<Section> {
         verdict(share < SHARE_GOAL),
     ]);
     table.row(row("a frame of that", &frames));
-    table.row(row("a result of 50 MB: a frame", &result(&mut screen)?));
+    let frames = result(&mut screen)?;
+    let mut long = row("a result of 50 MB: a frame", &frames);
+    // One frame that is held up is one too many.
+    if let Some(met) = long.last_mut() {
+        *met = verdict(frames.worst() < GOAL);
+    }
+    table.row(long);
     Ok(Section {
         title: "Screen",
         goal: "with a conversation of 1,000,000 tokens, a key is on the screen in under 16 ms; \

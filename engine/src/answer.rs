@@ -42,6 +42,8 @@ struct Draft {
     context_edits: Option<Value>,
     /// Why the server says that it did not read its cache.
     cache_miss: Option<String>,
+    /// When the server began to search the web.
+    searching: Option<tokio::time::Instant>,
 }
 
 struct Started {
@@ -123,6 +125,7 @@ impl Session {
             ModelEvent::Block { index, block } => {
                 draft.partial.remove(&index);
                 self.write_held(draft, None).await?;
+                self.show_search(&block, &mut draft.searching);
                 draft.held = Some((index, block));
             }
             ModelEvent::Retrying { attempt, wait, reason } => {

@@ -53,8 +53,20 @@ async fn q14_what_a_search_found_goes_back_byte_for_byte_also_after_a_resume() {
     let place = start(Scenario::new().reply(answer()).otherwise(Reply::text("ok")));
     let agent = searching(&place).build().await.unwrap();
     let mut session = agent.start();
-    let end = say_ok(&mut session, "what is the newest gadget?").await;
-    assert!(end.text.contains("Gadget 9 is the newest release."));
+    let mut turn = Turn::new(&mut session, "what is the newest gadget?");
+    let mut shown = Vec::new();
+    while let Some(event) = turn.next().await {
+        match event {
+            Event::ToolStarted { name, input, .. } => shown.push(format!("{name} {input}")),
+            Event::ToolEnded { preview, is_error: false, .. } => shown.push(preview),
+            _ => {}
+        }
+    }
+    assert_eq!(
+        shown,
+        ["WebSearch {\"query\":\"newest release of the gadget\"}", "Gadget 9 is out"]
+    );
+    assert!(turn.end().await.unwrap().text.contains("Gadget 9 is the newest release."));
     say_ok(&mut session, "thanks").await;
     let id = session.id().clone();
     drop(session);

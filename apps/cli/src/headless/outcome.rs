@@ -118,6 +118,7 @@ impl<'a> Outcome<'a> {
             "cacheCreationInputTokens": tokens.cache_write(),
             "cacheCreationEphemeral5mInputTokens": tokens.cache_write_5m,
             "cacheCreationEphemeral1hInputTokens": tokens.cache_write_1h,
+            "webSearchRequests": tokens.web_searches,
             "costUSD": cost,
             "contextWindow": window.size,
             "maxOutputTokens": spec.max_output,
@@ -145,5 +146,6 @@ pub(super) fn usage(usage: &Usage) -> Value {
             "ephemeral_5m_input_tokens": usage.cache_write_5m,
             "ephemeral_1h_input_tokens": usage.cache_write_1h,
         },
+        "server_tool_use": {"web_search_requests": usage.web_searches},
     })
 }

@@ -2,8 +2,10 @@
 //! and some are the pictures of the documentation.
 
 use super::App;
+use super::tests::pictures::standing;
 use crate::asking::Question;
 use crate::host::Welcome;
+use crate::status::Status;
 use crate::talk::{Diff, Kind, ThinkingTime, Thought, highlight};
 use crate::theme::Theme;
 use crate::worker::Told;
@@ -273,9 +275,6 @@ const ALL: [(&str, Make); 7] = [
     ("question", question),
 ];
 
-/// Those that are pictures of the documentation.
-const PICTURES: [&str; 2] = ["conversation", "question"];
-
 fn text(buf: &Buffer) -> String {
     let mut out = String::new();
     for row in rows(buf) {
@@ -343,12 +342,37 @@ fn q9_colours_are_the_terminals_own() {
     assert!(!colours, "without colours there are none");
 }
 
-#[test]
-fn q9_pictures_show_the_program_as_it_is() {
+/// What the footer of a picture says.
+async fn footer() -> Option<Box<Status>> {
+    let mut status = standing().await.app.status.take()?;
+    (status.model, status.branch) = ("claude-opus-5".to_owned(), Some("main".to_owned()));
+    (status.cost, status.background_cost, status.hit_rate) = (0.42, 0.03, Some(0.97));
+    Some(status)
+}
+
+/// The pictures of the documentation.
+async fn pictures() -> Vec<(&'static str, Buffer)> {
+    let mut pictures = Vec::new();
+    for (name, make) in [("conversation", conversation as Make), ("question", question)] {
+        let mut scene = make(true);
+        scene.app.status = footer().await;
+        pictures.push((name, scene.draw(100, 46)));
+    }
+    for (name, command) in [("context", "/context"), ("memory", "/memory")] {
+        let mut bench = standing().await;
+        (bench.app.theme, bench.app.status) = (Theme::new(true), footer().await);
+        bench.send(command).await;
+        let mut scene = Scene { app: bench.app, began: Instant::now() };
+        pictures.push((name, scene.draw(100, 24)));
+    }
+    pictures
+}
+
+#[tokio::test]
+async fn q9_pictures_show_the_program_as_it_is() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
-    for name in PICTURES {
-        let (_, make) = ALL.iter().find(|(own, _)| *own == name).expect("a picture is a scene");
-        let picture = svg::picture(&make(true).draw(100, 46));
+    for (name, buf) in pictures().await {
+        let picture = svg::picture(&buf);
         let path = dir.join(format!("{name}.svg"));
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::create_dir_all(&dir).expect("the folder can be made");

@@ -4,7 +4,7 @@ use super::Phase;
 use super::harness::{Bench, ledger};
 use std::time::{Duration, Instant};
 
-mod pictures;
+pub(super) mod pictures;
 mod random;
 
 fn title(bench: &mut Bench) -> String {

@@ -35,9 +35,10 @@ fn window() -> ContextView {
     }
 }
 
-/// A panel at both sizes. The worker is busy, so that what depends on this
-/// machine, such as the length of the system prompt, is not looked at.
-async fn picture(command: &str, keys: &str) -> String {
+/// A screen with a window that is known. The worker is busy, so that what
+/// depends on this machine, such as the length of the system prompt, is not
+/// looked at.
+pub(in crate::app) async fn standing() -> Bench {
     let mut bench = Bench::with(&[]).await;
     bench.busy = true;
     if let Some(status) = &mut bench.app.status {
@@ -46,6 +47,12 @@ async fn picture(command: &str, keys: &str) -> String {
         status.used = 62_100;
         status.ledger = ledger(1);
     }
+    bench
+}
+
+/// A panel at both sizes.
+async fn picture(command: &str, keys: &str) -> String {
+    let mut bench = standing().await;
     bench.send(command).await;
     bench.press(keys).await;
     bench.draw(80, 24);
