@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_width::UnicodeWidthStr;
@@ -297,7 +297,7 @@ impl Input {
             Some('#') => "#",
             _ => "›",
         };
-        Line::styled(mark, theme.title()).render(area, buf);
+        Span::styled(mark, theme.title()).render(area, buf);
         let inner =
             Rect { x: area.x.saturating_add(MARK), width: area.width.saturating_sub(MARK), ..area };
         (&self.area).render(inner, buf);
