@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod commands;
 mod desk;
 mod doctor;
 mod dream;

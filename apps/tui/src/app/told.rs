@@ -7,10 +7,13 @@ use crate::question::Asked;
 use crate::talk::{Kind, Ruler, State, ToolCall, task_ended};
 use crate::worker::Told;
 use mnemon::kernel::record::Decision;
-use mnemon::kernel::{BlockView, Entry, QuerySource, UserOrigin};
+use mnemon::kernel::{BlockView, Entry, QuerySource, Record, UserOrigin};
 use mnemon::{Block, EndReason, Event, TaskView, TurnEnd};
 use serde_json::Value;
 use std::time::{Duration, Instant};
+
+/// Results of more bytes are freed elsewhere.
+const LARGE_BYTES: usize = 1 << 20;
 
 impl App {
     /// Takes what is told.
@@ -86,7 +89,10 @@ impl App {
         match event {
             Event::Text(text) => self.text(&text),
             Event::Thinking(text) => self.thinking(&text),
-            Event::Recorded(record) => self.recorded(&record.entry),
+            Event::Recorded(record) => {
+                self.recorded(&record.entry);
+                let_go(record);
+            }
             Event::ToolStarted { id, name, input } => {
                 self.doing(format!("running {name}"));
                 let call = ToolCall::new(id.as_str(), &name, input);
@@ -181,6 +187,19 @@ impl App {
             }
             _ => {}
         }
+    }
+}
+
+/// Frees a record. A large one takes longer than a frame may, so that another
+/// thread does it.
+fn let_go(record: Box<Record>) {
+    let Entry::User(user) = &record.entry else { return };
+    let bytes = |block: &Block| match block.view() {
+        BlockView::ToolResult { content: Value::String(text), .. } => text.len(),
+        _ => 0,
+    };
+    if user.content.iter().map(bytes).sum::<usize>() > LARGE_BYTES {
+        std::thread::spawn(move || drop(record));
     }
 }
 
