@@ -83,7 +83,9 @@ pub(crate) async fn for_talk(
     // What an agent is made of is large; futures that wait for it need not be.
     let agent = Box::pin(builder.build()).await?;
     refuse_broken_denials(&agent)?;
-    agent.tidy_in_background();
+    if !talk.which.private {
+        agent.tidy_in_background();
+    }
     Ok(agent)
 }
 

@@ -106,6 +106,7 @@ impl Worker {
     pub(crate) async fn run(mut self) -> Box<dyn Host> {
         self.host.session_mut().open_mail().await;
         self.changed().await;
+        self.watch_background();
         // News that led to nothing are not asked for again and again.
         let mut listens = true;
         loop {

@@ -15,7 +15,7 @@ fn q9_what_the_screen_shows_can_be_asked_for_line_by_line() {
     for part in [
         "provider: ",
         "mnemon.limits.rewind.points",
-        "permissions.",
+        "no rules; tools that change something ask",
         "claude-opus",
         "offline answers",
     ] {
