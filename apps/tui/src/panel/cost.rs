@@ -121,6 +121,8 @@ fn background(ledger: &Ledger) -> String {
         .sum();
     let share = if total.cost.0 > 0.0 { beside * 100.0 / total.cost.0 } else { 0.0 };
     let hit = total.usage.hit_rate() * 100.0;
+    // Nothing sums up to minus zero.
+    let (beside, share) = (beside.abs(), share.abs());
     format!("background ${beside:.4} ({share:.0}%) · {hit:.0}% of the input came from the cache")
 }
 
