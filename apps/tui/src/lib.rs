@@ -1,10 +1,10 @@
 //! The terminal of Mnemon: the conversation, and what is behind it.
 //!
-//! Three parts, and data flows one way between them. The [`driver`] waits for
-//! keys, for what the engine tells, and for the next frame. The [`app`] is the
+//! Three parts, and data flows one way between them. The `driver` waits for
+//! keys, for what the engine tells, and for the next frame. The `app` is the
 //! state of the screen: it takes one of these at a time, and answers with what
 //! is to be done; it does no I/O, so that a test can drive it key by key. The
-//! [`worker`] owns the session and runs turns and commands away from the
+//! `worker` owns the session and runs turns and commands away from the
 //! screen, so that typing never waits for them.
 //!
 //! What a command does is the [`Host`]'s business; what is drawn is here.
