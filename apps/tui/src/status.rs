@@ -47,13 +47,8 @@ impl Status {
     pub(crate) fn of(host: &dyn Host) -> Self {
         let session = host.session();
         let context = session.context_view();
-        let (mut cost, mut background_cost) = (0.0, 0.0);
-        for (source, _, line) in session.ledger().lines() {
-            cost += line.cost.0;
-            if source.parse::<QuerySource>().is_ok_and(|source| source.is_background()) {
-                background_cost += line.cost.0;
-            }
-        }
+        let live = session.live();
+        let now = live.status();
         Self {
             session: session.id().clone(),
             model: host.model_name(),
@@ -63,25 +58,17 @@ impl Status {
             memory: session.memory_switch(),
             window: session.window(),
             used: context.used.0,
-            cost,
-            background_cost,
-            hit_rate: None,
+            cost: now.as_ref().map_or(0.0, |now| now.cost.0),
+            background_cost: now.as_ref().map_or(0.0, |now| now.background_cost.0),
+            hit_rate: now.and_then(|now| now.hit_rate),
             context,
             background: session.background().clone(),
             agents: session.agents().clone(),
             queue: session.queue(),
-            live: session.live(),
+            live,
             ledger: session.ledger().clone(),
             side: host.side(),
         }
-    }
-
-    /// Takes over what is known better from before.
-    pub(crate) fn after(mut self, before: &Self) -> Self {
-        if self.session == before.session {
-            self.hit_rate = before.hit_rate;
-        }
-        self
     }
 
     /// A request was paid for.

@@ -29,11 +29,7 @@ impl App {
             Told::TurnEnded(end) => return self.turn_ended(end),
             Told::CommandEnded(done) => return self.command_ended(done),
             Told::Status(status) => {
-                let status = match self.status.take() {
-                    Some(before) => status.after(&before),
-                    None => *status,
-                };
-                let first = self.status.replace(Box::new(status)).is_none();
+                let first = self.status.replace(status).is_none();
                 if first && self.phase == Phase::Rest {
                     return self.next_waiting();
                 }
