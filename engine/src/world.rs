@@ -1,8 +1,8 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Search, Servers, Shell,
-    Spending, Transcripts, Web, Worktrees,
+    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Search, ServerMaker,
+    Servers, Shell, Spending, Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct World {
     pub approver: Arc<dyn Approver>,
     /// Servers that bring tools; none where there are none.
     pub servers: Option<Arc<dyn Servers>>,
+    /// What makes the servers that agents define for themselves.
+    pub server_maker: Option<Arc<dyn ServerMaker>>,
     /// Who runs the handlers of hooks; none where there are none.
     pub hooks: Option<Arc<dyn Hooks>>,
     /// What was said in earlier conversations; none where it is not searched (R10).

@@ -333,6 +333,7 @@ impl Builder {
             transcripts,
             approver: Arc::clone(&self.approver),
             servers: None,
+            server_maker: None,
             hooks: self.hook_runner(resolved),
             past: Some(Arc::new(past)),
             memories: None,

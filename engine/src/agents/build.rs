@@ -8,9 +8,12 @@ use crate::permit::Permit;
 use crate::queue::Queue;
 use crate::searching::WEB_SEARCH;
 use crate::session::Session;
+use crate::tools::server_tools;
 use crate::world::World;
 use mnemon_hooks::Registry;
-use mnemon_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Worktree};
+use mnemon_kernel::ports::{
+    Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers, Worktree,
+};
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Block, QuerySource, SessionId, ToolUseId};
 use mnemon_mail::definition::FORK;
@@ -45,6 +48,8 @@ struct Ready {
     /// What its log starts with, where it is a fork.
     prompt: Vec<Block>,
     placeholders: Vec<Block>,
+    /// Servers that end with it.
+    servers: Option<Arc<dyn Servers>>,
 }
 
 /// How an agent is to run.
@@ -169,7 +174,7 @@ impl Agents {
         session.confine(plan.running);
         session.up = Some(seat.books.clone());
         let prompt = vec![Block::text(plan::directive(&plan.order.prompt))];
-        Ok(Ready { session, prompt, placeholders })
+        Ok(Ready { session, prompt, placeholders, servers: None })
     }
 
     /// An agent with a prefix of its own.
@@ -210,8 +215,13 @@ impl Agents {
         let permit =
             tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
         config.writable.extend(rooms);
-        let toolbox = parent.toolbox.filtered(|tool| kind.has_tool(tool));
-        let world = World { servers: servers_of(kind, &seat.world), ..self.world(plan, None) };
+        let (servers, own) = servers_of(kind, &seat.world);
+        let toolbox = match own {
+            Some(_) => parent.toolbox.and(server_tools()),
+            None => parent.toolbox.clone(),
+        };
+        let toolbox = toolbox.filtered(|tool| kind.has_tool(tool));
+        let world = World { servers, ..self.world(plan, None) };
         let skills = Arc::clone(&config.skills);
         let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
         session.become_agent(&seat.session, plan, crew, Start::Fresh);
@@ -226,7 +236,7 @@ impl Agents {
         let task = plan.order.prompt.trim().to_owned();
         let text: Vec<String> = known.chain(first).chain([task]).collect();
         let prompt = vec![Block::text(text.join("\n\n"))];
-        Ready { session, prompt, placeholders: Vec::new() }
+        Ready { session, prompt, placeholders: Vec::new(), servers: own }
     }
 
     /// The directory of a kind's memory, and what its prompt says of it (L5.20).
@@ -290,7 +300,8 @@ impl Agents {
         let seat = self.seat();
         let title = format!("{}: {}", kind_name(plan), plan.order.description);
         let deadline = std::time::Duration::from_secs(seat.config.limits.agents.deadline_s);
-        let Ready { session, prompt, placeholders } = ready;
+        let Ready { session, prompt, placeholders, servers } = ready;
+        let life = life.with_servers(servers);
         seat.background.start_as(plan.id.clone(), &title, source(plan), deadline, |task| {
             life.run(session, placeholders, prompt, task)
         });
