@@ -41,6 +41,7 @@ const FIGURES: &[Figure] = &[
         about: "background tasks, who stops and who watches them: 200,000 interleavings",
         package: "mnemon-engine",
         test: "l6_6_q2_tasks_end_once_soak",
+        least: Profile::Dev,
     },
     Figure {
         about: "mailboxes under kill -9 of either side: 200 rounds",
