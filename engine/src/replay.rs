@@ -111,7 +111,7 @@ impl Replay {
 #[derive(Debug)]
 pub struct Lanes {
     common: Arc<Common>,
-    lanes: Vec<Lane>,
+    all: Vec<Lane>,
     threads: BTreeSet<Thread>,
     reported: Totals,
     truth: Truth,
@@ -129,7 +129,7 @@ impl Lanes {
             Lane::new(policy, rules, Arc::clone(&common))
         };
         Self {
-            lanes: policies.into_iter().map(lane).collect(),
+            all: policies.into_iter().map(lane).collect(),
             threads: BTreeSet::new(),
             reported: Totals::default(),
             truth: Truth::default(),
@@ -145,14 +145,14 @@ impl Lanes {
         match what {
             Stepped::Said(said) => {
                 self.book(said.entry());
-                self.lanes.iter_mut().for_each(|lane| lane.said(*thread, said));
+                self.all.iter_mut().for_each(|lane| lane.said(*thread, said));
             }
             Stepped::Asked(asked) => {
-                self.lanes.iter_mut().for_each(|lane| lane.asked(*thread, asked));
+                self.all.iter_mut().for_each(|lane| lane.asked(*thread, asked));
                 self.compare(asked);
             }
             Stepped::Rewound(dropped) => {
-                self.lanes.iter_mut().for_each(|lane| lane.rewound(*thread, dropped));
+                self.all.iter_mut().for_each(|lane| lane.rewound(*thread, dropped));
             }
         }
     }
@@ -163,7 +163,7 @@ impl Lanes {
         let compared = self.common.model.is_none() && self.common.ttl.is_none();
         let truth = self.truth;
         Outcome {
-            lanes: self.lanes.into_iter().map(Lane::finish).collect(),
+            lanes: self.all.into_iter().map(Lane::finish).collect(),
             reported: (self.reported.requests > 0).then_some(self.reported),
             truth: (compared && truth.requests > 0).then_some(truth),
             beside_usd: self.beside_usd,
@@ -197,7 +197,7 @@ impl Lanes {
         if asked.standing == Standing::Teaches {
             return;
         }
-        let recorded = self.lanes.iter_mut().find(|lane| lane.policy == Policy::Recorded);
+        let recorded = self.all.iter_mut().find(|lane| lane.policy == Policy::Recorded);
         let Some(recorded) = recorded else { return };
         let Some(round) = recorded.last_round().copied() else { return };
         self.truth.requests += 1;

@@ -21,7 +21,7 @@ pub struct Step {
 /// What a conversation did, a request with its answer being one step.
 #[derive(Debug)]
 pub(super) enum Stepped {
-    Said(Said),
+    Said(Box<Said>),
     Asked(Box<Asked>),
     Rewound(Vec<RecordId>),
 }

@@ -32,16 +32,16 @@ pub struct Steps {
 #[derive(Debug)]
 struct Making {
     limits: Arc<Limits>,
-    texts: Texts,
+    readers: Readers,
     hollow: Hollow,
 }
 
-/// Who looks at texts.
+/// Which policies look at texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Texts {
-    ForAll,
-    ForSome,
-    ForNone,
+enum Readers {
+    All,
+    Some,
+    None,
 }
 
 /// One conversation as the transcript has it.
@@ -75,14 +75,17 @@ impl Steps {
     /// Of a session that nothing is known of yet.
     #[must_use]
     pub fn new(options: &Options) -> Self {
-        let mut readers = options.policies.iter().map(|policy| policy.reads_texts());
-        let texts = match (readers.clone().any(|reads| reads), readers.all(|reads| reads)) {
-            (true, true) => Texts::ForAll,
-            (true, false) => Texts::ForSome,
-            (false, _) => Texts::ForNone,
+        let mut reads = options.policies.iter().map(|policy| policy.reads_texts());
+        let readers = match (reads.clone().any(|own| own), reads.all(|own| own)) {
+            (true, true) => Readers::All,
+            (true, false) => Readers::Some,
+            (false, _) => Readers::None,
         };
         let limits = Arc::clone(&options.limits);
-        Self { heads: BTreeMap::new(), making: Making { limits, texts, hollow: Hollow::default() } }
+        Self {
+            heads: BTreeMap::new(),
+            making: Making { limits, readers, hollow: Hollow::default() },
+        }
     }
 
     /// Takes what a transcript tells next.
@@ -190,7 +193,7 @@ impl Head {
                     self.salt = Some(salt(&prelude.params));
                 }
                 let weights = scale.weigh(&record, &making.limits);
-                Stepped::Said(making.said(*record, weights))
+                Stepped::Said(Box::new(making.said(*record, weights)))
             }
             Happened::Answered { at, response } => {
                 Stepped::Asked(Box::new(self.asked(at, response, scale, making)))
@@ -254,13 +257,13 @@ impl Making {
                 return Said { record, hollow: None, weights };
             }
         }
-        match self.texts {
-            Texts::ForAll => Said { record, hollow: None, weights },
-            Texts::ForSome => {
+        match self.readers {
+            Readers::All => Said { record, hollow: None, weights },
+            Readers::Some => {
                 let hollow = Some(self.hollow.of(&record));
                 Said { record, hollow, weights }
             }
-            Texts::ForNone => Said { record: self.hollow.of(&record), hollow: None, weights },
+            Readers::None => Said { record: self.hollow.of(&record), hollow: None, weights },
         }
     }
 }
@@ -315,7 +318,7 @@ mod tests {
             steps.finish(&mut |step| made.push(step));
             assert_eq!(made.len(), 1);
             let Stepped::Said(said) = made.remove(0).what else { panic!("nothing was said") };
-            said
+            *said
         };
         for policies in [&Policy::USUAL[..], &[Policy::Mnemon], &[Policy::None]] {
             let said = made(policies);
