@@ -30,6 +30,7 @@ mod agents;
 mod configure;
 mod locate;
 mod looking;
+mod plugging;
 mod setups;
 
 use setups::Ground;
@@ -61,6 +62,7 @@ pub struct Builder {
     delegation: Delegation,
     agents: Vec<Definition>,
     setups: Wanted,
+    plugin_dirs: Vec<PathBuf>,
     broken: Broken,
 }
 
@@ -98,6 +100,7 @@ impl Builder {
             delegation: Delegation::AsNeeded,
             agents: Vec::new(),
             setups: Wanted::Yes,
+            plugin_dirs: Vec::new(),
             broken: Broken::Refused,
         }
     }
@@ -254,7 +257,7 @@ impl Builder {
     /// # Errors
     /// If the directory cannot be used, settings are broken, or the provider
     /// cannot be made.
-    pub async fn build(self) -> Result<Agent, Error> {
+    pub async fn build(mut self) -> Result<Agent, Error> {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
@@ -269,6 +272,8 @@ impl Builder {
         let interval = poll_interval(&resolved.settings.mnemon.limits);
         let poller = source.map(|source| spawn_poller(live.clone(), source, interval));
         let (_, limits) = live.current();
+        let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
+        let plugins = self.find_plugins(&home, root, &resolved, &limits);
         let made = match &self.model {
             Some(model) => provider::Made { model: Arc::clone(model), key: None },
             None => provider::make(&choice, &limits).await?,
@@ -289,9 +294,14 @@ impl Builder {
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
         let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust)).await;
-        let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
-        let ground =
-            Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };
+        let ground = Ground {
+            home: home.root(),
+            root: repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path()),
+            cwd: &cwd,
+            trust: &trust,
+            resolved: &resolved,
+            plugins: &plugins.plugins,
+        };
         let (setups, servers) = self.set_up(&mut world, &mut config, &ground);
         let toolbox = Toolbox::with_extra([vec![agents], setups, self.tools].concat());
         let parts = Parts {
@@ -302,6 +312,7 @@ impl Builder {
             repo,
             trust,
             servers,
+            plugins,
             resolved,
             choice,
             live,
