@@ -19,7 +19,9 @@ use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
-use mnemon_settings::{Broken, Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
+use mnemon_settings::{
+    Broken, Extra, Home, Layer, LiveFlags, PollerHandle, Resolved, Source, spawn_poller,
+};
 use mnemon_web::WebReader;
 use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -265,15 +267,10 @@ impl Builder {
         let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
-        let source = Source::from_settings(
-            &resolved.settings.mnemon.flag_source,
-            self.user_home.as_deref(),
-        )?;
-        let interval = poll_interval(&resolved.settings.mnemon.limits);
-        let poller = source.map(|source| spawn_poller(live.clone(), source, interval));
+        let poller = self.poller(&live, &resolved)?;
         let (_, limits) = live.current();
-        let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
-        let plugins = self.find_plugins(&home, root, &resolved, &limits);
+        let root = repo.as_ref().map_or_else(|| cwd.clone(), |repo| repo.root.clone());
+        let plugins = self.find_plugins(&home, &root, &resolved, &limits);
         let made = match &self.model {
             Some(model) => provider::Made { model: Arc::clone(model), key: None },
             None => provider::make(&choice, &limits).await?,
@@ -293,10 +290,11 @@ impl Builder {
         }
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
-        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust)).await;
+        let kinds = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust));
+        let agents = Box::pin(kinds).await;
         let ground = Ground {
             home: home.root(),
-            root: repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path()),
+            root: &root,
             cwd: &cwd,
             trust: &trust,
             resolved: &resolved,
@@ -319,6 +317,14 @@ impl Builder {
             _poller: poller,
         };
         Ok(Agent::new(parts))
+    }
+
+    /// Looks at flags as they change, where settings say where.
+    fn poller(&self, live: &LiveFlags, settled: &Resolved) -> Result<Option<PollerHandle>, Error> {
+        let own = &settled.settings.mnemon;
+        let source = Source::from_settings(&own.flag_source, self.user_home.as_deref())?;
+        let interval = poll_interval(&own.limits);
+        Ok(source.map(|source| spawn_poller(live.clone(), source, interval)))
     }
 
     /// The outside world, but for memories and what people set up.

@@ -1,15 +1,17 @@
 //! Where Claude Code installs plugins. The layout is its own affair and has
 //! changed before, so whatever can be understood is taken.
 
-use mnemon_plugins::MANIFEST;
+use mnemon_plugins::{MANIFEST, inside};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The folder of an installed plugin: as the list says, else the newest copy.
+/// The folder of an installed plugin: as the list says, else the newest copy,
+/// else where its marketplace has it.
 pub(crate) fn locate(homes: &[PathBuf], name: &str, market: &str) -> Option<PathBuf> {
     homes.iter().find_map(|home| {
         let dir = home.join("plugins");
-        listed(&dir, &format!("{name}@{market}")).or_else(|| newest(&dir, name, market))
+        let listed = listed(&dir, &format!("{name}@{market}"));
+        listed.or_else(|| newest(&dir, name, market)).or_else(|| offered(&dir, name, market))
     })
 }
 
@@ -32,7 +34,7 @@ fn listed(dir: &Path, id: &str) -> Option<PathBuf> {
     };
     let paths =
         entries.iter().filter_map(|entry| Some(dir.join(entry.get("installPath")?.as_str()?)));
-    paths.filter(|path| is_plugin(path)).last()
+    paths.rev().find(|path| is_plugin(path))
 }
 
 /// `cache/<marketplace>/<plugin>/<version>`: the highest version.
@@ -40,6 +42,17 @@ fn newest(dir: &Path, name: &str, market: &str) -> Option<PathBuf> {
     let mut copies = children(&dir.join("cache").join(market).join(name));
     copies.retain(|copy| is_plugin(copy));
     copies.into_iter().max_by_key(|copy| rank(copy))
+}
+
+/// `marketplaces/<marketplace>`, a checkout whose list names folders in it.
+fn offered(dir: &Path, name: &str, market: &str) -> Option<PathBuf> {
+    let dir = dir.join("marketplaces").join(market);
+    let text = std::fs::read_to_string(dir.join(".claude-plugin/marketplace.json")).ok()?;
+    let list: Value = serde_json::from_str(&text).ok()?;
+    let mut entries = list.get("plugins")?.as_array()?.iter();
+    let entry = entries.find(|entry| entry.get("name").and_then(Value::as_str) == Some(name))?;
+    let path = dir.join(inside(entry.get("source")?)?);
+    is_plugin(&path).then_some(path)
 }
 
 /// By the numbers of a version; what has none is ordered by its name.

@@ -33,8 +33,7 @@ pub(crate) fn read(
     let hooks = filling.hooks(&inside.hooks(&manifest.hooks));
     let servers = filling.servers(&inside.servers(&manifest.servers));
     if !hooks.is_empty() || !servers.is_empty() {
-        std::fs::create_dir_all(&data)
-            .unwrap_or_else(|error| inside.problem(&format!("{}: {error}", data.display())));
+        make(&data).unwrap_or_else(|error| inside.problem(&format!("{}: {error}", data.display())));
     }
     Ok(Some(Plugin {
         skills: manifest.skills.iter().filter_map(|place| inside.path(place)).collect(),
@@ -144,6 +143,15 @@ impl Inside<'_> {
             _ => fields,
         }
     }
+}
+
+/// Makes a directory for its owner alone, as all of the home is.
+fn make(dir: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

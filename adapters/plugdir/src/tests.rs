@@ -49,13 +49,22 @@ fn q7_plugins_are_found_in_all_places_and_off_unless_they_are_on() {
     let path = disk.0.path().join("elsewhere/listed");
     let list = json!({"version": 2, "plugins": {"listed@shop": [{"installPath": path}]}});
     disk.write("claude/plugins/installed_plugins.json", &list.to_string());
+    disk.plugin("claude/plugins/marketplaces/fair/kits/stall", "stall", "1");
+    let offers = json!({"name": "fair", "plugins": [
+        {"name": "sly", "source": "./../../x"}, {"name": "stall", "source": "./kits/stall"}]});
+    let file = "claude/plugins/marketplaces/fair/.claude-plugin/marketplace.json";
+    disk.write(file, &offers.to_string());
     disk.plugin("claude/skills/kit", "kit", "1");
     disk.write("claude/skills/plain/SKILL.md", "no plugin");
     let off = r#"{"name": "shy", "defaultEnabled": false}"#;
     disk.write("claude/skills/shy/.claude-plugin/plugin.json", off);
-    let on = json!({"tidy@shop": true, "listed@shop": true, "off@shop": false, "gone@shop": true});
+    let on = json!({"tidy@shop": true, "listed@shop": true, "off@shop": false, "gone@shop": true,
+                    "stall@fair": true});
     let found = disk.find(&["here"], &on);
-    assert_eq!(ids(&found), ["given@inline", "tidy@shop", "listed@shop", "kit@skills-dir"]);
+    assert_eq!(
+        ids(&found),
+        ["given@inline", "tidy@shop", "listed@shop", "stall@fair", "kit@skills-dir"]
+    );
     assert_eq!(found.plugins[1].version.as_deref(), Some("1.10.0"), "the newest copy");
     assert_eq!(found.problems.len(), 1);
     assert!(found.problems[0].contains("gone@shop is on and not installed"), "{found:?}");
@@ -95,7 +104,14 @@ fn q7_parts_are_brought_together_and_filled_in() {
     assert_eq!(own.commands, [root.join("commands/say.md")]);
     assert_eq!(own.bin, Some(root.join("bin")));
     assert_eq!(own.env["CLAUDE_PLUGIN_ROOT"], root.display().to_string());
-    assert!(disk.0.path().join("data/p-inline").is_dir(), "its data has a place");
+    let data = disk.0.path().join("data/p-inline");
+    assert!(data.is_dir(), "its data has a place");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(data.parent().unwrap()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "for its owner alone");
+    }
 }
 
 #[test]

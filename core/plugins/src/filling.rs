@@ -102,18 +102,11 @@ impl Filling {
                 let option = || self.options.get(name.strip_prefix(OPTION)?);
                 let value = self.places.get(name);
                 let value = value.or_else(|| option().filter(|_| holes == Holes::All))?;
-                Some((value, tail))
+                Some((value.as_str(), tail))
             });
-            rest = match known {
-                Some((value, tail)) => {
-                    out.push_str(value);
-                    tail
-                }
-                None => {
-                    out.push_str("${");
-                    after
-                }
-            };
+            let (value, tail) = known.unwrap_or(("${", after));
+            out.push_str(value);
+            rest = tail;
         }
         out.push_str(rest);
         out

@@ -8,7 +8,7 @@ mod filling;
 mod manifest;
 
 pub use filling::Filling;
-pub use manifest::{MANIFEST, Manifest, ManifestError, Part, Place, is_plain};
+pub use manifest::{MANIFEST, Manifest, ManifestError, Part, Place, inside, is_plain};
 
 /// What something of a plugin is called: `plugin:name`.
 #[must_use]

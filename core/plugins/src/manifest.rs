@@ -175,7 +175,8 @@ impl Reader<'_> {
 }
 
 /// A path that starts with `./` and stays inside.
-fn inside(value: &Value) -> Option<PathBuf> {
+#[must_use]
+pub fn inside(value: &Value) -> Option<PathBuf> {
     let rest = Path::new(value.as_str()?.strip_prefix("./")?);
     let mut path = PathBuf::new();
     for part in rest.components() {
