@@ -41,6 +41,9 @@ pub struct Settings {
     /// Servers that bring tools, by name: `command`, `args` and `env`, or `url` and `headers`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub mcp_servers: Map<String, Value>,
+    /// Plugins by `plugin@marketplace`, and whether each is on. A repository's are off until it is trusted.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub enabled_plugins: Map<String, Value>,
     /// A command that prints the status line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_line: Option<Value>,
