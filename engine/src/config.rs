@@ -65,6 +65,8 @@ pub struct Config {
     pub memory_guidelines: Option<String>,
     /// How memories are kept.
     pub memory: settings::Memory,
+    /// How memories are found.
+    pub recall: settings::Recall,
     /// Whether the end of a turn may start a dream.
     pub auto_dream: AutoDream,
     /// The root of the project: what paths in memories are seen from.
@@ -212,6 +214,7 @@ impl Config {
             hooks: Arc::default(),
             memory_guidelines: None,
             memory: settings::Memory::default(),
+            recall: settings::Recall::default(),
             auto_dream: AutoDream::Off,
             project: cwd.clone(),
             notes_dir: None,

@@ -31,6 +31,8 @@ pub struct Handler {
     pub timeout_s: Option<u64>,
     /// Whether its answer is waited for.
     pub waits: Waits,
+    /// Variables that its program sees besides.
+    pub env: BTreeMap<String, String>,
     /// Who set it, as `doctor` names it.
     pub origin: String,
 }
@@ -130,7 +132,7 @@ impl Handler {
     /// Whether another one does the same under the same condition: of two
     /// such, one runs.
     fn repeats(&self, other: &Self) -> bool {
-        self.act == other.act && self.condition == other.condition
+        (&self.act, &self.condition, &self.env) == (&other.act, &other.condition, &other.env)
     }
 }
 
@@ -153,7 +155,17 @@ impl Registry {
         for (event, groups) in &other.groups {
             all.groups.entry(*event).or_default().extend(groups.iter().cloned());
         }
+        all.problems.extend(other.problems.iter().cloned());
         all
+    }
+
+    /// The same, in which every program sees these variables.
+    #[must_use]
+    pub fn with_env(mut self, env: &BTreeMap<String, String>) -> Self {
+        for group in self.groups.values_mut().flatten() {
+            group.handlers.iter_mut().for_each(|handler| handler.env.clone_from(env));
+        }
+        self
     }
 
     /// The same for an agent: what is to happen when it stops happens when it,
@@ -291,7 +303,8 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             allowed: value.get("allowedEnvVars").and_then(texts).unwrap_or_default(),
         },
         "mcp_tool" => Act::Server {
-            server: filled("server")?,
+            // What a plugin brings is called `plugin:name:server` here.
+            server: filled("server")?.replace(':', "_"),
             tool: filled("tool")?,
             input: match value.get("input") {
                 None | Some(Value::Null) => Map::new(),
@@ -313,6 +326,7 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             (false, true) => Waits::No,
             (false, false) => Waits::Yes,
         },
+        env: BTreeMap::new(),
         origin: origin.to_owned(),
     })
 }

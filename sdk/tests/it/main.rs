@@ -35,6 +35,7 @@ mod mentions;
 mod notes;
 mod notes_compaction;
 mod place;
+mod plugins;
 mod recall;
 mod resume;
 mod rewind;
