@@ -38,7 +38,9 @@ pub fn replay_file(path: &Path, options: &Options) -> Result<Replayed, Error> {
             feed.senders.push(sender);
             workers.push(scope.spawn(move || {
                 let mut lanes = Lanes::new(own);
-                steps.iter().for_each(|batch| batch.iter().for_each(|step| lanes.take(step)));
+                for batch in steps {
+                    batch.iter().for_each(|step| lanes.take(step));
+                }
                 lanes.finish()
             }));
         }

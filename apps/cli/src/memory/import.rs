@@ -131,7 +131,7 @@ impl Bench<'_> {
             let note = format!("left out: {} ({}): {}", word("name"), word("from"), word("reason"));
             self.presenter.note(Look::Yellow, &note);
         }
-        if count > 0 && !args.dry_run {
+        if !outcome.proposed.is_empty() && !args.dry_run {
             let hint = "`mnemon memory inbox` shows them, and takes your yes or no";
             self.presenter.note(Look::Dim, hint);
         }

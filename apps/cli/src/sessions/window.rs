@@ -124,7 +124,7 @@ impl WindowStory {
             let Clearings { count, results, tokens, saves, costs } = self.clearings;
             let words = format!(
                 "{} in {}, {}; {saves:.4} USD saved for {costs:.4}",
-                counted(results, "result"),
+                counted(results as u64, "result"),
                 counted(count, "clearing"),
                 counted(tokens, "token")
             );
