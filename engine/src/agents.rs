@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 mod build;
+mod checkout;
 mod chosen;
 mod kinds;
 mod life;

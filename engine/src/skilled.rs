@@ -6,8 +6,8 @@ use crate::agents::{Order, Started};
 use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
-use crate::tools::Access;
-use mnemon_hooks::{Occasion, Registry};
+use crate::tools::{Access, ToolCall};
+use mnemon_hooks::{Occasion, Permission, Registry};
 use mnemon_kernel::ports::{Answer, PermissionAsk, ShellCommand};
 use mnemon_kernel::record::{neutralise, reminder};
 use mnemon_kernel::tokens::estimate_text;
@@ -31,6 +31,9 @@ pub const INVOKED: &str = "invoked_skills";
 const CARRIED_OUT: &str = "skill_result";
 /// The kind of one that tells of skills for files that were touched.
 const FITTING: &str = "dynamic_skill";
+
+/// The tool that commands in a skill are judged as.
+const TOOL: &str = "Bash";
 
 /// A skill that is to be taken up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +104,9 @@ impl Session {
         self.permit.allow_for_turn(skill.rules());
         self.permit.deny_for_turn(&skill.disallowed_tools);
         if !skill.hooks.is_empty() && skill.may_act() && self.said_hooks(&skill.name) {
-            self.add_hooks(&Registry::read(&skill.hooks, &|_| format!("the skill {}", skill.name)));
+            self.add_hooks(&Registry::of_skill(&skill.hooks, &|_| {
+                format!("the skill {}", skill.name)
+            }));
         }
         let body = self.body_of(skill, &request.args, cancel).await;
         match &skill.context {
@@ -226,25 +231,16 @@ impl Session {
 
     /// What a command in a skill prints; why it was not run, where it may not be.
     async fn run_inline(&mut self, command: &str, cancel: &CancellationToken) -> String {
-        const TOOL: &str = "Bash";
         let access = Access::Execute(command.to_owned());
         let refused = match self.permit.decide(TOOL, &access) {
             Verdict::Allow => None,
             Verdict::Deny { reason } => Some(reason),
             Verdict::AllowIfItOnlyReads => self.world.shell.only_reads(command).err(),
-            Verdict::Ask { rule } => {
-                let summary = format!("{command} (a command in a skill)");
-                let input = json!({ "command": command });
-                let ask = PermissionAsk { tool: TOOL.into(), input, summary, rule };
-                let answer = tokio::select! {
-                    answer = self.world.approver.ask(ask) => answer,
-                    () = cancel.cancelled() => Answer::Deny { reason: "it was stopped".into() },
-                };
-                match answer {
-                    Answer::Allow | Answer::AllowAlways => None,
-                    Answer::Deny { reason } => Some(reason),
-                }
-            }
+            Verdict::Ask { rule } => match self.ask_inline(command, rule, cancel).await {
+                Ok(Answer::Allow | Answer::AllowAlways) => None,
+                Ok(Answer::Deny { reason }) => Some(reason),
+                Err(error) => Some(error.to_string()),
+            },
         };
         if let Some(reason) = refused {
             return self.not_run(command, &reason);
@@ -263,6 +259,25 @@ impl Session {
             },
             () = cancel.cancelled() => "[it was stopped]".to_owned(),
         }
+    }
+
+    /// Who says whether a command in a skill may run: a hook, or the person.
+    async fn ask_inline(
+        &mut self,
+        command: &str,
+        rule: String,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, Error> {
+        let (id, name) = (ToolUseId::new("skill"), TOOL.to_owned());
+        let mut call = ToolCall { id, name, input: json!({ "command": command }) };
+        match self.request_hooks(&mut call, &rule, cancel).await? {
+            Some((Permission::Deny, reason)) => return Ok(Answer::Deny { reason }),
+            Some(_) => return Ok(Answer::Allow),
+            None => {}
+        }
+        let summary = format!("{command} (a command in a skill)");
+        let input = json!({ "command": command });
+        self.ask_person(PermissionAsk { tool: TOOL.into(), input, summary, rule }, cancel).await
     }
 
     /// The skills in use, for after a compaction: the newest first, each cut,

@@ -290,6 +290,7 @@ impl Builder {
         config.secrets = made.key.into_iter().collect();
         let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust)).await;
         let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
+        config.settings_files = self.settings_files(&home, root);
         let ground =
             Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };
         let (setups, servers) = self.set_up(&mut world, &mut config, &ground);

@@ -38,7 +38,8 @@ pub(super) struct Handlers {
     pub(super) event: HookEvent,
     pub(super) input: String,
     pub(super) cwd: PathBuf,
-    pub(super) env_file: PathBuf,
+    /// Where variables for commands may be left, at this event.
+    pub(super) env_file: Option<PathBuf>,
 }
 
 impl Handlers {
@@ -129,8 +130,8 @@ impl Handlers {
     fn hook_call(&self, action: HookAction, timeout: Duration) -> HookCall {
         let project = self.config.roots.first().cloned().unwrap_or_default();
         let mut env = BTreeMap::from([(HOOK_PROJECT_DIR.into(), project.display().to_string())]);
-        if self.event == HookEvent::SessionStart {
-            env.insert(HOOK_ENV_FILE.into(), self.env_file.display().to_string());
+        if let Some(file) = &self.env_file {
+            env.insert(HOOK_ENV_FILE.into(), file.display().to_string());
         }
         HookCall {
             action,

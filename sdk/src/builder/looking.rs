@@ -7,9 +7,9 @@ use crate::memory_dirs::{self, MemoryDirs};
 use crate::repo::Repo;
 use crate::repository::{Repository, Seen};
 use mnemon_engine::instructing::Sources;
-use mnemon_settings::layout::{Platform, local_settings};
+use mnemon_settings::layout::{Platform, local_settings, project_settings};
 use mnemon_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Builder {
@@ -75,6 +75,17 @@ impl Builder {
             excludes: &resolved.settings.claude_md_excludes,
             trust,
         })
+    }
+
+    /// The files that settings are read from, as hooks name them.
+    pub(super) fn settings_files(&self, home: &Home, root: &Path) -> Vec<(&'static str, PathBuf)> {
+        let platform = Platform::current().managed_settings();
+        vec![
+            ("user_settings", home.settings()),
+            ("project_settings", project_settings(root)),
+            ("local_settings", local_settings(root)),
+            ("policy_settings", self.managed.clone().unwrap_or(platform)),
+        ]
     }
 
     pub(super) fn resolve_home(&self) -> Result<Home, Error> {

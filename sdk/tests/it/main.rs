@@ -25,6 +25,7 @@ mod faults;
 mod forks;
 mod handlers;
 mod hooks;
+mod hooks_around;
 mod hostile;
 mod instructions;
 mod keeping;
