@@ -22,15 +22,17 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 mod around;
+mod beside;
 mod calls;
 mod changes;
 mod handlers;
 mod models;
-mod trees;
+mod responding;
 
 pub(crate) use calls::Said;
 use changes::Watched;
 use handlers::Handlers;
+pub(crate) use responding::respondent;
 
 /// The kind of an attachment that holds what a hook tells the model.
 pub const CONTEXT: &str = "hook_additional_context";

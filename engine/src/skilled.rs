@@ -27,6 +27,9 @@ pub const LISTING: &str = "skill_listing";
 /// The kind of one that holds the text of a skill.
 pub const INVOKED: &str = "invoked_skills";
 
+/// The field of it that names the model to go back to.
+pub(crate) const LENT: &str = "modelBefore";
+
 /// The kind of one that tells what came of a skill that an agent carried out.
 const CARRIED_OUT: &str = "skill_result";
 /// The kind of one that tells of skills for files that were touched.
@@ -111,13 +114,17 @@ impl Session {
         let body = self.body_of(skill, &request.args, cancel).await;
         match &skill.context {
             Context::Here => {
-                let shown = shown(skill, &request.args, &body, self.most_chars());
+                let mut shown = shown(skill, &request.args, &body, self.most_chars());
+                if let Some(own) = self.lend_model(skill, cancel).await?
+                    && let Some(data) = shown.data.as_object_mut()
+                {
+                    data.insert(LENT.to_owned(), own.to_string().into());
+                }
                 self.append(Entry::Attachment(shown)).await?;
                 Ok(())
             }
-            Context::Agent { kind, model } => {
-                let done =
-                    self.send(skill, (kind.as_deref(), model.as_deref()), body, cancel).await;
+            Context::Agent { kind } => {
+                let done = self.send(skill, kind.as_deref(), body, cancel).await;
                 let data = json!({ "skills": [{ "name": skill.name, "args": request.args }] });
                 self.attach(CARRIED_OUT, &done, data).await
             }
@@ -150,7 +157,7 @@ impl Session {
     async fn send(
         &self,
         skill: &Skill,
-        (kind, model): (Option<&str>, Option<&str>),
+        kind: Option<&str>,
         body: String,
         cancel: &CancellationToken,
     ) -> String {
@@ -159,7 +166,7 @@ impl Session {
         let Some(mut kind) = self.crew.agents.roster().get(wanted).cloned() else {
             return format!("The skill {name} was not carried out: there is no agent {wanted:?}.");
         };
-        kind.model = model.map(str::to_owned).or(kind.model);
+        kind.model = skill.model.clone().or(kind.model);
         let order = Order {
             description: format!("the skill {name}"),
             prompt: body,

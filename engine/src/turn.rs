@@ -148,6 +148,7 @@ impl Session {
             Err(why) => return Ok(Err(why)),
         };
         self.permit.end_turn();
+        self.return_model(cancel).await?;
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
             self.tell_date().await?;

@@ -13,7 +13,8 @@ use mnemon_engine::agents::Definition;
 use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{
-    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
+    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Respondent, Search, Transcripts,
+    Web,
 };
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -52,6 +53,7 @@ pub struct Builder {
     tools: Vec<Arc<dyn Tool>>,
     model: Option<Arc<dyn Model>>,
     approver: Arc<dyn Approver>,
+    respondent: Option<Arc<dyn Respondent>>,
     clock: Arc<dyn Clock>,
     files: Arc<dyn Files>,
     transcripts: Option<Arc<dyn Transcripts>>,
@@ -89,6 +91,7 @@ impl Builder {
             tools: Vec::new(),
             model: None,
             approver: Arc::new(RefuseAll),
+            respondent: None,
             clock: Arc::new(SystemClock),
             files: Arc::new(DiskFiles),
             transcripts: None,
@@ -196,6 +199,13 @@ impl Builder {
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
+        self
+    }
+
+    /// Who answers what servers want to know; else it is declined.
+    #[must_use]
+    pub fn respondent(mut self, respondent: Arc<dyn Respondent>) -> Self {
+        self.respondent = Some(respondent);
         self
     }
 
@@ -333,6 +343,7 @@ impl Builder {
             web: Arc::new(WebReader::new(limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            respondent: self.respondent.clone(),
             servers: None,
             hooks: self.hook_runner(resolved),
             past: Some(Arc::new(past)),

@@ -1,5 +1,6 @@
 //! One connection: made, kept, ended.
 
+use crate::asking::{Announced, Asking};
 use crate::client::Client;
 use crate::content;
 use crate::entry::{Entry, Transport};
@@ -37,6 +38,8 @@ pub(crate) struct Live {
     pub(crate) revision: String,
     pub(crate) prompts: Arc<[ServerPrompt]>,
     pub(crate) library: Library,
+    /// What it wants to know of people.
+    pub(crate) asking: Arc<Asking>,
 }
 
 /// What a server can be asked for.
@@ -54,6 +57,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) around: &'a Surroundings,
     pub(crate) roots: &'a [String],
     pub(crate) limits: &'a McpLimits,
+    pub(crate) announced: Announced,
 }
 
 /// Connects to a server and lists its tools, within its time.
@@ -67,7 +71,12 @@ pub(crate) async fn connect(entry: &Entry, ground: &Ground<'_>) -> Result<Live, 
 
 async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
     let changes = Arc::new(AtomicU64::new(0));
-    let client = Client { roots: ground.roots.to_vec(), changes: Arc::clone(&changes) };
+    let asking = Arc::new(Asking::new(&entry.name, ground.announced, ground.limits.text_chars));
+    let client = Client {
+        roots: ground.roots.to_vec(),
+        changes: Arc::clone(&changes),
+        asking: Arc::clone(&asking),
+    };
     let (service, process) = match &entry.transport {
         Transport::Stdio { .. } => {
             // Servers on pipes know the older handshake; a newer one may not.
@@ -116,6 +125,7 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
             .map(|prompt| content::prompt(prompt, ground.limits))
             .collect(),
         library,
+        asking,
         service,
     };
     if has_tools {

@@ -243,11 +243,13 @@ impl Agents {
         let seat = self.seat();
         let transcripts = &seat.world.transcripts;
         let own = transcripts.subagents(&seat.session).unwrap_or_else(|| Arc::clone(transcripts));
-        let approver: Arc<dyn Approver> = match plan.running {
-            Running::Foreground => Arc::clone(&seat.world.approver),
-            Running::Background => Arc::new(NobodyToAsk),
+        let (approver, respondent): (Arc<dyn Approver>, _) = match plan.running {
+            Running::Foreground => {
+                (Arc::clone(&seat.world.approver), seat.world.respondent.clone())
+            }
+            Running::Background => (Arc::new(NobodyToAsk), None),
         };
-        World { transcripts: own, approver, memories, ..seat.world.clone() }
+        World { transcripts: own, approver, respondent, memories, ..seat.world.clone() }
     }
 
     /// What other programs read of an agent (CONTRACTS 3.1).

@@ -51,7 +51,7 @@ impl Agents {
     /// Makes a checkout, unless a hook does or refuses to.
     pub(super) async fn check_out(&self, parent: &Parent, name: &str) -> Result<Checkout, String> {
         let mode = parent.permit.mode().as_str();
-        let verdict = self.tree_hooks(mode, &Occasion::WorktreeCreate { name }).await;
+        let verdict = self.fire_beside(mode, &Occasion::WorktreeCreate { name }).await;
         if let Some(why) = verdict.blocked.or(verdict.stop) {
             return Err(format!("a WorktreeCreate hook made no worktree: {why}"));
         }
@@ -78,7 +78,7 @@ impl Agents {
         let removed = Occasion::WorktreeRemove { path: checkout.path() };
         let tree = match &checkout.place {
             Place::Given(_) => {
-                self.tree_hooks(checkout.mode, &removed).await;
+                self.fire_beside(checkout.mode, &removed).await;
                 return format!("It worked in {place}.");
             }
             Place::Ours(tree) => tree,
@@ -86,7 +86,7 @@ impl Agents {
         let Some(trees) = self.seat().world.worktrees.clone() else { return String::new() };
         match trees.finish(tree).await {
             Ok(Left::Nothing) => {
-                self.tree_hooks(checkout.mode, &removed).await;
+                self.fire_beside(checkout.mode, &removed).await;
                 "It changed no files; its worktree is gone.".to_owned()
             }
             Ok(Left::Changes { files, commits }) => {

@@ -1,7 +1,7 @@
 //! Some of a session's servers, for an agent that may not use all of them.
 
 use mnemon_kernel::ports::{
-    BoxFuture, ServerError, ServerResource, ServerResult, ServerView, Servers,
+    BoxFuture, Respondent, ServerError, ServerResource, ServerResult, ServerView, Servers,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -43,8 +43,9 @@ impl Servers for ChosenServers {
         server: &'a str,
         tool: &'a str,
         arguments: Map<String, Value>,
+        who: Option<Arc<dyn Respondent>>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
-        Box::pin(async move { self.all.call(self.known(server)?, tool, arguments).await })
+        Box::pin(async move { self.all.call(self.known(server)?, tool, arguments, who).await })
     }
 
     fn resources<'a>(

@@ -150,7 +150,7 @@ impl Handlers {
         };
         servers.connect();
         let input = serde_json::from_str(&self.input).unwrap_or(Value::Null);
-        match servers.call(server, tool, filled_arguments(arguments, &input)).await {
+        match servers.call(server, tool, filled_arguments(arguments, &input), None).await {
             Err(error) => not_run(error.to_string()),
             Ok(result) => {
                 let texts = result.content.iter().filter_map(|part| part.get("text")?.as_str());

@@ -8,7 +8,7 @@ use crate::skills;
 use crate::styles;
 use mnemon_engine::tools::{server_tools, skill_tool};
 use mnemon_engine::{Config, Tool, World};
-use mnemon_hooks::Registry;
+use mnemon_hooks::{Event, Registry};
 use mnemon_kernel::ports::{Confinement, Hooks, Servers};
 use mnemon_settings::Resolved;
 use mnemon_settings::trust::Trust;
@@ -61,6 +61,9 @@ impl Builder {
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
             named = servers::named(resolved, root, trust, &self.variables);
             let made = servers::make(&named, &config.roots, resolved, &config.limits.mcp);
+            // Servers hear of somebody who answers only where there is one.
+            let answers = self.respondent.is_some() || config.hooks.listens_to(Event::Elicitation);
+            let made = made.map(|servers| if answers { servers.answering() } else { servers });
             world.servers = made.map(|servers| Arc::new(servers) as Arc<dyn Servers>);
         }
         extra.extend(config.skills.has_for_model().then(skill_tool));

@@ -229,11 +229,12 @@ async fn q7_a_change_of_the_model_is_told_and_can_be_refused() {
 
 #[tokio::test]
 async fn q7_a_hook_makes_the_checkout_of_an_agent() {
-    let order = |prompt: &str| json!({"description": "d", "prompt": prompt, "isolation": "worktree", "run_in_background": false});
+    let order =
+        |prompt: &str| json!({"description": "d", "prompt": prompt, "isolation": "worktree",});
     let place = start(
         Scenario::new()
-            .on(When::source("agent:general-purpose").times(1), bash("touch made; pwd"))
-            .on(When::source("agent:general-purpose"), Reply::text("done there"))
+            .on(When::source("agent:general"), bash("touch made; pwd"))
+            .on(When::source("agent:general"), Reply::text("done there"))
             .reply(Reply::tool("Agent", order("first")))
             .reply(Reply::tool("Agent", order("second")))
             .otherwise(Reply::text("all done")),
@@ -253,7 +254,7 @@ async fn q7_a_hook_makes_the_checkout_of_an_agent() {
         .server
         .requests()
         .iter()
-        .filter(|request| request.source() != Some("agent:general-purpose"))
+        .filter(|request| request.source() == "main")
         .filter_map(mnemon_testkit::Received::last_tool_results)
         .collect();
     assert!(main[0].contains("done there") && main[0].contains("It worked in"), "{main:?}");
@@ -299,4 +300,59 @@ async fn q7_a_hook_of_a_skill_can_be_called_once() {
         std::fs::read_to_string(place.dirs.project().join(name)).unwrap().lines().count()
     };
     assert_eq!((lines("once.txt"), lines("always.txt")), (1, 2));
+}
+
+fn skill(place: &Place, name: &str, more: &str) {
+    let text = format!("---\nname: {name}\ndescription: d\n{more}---\nDo it.");
+    let path = place.dirs.home().join("skills").join(name).join("SKILL.md");
+    place.dirs.write(path, &text).unwrap();
+}
+
+fn models(place: &Place) -> Vec<String> {
+    let requests = place.server.requests();
+    requests.iter().map(|request| request.body["model"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn q5_a_skills_model_goes_on_with_the_turn_and_the_next_message_has_the_own_again() {
+    let place = start(
+        Scenario::new()
+            .reply(Reply::text("hello"))
+            .reply(Reply::tool("Skill", json!({"skill": "cheap"})))
+            .reply(bash("echo one"))
+            .reply(Reply::text("done"))
+            .otherwise(Reply::text("ok")),
+    );
+    skill(&place, "cheap", "model: claude-haiku-4-5\n");
+    let agent =
+        with(&place, &json!({"model": "claude-sonnet-4-5", "permissions": {"allow": ["Bash"]}}))
+            .await;
+    let mut session = agent.start();
+    for words in ["hello", "use the skill", "and now"] {
+        say_ok(&mut session, words).await;
+    }
+    let (own, cheap) = ("claude-sonnet-4-5", "claude-haiku-4-5");
+    assert_eq!(models(&place), [own, own, cheap, cheap, own]);
+    // What was lent is in the log: a resumed session goes back as well.
+    say_ok(&mut session, "/cheap").await;
+    let id = session.id().clone();
+    drop(session);
+    let (mut resumed, _) = agent.resume(id).await.unwrap();
+    say_ok(&mut resumed, "after all").await;
+    assert_eq!(models(&place)[5..], [cheap, own]);
+}
+
+#[tokio::test]
+async fn q5_a_model_that_the_person_chooses_stays() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    skill(&place, "cheap", "model: claude-haiku-4-5\n");
+    skill(&place, "same", "model: inherit\n");
+    let agent = with(&place, &json!({"model": "claude-sonnet-4-5"})).await;
+    let mut session = agent.start();
+    say_ok(&mut session, "/cheap").await;
+    let never = CancellationToken::new();
+    session.change_model(&"claude-opus-5".into(), "command", &never).await.unwrap().unwrap();
+    say_ok(&mut session, "/same").await;
+    say_ok(&mut session, "three").await;
+    assert_eq!(models(&place), ["claude-haiku-4-5", "claude-opus-5", "claude-opus-5"]);
 }

@@ -19,6 +19,7 @@ mod collapse;
 mod crew;
 mod dates;
 mod dreams;
+mod elicitation;
 mod examples;
 mod extract;
 mod faults;

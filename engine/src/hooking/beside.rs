@@ -1,5 +1,5 @@
-//! Hooks around the checkouts of agents. They are called by whoever starts an
-//! agent, which has no session at hand.
+//! Hooks that are called where no session is at hand: by whoever starts an
+//! agent, and by a tool while it runs.
 
 use super::handlers::Handlers;
 use crate::agents::Agents;
@@ -8,8 +8,8 @@ use mnemon_hooks::{Answer, Base, Handler, Noted, Occasion, Verdict, Waits};
 use std::sync::Arc;
 
 impl Agents {
-    /// Calls the handlers of a checkout, and waits for those that are heard.
-    pub(crate) async fn tree_hooks(&self, mode: &str, occasion: &Occasion<'_>) -> Verdict {
+    /// Calls the handlers of an occasion, and waits for those that are heard.
+    pub(crate) async fn fire_beside(&self, mode: &str, occasion: &Occasion<'_>) -> Verdict {
         let (seat, event) = (self.seat(), occasion.event());
         let registry = Arc::clone(&seat.config.hooks);
         let mut verdict = Verdict::default();
