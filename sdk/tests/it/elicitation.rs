@@ -67,7 +67,7 @@ async fn with(
         "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}});
     let path = place.dirs.root().join("asking.sh");
     let path = place.dirs.write(path, &asking(revision, &question)).unwrap();
-    let settings = json!({"hooks": hooks,
+    let settings = json!({"hooks": hooks, "permissions": {"allow": ["mcp__s"]},
         "mcpServers": {"s": {"command": "bash", "args": [path]}}});
     place.dirs.write(place.dirs.home().join("settings.json"), &settings.to_string()).unwrap();
     let builder = place.builder();
