@@ -6,10 +6,15 @@
 //! ([`Background::drain`]). What a task has to tell goes to whoever watches the
 //! session; while nobody does, it waits for the next one.
 
+#[cfg(test)]
+mod interleaving;
+mod register;
+
 use crate::event::Event;
 use crate::session::Events;
 use mnemon_kernel::ports::Clock;
 use mnemon_kernel::{QuerySource, Timestamp};
+use register::Register;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +24,6 @@ use tokio_util::task::TaskTracker;
 
 /// Lines of a task that are kept, the newest (L6.6).
 const KEPT_LINES: usize = 30;
-/// Tasks that have ended and are still listed.
-const KEPT_TASKS: usize = 50;
-/// Events that wait for somebody to watch.
-const WAITING_EVENTS: usize = 100;
 /// How long stopped tasks have to clean up.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
@@ -33,20 +34,7 @@ pub struct Background(Arc<Inner>);
 struct Inner {
     clock: Arc<dyn Clock>,
     tracker: TaskTracker,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    tasks: Vec<Task>,
-    started: u64,
-    events: Option<Events>,
-    waiting: VecDeque<Event>,
-}
-
-struct Task {
-    view: TaskView,
-    cancel: CancellationToken,
+    register: Mutex<Register>,
 }
 
 /// A task, as a person sees it.
@@ -98,8 +86,8 @@ impl Background {
     /// No tasks yet.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        let state = Mutex::new(State::default());
-        Self(Arc::new(Inner { clock, tracker: TaskTracker::new(), state }))
+        let register = Mutex::new(Register::default());
+        Self(Arc::new(Inner { clock, tracker: TaskTracker::new(), register }))
     }
 
     /// Starts a task. Its future says how it ended: with an error, why. After
@@ -115,8 +103,9 @@ impl Background {
         W: FnOnce(TaskHandle) -> F,
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        let id = self.next_id();
-        self.start_as(id.clone(), name, source, deadline, work);
+        let task = self.enter(None, name, source);
+        let id = task.id.clone();
+        self.spawn(task, deadline, work);
         id
     }
 
@@ -132,148 +121,132 @@ impl Background {
         W: FnOnce(TaskHandle) -> F,
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        let cancel = CancellationToken::new();
-        self.enter(&id, name, source, cancel.clone());
-        let handle = TaskHandle { id: id.clone(), owner: self.clone(), cancel: cancel.clone() };
-        let (running, owner, task) = (work(handle), self.clone(), id);
-        self.0.tracker.spawn(async move {
-            let mut running = std::pin::pin!(running);
-            let ended = tokio::select! {
-                ended = &mut running => Some(ended),
-                () = stopped(&cancel, deadline) => {
-                    cancel.cancel();
-                    tokio::time::timeout(LAST_WORDS, running).await.ok()
-                }
-            };
-            let status = match ended {
-                _ if cancel.is_cancelled() => TaskStatus::Killed,
-                Some(Ok(())) => TaskStatus::Completed,
-                Some(Err(reason)) => TaskStatus::Failed { reason },
-                None => TaskStatus::Killed,
-            };
-            owner.leave(&task, status);
-        });
+        let task = self.enter(Some(id), name, source);
+        self.spawn(task, deadline, work);
     }
 
-    fn next_id(&self) -> String {
-        let mut state = self.state();
-        state.started += 1;
-        format!("t{}", state.started)
+    fn enter(&self, id: Option<String>, name: &str, source: QuerySource) -> TaskHandle {
+        let started = self.0.clock.now();
+        let (id, cancel) = self.register().enter(id, name, source, started);
+        TaskHandle { id, owner: self.clone(), cancel }
+    }
+
+    fn spawn<W, F>(&self, task: TaskHandle, deadline: Duration, work: W)
+    where
+        W: FnOnce(TaskHandle) -> F,
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        let running = work(task.clone());
+        let too_late = async move { tokio::time::sleep(deadline).await };
+        let last_words = async { tokio::time::sleep(LAST_WORDS).await };
+        self.0.tracker.spawn(life(task, running, too_late, last_words));
     }
 
     /// All tasks, those that ended lately included, oldest first.
     #[must_use]
     pub fn list(&self) -> Vec<TaskView> {
-        self.state().tasks.iter().map(|task| task.view.clone()).collect()
+        self.register().views()
     }
 
     /// Whether a task of this source runs.
     #[must_use]
     pub fn is_running(&self, source: &QuerySource) -> bool {
-        let state = self.state();
-        state.tasks.iter().any(|task| task.is_running() && task.view.source == *source)
+        self.register().is_running(source)
     }
 
     /// Stops a task. False where none of this id runs.
     #[must_use]
     pub fn stop(&self, id: &str) -> bool {
-        let state = self.state();
-        let found = state.tasks.iter().find(|task| task.view.id == id && task.is_running());
-        if let Some(task) = found {
-            task.cancel.cancel();
-        }
-        found.is_some()
+        self.register().stop(id)
     }
 
     /// Waits for what runs, at most so long; what is not done by then is
     /// stopped. Nothing runs any more after it.
     pub async fn drain(&self, at_most: Duration) {
+        self.drain_until(tokio::time::sleep(at_most)).await;
+    }
+
+    async fn drain_until(&self, time_is_up: impl Future<Output = ()>) {
         self.0.tracker.close();
-        if tokio::time::timeout(at_most, self.0.tracker.wait()).await.is_err() {
-            for task in self.state().tasks.iter().filter(|task| task.is_running()) {
-                tracing::warn!(task = task.view.name, "stopped: the session ends");
-                task.cancel.cancel();
+        tokio::select! {
+            biased;
+            () = self.0.tracker.wait() => {}
+            () = time_is_up => {
+                self.register().stop_all();
+                self.0.tracker.wait().await;
             }
-            self.0.tracker.wait().await;
         }
+        self.register().open();
         self.0.tracker.reopen();
     }
 
     /// Tells whoever watches, now or later.
     pub fn tell(&self, event: Event) {
-        let mut state = self.state();
-        let untold = match &state.events {
-            Some(events) => events.send(event).err().map(|unsent| unsent.0),
-            None => Some(event),
-        };
-        if let Some(event) = untold {
-            state.waiting.push_back(event);
-            if state.waiting.len() > WAITING_EVENTS {
-                state.waiting.pop_front();
-            }
-        }
+        self.register().tell(event);
     }
 
     /// Sends what tasks tell to a watcher, from what the last one missed on.
     pub(crate) fn watch(&self, events: Events) {
-        let mut state = self.state();
-        for event in std::mem::take(&mut state.waiting) {
-            let _ = events.send(event);
-        }
-        state.events = Some(events);
+        self.register().watch(events);
     }
 
-    fn enter(&self, id: &str, name: &str, source: QuerySource, cancel: CancellationToken) {
-        let started = self.0.clock.now();
-        let mut state = self.state();
-        let view = TaskView {
-            id: id.to_owned(),
-            name: name.to_owned(),
-            source,
-            status: TaskStatus::Running,
-            phase: String::new(),
-            lines: VecDeque::new(),
-            started,
-            ended: None,
-        };
-        let shown = view.clone();
-        state.tasks.push(Task { view, cancel });
-        while state.tasks.len() > KEPT_TASKS {
-            let Some(at) = state.tasks.iter().position(|task| !task.is_running()) else { break };
-            state.tasks.remove(at);
-        }
-        drop(state);
-        self.tell(Event::Task(Box::new(shown)));
-    }
-
-    fn leave(&self, id: &str, status: TaskStatus) {
-        if let TaskStatus::Failed { reason } = &status {
-            tracing::warn!(task = id, reason, "a background task failed");
-        }
-        let ended = self.0.clock.now();
-        self.change(id, |view| {
-            view.status = status;
-            view.ended = Some(ended);
-        });
-    }
-
-    fn change(&self, id: &str, change: impl FnOnce(&mut TaskView)) {
-        let mut state = self.state();
-        let Some(task) = state.tasks.iter_mut().find(|task| task.view.id == id) else { return };
-        change(&mut task.view);
-        let shown = task.view.clone();
-        drop(state);
-        self.tell(Event::Task(Box::new(shown)));
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn register(&self) -> MutexGuard<'_, Register> {
+        self.0.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Task {
-    fn is_running(&self) -> bool {
-        self.view.status == TaskStatus::Running
+/// A task from its start to its end, which is entered however it comes: also
+/// when the work breaks off, or the runtime ends under it.
+async fn life(
+    task: TaskHandle,
+    running: impl Future<Output = Result<(), String>>,
+    too_late: impl Future<Output = ()>,
+    last_words: impl Future<Output = ()>,
+) {
+    let cancel = task.cancel.clone();
+    let mut end = End { task, status: TaskStatus::Failed { reason: "it broke off".into() } };
+    let mut running = std::pin::pin!(running);
+    let ended = tokio::select! {
+        biased;
+        ended = &mut running => Some(ended),
+        () = stopped(&cancel, too_late) => tokio::select! {
+            biased;
+            ended = running => Some(ended),
+            () = last_words => None,
+        },
+    };
+    end.status = match ended {
+        Some(Ok(())) if !cancel.is_cancelled() => TaskStatus::Completed,
+        Some(Err(reason)) if !cancel.is_cancelled() => TaskStatus::Failed { reason },
+        _ => TaskStatus::Killed,
+    };
+}
+
+async fn stopped(cancel: &CancellationToken, too_late: impl Future<Output = ()>) {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => {}
+        () = too_late => cancel.cancel(),
+    }
+}
+
+/// How a task ends, once it is dropped.
+struct End {
+    task: TaskHandle,
+    status: TaskStatus,
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let TaskStatus::Failed { reason } = &self.status {
+            tracing::warn!(task = self.task.id, reason, "a background task failed");
+        }
+        let owner = &self.task.owner;
+        let ended = owner.0.clock.now();
+        owner.register().change(&self.task.id, |view| {
+            view.status = self.status.clone();
+            view.ended = Some(ended);
+        });
     }
 }
 
@@ -292,12 +265,12 @@ impl TaskHandle {
 
     /// Says what it is about to do, in a word.
     pub fn phase(&self, phase: &str) {
-        self.owner.change(&self.id, |view| phase.clone_into(&mut view.phase));
+        self.owner.register().change(&self.id, |view| phase.clone_into(&mut view.phase));
     }
 
     /// Says what it did, in a line.
     pub fn say(&self, line: impl Into<String>) {
-        self.owner.change(&self.id, |view| {
+        self.owner.register().change(&self.id, |view| {
             view.lines.push_back(line.into());
             if view.lines.len() > KEPT_LINES {
                 view.lines.pop_front();
@@ -309,10 +282,6 @@ impl TaskHandle {
     pub fn tell(&self, event: Event) {
         self.owner.tell(event);
     }
-}
-
-async fn stopped(cancel: &CancellationToken, deadline: Duration) {
-    let _ = tokio::time::timeout(deadline, cancel.cancelled()).await;
 }
 
 #[cfg(test)]
@@ -384,6 +353,16 @@ mod tests {
         background.drain(Duration::from_mins(1)).await;
         let failed = TaskStatus::Failed { reason: "broken".into() };
         assert_eq!(statuses(&background), [TaskStatus::Killed, TaskStatus::Killed, failed]);
+    }
+
+    #[tokio::test]
+    async fn s6_a_task_that_breaks_off_has_failed_and_the_next_may_start() {
+        let background = background();
+        background.start("dream", QuerySource::Dream, LONG, |_| async { panic!("a bug") });
+        background.drain(LONG).await;
+        let failed = TaskStatus::Failed { reason: "it broke off".into() };
+        assert_eq!(statuses(&background), [failed]);
+        assert!(!background.is_running(&QuerySource::Dream));
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@
 //! any of them. What is called is judged by its own name: rules, hooks and
 //! people see `mcp__<server>__<tool>`.
 
+use crate::fork::{Start, Thread};
 use crate::hooking::respondent;
 use crate::session::{Error, Session};
 use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
@@ -48,9 +49,17 @@ pub fn full_name(server: &str, tool: &str) -> String {
 }
 
 impl Session {
+    /// The servers of whose tools this thread is told: who has a prefix of its
+    /// own, and the tool to call them.
+    fn told_servers(&self) -> Option<Arc<dyn Servers>> {
+        let starts_fresh = matches!(self.thread, Thread::Agent { start: Start::Fresh, .. });
+        let told = (self.is_main() || starts_fresh) && self.toolbox.get(CALL).is_some();
+        self.world.servers.clone().filter(|_| told)
+    }
+
     /// Waits a moment for servers that come up, the first time.
     pub(crate) async fn meet_servers(&mut self) {
-        let Some(servers) = self.world.servers.clone().filter(|_| self.is_main()) else { return };
+        let Some(servers) = self.told_servers() else { return };
         if self.said.insert("servers") {
             servers.connect();
             let most = Duration::from_millis(self.config.limits.mcp.first_wait_ms);
@@ -61,9 +70,7 @@ impl Session {
     /// Tells the model of tools that it has not heard of, and of those that
     /// are gone. Names that it sees are known from the log.
     pub(crate) async fn attach_servers(&mut self) -> Result<(), Error> {
-        let Some(servers) = self.world.servers.clone().filter(|_| self.is_main()) else {
-            return Ok(());
-        };
+        let Some(servers) = self.told_servers() else { return Ok(()) };
         let views = servers.list();
         self.tell_servers_down(&views);
         self.attach_server_words(&views).await?;

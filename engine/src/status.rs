@@ -3,7 +3,6 @@
 //! changed from there: the permission mode.
 
 use crate::session::Session;
-use mnemon_kernel::models::Usd;
 use mnemon_kernel::settings::PermissionMode;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{ModelId, QuerySource, Tokens, Window};
@@ -22,10 +21,6 @@ pub struct Status {
     pub used: Tokens,
     /// The window and its thresholds.
     pub window: Window,
-    /// What it cost so far.
-    pub cost: Usd,
-    /// How much of that was for work in the background.
-    pub background_cost: Usd,
     /// The share of the last prompt that came from the cache.
     pub hit_rate: Option<f64>,
 }
@@ -81,13 +76,6 @@ impl Session {
 
     /// Brings the snapshot up to date.
     pub(crate) fn show_status(&self) {
-        let (mut cost, mut background) = (0.0, 0.0);
-        for (source, _, line) in self.ledger().lines() {
-            cost += line.cost.0;
-            if source.parse::<QuerySource>().is_ok_and(|source| source.is_background()) {
-                background += line.cost.0;
-            }
-        }
         let effort = match self.fold.prelude() {
             Some(prelude) => prelude.params.effort.clone(),
             None => self.config.effort.clone(),
@@ -99,8 +87,6 @@ impl Session {
             mode: self.permit.mode(),
             used: self.fold.count(),
             window: self.window(),
-            cost: Usd(cost),
-            background_cost: Usd(background),
             hit_rate: state.hit_rate,
         };
         state.status = Some(status);

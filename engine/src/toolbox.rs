@@ -34,6 +34,13 @@ impl Toolbox {
         Self::new(tools)
     }
 
+    /// The same with more, where there are none of their names.
+    #[must_use]
+    pub fn and(&self, more: Vec<Arc<dyn Tool>>) -> Self {
+        let fresh = more.into_iter().filter(|tool| self.get(&tool.spec().name).is_none());
+        Self { tools: self.tools.iter().cloned().chain(fresh).collect() }
+    }
+
     /// Those of these tools whose names a test passes, in their order.
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {

@@ -2,7 +2,7 @@
 
 use mnemon_kernel::ports::{
     Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Respondent, Search,
-    Servers, Shell, Spending, Transcripts, Web, Worktrees,
+    ServerMaker, Servers, Shell, Spending, Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub struct World {
     pub respondent: Option<Arc<dyn Respondent>>,
     /// Servers that bring tools; none where there are none.
     pub servers: Option<Arc<dyn Servers>>,
+    /// What makes the servers that agents define for themselves.
+    pub server_maker: Option<Arc<dyn ServerMaker>>,
     /// Who runs the handlers of hooks; none where there are none.
     pub hooks: Option<Arc<dyn Hooks>>,
     /// What was said in earlier conversations; none where it is not searched (R10).

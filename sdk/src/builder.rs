@@ -345,6 +345,7 @@ impl Builder {
             approver: Arc::clone(&self.approver),
             respondent: self.respondent.clone(),
             servers: None,
+            server_maker: None,
             hooks: self.hook_runner(resolved),
             past: Some(Arc::new(past)),
             memories: None,

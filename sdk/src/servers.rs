@@ -3,12 +3,14 @@
 
 use crate::shell;
 use mnemon_kernel::limits::McpLimits;
+use mnemon_kernel::ports::{ServerMaker, Servers};
 use mnemon_mcp::{Broken, Entry, McpServers, entries};
 use mnemon_settings::Resolved;
 use mnemon_settings::trust::{Kind, Trust};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The file in which a repository names servers.
 const REPOSITORY_FILE: &str = ".mcp.json";
@@ -70,21 +72,55 @@ impl NamedServers {
     }
 }
 
-/// The servers, not connected yet; none where none are named.
-pub(crate) fn make(
-    named: &NamedServers,
-    roots: &[PathBuf],
-    resolved: &Resolved,
-    limits: &McpLimits,
-) -> Option<McpServers> {
-    if named.entries.is_empty() {
-        return None;
+/// What servers are made with, at the start and for agents later.
+pub(crate) struct Maker {
+    roots: Vec<PathBuf>,
+    scrub: Vec<String>,
+    env: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
+    limits: McpLimits,
+    /// Whether they hear that somebody answers them.
+    answers: bool,
+}
+
+impl Maker {
+    /// Servers for work in these directories; `variables` are what
+    /// definitions may name.
+    pub(crate) fn new(
+        roots: &[PathBuf],
+        resolved: &Resolved,
+        variables: &BTreeMap<String, String>,
+        limits: &McpLimits,
+    ) -> Self {
+        let shell = shell::config(resolved);
+        let mut env = shell.env;
+        if let Some(root) = roots.first() {
+            let name = mnemon_kernel::env::HOOK_PROJECT_DIR.to_owned();
+            env.insert(name, root.display().to_string());
+        }
+        let (roots, variables, limits) = (roots.to_vec(), variables.clone(), limits.clone());
+        Self { roots, scrub: shell.scrub, env, variables, limits, answers: false }
     }
-    let shell = shell::config(resolved);
-    let mut env = shell.env;
-    if let Some(root) = roots.first() {
-        let name = mnemon_kernel::env::HOOK_PROJECT_DIR.to_owned();
-        env.insert(name, root.display().to_string());
+
+    /// The same, telling servers that somebody answers what they want to know.
+    pub(crate) fn answering(self) -> Self {
+        Self { answers: true, ..self }
     }
-    Some(McpServers::new(named.entries.clone(), roots, shell.scrub, env, limits.clone()))
+
+    /// These servers, not connected yet.
+    pub(crate) fn servers(&self, entries: Vec<Entry>) -> Arc<dyn Servers> {
+        let (scrub, env) = (self.scrub.clone(), self.env.clone());
+        let made = McpServers::new(entries, &self.roots, scrub, env, self.limits.clone());
+        Arc::new(if self.answers { made.answering() } else { made })
+    }
+}
+
+impl ServerMaker for Maker {
+    fn make(&self, servers: &Map<String, Value>, origin: &str) -> Arc<dyn Servers> {
+        let (good, broken) = entries(servers, origin, &self.variables);
+        for Broken { name, origin, reason } in broken {
+            tracing::warn!(name, origin, reason, "a server cannot be used");
+        }
+        self.servers(good)
+    }
 }

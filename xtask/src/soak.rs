@@ -33,6 +33,11 @@ const FIGURES: &[Figure] = &[
         test: "l7_5_no_letter_is_lost_soak",
     },
     Figure {
+        about: "background tasks, who stops and who watches them: 200,000 interleavings",
+        package: "mnemon-engine",
+        test: "l6_6_q2_tasks_end_once_soak",
+    },
+    Figure {
         about: "mailboxes under kill -9 of either side: 200 rounds",
         package: "mnemon-mailbox",
         test: "l7_5_kill_9_soak",
@@ -102,7 +107,7 @@ fn run(root: &Path, figure: &Figure, profile: Profile) -> Result<Outcome> {
     let cargo = |more: &[&str]| {
         let mut command = Command::new("cargo");
         command.current_dir(root).args(["test", "--locked", "--quiet", "--package"]);
-        command.arg(figure.package).args(["--test", "it"]);
+        command.arg(figure.package).args(["--lib", "--test", "it"]);
         if let Profile::Release = profile {
             command.arg("--release");
         }

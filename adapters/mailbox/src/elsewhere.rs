@@ -1,8 +1,11 @@
 //! Platforms without sockets between processes (C7).
 
+use crate::mailbox::Mailbox;
 use mnemon_kernel::SessionId;
+use mnemon_kernel::limits::AgentLimits;
 use mnemon_kernel::ports::{Letter, PostError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Sockets that say that there are none.
 pub(crate) struct Sockets {
@@ -10,7 +13,7 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    pub(crate) fn new(dir: PathBuf, _most: u64) -> Self {
+    pub(crate) fn new(dir: PathBuf, _limits: &AgentLimits) -> Self {
         Self { dir }
     }
 
@@ -19,7 +22,7 @@ impl Sockets {
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "the shape of the other platforms")]
-    pub(crate) fn listen(&self, _session: &SessionId) -> Result<(), PostError> {
+    pub(crate) fn listen(&self, _session: &SessionId, _inbox: &Path) -> Result<(), PostError> {
         Ok(())
     }
 
@@ -32,12 +35,8 @@ impl Sockets {
         Err(PostError::Unsupported)
     }
 
-    pub(crate) fn take(&self) -> Vec<Letter> {
-        Vec::new()
-    }
-
-    pub(crate) fn has_mail(&self) -> bool {
-        false
+    pub(crate) fn inbox(&self) -> Option<Arc<Mailbox>> {
+        None
     }
 
     pub(crate) async fn arrival(&self) {

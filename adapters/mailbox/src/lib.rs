@@ -1,18 +1,19 @@
 //! Letters between processes (L7.5): the port `Post` on a real system.
 //!
 //! A member of a team gets letters in its mailbox, a directory that outlives
-//! both sender and receiver ([`mailbox`]); its form is docs/formats/mailbox.md.
-//! A session that is in no team can be reached by its socket while it runs.
-//! Neither knows what letters say.
+//! both sender and receiver; its form is docs/formats/mailbox.md. A session can
+//! be reached by its socket while it runs, and keeps what comes in a mailbox of
+//! its own. None of them knows what letters say.
 
-pub mod mailbox;
+mod mailbox;
 #[cfg(not(unix))]
 #[path = "elsewhere.rs"]
 mod socket;
 #[cfg(unix)]
 mod socket;
+mod team;
 
-use mailbox::Team;
+use mailbox::Mailbox;
 use mnemon_kernel::limits::AgentLimits;
 use mnemon_kernel::ports::{Address, AgentName, BoxFuture, Clock, Draft, Letter, Post, PostError};
 use mnemon_kernel::{LetterId, SessionId};
@@ -20,6 +21,10 @@ use socket::Sockets;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use team::Team;
+
+/// The mailbox of a session, in its directory.
+const INBOX: &str = "mail";
 
 /// The post of one process.
 pub struct DiskPost {
@@ -33,7 +38,7 @@ impl DiskPost {
     /// The post under a home, outside of any team.
     #[must_use]
     pub fn new(home: &Path, clock: Arc<dyn Clock>, limits: AgentLimits) -> Self {
-        let sockets = Sockets::new(home.join("run"), limits.message_bytes);
+        let sockets = Sockets::new(home.join("run"), &limits);
         Self { clock, limits, team: None, sockets }
     }
 
@@ -71,8 +76,17 @@ impl DiskPost {
     ) -> Result<T, PostError> {
         let team = Arc::clone(self.team.as_ref().ok_or(PostError::NoTeam)?);
         let path = team.dir().to_path_buf();
-        let done = tokio::task::spawn_blocking(move || work(&team)).await;
-        done.unwrap_or_else(|failed| Err(PostError::Io { path, message: failed.to_string() }))
+        apart(path, move || work(&team)).await
+    }
+
+    /// The mailboxes that letters for us come to.
+    fn own(&self) -> impl Iterator<Item = Arc<Mailbox>> {
+        let team = self.team.as_deref().map(|team| Arc::new(team.own()));
+        self.sockets.inbox().into_iter().chain(team)
+    }
+
+    fn has_mail(&self) -> bool {
+        self.own().any(|mailbox| mailbox.has_mail())
     }
 }
 
@@ -81,13 +95,17 @@ impl Post for DiskPost {
         self.team.as_deref().map(Team::name)
     }
 
-    fn open<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), PostError>> {
+    fn open<'a>(
+        &'a self,
+        session: &'a SessionId,
+        dir: &'a Path,
+    ) -> BoxFuture<'a, Result<(), PostError>> {
         Box::pin(async move {
             if self.team.is_some() {
                 let (session, now) = (session.clone(), self.clock.now());
                 self.with_team(move |team| team.enter(&session, now)).await?;
             }
-            self.sockets.listen(session)
+            self.sockets.listen(session, &dir.join(INBOX))
         })
     }
 
@@ -115,10 +133,10 @@ impl Post for DiskPost {
 
     fn collect<'a>(&'a self, log: &'a Path) -> BoxFuture<'a, Result<Vec<Letter>, PostError>> {
         Box::pin(async move {
-            let mut letters = self.sockets.take();
-            if self.team.as_ref().is_some_and(|team| team.has_mail()) {
-                let log: PathBuf = log.to_path_buf();
-                letters.extend(self.with_team(move |team| team.take(&log)).await?);
+            let mut letters = Vec::new();
+            for mailbox in self.own().filter(|mailbox| mailbox.has_mail()) {
+                let to: PathBuf = log.to_path_buf();
+                letters.extend(apart(to.clone(), move || mailbox.take(&to)).await?);
             }
             Ok(letters)
         })
@@ -126,21 +144,18 @@ impl Post for DiskPost {
 
     fn settle<'a>(&'a self, letters: &'a [LetterId]) -> BoxFuture<'a, Result<(), PostError>> {
         Box::pin(async move {
-            if self.team.is_none() {
-                return Ok(());
+            for mailbox in self.own() {
+                let letters = letters.to_vec();
+                apart(PathBuf::new(), move || mailbox.settle(&letters)).await?;
             }
-            let letters = letters.to_vec();
-            self.with_team(move |team| team.settle(&letters)).await
+            Ok(())
         })
     }
 
     fn arrival(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             let poll = Duration::from_millis(self.limits.mail_poll_ms.max(1));
-            loop {
-                if self.sockets.has_mail() || self.team.as_ref().is_some_and(|t| t.has_mail()) {
-                    return;
-                }
+            while !self.has_mail() {
                 match &self.team {
                     None => self.sockets.arrival().await,
                     Some(_) => {
@@ -160,6 +175,15 @@ impl Post for DiskPost {
             }
         })
     }
+}
+
+/// Does what blocks on a thread of its own; the path is what it is about.
+async fn apart<T: Send + 'static>(
+    path: PathBuf,
+    work: impl FnOnce() -> Result<T, PostError> + Send + 'static,
+) -> Result<T, PostError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|failed| Err(PostError::Io { path, message: failed.to_string() }))
 }
 
 /// A letter as it is written.

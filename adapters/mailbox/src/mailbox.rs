@@ -1,4 +1,4 @@
-//! The mailboxes of a team: directories that outlive sender and receiver.
+//! A mailbox: a directory that outlives sender and receiver.
 //!
 //! A letter is a file. It is `new` until its receiver takes it, `taken` until
 //! it is in the receiver's log, and gone then; each step is one rename or one
@@ -9,13 +9,12 @@
 
 use mnemon_disk::atomic::{self, Audience};
 use mnemon_disk::{Error, Lock, jsonl};
-use mnemon_kernel::ports::{AgentName, Letter, PostError};
-use mnemon_kernel::{LetterId, SessionId, Timestamp};
+use mnemon_kernel::LetterId;
+use mnemon_kernel::ports::{Letter, PostError};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often a mailbox that is in use is tried again.
@@ -23,91 +22,25 @@ const RETRY: Duration = Duration::from_millis(3);
 /// Longest line of a log that is looked through.
 const MOST_LINE_BYTES: u64 = 256 << 20;
 
-/// The team as one member sees it.
+/// The mailbox of one receiver.
 #[derive(Debug)]
-pub struct Team {
+pub(crate) struct Mailbox {
     dir: PathBuf,
-    name: AgentName,
     wait: Duration,
-    /// Held as long as we run: nobody else has our name.
-    held: Mutex<Option<Lock>>,
 }
 
-impl Team {
-    /// Joins a team.
-    ///
-    /// # Errors
-    /// If the name is taken, or the directory cannot be used.
-    pub fn join(
-        home: &Path,
-        team: &AgentName,
-        name: &AgentName,
-        wait: Duration,
-    ) -> Result<Self, PostError> {
-        let dir = home.join("teams").join(team.as_str());
-        let lock = dir.join("members").join(format!("{name}.lock"));
-        let held = Lock::try_acquire(&lock).map_err(told)?;
-        if held.is_none() {
-            let (name, team) = (name.to_string(), team.to_string());
-            return Err(PostError::NameTaken { name, team });
-        }
-        Ok(Self { dir, name: name.clone(), wait, held: Mutex::new(held) })
+impl Mailbox {
+    /// The mailbox in a directory, which is made when the first letter comes.
+    /// `wait` is how long it may be in use by another process.
+    pub(crate) fn new(dir: PathBuf, wait: Duration) -> Self {
+        Self { dir, wait }
     }
 
-    /// Our name.
-    #[must_use]
-    pub fn name(&self) -> &AgentName {
-        &self.name
-    }
-
-    /// The team's directory.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
-    }
-
-    /// Makes us known to the others.
-    ///
-    /// # Errors
-    /// If the disk refuses.
-    pub fn enter(&self, session: &SessionId, now: Timestamp) -> Result<(), PostError> {
-        let about = json!({
-            "name": self.name, "session": session, "pid": std::process::id(), "started": now,
-        });
-        let path = self.dir.join("members").join(format!("{}.json", self.name));
-        atomic::write(&path, about.to_string().as_bytes(), Audience::Private).map_err(told)
-    }
-
-    /// Lets go of the name. The mailbox stays, and what comes waits in it.
-    pub fn leave(&self) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
-    }
-
-    /// Everybody who was ever in the team, us aside.
-    ///
-    /// # Errors
-    /// If the directory cannot be read.
-    pub fn members(&self) -> Result<Vec<AgentName>, PostError> {
-        let names = listed(&self.dir.join("members"))?;
-        let names = names.iter().filter_map(|file| file.strip_suffix(".json"));
-        let known = names.filter_map(|name| AgentName::parse(name).ok());
-        Ok(known.filter(|name| *name != self.name).collect())
-    }
-
-    /// Puts a letter into a member's mailbox. It is there whole and for good,
-    /// or not at all.
-    ///
-    /// # Errors
-    /// If there is no such member, or the disk refuses.
-    pub fn put(&self, to: &AgentName, letter: Letter) -> Result<(), PostError> {
-        let members = self.members()?;
-        if !members.contains(to) {
-            let known = members.iter().map(ToString::to_string).collect();
-            return Err(PostError::Unknown { name: to.to_string(), known });
-        }
-        let mailbox = self.mailbox(to);
-        let _lock = self.lock(&mailbox)?;
-        let counter = mailbox.join("next").join(self.name.as_str());
+    /// Puts a letter in, with the sender's next number. It is there whole and
+    /// for good, or not at all.
+    pub(crate) fn put(&self, sender: &str, letter: Letter) -> Result<(), PostError> {
+        let _lock = self.lock()?;
+        let counter = self.dir.join("next").join(sender);
         let seq = fs::read_to_string(&counter)
             .ok()
             .and_then(|text| text.trim().parse().ok())
@@ -116,55 +49,27 @@ impl Team {
         // between one is missing, which is better than one that comes twice.
         atomic::write(&counter, (seq + 1).to_string().as_bytes(), Audience::Private)
             .map_err(told)?;
-        let file = mailbox.join("new").join(format!("{seq:020}.{}.json", self.name));
+        let file = self.dir.join("new").join(format!("{seq:020}.{sender}.json"));
         atomic::write(&file, &crate::written(&Letter { seq, ..letter }), Audience::Private)
             .map_err(told)
     }
 
-    /// Puts a letter into the mailbox of everybody who runs, and says who.
-    ///
-    /// # Errors
-    /// If nobody could be given it.
-    pub fn put_all(&self, letter: &Letter) -> Result<Vec<String>, PostError> {
-        let (mut reached, mut failed) = (Vec::new(), None);
-        for name in self.members()? {
-            if self.runs(&name) {
-                match self.put(&name, letter.clone()) {
-                    Ok(()) => reached.push(name.to_string()),
-                    Err(error) => failed = Some(error),
-                }
-            }
-        }
-        match failed {
-            Some(error) if reached.is_empty() => Err(error),
-            _ => Ok(reached),
-        }
+    /// How many letters were not taken yet.
+    pub(crate) fn waiting(&self) -> usize {
+        count(&self.dir.join("new"))
     }
 
-    fn runs(&self, name: &AgentName) -> bool {
-        let lock = self.dir.join("members").join(format!("{name}.lock"));
-        matches!(Lock::try_acquire(&lock), Ok(None))
+    /// Whether something may wait. Cheap: nothing is locked.
+    pub(crate) fn has_mail(&self) -> bool {
+        ["new", "taken"].iter().any(|part| count(&self.dir.join(part)) > 0)
     }
 
-    /// Whether something may wait for us. Cheap: nothing is locked.
-    #[must_use]
-    pub fn has_mail(&self) -> bool {
-        let mailbox = self.mailbox(&self.name);
-        ["new", "taken"].iter().any(|part| {
-            listed(&mailbox.join(part)).is_ok_and(|names| names.iter().any(|name| is_letter(name)))
-        })
-    }
-
-    /// Takes what waits for us, for the log at a path. What was taken before
-    /// and is in the log that it was taken for is done and does not come again.
-    ///
-    /// # Errors
-    /// If the mailbox cannot be used.
-    pub fn take(&self, log: &Path) -> Result<Vec<Letter>, PostError> {
-        let mailbox = self.mailbox(&self.name);
-        let _lock = self.lock(&mailbox)?;
+    /// Takes what waits, for the log at a path. What was taken before and is
+    /// in the log that it was taken for is done and does not come again.
+    pub(crate) fn take(&self, log: &Path) -> Result<Vec<Letter>, PostError> {
+        let _lock = self.lock()?;
         let (new, taken, pointer) =
-            (mailbox.join("new"), mailbox.join("taken"), mailbox.join("log"));
+            (self.dir.join("new"), self.dir.join("taken"), self.dir.join("log"));
         self.drop_arrived(&taken, &pointer)?;
         atomic::write(&pointer, log.as_os_str().as_encoded_bytes(), Audience::Private)
             .map_err(told)?;
@@ -177,13 +82,12 @@ impl Team {
     }
 
     /// Removes letters that are in the log.
-    ///
-    /// # Errors
-    /// If the mailbox cannot be used.
-    pub fn settle(&self, done: &[LetterId]) -> Result<(), PostError> {
-        let mailbox = self.mailbox(&self.name);
-        let _lock = self.lock(&mailbox)?;
-        let taken = mailbox.join("taken");
+    pub(crate) fn settle(&self, done: &[LetterId]) -> Result<(), PostError> {
+        let taken = self.dir.join("taken");
+        if count(&taken) == 0 {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
         for (name, letter) in read_all(&taken)? {
             if letter.is_some_and(|letter| done.contains(&letter.id)) {
                 remove(&taken.join(name))?;
@@ -210,7 +114,7 @@ impl Team {
                 Some(letter) if !arrived.contains(&letter.id) => {}
                 Some(_) => remove(&taken.join(name))?,
                 None => {
-                    tracing::warn!(member = %self.name, file = name, "a letter that cannot be read was put aside");
+                    tracing::warn!(mailbox = %self.dir.display(), file = name, "a letter that cannot be read was put aside");
                     let bad = taken.with_file_name("bad");
                     make(&bad)?;
                     fs::rename(taken.join(&name), bad.join(&name))
@@ -221,23 +125,24 @@ impl Team {
         Ok(())
     }
 
-    fn mailbox(&self, of: &AgentName) -> PathBuf {
-        self.dir.join("mail").join(of.as_str())
-    }
-
-    fn lock(&self, mailbox: &Path) -> Result<Lock, PostError> {
-        let path = mailbox.join("lock");
+    fn lock(&self) -> Result<Lock, PostError> {
+        let path = self.dir.join("lock");
         let until = Instant::now() + self.wait;
         loop {
             match Lock::try_acquire(&path).map_err(told)? {
                 Some(lock) => return Ok(lock),
                 None if Instant::now() >= until => {
-                    return Err(PostError::Busy { path: mailbox.to_path_buf() });
+                    return Err(PostError::Busy { path: self.dir.clone() });
                 }
                 None => std::thread::sleep(RETRY),
             }
         }
     }
+}
+
+/// How many letters are in a directory.
+fn count(dir: &Path) -> usize {
+    listed(dir).map_or(0, |names| names.iter().filter(|name| is_letter(name)).count())
 }
 
 /// Which of these letters a log has.
@@ -282,7 +187,7 @@ fn read_all(dir: &Path) -> Result<Vec<(String, Option<Letter>)>, PostError> {
 }
 
 /// The names in a directory; none where it is not there.
-fn listed(dir: &Path) -> Result<Vec<String>, PostError> {
+pub(crate) fn listed(dir: &Path) -> Result<Vec<String>, PostError> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -307,7 +212,7 @@ fn remove(path: &Path) -> Result<(), PostError> {
     }
 }
 
-fn io(path: &Path, error: &std::io::Error) -> PostError {
+pub(crate) fn io(path: &Path, error: &std::io::Error) -> PostError {
     let path = path.to_path_buf();
     match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
@@ -317,7 +222,7 @@ fn io(path: &Path, error: &std::io::Error) -> PostError {
     }
 }
 
-fn told(error: Error) -> PostError {
+pub(crate) fn told(error: Error) -> PostError {
     match error {
         Error::NoSpace { path } => PostError::NoSpace { path },
         Error::Io { path, source } => io(&path, &source),

@@ -1,18 +1,21 @@
 //! Sockets by which running sessions reach each other.
 //!
 //! One connection carries one letter, a line of JSON; the answer is `ok` once
-//! it waits for the receiver. Only the same user can connect: the directory is
+//! it is in the mailbox of the receiver, where it survives the end of either
+//! side, else `no` and why. Only the same user can connect: the directory is
 //! 0700. What a letter says of its sender is taken as said; it has no authority
 //! anyway (L7.9).
 
+use crate::mailbox::{Mailbox, io};
 use mnemon_kernel::SessionId;
+use mnemon_kernel::limits::AgentLimits;
 use mnemon_kernel::ports::{Letter, PostError};
-use std::collections::VecDeque;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -22,40 +25,39 @@ use tokio_util::task::TaskTracker;
 const WAIT: Duration = Duration::from_secs(5);
 /// Most letters that wait; a sender is told to come again.
 const MOST_WAITING: usize = 1_000;
+/// Longest answer that is read.
+const MOST_ANSWER_BYTES: u64 = 4 << 10;
 const TAKEN: &[u8] = b"ok\n";
-const FULL: &[u8] = b"full\n";
+/// Whose number the letters of a session's mailbox have: they are numbered as
+/// they come, whoever sent them.
+const NUMBERED_BY: &str = "socket";
 
 /// The sockets of one process.
 pub(crate) struct Sockets {
     dir: PathBuf,
     most: u64,
-    waiting: Arc<Waiting>,
+    wait: Duration,
+    arrived: Arc<Notify>,
     listening: Mutex<Option<Listening>>,
     tasks: TaskTracker,
 }
 
-#[derive(Default)]
-struct Waiting {
-    letters: Mutex<Queue>,
-    arrived: Notify,
-}
-
-#[derive(Default)]
-struct Queue {
-    letters: VecDeque<Letter>,
-    /// Numbers are given as letters come: that is their order.
-    last: u64,
-}
-
 struct Listening {
     path: PathBuf,
+    inbox: Arc<Mailbox>,
     stop: CancellationToken,
 }
 
 impl Sockets {
-    pub(crate) fn new(dir: PathBuf, most: u64) -> Self {
-        let (waiting, listening) = (Arc::default(), Mutex::new(None));
-        Self { dir, most, waiting, listening, tasks: TaskTracker::new() }
+    pub(crate) fn new(dir: PathBuf, limits: &AgentLimits) -> Self {
+        Self {
+            dir,
+            most: limits.message_bytes,
+            wait: Duration::from_millis(limits.mail_wait_ms),
+            arrived: Arc::default(),
+            listening: Mutex::new(None),
+            tasks: TaskTracker::new(),
+        }
     }
 
     /// Where a session listens.
@@ -63,10 +65,11 @@ impl Sockets {
         self.dir.join(format!("{session}.sock"))
     }
 
-    /// Listens for a session, in place of the one before.
-    pub(crate) fn listen(&self, session: &SessionId) -> Result<(), PostError> {
+    /// Listens for a session, in place of the one before, and keeps what comes
+    /// in the mailbox in a directory.
+    pub(crate) fn listen(&self, session: &SessionId, inbox: &Path) -> Result<(), PostError> {
         let path = self.path(session);
-        let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listening = self.listening();
         if listening.as_ref().is_some_and(|old| old.path == path) {
             return Ok(());
         }
@@ -80,82 +83,65 @@ impl Sockets {
         let _ = std::fs::remove_file(&path);
         let listener = UnixListener::bind(&path).map_err(|error| failed(&error))?;
         let stop = CancellationToken::new();
-        self.tasks.spawn(accept(listener, Arc::clone(&self.waiting), self.most, stop.clone()));
-        *listening = Some(Listening { path, stop });
+        let inbox = Arc::new(Mailbox::new(inbox.to_path_buf(), self.wait));
+        let into = Into { inbox: Arc::clone(&inbox), arrived: Arc::clone(&self.arrived) };
+        self.tasks.spawn(accept(listener, into, self.most, stop.clone()));
+        *listening = Some(Listening { path, inbox, stop });
         Ok(())
+    }
+
+    /// Where what comes is kept, while somebody listens.
+    pub(crate) fn inbox(&self) -> Option<Arc<Mailbox>> {
+        self.listening().as_ref().map(|listening| Arc::clone(&listening.inbox))
+    }
+
+    fn listening(&self) -> MutexGuard<'_, Option<Listening>> {
+        self.listening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a letter, and waits until it is taken.
     pub(crate) async fn send(&self, to: &Path, letter: &Letter) -> Result<Vec<String>, PostError> {
-        let sending = async {
-            let mut stream = UnixStream::connect(to).await?;
-            let mut line = crate::written(letter);
-            line.push(b'\n');
-            stream.write_all(&line).await?;
-            let mut answer = Vec::new();
-            BufReader::new(stream)
-                .take(TAKEN.len() as u64 + 8)
-                .read_until(b'\n', &mut answer)
-                .await?;
-            Ok::<_, std::io::Error>(answer)
-        };
         let path = to.to_path_buf();
-        match tokio::time::timeout(WAIT, sending).await {
-            Ok(Err(error)) => Err(match error.kind() {
+        let sending = async {
+            let stream = UnixStream::connect(to).await.map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused => {
-                    PostError::NotRunning { path }
+                    PostError::NotRunning { path: path.clone() }
                 }
                 _ => io(to, &error),
-            }),
-            Ok(Ok(answer)) if answer == TAKEN => Ok(vec![format!("uds:{}", to.display())]),
-            Ok(Ok(_)) | Err(_) => Err(PostError::Busy { path }),
+            })?;
+            // Whatever goes wrong from here on, it may have been read.
+            let unanswered = |_| PostError::Unanswered { path: path.clone() };
+            exchange(stream, letter).await.map_err(unanswered)
+        };
+        let answer = tokio::time::timeout(WAIT, sending).await;
+        let answer =
+            answer.unwrap_or_else(|_| Err(PostError::Unanswered { path: path.clone() }))?;
+        if answer == TAKEN {
+            return Ok(vec![format!("uds:{}", to.display())]);
         }
-    }
-
-    /// What waits, oldest first.
-    pub(crate) fn take(&self) -> Vec<Letter> {
-        self.waiting.queue().letters.drain(..).collect()
-    }
-
-    /// Whether something waits.
-    pub(crate) fn has_mail(&self) -> bool {
-        !self.waiting.queue().letters.is_empty()
+        match String::from_utf8_lossy(&answer).trim() {
+            "" => Err(PostError::Unanswered { path }),
+            said => {
+                let reason = said.strip_prefix("no ").unwrap_or(said).to_owned();
+                Err(PostError::Refused { path, reason })
+            }
+        }
     }
 
     /// Done when a letter has come.
     pub(crate) async fn arrival(&self) {
-        self.waiting.arrived.notified().await;
+        self.arrived.notified().await;
     }
 
     /// Stops listening, and leaves nothing behind.
     pub(crate) async fn close(&self) {
-        let old = self.listening.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let old = self.listening().take();
         if let Some(old) = old {
             old.end();
         }
         self.tasks.close();
         self.tasks.wait().await;
         self.tasks.reopen();
-    }
-}
-
-impl Waiting {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts a letter with those that wait, and gives the answer for its sender.
-    fn put(&self, mut letter: Letter) -> &'static [u8] {
-        let mut queue = self.queue();
-        if queue.letters.len() >= MOST_WAITING {
-            return FULL;
-        }
-        queue.last += 1;
-        letter.seq = queue.last;
-        queue.letters.push_back(letter);
-        drop(queue);
-        self.arrived.notify_one();
-        TAKEN
     }
 }
 
@@ -173,7 +159,23 @@ impl Drop for Listening {
     }
 }
 
-async fn accept(listener: UnixListener, waiting: Arc<Waiting>, most: u64, stop: CancellationToken) {
+/// Sends a letter, and reads the answer.
+async fn exchange(mut stream: UnixStream, letter: &Letter) -> std::io::Result<Vec<u8>> {
+    let mut line = crate::written(letter);
+    line.push(b'\n');
+    stream.write_all(&line).await?;
+    let mut answer = Vec::new();
+    BufReader::new(stream).take(MOST_ANSWER_BYTES).read_until(b'\n', &mut answer).await?;
+    Ok(answer)
+}
+
+/// Where letters go.
+struct Into {
+    inbox: Arc<Mailbox>,
+    arrived: Arc<Notify>,
+}
+
+async fn accept(listener: UnixListener, into: Into, most: u64, stop: CancellationToken) {
     loop {
         let stream = tokio::select! {
             () = stop.cancelled() => return,
@@ -187,24 +189,40 @@ async fn accept(listener: UnixListener, waiting: Arc<Waiting>, most: u64, stop: 
         };
         // One after another: letters keep their order, and one that hangs is
         // cut after a while.
-        let _ = tokio::time::timeout(WAIT, receive(stream, &waiting, most)).await;
+        let (reader, mut writer) = stream.into_split();
+        let Ok(Ok(line)) = tokio::time::timeout(WAIT, read(reader, most)).await else { continue };
+        let answer = into.put(line).await;
+        let _ = tokio::time::timeout(WAIT, writer.write_all(&answer)).await;
     }
 }
 
-async fn receive(stream: UnixStream, waiting: &Waiting, most: u64) -> std::io::Result<()> {
-    let (reader, mut writer) = stream.into_split();
+async fn read(reader: OwnedReadHalf, most: u64) -> std::io::Result<Vec<u8>> {
     let mut line = Vec::new();
     BufReader::new(reader.take(most.saturating_add(1))).read_until(b'\n', &mut line).await?;
-    let answer: &[u8] = match serde_json::from_slice::<Letter>(&line) {
-        Ok(letter) => waiting.put(letter),
-        Err(error) => {
-            tracing::warn!(%error, "what came by the socket was no letter");
-            b"bad\n"
-        }
-    };
-    writer.write_all(answer).await
+    Ok(line)
 }
 
-fn io(path: &Path, error: &std::io::Error) -> PostError {
-    PostError::Io { path: path.to_path_buf(), message: error.to_string() }
+impl Into {
+    /// Keeps a letter, and gives the answer for its sender.
+    async fn put(&self, line: Vec<u8>) -> Vec<u8> {
+        let letter = match serde_json::from_slice::<Letter>(&line) {
+            Ok(letter) => letter,
+            Err(error) => {
+                tracing::warn!(%error, "what came by the socket was no letter");
+                return b"no it is no letter\n".to_vec();
+            }
+        };
+        if self.inbox.waiting() >= MOST_WAITING {
+            let why = format!("no {MOST_WAITING} messages wait there already; try again later\n");
+            return why.into_bytes();
+        }
+        let inbox = Arc::clone(&self.inbox);
+        match crate::apart(PathBuf::new(), move || inbox.put(NUMBERED_BY, letter)).await {
+            Ok(()) => {
+                self.arrived.notify_one();
+                TAKEN.to_vec()
+            }
+            Err(why) => format!("no {}\n", why.to_string().replace('\n', " ")).into_bytes(),
+        }
+    }
 }

@@ -9,8 +9,8 @@ use crate::setup::{self, Ground};
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use mnemon::Agent;
+use mnemon::kernel::SessionId;
 use mnemon::kernel::ports::Transcripts;
-use mnemon::kernel::{Ledger, SessionId};
 use serde_json::{Value, json};
 
 mod memories;
@@ -118,17 +118,8 @@ async fn add(
     Ok(())
 }
 
-/// What the background took of a ledger, in dollars, and what all of it cost.
-fn background(ledger: &Ledger) -> (f64, f64) {
-    let lines = ledger.lines().map(|(source, _, line)| (source.parse(), line.cost.0));
-    lines.fold((0.0, 0.0), |(behind, all), (source, cost)| {
-        let Ok(source): Result<mnemon::kernel::QuerySource, _> = source;
-        (behind + if source.is_background() { cost } else { 0.0 }, all + cost)
-    })
-}
-
 fn rows(tally: &Tally, memories: &Memories) -> Vec<Vec<String>> {
-    let (behind, all) = background(&tally.ledger);
+    let (behind, all) = (tally.ledger.background().cost.0, tally.ledger.total().cost.0);
     let ways: Vec<String> =
         tally.summaries.iter().map(|(way, count)| format!("{count} by {way}")).collect();
     let summaries = if ways.is_empty() { "none".to_owned() } else { ways.join(", ") };
@@ -149,7 +140,7 @@ fn rows(tally: &Tally, memories: &Memories) -> Vec<Vec<String>> {
 }
 
 fn to_json(scope: &str, tally: &Tally, memories: &Memories) -> Value {
-    let (behind, all) = background(&tally.ledger);
+    let (behind, all) = (tally.ledger.background().cost.0, tally.ledger.total().cost.0);
     json!({
         "scope": scope,
         "sessions": tally.sessions,

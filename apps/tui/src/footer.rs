@@ -32,9 +32,10 @@ pub(crate) fn line(status: &Status, width: u16, theme: Theme) -> Line<'static> {
 
 /// What stands behind the bar: how much it matters, how it looks, what it says.
 fn said(status: &Status) -> Vec<(u8, Look, String)> {
-    let mut parts = vec![(7, Look::Normal, format!("${:.2}", status.cost))];
-    if status.background_cost > 0.0 {
-        parts.push((3, Look::Dim, format!("background ${:.2}", status.background_cost)));
+    let (cost, background) = (status.ledger.total().cost.0, status.ledger.background().cost.0);
+    let mut parts = vec![(7, Look::Normal, format!("${cost:.2}"))];
+    if background > 0.0 {
+        parts.push((3, Look::Dim, format!("background ${background:.2}")));
     }
     if let Some(rate) = status.hit_rate {
         parts.push((4, Look::Dim, format!("cache {:.0}%", rate * 100.0)));

@@ -24,6 +24,7 @@ pub(crate) mod help;
 pub(crate) mod listing;
 pub(crate) mod rewind;
 pub(crate) mod rows;
+mod scroll;
 mod stack;
 pub(crate) mod tasks;
 pub(crate) mod text;

@@ -24,10 +24,6 @@ pub(crate) struct Status {
     pub(crate) window: Window,
     /// Tokens in the window.
     pub(crate) used: u64,
-    /// Dollars, all in all.
-    pub(crate) cost: f64,
-    /// Dollars for what ran in the background.
-    pub(crate) background_cost: f64,
     /// The share of the last prompt that came from the cache.
     pub(crate) hit_rate: Option<f64>,
     pub(crate) context: ContextView,
@@ -48,7 +44,6 @@ impl Status {
         let session = host.session();
         let context = session.context_view();
         let live = session.live();
-        let now = live.status();
         Self {
             session: session.id().clone(),
             model: host.model_name(),
@@ -58,9 +53,7 @@ impl Status {
             memory: session.memory_switch(),
             window: session.window(),
             used: context.used.0,
-            cost: now.as_ref().map_or(0.0, |now| now.cost.0),
-            background_cost: now.as_ref().map_or(0.0, |now| now.background_cost.0),
-            hit_rate: now.and_then(|now| now.hit_rate),
+            hit_rate: live.status().and_then(|now| now.hit_rate),
             context,
             background: session.background().clone(),
             agents: session.agents().clone(),
@@ -74,11 +67,6 @@ impl Status {
     /// A request was paid for.
     pub(crate) fn booked(&mut self, booking: &Booking) {
         self.ledger.book(booking);
-        let cost = booking.cost.map_or(0.0, |cost| cost.0);
-        self.cost += cost;
-        if booking.source.is_background() {
-            self.background_cost += cost;
-        }
         if booking.source == QuerySource::Main {
             self.used = booking.usage.total().0;
             self.hit_rate = Some(booking.usage.hit_rate());

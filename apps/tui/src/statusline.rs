@@ -57,7 +57,7 @@ fn told(host: &dyn Host, status: &Status) -> Value {
             }),
             "added_dirs": session.config().roots.iter().skip(1).collect::<Vec<_>>(),
         },
-        "cost": {"total_cost_usd": status.cost},
+        "cost": {"total_cost_usd": status.ledger.total().cost.0},
         "context_window": {
             "total_input_tokens": status.used,
             "context_window_size": size,

@@ -44,8 +44,8 @@ pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
 };
 pub use servers::{
-    Asks, Library, Load, Reads, ServerError, ServerPrompt, ServerResource, ServerResult,
-    ServerState, ServerTool, ServerView, Servers,
+    Asks, Library, Load, Reads, ServerError, ServerMaker, ServerPrompt, ServerResource,
+    ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
 pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,

@@ -240,11 +240,24 @@ impl Ledger {
     /// The sum of all lines.
     #[must_use]
     pub fn total(&self) -> LedgerLine {
-        let mut total = LedgerLine::default();
-        for (_, _, line) in self.lines() {
-            total.add(line);
+        self.sum(|_| true)
+    }
+
+    /// The sum of what nobody waited for.
+    #[must_use]
+    pub fn background(&self) -> LedgerLine {
+        self.sum(|source| {
+            let Ok(source) = source.parse::<QuerySource>();
+            source.is_background()
+        })
+    }
+
+    fn sum(&self, counts: impl Fn(&str) -> bool) -> LedgerLine {
+        let mut sum = LedgerLine::default();
+        for (_, _, line) in self.lines().filter(|(source, ..)| counts(source)) {
+            sum.add(line);
         }
-        total
+        sum
     }
 }
 

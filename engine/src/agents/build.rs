@@ -9,9 +9,10 @@ use crate::permit::Permit;
 use crate::queue::Queue;
 use crate::searching::WEB_SEARCH;
 use crate::session::Session;
+use crate::tools::server_tools;
 use crate::world::World;
 use mnemon_hooks::Registry;
-use mnemon_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk};
+use mnemon_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers};
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Block, QuerySource, SessionId, ToolUseId};
 use mnemon_mail::definition::FORK;
@@ -46,6 +47,8 @@ struct Ready {
     /// What its log starts with, where it is a fork.
     prompt: Vec<Block>,
     placeholders: Vec<Block>,
+    /// Servers that end with it.
+    servers: Option<Arc<dyn Servers>>,
 }
 
 /// How an agent is to run.
@@ -161,7 +164,7 @@ impl Agents {
         session.confine(plan.running);
         session.up = Some(seat.books.clone());
         let prompt = vec![Block::text(plan::directive(&plan.order.prompt))];
-        Ok(Ready { session, prompt, placeholders })
+        Ok(Ready { session, prompt, placeholders, servers: None })
     }
 
     /// An agent with a prefix of its own.
@@ -195,17 +198,23 @@ impl Agents {
             let path = seat.world.files.resolve(tree.path()).await;
             config.surroundings.cwd = path.display().to_string();
             config.git_branch = tree.branch().map(str::to_owned);
-            if let Some(branch) = tree.branch() {
-                config.surroundings.git = format!("yes, on branch {branch}");
-            }
+            config.surroundings.git = match tree.branch() {
+                Some(branch) => format!("yes, on branch {branch}"),
+                None => "unknown".to_owned(),
+            };
             config.roots = vec![path];
         }
         let rooms: Vec<PathBuf> = kept.into_iter().map(|(dir, _)| dir).collect();
         let permit =
             tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
         config.writable.extend(rooms);
-        let toolbox = parent.toolbox.filtered(|tool| kind.has_tool(tool));
-        let world = World { servers: servers_of(kind, &seat.world), ..self.world(plan, None) };
+        let (servers, own) = servers_of(kind, &seat.world);
+        let toolbox = match own {
+            Some(_) => parent.toolbox.and(server_tools()),
+            None => parent.toolbox.clone(),
+        };
+        let toolbox = toolbox.filtered(|tool| kind.has_tool(tool));
+        let world = World { servers, ..self.world(plan, None) };
         let skills = Arc::clone(&config.skills);
         let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
         session.become_agent(&seat.session, plan, crew, Start::Fresh);
@@ -220,7 +229,7 @@ impl Agents {
         let task = plan.order.prompt.trim().to_owned();
         let text: Vec<String> = known.chain(first).chain([task]).collect();
         let prompt = vec![Block::text(text.join("\n\n"))];
-        Ready { session, prompt, placeholders: Vec::new() }
+        Ready { session, prompt, placeholders: Vec::new(), servers: own }
     }
 
     /// The directory of a kind's memory, and what its prompt says of it (L5.20).
@@ -286,7 +295,8 @@ impl Agents {
         let seat = self.seat();
         let title = format!("{}: {}", kind_name(plan), plan.order.description);
         let deadline = std::time::Duration::from_secs(seat.config.limits.agents.deadline_s);
-        let Ready { session, prompt, placeholders } = ready;
+        let Ready { session, prompt, placeholders, servers } = ready;
+        let life = life.with_servers(servers);
         seat.background.start_as(plan.id.clone(), &title, source(plan), deadline, |task| {
             life.run(session, placeholders, prompt, task)
         });

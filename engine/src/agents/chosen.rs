@@ -1,4 +1,4 @@
-//! Some of a session's servers, for an agent that may not use all of them.
+//! The servers of an agent: those of the session that it may use, and its own.
 
 use mnemon_kernel::ports::{
     BoxFuture, Respondent, ServerError, ServerResource, ServerResult, ServerView, Servers,
@@ -7,34 +7,49 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The servers of these names. To whoever has it there are no others.
+/// The servers of these names, and its own before them. To whoever has it
+/// there are no others.
 pub(super) struct ChosenServers {
-    pub(super) all: Arc<dyn Servers>,
+    pub(super) all: Option<Arc<dyn Servers>>,
     pub(super) named: Vec<String>,
+    pub(super) own: Option<Arc<dyn Servers>>,
 }
 
 impl ChosenServers {
-    /// The server's name; one that nobody has where it is not chosen.
-    fn known<'a>(&self, server: &'a str) -> Result<&'a str, ServerError> {
-        if self.named.iter().any(|name| name == server) {
-            return Ok(server);
-        }
-        Err(ServerError::Unknown { server: server.to_owned() })
+    /// Who has a server of this name; nobody where it is not chosen.
+    fn of(&self, server: &str) -> Result<&dyn Servers, ServerError> {
+        let has = |own: &&Arc<dyn Servers>| own.list().iter().any(|view| view.name == server);
+        let chosen = || self.all.as_ref().filter(|_| self.named.iter().any(|name| name == server));
+        let found = self.own.as_ref().filter(has).or_else(chosen);
+        found
+            .map(|found| &**found)
+            .ok_or_else(|| ServerError::Unknown { server: server.to_owned() })
+    }
+
+    fn both(&self) -> impl Iterator<Item = &Arc<dyn Servers>> {
+        self.own.iter().chain(&self.all)
     }
 }
 
 impl Servers for ChosenServers {
     fn connect(&self) {
-        self.all.connect();
+        self.both().for_each(|servers| servers.connect());
     }
 
     fn settled(&self, most: Duration) -> BoxFuture<'_, ()> {
-        self.all.settled(most)
+        Box::pin(async move {
+            let all = self.both().map(|servers| servers.settled(most));
+            futures_util::future::join_all(all).await;
+        })
     }
 
     fn list(&self) -> Vec<ServerView> {
-        let mut views = self.all.list();
-        views.retain(|view| self.named.contains(&view.name));
+        let mut views = self.own.as_ref().map(|own| own.list()).unwrap_or_default();
+        let all = self.all.as_ref().map(|all| all.list()).unwrap_or_default();
+        let known = |name: &str| views.iter().any(|own| own.name == name);
+        let more = all.into_iter().filter(|view| self.named.contains(&view.name));
+        let more: Vec<ServerView> = more.filter(|view| !known(&view.name)).collect();
+        views.extend(more);
         views
     }
 
@@ -45,14 +60,14 @@ impl Servers for ChosenServers {
         arguments: Map<String, Value>,
         who: Option<Arc<dyn Respondent>>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
-        Box::pin(async move { self.all.call(self.known(server)?, tool, arguments, who).await })
+        Box::pin(async move { self.of(server)?.call(server, tool, arguments, who).await })
     }
 
     fn resources<'a>(
         &'a self,
         server: &'a str,
     ) -> BoxFuture<'a, Result<Vec<ServerResource>, ServerError>> {
-        Box::pin(async move { self.all.resources(self.known(server)?).await })
+        Box::pin(async move { self.of(server)?.resources(server).await })
     }
 
     fn read<'a>(
@@ -60,7 +75,7 @@ impl Servers for ChosenServers {
         server: &'a str,
         uri: &'a str,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
-        Box::pin(async move { self.all.read(self.known(server)?, uri).await })
+        Box::pin(async move { self.of(server)?.read(server, uri).await })
     }
 
     fn prompt<'a>(
@@ -69,10 +84,10 @@ impl Servers for ChosenServers {
         name: &'a str,
         arguments: Map<String, Value>,
     ) -> BoxFuture<'a, Result<Vec<String>, ServerError>> {
-        Box::pin(async move { self.all.prompt(self.known(server)?, name, arguments).await })
+        Box::pin(async move { self.of(server)?.prompt(server, name, arguments).await })
     }
 
-    /// They are the session's to end.
+    /// Who made them ends them.
     fn shutdown(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }

@@ -39,8 +39,8 @@ pub async fn load(
     let repository = definitions(files, dirs.repository.as_deref(), limits, &mut problems).await;
     let managed = definitions(files, dirs.managed.as_deref(), limits, &mut problems).await;
     let held = repository.into_iter().map(|(path, mut kind)| {
-        if !kind.hooks.is_empty() && !may_act(&path) {
-            kind.hooks.clear();
+        if !may_act(&path) {
+            kind.disarm();
         }
         kind
     });

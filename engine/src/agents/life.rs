@@ -6,9 +6,11 @@ use super::{Agents, Finished, SharedInbox, locked};
 use crate::background::TaskHandle;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
+use mnemon_kernel::ports::Servers;
 use mnemon_kernel::{Block, Usage, UserOrigin};
 use mnemon_mail::apply::{self, Ended};
 use serde_json::Value;
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +33,8 @@ pub(super) struct Life {
     inbox: SharedInbox,
     /// Who waits for it; nobody for one in the background.
     reply: Option<oneshot::Sender<Box<Finished>>>,
+    /// Servers that end with it.
+    servers: Option<Arc<dyn Servers>>,
     over: Over,
 }
 
@@ -57,7 +61,13 @@ impl Life {
         inbox: SharedInbox,
         reply: Option<oneshot::Sender<Box<Finished>>>,
     ) -> Self {
-        Self { agents, brief, tree, inbox, reply, over: Over::No }
+        Self { agents, brief, tree, inbox, reply, servers: None, over: Over::No }
+    }
+
+    /// The same with servers that end with it.
+    pub(super) fn with_servers(mut self, servers: Option<Arc<dyn Servers>>) -> Self {
+        self.servers = servers;
+        self
     }
 
     /// Lives until the task is done and nothing waits any more.
@@ -89,6 +99,9 @@ impl Life {
         };
         let _ = session.book_side_queries().await;
         drop(session);
+        if let Some(servers) = self.servers.take() {
+            servers.shutdown().await;
+        }
         let (how, success, text) = told(ended, &tally, &task);
         let more = self.finish_tree().await;
         let finished = Finished {

@@ -104,7 +104,8 @@ impl Session {
     /// goes on: it is said once.
     pub async fn open_mail(&mut self) {
         let Some(post) = self.world.post.clone() else { return };
-        if let Err(error) = post.open(&self.id).await {
+        if let Err(error) = post.open(&self.id, &self.world.transcripts.session_dir(&self.id)).await
+        {
             tracing::warn!(%error, "no letters can come in");
         }
     }

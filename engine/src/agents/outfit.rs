@@ -18,14 +18,18 @@ use std::sync::Arc;
 const NOT_FOR_AGENTS: &[Flag] =
     &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
 
-/// The servers that a kind may use.
-pub(super) fn servers_of(kind: &Definition, world: &World) -> Option<Arc<dyn Servers>> {
-    let all = world.servers.clone()?;
-    match &kind.servers {
-        None => Some(all),
-        Some(named) => Some(Arc::new(ChosenServers { all, named: named.clone() })),
-    }
+/// The servers that a kind may use, and those of them that end with it.
+pub(super) fn servers_of(kind: &Definition, world: &World) -> (Option<Reached>, Option<Reached>) {
+    let all = world.servers.clone();
+    let Some(named) = kind.servers.clone() else { return (all, None) };
+    let maker = world.server_maker.as_ref().filter(|_| !kind.own_servers.is_empty());
+    let own = maker.map(|maker| maker.make(&kind.own_servers, &format!("the agent {}", kind.name)));
+    let some = all.is_some() || own.is_some();
+    let chosen = ChosenServers { all, named, own: own.clone() };
+    (some.then(|| Arc::new(chosen) as Reached), own)
 }
+
+type Reached = Arc<dyn Servers>;
 
 /// The parent's configuration without what only a conversation does.
 pub(super) fn config_of(parent: &Config, requests: Option<u32>) -> Config {

@@ -16,6 +16,9 @@ use mnemon_kernel::{
 use mnemon_prefix::message::INTERRUPTED;
 use std::time::Duration;
 
+/// How often what a review costs is booked while it runs.
+const BOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// What came of a review of another agent's conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elsewhere {
@@ -60,11 +63,22 @@ impl Session {
                 Err(denied) => return Ok(Elsewhere::Denied(denied)),
             },
         }
-        self.background.drain(at_most).await;
+        self.drain_and_book(at_most).await?;
         let is_over = !self.remembering.extraction.state().done.is_empty();
         self.note_reviews().await?;
         self.book_side_queries().await?;
         Ok(if is_over { Elsewhere::Over } else { Elsewhere::Failed })
+    }
+
+    /// Waits for what runs, and books what it costs as it goes: whoever does
+    /// this may be killed.
+    async fn drain_and_book(&mut self, at_most: Duration) -> Result<(), Error> {
+        let background = self.background.clone();
+        let mut drained = std::pin::pin!(background.drain(at_most));
+        while tokio::time::timeout(BOOK_EVERY, &mut drained).await.is_err() {
+            self.book_side_queries().await?;
+        }
+        Ok(())
     }
 
     /// Folds a conversation, with a system prompt and tools before it. A call

@@ -52,6 +52,7 @@ impl Bench {
             transcripts: transcripts.clone(),
             approver: Arc::new(Nobody),
             servers: None,
+            server_maker: None,
             hooks: None,
             past: None,
             memories: None,

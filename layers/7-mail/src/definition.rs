@@ -40,8 +40,10 @@ pub struct Definition {
     pub initial_prompt: Option<String>,
     /// Skills whose text it is given from the start.
     pub skills: Vec<String>,
-    /// The servers whose tools it may use; none is all of the session's.
+    /// The servers of the session whose tools it may use; none is all.
     pub servers: Option<Vec<String>>,
+    /// Servers of its own, as settings write them: they run while it does.
+    pub own_servers: Map<String, Value>,
     /// What is run at events while it works, as settings write it.
     pub hooks: Map<String, Value>,
     /// The colour that people see it in.
@@ -128,6 +130,9 @@ const PERSONS_OWN: &[&str] = &["Agent", "ExitPlanMode"];
 /// What an agent needs for its memory.
 const FOR_MEMORY: &[&str] = &["Read", "Write", "Edit"];
 
+/// What an agent needs to reach servers of its own.
+const FOR_SERVERS: &[&str] = &["ToolSearch", "mcp__call"];
+
 /// Longest name of a kind, in bytes: it is a part of paths.
 const MOST_NAME_BYTES: usize = 100;
 
@@ -151,6 +156,7 @@ impl Definition {
             initial_prompt: None,
             skills: Vec::new(),
             servers: None,
+            own_servers: Map::new(),
             hooks: Map::new(),
             color: None,
             faults: Vec::new(),
@@ -215,19 +221,25 @@ impl Definition {
             Some(Value::Object(hooks)) => own.hooks.clone_from(hooks),
             Some(_) => own.faults.push("its hooks are not an object".to_owned()),
         }
-        if let Some(servers) = fields.get("mcpServers") {
-            let named = names(servers);
-            let inline = match servers {
-                Value::Array(items) => items.iter().any(|item| !item.is_string()),
-                other => !other.is_string(),
-            };
-            if inline {
-                let fault = "its mcpServers are taken by name only; define servers in settings";
-                own.faults.push(fault.to_owned());
-            }
-            own.servers = Some(named);
+        if let Some(servers) = fields.get("mcpServers").filter(|servers| !servers.is_null()) {
+            own.servers = Some(names(servers));
+            own.own_servers = defined(servers);
         }
         Ok(own)
+    }
+
+    /// Takes away what it would run by itself.
+    pub fn disarm(&mut self) {
+        self.hooks.clear();
+        self.own_servers.clear();
+    }
+
+    /// Whether it runs things by itself, and others than another one does.
+    pub(crate) fn acts_beyond(&self, other: Option<&Self>) -> bool {
+        let same =
+            |other: &Self| (&self.hooks, &self.own_servers) == (&other.hooks, &other.own_servers);
+        let acts = !self.hooks.is_empty() || !self.own_servers.is_empty();
+        acts && !other.is_some_and(same)
     }
 
     /// Whether an agent of this kind has a tool. A sub-agent has its own
@@ -240,7 +252,8 @@ impl Definition {
             return false;
         }
         let for_memory = self.memory.is_some() && FOR_MEMORY.contains(&tool);
-        for_memory || self.tools.as_ref().is_none_or(|tools| named(tools))
+        let for_servers = !self.own_servers.is_empty() && FOR_SERVERS.contains(&tool);
+        for_memory || for_servers || self.tools.as_ref().is_none_or(|tools| named(tools))
     }
 
     /// The mode of an agent whose parent has this one: the narrower of the two.
@@ -291,6 +304,17 @@ fn names(value: &Value) -> Vec<String> {
     };
     let trimmed = parts.iter().map(|part| part.trim().to_owned());
     trimmed.filter(|part| !part.is_empty()).collect()
+}
+
+/// Servers that are defined in place: objects of a name and what settings say
+/// of a server.
+fn defined(value: &Value) -> Map<String, Value> {
+    let items = match value {
+        Value::Array(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let maps = items.iter().filter_map(Value::as_object);
+    maps.flatten().map(|(name, server)| (name.clone(), server.clone())).collect()
 }
 
 /// Parts a list at commas, but not inside of parentheses.

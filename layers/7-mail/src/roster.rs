@@ -40,14 +40,13 @@ impl Roster {
         self
     }
 
-    /// The same, in which no kind runs anything at events that an earlier one
+    /// The same, in which no kind runs anything by itself that an earlier one
     /// did not run: what came later, nobody was asked about (S7).
     #[must_use]
     pub fn acting_as(mut self, earlier: &Self) -> Self {
-        for kind in self.kinds.values_mut().filter(|kind| !kind.hooks.is_empty()) {
-            let known = earlier.kinds.get(&kind.name).is_some_and(|old| old.hooks == kind.hooks);
-            if !known {
-                kind.hooks.clear();
+        for kind in self.kinds.values_mut() {
+            if kind.acts_beyond(earlier.kinds.get(&kind.name)) {
+                kind.disarm();
             }
         }
         self

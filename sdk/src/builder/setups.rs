@@ -2,14 +2,14 @@
 
 use super::{Builder, Wanted};
 use crate::hooks;
-use crate::servers::{self, NamedServers};
+use crate::servers::{self, Maker, NamedServers};
 use crate::shell;
 use crate::skills;
 use crate::styles;
 use mnemon_engine::tools::{server_tools, skill_tool};
 use mnemon_engine::{Config, Tool, World};
 use mnemon_hooks::{Event, Registry};
-use mnemon_kernel::ports::{Confinement, Hooks, Servers};
+use mnemon_kernel::ports::{Confinement, Hooks};
 use mnemon_settings::Resolved;
 use mnemon_settings::trust::Trust;
 use std::path::{Path, PathBuf};
@@ -60,11 +60,16 @@ impl Builder {
             let style = config.surroundings.output_style.take();
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
             named = servers::named(resolved, root, trust, &self.variables);
-            let made = servers::make(&named, &config.roots, resolved, &config.limits.mcp);
+            let mut maker =
+                Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
             // Servers hear of somebody who answers only where there is one.
-            let answers = self.respondent.is_some() || config.hooks.listens_to(Event::Elicitation);
-            let made = made.map(|servers| if answers { servers.answering() } else { servers });
-            world.servers = made.map(|servers| Arc::new(servers) as Arc<dyn Servers>);
+            if self.respondent.is_some() || config.hooks.listens_to(Event::Elicitation) {
+                maker = maker.answering();
+            }
+            if !named.entries.is_empty() {
+                world.servers = Some(maker.servers(named.entries.clone()));
+            }
+            world.server_maker = Some(Arc::new(maker));
         }
         extra.extend(config.skills.has_for_model().then(skill_tool));
         if world.servers.is_some() {

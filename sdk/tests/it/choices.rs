@@ -109,7 +109,7 @@ async fn q9_q14_the_mode_changes_while_a_turn_runs_and_the_status_is_seen() {
     assert!(last(&place).body.to_string().contains("Plan mode: the person wants a plan"));
     let status = live.status().unwrap();
     assert_eq!(status.used, session.fold().count());
-    assert!(status.cost.0 > 0.0 && status.hit_rate.is_some(), "{status:?}");
+    assert!(status.hit_rate.is_some(), "{status:?}");
     assert_eq!((status.model, status.window), (session.model().clone(), session.window()));
 }
 

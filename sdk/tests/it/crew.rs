@@ -393,3 +393,86 @@ async fn l7_4_an_agent_brings_skills_hooks_and_its_own_servers() {
     assert_eq!(seen["agent_type"], "helper");
     agent.shutdown().await;
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
+    let call = json!({"tool": "mcp__own__echo", "arguments": {"text": "hi"}});
+    let order = |kind: &str| json!({"description": "d", "prompt": "p", "subagent_type": kind});
+    let place = Place::new(
+        TestServer::start(
+            Scenario::new()
+                .on(When::source("agent:helper"), Reply::tool("mcp__call", call))
+                .on(When::source("agent:helper"), Reply::text("done"))
+                .on(When::source("agent:slow"), Reply::text("never").gate("never"))
+                .on(When::user("go"), Reply::tool("Agent", order("helper")))
+                .on(When::user("stop it"), Reply::tool("Agent", order("slow")))
+                .on(When::user("sly"), Reply::tool("Agent", order("sly")))
+                .otherwise(Reply::text("ok")),
+        )
+        .unwrap(),
+    );
+    let dir = place.dirs.root().join("pids");
+    std::fs::create_dir_all(&dir).unwrap();
+    let script = mnemon_testkit::mcp::script(0).replacen(
+        '\n',
+        &format!("\necho $$ > {}/$$\nsleep 1000 &\necho $! > {0}/$!\n", dir.display()),
+        1,
+    );
+    let script = place.dirs.write(place.dirs.root().join("server.sh"), &script).unwrap();
+    let kind = |name: &str| {
+        format!(
+            "---\nname: {name}\ndescription: d\ntools: Read\nmcpServers:\n  - nothing\n  - own:\n      \
+             type: stdio\n      command: bash\n      args: [{}]\n---\nHelp.",
+            script.display()
+        )
+    };
+    for name in ["helper", "slow"] {
+        let file = place.dirs.home().join(format!("agents/{name}.md"));
+        place.dirs.write(file, &kind(name)).unwrap();
+    }
+    place.dirs.write(place.dirs.project().join(".claude/agents/sly.md"), &kind("sly")).unwrap();
+    let agent = place.agent().await;
+    assert!(agent.config().agents.roster.get("sly").unwrap().own_servers.is_empty(), "not trusted");
+    let mut session = agent.start();
+    say_ok(&mut session, "go").await;
+    let helper = place.server.requests_of("agent:helper");
+    assert!(helper[0].last_user_text().contains("mcp__own__echo"), "it is told of its tools");
+    assert!(helper[1].last_tool_results().unwrap().contains("hi"));
+    assert_eq!(gone(&dir).await, 2, "the server, and what it started");
+    // One that is stopped in the middle leaves nothing either.
+    let turn = Turn::new(&mut session, "stop it");
+    let cancel = turn.canceller();
+    let (_, ()) = tokio::join!(turn.end(), async {
+        while place.server.requests_of("agent:slow").is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        cancel.cancel();
+    });
+    session.finish().await.unwrap();
+    agent.shutdown().await;
+    assert_eq!(gone(&dir).await, 4);
+}
+
+/// How many processes wrote down their ids, once all of them are gone. One
+/// that was killed takes a moment to be.
+#[cfg(unix)]
+async fn gone(dir: &std::path::Path) -> usize {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    loop {
+        let ids: Vec<String> = std::fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        let runs = |id: &&String| {
+            let about = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            !about.is_empty() && !about.contains(") Z ")
+        };
+        let left: Vec<&String> = ids.iter().filter(runs).collect();
+        if left.is_empty() {
+            return ids.len();
+        }
+        assert!(std::time::Instant::now() < until, "left behind: {left:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}

@@ -4,9 +4,10 @@
 //! The test runs itself as another process (`child`), which sends or receives
 //! until it is killed.
 
-use crate::post::{draft, member, name, texts};
+use crate::post::{draft, member, name, outside, texts};
 use mnemon_disk::jsonl::{self, Appender};
-use mnemon_kernel::ports::{Address, Post};
+use mnemon_kernel::ports::{Address, Post, PostError};
+use mnemon_mailbox::DiskPost;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,30 +15,77 @@ use std::process::{Child, Command, Stdio};
 const ROLE: &str = "MAILBOX_TEST_ROLE";
 const HOME: &str = "MAILBOX_TEST_HOME";
 const FROM: &str = "MAILBOX_TEST_FROM";
+const WAY: &str = "MAILBOX_TEST_WAY";
+
+/// How the letters go.
+#[derive(Clone, Copy)]
+enum Way {
+    Mailbox,
+    Socket,
+}
+
+impl Way {
+    fn named(name: &str) -> Self {
+        if name == "socket" { Self::Socket } else { Self::Mailbox }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Mailbox => "mailbox",
+            Self::Socket => "socket",
+        }
+    }
+
+    fn to(self) -> Address {
+        match self {
+            Self::Mailbox => Address::Name(name("bob")),
+            Self::Socket => Address::Session("s2".into()),
+        }
+    }
+
+    fn sender(self, home: &Path) -> DiskPost {
+        match self {
+            Self::Mailbox => member(home, "ada"),
+            Self::Socket => outside(home),
+        }
+    }
+
+    async fn receiver(self, home: &Path) -> DiskPost {
+        let bob = match self {
+            Self::Mailbox => member(home, "bob"),
+            Self::Socket => outside(home),
+        };
+        bob.open(&"s2".into(), &home.join("s2")).await.unwrap();
+        bob
+    }
+}
 
 /// What a child does; as a test of its own it does nothing.
 #[tokio::test]
 async fn child() {
     let (Ok(role), Ok(home)) = (std::env::var(ROLE), std::env::var(HOME)) else { return };
-    let home = Path::new(&home);
+    let (home, way) = (Path::new(&home), Way::named(&std::env::var(WAY).unwrap()));
     match role.as_str() {
-        "send" => send(home, std::env::var(FROM).unwrap().parse().unwrap()).await,
-        _ => receive(home).await,
+        "send" => send(home, way, std::env::var(FROM).unwrap().parse().unwrap()).await,
+        _ => receive(home, way).await,
     }
 }
 
-/// Sends numbers, and says each when it is sent.
-async fn send(home: &Path, from: u64) {
-    let ada = member(home, "ada");
+/// Sends numbers, and says each when it is sent, until nobody takes them.
+async fn send(home: &Path, way: Way, from: u64) {
+    let ada = way.sender(home);
     for number in from.. {
-        ada.send(&Address::Name(name("bob")), draft("ada", &number.to_string())).await.unwrap();
-        println!("sent {number}");
+        match ada.send(&way.to(), draft("ada", &number.to_string())).await {
+            Ok(_) => println!("sent {number}"),
+            Err(PostError::NotRunning { .. } | PostError::Unanswered { .. }) => break,
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 
 /// Puts what comes into the log, as a session does.
-async fn receive(home: &Path) {
-    let bob = member(home, "bob");
+async fn receive(home: &Path, way: Way) {
+    let bob = way.receiver(home).await;
     let log = home.join("bob.jsonl");
     let mut file = Appender::open(&log).unwrap();
     println!("ready");
@@ -57,12 +105,13 @@ async fn receive(home: &Path) {
 struct Process(Child);
 
 impl Process {
-    fn start(home: &Path, role: &str, from: u64) -> Self {
+    fn start(home: &Path, way: Way, role: &str, from: u64) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command
             .args(["--exact", "crash::child", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
             .env(HOME, home)
+            .env(WAY, way.name())
             .env(FROM, from.to_string())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
@@ -97,16 +146,16 @@ fn logged(home: &Path) -> Vec<u64> {
 }
 
 /// Kills sender and receiver again and again, then lets the receiver finish.
-async fn rounds(count: u64) {
+async fn rounds(way: Way, count: u64) {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    member(home, "bob").open(&"s2".into()).await.unwrap();
+    way.receiver(home).await.close().await;
     let mut confirmed = Vec::new();
     let mut from = 1;
     for round in 0..count {
-        let mut receiver = Process::start(home, "receive", 0);
+        let mut receiver = Process::start(home, way, "receive", 0);
         receiver.after(1, "ready");
-        let mut sender = Process::start(home, "send", from);
+        let mut sender = Process::start(home, way, "send", from);
         let last = sender.after(1 + usize::try_from(round * 7 % 23).unwrap(), "sent").unwrap();
         confirmed.extend(from..=last);
         // Which of the two dies first differs from round to round.
@@ -120,7 +169,7 @@ async fn rounds(count: u64) {
         // A number after the confirmed ones may or may not have been sent.
         from = last + 1_000;
     }
-    let bob = member(home, "bob");
+    let bob = way.receiver(home).await;
     let log = home.join("bob.jsonl");
     let rest = bob.collect(&log).await.unwrap();
     let mut all = logged(home);
@@ -132,11 +181,24 @@ async fn rounds(count: u64) {
 
 #[tokio::test]
 async fn l7_5_kill_9_of_either_side_loses_nothing_and_doubles_nothing() {
-    rounds(4).await;
+    rounds(Way::Mailbox, 4).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn l7_5_kill_9_loses_no_letter_that_a_socket_took() {
+    rounds(Way::Socket, 6).await;
 }
 
 #[tokio::test]
 #[ignore = "the full figure, for soak runs"]
 async fn l7_5_kill_9_soak() {
-    rounds(200).await;
+    rounds(Way::Mailbox, 200).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+#[ignore = "the full figure, for soak runs"]
+async fn l7_5_kill_9_of_sockets_soak() {
+    rounds(Way::Socket, 200).await;
 }

@@ -14,7 +14,7 @@ async fn child() {
     let Ok(home) = std::env::var(HOME) else { return };
     let home = Path::new(&home);
     let (ada, bob) = (member(home, "ada"), member(home, "bob"));
-    bob.open(&"s2".into()).await.unwrap();
+    bob.open(&"s2".into(), &home.join("s2")).await.unwrap();
     let to = Address::Name(name("bob"));
     let mut sent = 0;
     let error = loop {
@@ -26,6 +26,11 @@ async fn child() {
     assert!(matches!(error, PostError::NoSpace { .. }), "{error}");
     assert!(error.to_string().contains("was not sent"), "{error}");
     assert!(sent > 0);
+    let by_socket =
+        ada.send(&Address::Session("s2".into()), draft("ada", &"x".repeat(4_000))).await;
+    let error = by_socket.unwrap_err();
+    assert!(matches!(error, PostError::Refused { .. }), "{error}");
+    assert!(error.to_string().contains("no space left on the device"), "{error}");
     // What was sent is there whole; with room again, the next one goes too.
     for entry in std::fs::read_dir(home.join("teams/crew/mail/bob/new")).unwrap() {
         std::fs::remove_file(home.join("ballast")).ok();

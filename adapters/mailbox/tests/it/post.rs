@@ -27,7 +27,7 @@ pub(crate) fn member(home: &Path, who: &str) -> DiskPost {
     outside(home).join(home, &name("crew"), &name(who)).unwrap()
 }
 
-fn outside(home: &Path) -> DiskPost {
+pub(crate) fn outside(home: &Path) -> DiskPost {
     DiskPost::new(home, Arc::new(SystemClock), AgentLimits::default())
 }
 
@@ -48,8 +48,8 @@ async fn l7_5_letters_wait_in_a_mailbox_and_come_once_in_order() {
     let home = tempfile::tempdir().unwrap();
     let log = home.path().join("log.jsonl");
     let (ada, bob) = (member(home.path(), "ada"), member(home.path(), "bob"));
-    ada.open(&"s1".into()).await.unwrap();
-    bob.open(&"s2".into()).await.unwrap();
+    ada.open(&"s1".into(), &home.path().join("s1")).await.unwrap();
+    bob.open(&"s2".into(), &home.path().join("s2")).await.unwrap();
     for text in ["one", "two", "three"] {
         let sent = ada.send(&Address::Name(name("bob")), draft("ada", text)).await.unwrap();
         assert_eq!(sent, ["bob"]);
@@ -70,7 +70,7 @@ async fn l7_5_everybody_who_runs_gets_a_letter_to_all() {
     let (ada, bob, cid) =
         (member(home.path(), "ada"), member(home.path(), "bob"), member(home.path(), "cid"));
     for (post, session) in [(&ada, "s1"), (&bob, "s2"), (&cid, "s3")] {
-        post.open(&session.into()).await.unwrap();
+        post.open(&session.into(), &home.path().join(session)).await.unwrap();
     }
     cid.close().await;
     let sent = ada.send(&Address::Everyone, draft("ada", "hello")).await.unwrap();
@@ -94,19 +94,56 @@ async fn l7_5_a_name_is_held_by_one_process_at_a_time() {
 async fn l7_5_another_session_is_reached_by_its_socket() {
     let home = tempfile::tempdir().unwrap();
     let (one, two) = (outside(home.path()), outside(home.path()));
-    two.open(&"0192-b".into()).await.unwrap();
+    two.open(&"0192-b".into(), &home.path().join("0192-b")).await.unwrap();
     one.send(&Address::Session("0192-b".into()), draft("0192-a", "first")).await.unwrap();
     let path = home.path().join("run/0192-b.sock");
     one.send(&Address::Socket(path.clone()), draft("0192-a", "second")).await.unwrap();
     two.arrival().await;
     let letters = two.collect(Path::new("/nowhere")).await.unwrap();
     assert_eq!(texts(&letters), ["first", "second"]);
+    let ids: Vec<_> = letters.iter().map(|letter| letter.id.clone()).collect();
+    two.settle(&ids).await.unwrap();
+    assert!(two.collect(Path::new("/nowhere")).await.unwrap().is_empty(), "once");
     two.close().await;
     assert!(!path.exists(), "nothing is left behind");
     let error = one.send(&Address::Socket(path), draft("a", "x")).await.unwrap_err();
     assert!(matches!(error, PostError::NotRunning { .. }), "{error}");
     let error = one.send(&Address::Name(name("bob")), draft("a", "x")).await.unwrap_err();
     assert_eq!(error, PostError::NoTeam);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn l7_5_a_letter_that_a_session_took_waits_for_it_to_be_resumed() {
+    let home = tempfile::tempdir().unwrap();
+    let (session, dir) = ("0192-b".into(), home.path().join("0192-b"));
+    let (one, two) = (outside(home.path()), outside(home.path()));
+    two.open(&session, &dir).await.unwrap();
+    one.send(&Address::Session(session.clone()), draft("0192-a", "hello")).await.unwrap();
+    two.close().await;
+    // Another session does not get it.
+    let other = outside(home.path());
+    other.open(&"0192-c".into(), &home.path().join("0192-c")).await.unwrap();
+    assert!(other.collect(Path::new("/nowhere")).await.unwrap().is_empty());
+    let again = outside(home.path());
+    again.open(&session, &dir).await.unwrap();
+    again.arrival().await;
+    assert_eq!(texts(&again.collect(Path::new("/nowhere")).await.unwrap()), ["hello"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn l7_5_a_session_that_cannot_keep_a_letter_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, two) = (outside(home.path()), outside(home.path()));
+    two.open(&"s".into(), &home.path().join("s")).await.unwrap();
+    // A file where the mailbox should be: root may write anywhere else.
+    std::fs::write(home.path().join("s"), "in the way").unwrap();
+    let error = one.send(&Address::Session("s".into()), draft("a", "x")).await.unwrap_err();
+    assert!(matches!(error, PostError::Refused { .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("did not take the message") && said.contains("/s/mail"), "{said}");
+    assert!(!two.collect(Path::new("/nowhere")).await.is_ok_and(|letters| !letters.is_empty()));
 }
 
 #[tokio::test]

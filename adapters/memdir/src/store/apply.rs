@@ -1,13 +1,13 @@
 //! One file of a change takes its new content, though others write here
 //! without asking (X5).
 //!
-//! What a file holds is looked at as late as can be, and a file that was
-//! replaced or removed is looked at once more, through a handle from before:
-//! who wrote into it in between has written into a file without a name. Their
-//! lines of an index are merged with ours, their memory comes back as they left
-//! it; ours is in the history. What is left is a program that opens a file, is
-//! overtaken by us, and writes after that second look: the same that any editor
-//! does to another.
+//! What a file holds is looked at as late as can be. Then ours and the one
+//! that has the name trade places in one step, and what was traded is looked at
+//! once more: who replaced the file since, or wrote into it, is found there.
+//! Their lines of an index are merged with ours, their memory comes back as
+//! they left it; ours is in the history. What is left is a program that opens a
+//! file, is overtaken by us, and writes after that second look: the same that
+//! any editor does to another.
 
 use super::Store;
 use super::commit::State;
@@ -21,7 +21,7 @@ use mnemon_memfile::index::is_sub_index;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often a file is looked at or written for one change, where others go on
+/// How often a file is written for one change, where others go on
 /// writing it.
 const TRIES: usize = 4;
 /// How long to wait for somebody who has emptied a file and not yet filled it.
@@ -39,7 +39,7 @@ impl Store {
             Some(_) => Step::Write(&change.path),
             None => Step::Remove(&change.path),
         })?;
-        let (mut held, now) = self.held_and_seen(&change.path)?;
+        let now = self.state(&change.path)?;
         let wanted = match &change.after {
             None if now.content == change.before => None,
             None => return Ok(()),
@@ -63,60 +63,38 @@ impl Store {
                 }
             }
         };
-        self.replace(&change.path, &mut held, now, wanted)
+        self.replace(&change.path, now, wanted)
     }
 
     /// Writes or removes a file, and brings back what came too late to be seen.
     fn replace(
         &self,
         path: &str,
-        held: &mut Option<HeldFile>,
         mut seen: State,
         mut wanted: Option<Vec<u8>>,
     ) -> Result<(), Error> {
-        let name = Path::new(path);
         for _ in 0..TRIES {
-            match &wanted {
-                Some(bytes) => self.root.write(name, bytes)?,
-                None => self.root.remove(name)?,
-            }
+            self.step(Step::Trade(path))?;
+            let traded = match &wanted {
+                Some(bytes) => self.root.exchange(Path::new(path), bytes)?,
+                None => self.root.take(Path::new(path))?,
+            };
             self.step(Step::LookBack(path))?;
-            let Some(late) = self.late(held.as_mut(), &seen)? else { return Ok(()) };
+            let Some(late) = self.late(traded, &seen)? else { return Ok(()) };
             let there = seen.bytes.take().unwrap_or_default();
             let ours = wanted.take().unwrap_or_default();
             wanted = Some(merged(path, &there, &ours, &late).unwrap_or(late));
-            (*held, seen) = self.held_and_seen(path)?;
+            seen = self.state(path)?;
         }
         Ok(())
     }
 
-    /// Holds a file, and says what it holds. Where it is replaced all the time,
-    /// none is held.
-    fn held_and_seen(&self, path: &str) -> Result<(Option<HeldFile>, State), Error> {
-        for _ in 0..TRIES {
-            let mut held = self.root.hold(Path::new(path))?;
-            let seen = self.state(path)?;
-            let same = match (&mut held, &seen.content) {
-                (Some(held), Some(content)) => {
-                    let bytes = held.read(self.options.topic_bytes)?;
-                    bytes.is_some_and(|bytes| ContentId::of(&bytes) == *content)
-                }
-                (None, None) => true,
-                _ => false,
-            };
-            if same {
-                return Ok((held, seen));
-            }
-        }
-        Ok((None, self.state(path)?))
-    }
-
     /// What a file that lost its name holds, if that is not what was seen.
-    fn late(&self, held: Option<&mut HeldFile>, seen: &State) -> Result<Option<Vec<u8>>, Error> {
-        let (Some(held), Some(content)) = (held, &seen.content) else { return Ok(None) };
+    fn late(&self, traded: Option<HeldFile>, seen: &State) -> Result<Option<Vec<u8>>, Error> {
+        let Some(mut traded) = traded else { return Ok(None) };
         for _ in 0..PAUSES {
-            let Some(late) = held.read(self.options.topic_bytes)? else { return Ok(None) };
-            if ContentId::of(&late) == *content {
+            let Some(late) = traded.read(self.options.topic_bytes)? else { return Ok(None) };
+            if seen.content.as_ref() == Some(&ContentId::of(&late)) {
                 return Ok(None);
             }
             if !late.is_empty() {

@@ -15,6 +15,8 @@ pub enum Step<'a> {
     Write(&'a str),
     /// A file is removed.
     Remove(&'a str),
+    /// The file that has the name makes way, for another or for none.
+    Trade(&'a str),
     /// What was replaced or removed is looked at once more.
     LookBack(&'a str),
     /// The entry is appended to the history.

@@ -202,6 +202,73 @@ fn x5_a_memory_that_is_written_while_it_is_replaced_or_removed_is_theirs() {
     assert_eq!(log[0].author, Author::Foreign, "what they wrote is taken up");
 }
 
+/// Somebody who replaces a file just before we do.
+#[derive(Debug)]
+struct Forestaller {
+    dir: PathBuf,
+    name: &'static str,
+    text: Mutex<Option<String>>,
+}
+
+impl Steps for Forestaller {
+    fn before(&self, step: Step<'_>) -> ControlFlow<()> {
+        if step == Step::Trade(self.name)
+            && let Some(text) = self.text.lock().unwrap().take()
+        {
+            fs::write(self.dir.join("theirs"), text).unwrap();
+            fs::rename(self.dir.join("theirs"), self.dir.join(self.name)).unwrap();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn with_forestaller(dir: &Path, name: &'static str, text: String) -> Store {
+    let steps = Forestaller { dir: dir.to_owned(), name, text: Mutex::new(Some(text)) };
+    let options = Options { steps: Arc::new(steps), ..Options::default() };
+    Store::open_with(dir, options, at(5)).unwrap()
+}
+
+#[test]
+fn x5_an_index_that_is_replaced_just_before_ours_is_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    save_at(&open(dir.path()), "first", "Body.");
+    let line = "- [Late](late.md) — written late\n";
+    let theirs = format!("{}{line}", index(dir.path()));
+    let store = with_forestaller(dir.path(), "MEMORY.md", theirs);
+    save_at(&store, "second", "Body.");
+    let text = index(dir.path());
+    for part in ["(first.md)", "(second.md)", line] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn x5_a_memory_that_is_replaced_or_made_just_before_ours_is_theirs() {
+    for name in ["first.md", "second.md"] {
+        let dir = tempfile::tempdir().unwrap();
+        save_at(&open(dir.path()), "first", "Body.");
+        let theirs = memory("theirs", "Theirs.");
+        let store = with_forestaller(dir.path(), name, theirs.clone());
+        let text = memory("ours", "Ours.");
+        let place = Place::At(path(name));
+        let save = Save { place, text: &text, expect: Expect::Anything, line: None };
+        store.save(&save, &by()).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), theirs);
+        let log = open(dir.path()).log(None, usize::MAX).unwrap();
+        assert_eq!(log[0].author, Author::Foreign, "what they wrote is taken up");
+    }
+}
+
+#[test]
+fn x5_a_memory_that_is_replaced_just_before_it_is_forgotten_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    save_at(&open(dir.path()), "first", "Body.");
+    let theirs = memory("theirs", "Theirs.");
+    let store = with_forestaller(dir.path(), "first.md", theirs.clone());
+    store.forget(&path("first.md"), &by()).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("first.md")).unwrap(), theirs);
+}
+
 fn is_in_sub_index(dir: &Path, line: &str) -> bool {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let mut subs = entries.filter(|path| {

@@ -93,3 +93,35 @@ fn l7_5_the_flags_of_a_team_belong_together() {
     desk.run(&["-p", "hello", "--team", "crew", "--agent-name", "ada"]).ok();
     assert!(desk.files.home().join(".mnemon/teams/crew/members/ada.json").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn l7_5_a_letter_by_socket_outlives_a_session_that_is_killed() {
+    use std::io::{BufRead as _, Write as _};
+    let id = "0192f0c1-1111-7000-8000-000000000007";
+    let desk = Desk::with(
+        Scenario::new()
+            .on(When::user("go"), Reply::text("never").gate("never"))
+            .otherwise(Reply::text("ok")),
+    );
+    let mut run = desk.command(&["-p", "go", "--session-id", id]);
+    let running = Running::start(&mut run, None);
+    let until = Instant::now() + Duration::from_secs(20);
+    while desk.server().requests().is_empty() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let socket = desk.files.home().join(format!(".mnemon/run/{id}.sock"));
+    let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
+    let letter = json!({"id": "l1", "from": "ada", "seq": 0, "sent": "2026-11-15T11:00:00Z",
+                        "body": {"type": "message", "text": "The build is red."}});
+    writeln!(stream, "{letter}").unwrap();
+    let mut answer = String::new();
+    std::io::BufReader::new(stream).read_line(&mut answer).unwrap();
+    assert_eq!(answer, "ok\n");
+    running.kill();
+    for _ in 0..2 {
+        desk.run(&["-p", "on", "--resume", id]).ok();
+        let body = desk.server().requests().pop().unwrap().body["messages"].to_string();
+        assert_eq!(body.matches("The build is red.").count(), 1, "once: {body}");
+    }
+}

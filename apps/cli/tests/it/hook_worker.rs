@@ -201,6 +201,32 @@ fn x1_a_worker_that_is_killed_loses_nothing() {
 }
 
 #[test]
+fn x1_l5_27_what_a_worker_spent_before_it_was_killed_is_booked() {
+    let server = TestServer::with_handler(Rules::default(), move |request| {
+        let text = Value::from(request.messages().to_vec()).to_string();
+        let read = Reply::tool("Read", json!({"file_path": "nowhere.md"}));
+        if text.contains("nowhere.md") { read.gate("held") } else { read }
+    });
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    says(&desk, 0, FIRST);
+    hook(&desk, "Stop");
+    desk.server().wait_for_requests_blocking(2).unwrap();
+    // Before the first booking there is nothing to be told of.
+    let booked = || {
+        let told = desk.run(&["cost", "--json"]).out;
+        let told: Value = serde_json::from_str(&told).unwrap_or_default();
+        told["beside"]["total"]["requests"].clone()
+    };
+    wait_for("the first booking", || booked() == 1);
+    let [worker] = workers(&desk)[..] else { panic!("there is one worker") };
+    let killed = std::process::Command::new("kill").args(["-9", &worker.to_string()]).status();
+    assert!(killed.unwrap().success());
+    no_worker(&desk);
+    assert_eq!(booked(), 1, "{}", log(&desk));
+    desk.server().release("held");
+}
+
+#[test]
 fn x1_l5_12_twenty_at_once_have_one_worker_and_what_came_meanwhile_is_reviewed() {
     let desk = desk(1);
     says(&desk, 0, FIRST);

@@ -11,10 +11,13 @@ use crate::theme::Theme;
 use crate::worker::Told;
 use mnemon::engine::compacting::Report;
 use mnemon::engine::event::Kept;
+use mnemon::kernel::models::Usd;
 use mnemon::kernel::ports::PermissionAsk;
 use mnemon::kernel::record::Spilled;
+use mnemon::kernel::usage::{Booking, Usage};
 use mnemon::kernel::{
-    Block, Decision, Entry, Record, RecordId, Timestamp, ToolUseId, UserEntry, UserOrigin,
+    Block, Decision, Entry, QuerySource, Record, RecordId, Timestamp, ToolUseId, UserEntry,
+    UserOrigin,
 };
 use mnemon::{Event, TaskStatus, TaskView};
 use ratatui::buffer::Buffer;
@@ -346,7 +349,11 @@ fn q9_colours_are_the_terminals_own() {
 async fn footer() -> Option<Box<Status>> {
     let mut status = standing().await.app.status.take()?;
     (status.model, status.branch) = ("claude-opus-5".to_owned(), Some("main".to_owned()));
-    (status.cost, status.background_cost, status.hit_rate) = (0.42, 0.03, Some(0.97));
+    for (source, cost) in [(QuerySource::Main, 0.39), (QuerySource::Recall, 0.03)] {
+        let (model, usage) = ("claude-opus-5".into(), Usage::default());
+        status.ledger.book(&Booking { source, model, usage, cost: Some(Usd(cost)) });
+    }
+    status.hit_rate = Some(0.97);
     Some(status)
 }
 

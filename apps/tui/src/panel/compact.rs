@@ -2,6 +2,7 @@
 //! (L4.7, L4.16).
 
 use super::rows;
+use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, look};
 use crate::look::Look;
 use crate::picture::grouped;
@@ -16,8 +17,7 @@ use ratatui::layout::Rect;
 pub(crate) struct CompactPanel {
     found: Slot<Result<Preview, String>>,
     preview: Option<Result<Preview, String>>,
-    top: usize,
-    lines: usize,
+    scroll: Scroll,
 }
 
 impl CompactPanel {
@@ -90,28 +90,16 @@ impl Panel for CompactPanel {
             self.preview = Some(found);
         }
         let text = self.text(area.width);
-        self.lines = text.len();
-        self.top = self.top.min(self.lines.saturating_sub(usize::from(area.height)));
-        let mut area = area;
-        for (look, line) in text.iter().skip(self.top) {
-            rows::line(line, theme.style(*look), &mut area, buf);
-        }
+        self.scroll.draw(&text, area, buf, theme);
     }
 
     fn key(&mut self, key: KeyEvent) -> PanelAct {
-        const PAGE: usize = 10;
-        match key.code {
-            KeyCode::Enter if matches!(self.preview, Some(Ok(_))) => {
-                return PanelAct::Send("/compact".to_owned());
+        match self.scroll.key(key) {
+            Some(key) if key.code == KeyCode::Enter && matches!(self.preview, Some(Ok(_))) => {
+                PanelAct::Send("/compact".to_owned())
             }
-            KeyCode::Up | KeyCode::Char('k') => self.top = self.top.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.top += 1,
-            KeyCode::PageUp => self.top = self.top.saturating_sub(PAGE),
-            KeyCode::PageDown => self.top += PAGE,
-            KeyCode::Home => self.top = 0,
-            KeyCode::End => self.top = self.lines,
-            _ => return rows::closes(key),
+            Some(key) => rows::closes(key),
+            None => PanelAct::Stay,
         }
-        PanelAct::Stay
     }
 }

@@ -2,6 +2,7 @@
 //! this project did (T6).
 
 use super::rows;
+use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, job};
 use crate::look::Look;
 use crate::picture::grouped;
@@ -9,7 +10,7 @@ use crate::side::Side;
 use crate::status::Status;
 use crate::theme::Theme;
 use mnemon::kernel::Ledger;
-use mnemon::kernel::usage::{LedgerLine, QuerySource};
+use mnemon::kernel::usage::LedgerLine;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -24,8 +25,7 @@ pub(crate) struct CostPanel {
     session: Ledger,
     found: Slot<Spent>,
     others: Option<Spent>,
-    top: usize,
-    lines: usize,
+    scroll: Scroll,
 }
 
 impl CostPanel {
@@ -36,8 +36,7 @@ impl CostPanel {
             session: status.ledger.clone(),
             found: Slot::default(),
             others: None,
-            top: 0,
-            lines: 0,
+            scroll: Scroll::default(),
         }
     }
 
@@ -112,17 +111,9 @@ fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
 /// How much of it was for what runs beside the conversation.
 fn background(ledger: &Ledger) -> String {
     let total = ledger.total();
-    let is_background =
-        |source: &str| source.parse::<QuerySource>().is_ok_and(|source| source.is_background());
-    let beside: f64 = ledger
-        .lines()
-        .filter(|(source, ..)| is_background(source))
-        .map(|(.., line)| line.cost.0)
-        .sum();
+    let beside = ledger.background().cost.0;
     let share = if total.cost.0 > 0.0 { beside * 100.0 / total.cost.0 } else { 0.0 };
     let hit = total.usage.hit_rate() * 100.0;
-    // Nothing sums up to minus zero.
-    let (beside, share) = (beside.abs(), share.abs());
     format!("background ${beside:.4} ({share:.0}%) · {hit:.0}% of the input came from the cache")
 }
 
@@ -151,26 +142,14 @@ impl Panel for CostPanel {
             self.others = Some(found);
         }
         let text = self.text(area.width);
-        self.lines = text.len();
-        self.top = self.top.min(self.lines.saturating_sub(usize::from(area.height)));
-        let mut area = area;
-        for (look, line) in text.iter().skip(self.top) {
-            rows::line(line, theme.style(*look), &mut area, buf);
-        }
+        self.scroll.draw(&text, area, buf, theme);
     }
 
     fn key(&mut self, key: KeyEvent) -> PanelAct {
-        const PAGE: usize = 10;
-        match key.code {
-            KeyCode::Up | KeyCode::Char('k') => self.top = self.top.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.top += 1,
-            KeyCode::PageUp => self.top = self.top.saturating_sub(PAGE),
-            KeyCode::PageDown => self.top += PAGE,
-            KeyCode::Home => self.top = 0,
-            KeyCode::End => self.top = self.lines,
-            KeyCode::Enter => return PanelAct::Close,
-            _ => return rows::closes(key),
+        match self.scroll.key(key) {
+            Some(key) if key.code == KeyCode::Enter => PanelAct::Close,
+            Some(key) => rows::closes(key),
+            None => PanelAct::Stay,
         }
-        PanelAct::Stay
     }
 }

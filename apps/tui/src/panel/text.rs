@@ -1,5 +1,7 @@
 //! A text to read: what a command wrote, or will have written in a moment.
 
+use super::rows;
+use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, Written};
 use crate::look::Look;
 use crate::talk::styled;
@@ -20,8 +22,7 @@ pub(crate) struct TextPanel {
     /// What brings it.
     bringing: Option<PanelAct>,
     laid: Option<(u16, Vec<Line<'static>>)>,
-    top: usize,
-    rows: usize,
+    scroll: Scroll,
 }
 
 impl TextPanel {
@@ -33,8 +34,7 @@ impl TextPanel {
             coming: None,
             bringing: None,
             laid: None,
-            top: 0,
-            rows: 1,
+            scroll: Scroll::default(),
         }
     }
 
@@ -49,10 +49,6 @@ impl TextPanel {
         panel.coming = Some(coming);
         panel.bringing = Some(bringing);
         panel
-    }
-
-    fn lines(&self) -> usize {
-        self.laid.as_ref().map_or(0, |(_, lines)| lines.len())
     }
 }
 
@@ -76,10 +72,9 @@ impl Panel for TextPanel {
             let lines = lines.iter().flat_map(|line| wrap::wrap(line, area.width, "")).collect();
             self.laid = Some((area.width, lines));
         }
-        self.rows = usize::from(area.height.max(1));
-        self.top = self.top.min(self.lines().saturating_sub(self.rows));
         let Some((_, lines)) = &self.laid else { return };
-        for (row, line) in (area.y..area.bottom()).zip(lines.iter().skip(self.top)) {
+        let top = self.scroll.fit(lines.len(), area.height);
+        for (row, line) in (area.y..area.bottom()).zip(lines.iter().skip(top)) {
             line.render(Rect { y: row, height: 1, ..area }, buf);
         }
     }
@@ -89,19 +84,13 @@ impl Panel for TextPanel {
     }
 
     fn key(&mut self, key: KeyEvent) -> PanelAct {
-        match key.code {
-            KeyCode::Esc | KeyCode::Char('q') | KeyCode::Enter => return PanelAct::Close,
-            KeyCode::Up | KeyCode::Char('k') => self.top = self.top.saturating_sub(1),
-            KeyCode::Down | KeyCode::Char('j') => self.top += 1,
-            KeyCode::PageUp => self.top = self.top.saturating_sub(self.rows),
-            KeyCode::PageDown | KeyCode::Char(' ') => self.top += self.rows,
-            KeyCode::Home | KeyCode::Char('g') => self.top = 0,
-            KeyCode::End | KeyCode::Char('G') => self.top = self.lines(),
-            KeyCode::Char('y') => {
-                return PanelAct::Copy(self.parts.iter().map(|(_, text)| text.as_str()).collect());
+        match self.scroll.key(key).map(|key| key.code) {
+            Some(KeyCode::Enter) => PanelAct::Close,
+            Some(KeyCode::Char('y')) => {
+                PanelAct::Copy(self.parts.iter().map(|(_, text)| text.as_str()).collect())
             }
-            _ => {}
+            Some(_) => rows::closes(key),
+            None => PanelAct::Stay,
         }
-        PanelAct::Stay
     }
 }

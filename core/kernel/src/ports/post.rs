@@ -17,11 +17,16 @@ pub trait Post: Send + Sync {
     /// Our name in the team, where we are in one.
     fn name(&self) -> Option<&AgentName>;
 
-    /// Lets letters come in for this session.
-    fn open<'a>(&'a self, session: &'a SessionId) -> BoxFuture<'a, Result<(), PostError>>;
+    /// Lets letters come in for this session, and keeps them in its directory
+    /// until they are in its log.
+    fn open<'a>(
+        &'a self,
+        session: &'a SessionId,
+        dir: &'a Path,
+    ) -> BoxFuture<'a, Result<(), PostError>>;
 
-    /// Sends a letter, and says to whom it went. When the future is done, a
-    /// letter to a team member survives the end of either process.
+    /// Sends a letter, and says to whom it went. When the future is done, the
+    /// letter survives the end of either process.
     fn send<'a>(
         &'a self,
         to: &'a Address,
@@ -245,6 +250,22 @@ pub enum PostError {
         /// Its socket.
         path: PathBuf,
     },
+    /// The other session did not take it.
+    #[error("the session at {path} did not take the message: {reason}")]
+    Refused {
+        /// Its socket.
+        path: PathBuf,
+        /// What it said.
+        reason: String,
+    },
+    /// The other session said nothing.
+    #[error(
+        "the session at {path} gave no answer; the message may have arrived or not. Ask before you send it again"
+    )]
+    Unanswered {
+        /// Its socket.
+        path: PathBuf,
+    },
     /// The letter is too long.
     #[error(
         "the message has {bytes} bytes, and at most {max} are sent; put it in a file and name that"
@@ -293,7 +314,11 @@ fn listed(known: &[String]) -> String {
 impl Classify for PostError {
     fn class(&self) -> Class {
         match self {
-            Self::NoSpace { .. } | Self::Busy { .. } | Self::Io { .. } => Class::Degrade,
+            Self::NoSpace { .. }
+            | Self::Busy { .. }
+            | Self::Refused { .. }
+            | Self::Unanswered { .. }
+            | Self::Io { .. } => Class::Degrade,
             _ => Class::Refuse,
         }
     }

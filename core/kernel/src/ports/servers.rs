@@ -62,6 +62,14 @@ pub trait Servers: Send + Sync {
     fn shutdown(&self) -> BoxFuture<'_, ()>;
 }
 
+/// Makes servers that are not in settings: those that an agent defines for
+/// itself (CONTRACTS 2.3).
+pub trait ServerMaker: Send + Sync {
+    /// These servers, as settings write them, not connected yet. What cannot
+    /// be used is told in the log.
+    fn make(&self, servers: &Map<String, Value>, origin: &str) -> Arc<dyn Servers>;
+}
+
 fn unknown<'a, T>(server: &str) -> BoxFuture<'a, Result<T, ServerError>> {
     let error = ServerError::Unknown { server: server.to_owned() };
     Box::pin(async move { Err(error) })
