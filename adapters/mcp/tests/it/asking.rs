@@ -98,7 +98,7 @@ async fn q5_a_question_of_a_server_is_put_to_who_called_in_both_revisions() {
 }
 
 #[tokio::test]
-async fn q5_a_question_of_a_server_is_declined_where_nobody_answers() {
+async fn q5_a_question_of_a_server_is_declined() {
     for revision in BOTH {
         let place = Place::new();
         let servers = server(&place, revision, &form(), 20_000);
