@@ -109,11 +109,20 @@ impl Session {
         occasion: &Occasion<'_>,
         cancel: &CancellationToken,
     ) -> Result<Verdict, Error> {
+        if !self.hears(occasion.event()) || cancel.is_cancelled() {
+            return Ok(Verdict::default());
+        }
+        // Turns in which nobody is called need not make room for it.
+        Box::pin(self.call_handlers(occasion, cancel)).await
+    }
+
+    async fn call_handlers(
+        &mut self,
+        occasion: &Occasion<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Verdict, Error> {
         let event = occasion.event();
         let mut verdict = Verdict::default();
-        if !self.hears(event) || cancel.is_cancelled() {
-            return Ok(verdict);
-        }
         let registry = self.hook_registry();
         let (unheard, heard): (Vec<&Handler>, Vec<&Handler>) = registry
             .called(occasion)
@@ -199,10 +208,11 @@ impl Session {
         let env_file = self.world.transcripts.session_dir(&self.id).join(place);
         let fresh = event == HookEvent::SessionStart;
         let leaves = event.leaves_variables() && self.is_main();
-        if leaves && (fresh || self.world.files.stat(&env_file).await.is_err()) {
-            if let Err(error) = self.world.transcripts.keep(&self.id, place, b"").await {
-                tracing::warn!(%error, "there is no file for the variables of hooks");
-            }
+        if leaves
+            && (fresh || self.world.files.stat(&env_file).await.is_err())
+            && let Err(error) = self.world.transcripts.keep(&self.id, place, b"").await
+        {
+            tracing::warn!(%error, "there is no file for the variables of hooks");
         }
         Handlers {
             world: self.world.clone(),

@@ -77,24 +77,7 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
         changes: Arc::clone(&changes),
         asking: Arc::clone(&asking),
     };
-    let (service, process) = match &entry.transport {
-        Transport::Stdio { .. } => {
-            // Servers on pipes know the older handshake; a newer one may not.
-            match over_pipes(entry, ground, client.clone(), ClientLifecycleMode::Initialize).await {
-                Ok(opened) => opened,
-                Err(first) => {
-                    over_pipes(entry, ground, client, either()).await.map_err(|_| first)?
-                }
-            }
-        }
-        Transport::Http { url, headers, helper } => {
-            let mut headers = headers.clone();
-            if let Some(command) = helper {
-                headers.extend(process::headers(command, ground.around, ground.limits).await?);
-            }
-            (over_http(url, &headers, client).await?, None)
-        }
-    };
+    let (service, process) = serve(entry, ground, client).await?;
     let info = service.peer().peer_info();
     let has_tools = info.as_ref().is_none_or(|info| info.capabilities.tools.is_some());
     let instructions = info.as_ref().and_then(|info| info.instructions.clone());
@@ -132,6 +115,30 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
         live.list(entry.always_load, ground.limits).await?;
     }
     Ok(live)
+}
+
+/// Speaks to a server for the first time.
+async fn serve(
+    entry: &Entry,
+    ground: &Ground<'_>,
+    client: Client,
+) -> Result<(Service, Option<Process>), String> {
+    match &entry.transport {
+        Transport::Stdio { .. } => {
+            // Servers on pipes know the older handshake; a newer one may not.
+            match over_pipes(entry, ground, client.clone(), ClientLifecycleMode::Initialize).await {
+                Ok(opened) => Ok(opened),
+                Err(first) => over_pipes(entry, ground, client, either()).await.map_err(|_| first),
+            }
+        }
+        Transport::Http { url, headers, helper } => {
+            let mut headers = headers.clone();
+            if let Some(command) = helper {
+                headers.extend(process::headers(command, ground.around, ground.limits).await?);
+            }
+            Ok((over_http(url, &headers, client).await?, None))
+        }
+    }
 }
 
 /// Either revision, the newer one first.

@@ -71,12 +71,9 @@ impl Form {
         match key.code {
             KeyCode::Enter | KeyCode::Down => {
                 let field = fields(&self.question.ask).get(self.at);
-                match field.map(|field| field.read(typed)) {
-                    Some(Err(why)) => self.wrong = Some(why),
-                    _ => {
-                        self.at += 1;
-                        self.wrong = None;
-                    }
+                self.wrong = field.and_then(|field| field.read(typed).err());
+                if self.wrong.is_none() {
+                    self.at += 1;
                 }
             }
             KeyCode::Backspace => {
@@ -117,12 +114,11 @@ impl Form {
             let text = format!("{}: {shown}", field.title);
             lines.extend(wrap::text(&text, theme.dim(), width, "  "));
         }
-        match fields(ask).get(self.at).zip(self.typed.get(self.at)) {
-            Some((field, typed)) => self.field(field, typed, width, theme, &mut lines),
-            None => {
-                let text = " [y] send this   [n] decline   [Esc] leave the question";
-                lines.extend(wrap::text(text, theme.style(Look::Normal), width, ""));
-            }
+        if let Some((field, typed)) = fields(ask).get(self.at).zip(self.typed.get(self.at)) {
+            self.field(field, typed, width, theme, &mut lines);
+        } else {
+            let text = " [y] send this   [n] decline   [Esc] leave the question";
+            lines.extend(wrap::text(text, theme.style(Look::Normal), width, ""));
         }
         lines
     }
@@ -207,7 +203,7 @@ mod tests {
 
     fn shown(form: Option<&Form>) -> String {
         let lines = form.unwrap().lines(60, Theme::new(false));
-        lines.iter().map(|line| format!("{line}\n")).collect()
+        lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
     #[test]

@@ -266,7 +266,7 @@ impl Occasion<'_> {
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         match self {
-            Self::SessionStart { source, .. } => Some(source),
+            Self::SessionStart { source, .. } | Self::ConfigChange { source, .. } => Some(source),
             Self::UserPromptExpansion { name, .. } => Some(name),
             Self::PreToolUse(call)
             | Self::PermissionRequest { call, .. }
@@ -280,7 +280,6 @@ impl Occasion<'_> {
             Self::InstructionsLoaded { reason, .. } | Self::SessionEnd { reason } => Some(reason),
             Self::PreCompact { trigger, .. } | Self::PostCompact { trigger, .. } => Some(trigger),
             Self::PreModelSwitch(switch) | Self::PostModelSwitch(switch) => Some(switch.to),
-            Self::ConfigChange { source, .. } => Some(source),
             Self::FileChanged { path, .. } => path.file_name().and_then(|name| name.to_str()),
             Self::Elicitation(asked) | Self::ElicitationResult { asked, .. } => Some(asked.server),
             Self::UserPromptSubmit { .. }

@@ -57,8 +57,8 @@ impl Agents {
         }
         let seat = self.seat();
         if let Some(path) = verdict.wanted.place {
-            let stat = seat.world.files.stat(&path).await;
-            if !stat.is_ok_and(|stat| stat.kind == FileKind::Directory) {
+            let found = seat.world.files.stat(&path).await;
+            if !found.is_ok_and(|found| found.kind == FileKind::Directory) {
                 let path = path.display();
                 return Err(format!("the WorktreeCreate hook names {path}, which is no directory"));
             }

@@ -27,7 +27,7 @@ impl Session {
     ) -> Result<Result<(), String>, Error> {
         let from = self.model().to_string();
         if from == model.as_str() {
-            return Ok(self.switch_model(model).await.map(Ok)?);
+            return self.switch_model(model).await.map(Ok);
         }
         let switch = self.switch_to(&from, model, source);
         let verdict = self.fire(&Occasion::PreModelSwitch(switch), cancel).await?;

@@ -183,8 +183,8 @@ async fn q5_the_question_of_a_background_agent_is_declined_and_that_of_another_i
         say_ok(&mut session, "go").await;
         place.server.wait_for_requests(4).await.unwrap();
         let requests = place.server.requests();
-        let own = requests.iter().filter(|request| request.source() == "agent:general");
-        let answer = own.filter_map(mnemon_testkit::Received::last_tool_results).next().unwrap();
+        let mut own = requests.iter().filter(|request| request.source() == "agent:general");
+        let answer = own.find_map(mnemon_testkit::Received::last_tool_results).unwrap();
         assert!(answer.contains(says), "{answer}");
         assert_eq!(person.count(), count);
     }

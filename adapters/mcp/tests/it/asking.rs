@@ -128,13 +128,12 @@ async fn q5_an_address_is_shown_and_nothing_of_it_is_sent() {
         let said = told(&servers, "ask", Some(person.clone())).await;
         assert!(said.contains(&format!(r#""action":"{action}""#)), "{said}");
         assert!(!said.contains("content"), "{said}");
-        let asked = person.asked.lock().unwrap();
+        let asked = std::mem::take(&mut *person.asked.lock().unwrap());
         assert_eq!(asked.len(), count, "{url}");
         if let Some(asked) = asked.first() {
             assert_eq!(asked.wants, Wants::Visit(url.to_owned()));
             assert_eq!(asked.id.as_deref(), Some("e1"));
         }
-        drop(asked);
         servers.shutdown().await;
     }
 }

@@ -112,10 +112,6 @@ fn cases<'a>(arguments: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'s
         ),
         (Occasion::PreToolUse(call), with(&[])),
         (
-            Occasion::PermissionRequest { call, suggestions: arguments },
-            with(&["permission_suggestions"]),
-        ),
-        (
             Occasion::PostToolUse { call, response: arguments, duration_ms: 3 },
             with(&["tool_response", "duration_ms"]),
         ),
@@ -184,6 +180,10 @@ fn more_cases<'a>(value: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'
         Elicited { server: "s", message: "m", schema: Some(value), url: None, id: Some("e") };
     let named = ["mcp_server_name", "mode", "elicitation_id"];
     vec![
+        (
+            Occasion::PermissionRequest { call: call("Bash", value), suggestions: value },
+            vec!["tool_name", "tool_input", "tool_use_id", "permission_suggestions"],
+        ),
         (Occasion::PostToolBatch { calls: std::slice::from_ref(value) }, vec!["tool_calls"]),
         (Occasion::PreModelSwitch(switch), switched.clone()),
         (Occasion::PostModelSwitch(switch), switched),
@@ -350,12 +350,10 @@ fn q7_files_are_matched_by_name_and_once_is_for_skills() {
     assert_eq!(read.watched().collect::<Vec<_>>(), [".envrc", "a.b"]);
     let called = |name: &str| {
         let path = Path::new("/p").join(name);
-        let found = read
-            .called(&Occasion::FileChanged { path: &path, change: "change" })
+        read.called(&Occasion::FileChanged { path: &path, change: "change" })
             .into_iter()
             .map(|handler| handler.often)
-            .collect::<Vec<_>>();
-        found
+            .collect::<Vec<_>>()
     };
     assert_eq!(called("a.b"), [Often::Always], "settings are not asked once");
     assert!(called("axb").is_empty());
