@@ -67,6 +67,8 @@ pub struct Config {
     pub memory_guidelines: Option<String>,
     /// How memories are kept.
     pub memory: settings::Memory,
+    /// How memories are found.
+    pub recall: settings::Recall,
     /// Whether the end of a turn may start a dream.
     pub auto_dream: AutoDream,
     /// The root of the project: what paths in memories are seen from.
@@ -215,6 +217,7 @@ impl Config {
             settings_files: Vec::new(),
             memory_guidelines: None,
             memory: settings::Memory::default(),
+            recall: settings::Recall::default(),
             auto_dream: AutoDream::Off,
             project: cwd.clone(),
             notes_dir: None,

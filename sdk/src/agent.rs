@@ -10,6 +10,7 @@ use mnemon_engine::session::Resumed;
 use mnemon_engine::{Config, Session, Toolbox, World};
 use mnemon_kernel::ports::{Past, TranscriptError, Transcripts};
 use mnemon_kernel::{Flag, SessionId};
+use mnemon_plugdir::Found;
 use mnemon_search::TranscriptSearch;
 use mnemon_settings::provider::Choice;
 use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
@@ -26,6 +27,7 @@ pub(crate) struct Parts {
     pub(crate) repo: Option<Repo>,
     pub(crate) trust: Trust,
     pub(crate) servers: NamedServers,
+    pub(crate) plugins: Found,
     pub(crate) resolved: Resolved,
     pub(crate) choice: Choice,
     pub(crate) live: LiveFlags,
@@ -169,7 +171,8 @@ impl Agent {
     #[must_use]
     pub fn output_styles(&self) -> Vec<OutputStyle> {
         let config = &self.parts.config;
-        styles::styles(self.parts.home.root(), &config.project, &config.limits.skills)
+        let plugins = &self.parts.plugins.plugins;
+        styles::styles(self.parts.home.root(), &config.project, plugins, &config.limits.skills)
     }
 
     /// The ports.
@@ -206,6 +209,12 @@ impl Agent {
     #[must_use]
     pub fn named_servers(&self) -> &NamedServers {
         &self.parts.servers
+    }
+
+    /// The plugins that are on, and what is wrong with others.
+    #[must_use]
+    pub fn plugins(&self) -> &Found {
+        &self.parts.plugins
     }
 
     /// Settings with their origins.

@@ -20,7 +20,9 @@ use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
 use mnemon_settings::live::poll_interval;
 use mnemon_settings::provider::choose;
-use mnemon_settings::{Broken, Extra, Home, Layer, LiveFlags, Resolved, Source, spawn_poller};
+use mnemon_settings::{
+    Broken, Extra, Home, Layer, LiveFlags, PollerHandle, Resolved, Source, spawn_poller,
+};
 use mnemon_web::WebReader;
 use mnemon_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -31,6 +33,7 @@ mod agents;
 mod configure;
 mod locate;
 mod looking;
+mod plugging;
 mod setups;
 
 use setups::Ground;
@@ -63,6 +66,7 @@ pub struct Builder {
     delegation: Delegation,
     agents: Vec<Definition>,
     setups: Wanted,
+    plugin_dirs: Vec<PathBuf>,
     broken: Broken,
 }
 
@@ -101,6 +105,7 @@ impl Builder {
             delegation: Delegation::AsNeeded,
             agents: Vec::new(),
             setups: Wanted::Yes,
+            plugin_dirs: Vec::new(),
             broken: Broken::Refused,
         }
     }
@@ -264,7 +269,7 @@ impl Builder {
     /// # Errors
     /// If the directory cannot be used, settings are broken, or the provider
     /// cannot be made.
-    pub async fn build(self) -> Result<Agent, Error> {
+    pub async fn build(mut self) -> Result<Agent, Error> {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
@@ -272,13 +277,10 @@ impl Builder {
         let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
-        let source = Source::from_settings(
-            &resolved.settings.mnemon.flag_source,
-            self.user_home.as_deref(),
-        )?;
-        let interval = poll_interval(&resolved.settings.mnemon.limits);
-        let poller = source.map(|source| spawn_poller(live.clone(), source, interval));
+        let poller = self.poller(&live, &resolved)?;
         let (_, limits) = live.current();
+        let root = repo.as_ref().map_or_else(|| cwd.clone(), |repo| repo.root.clone());
+        let plugins = self.find_plugins(&home, &root, &resolved, &limits);
         let made = match &self.model {
             Some(model) => provider::Made { model: Arc::clone(model), key: None },
             None => provider::make(&choice, &limits).await?,
@@ -298,11 +300,17 @@ impl Builder {
         }
         config.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.secrets = made.key.into_iter().collect();
-        let agents = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust)).await;
-        let root = repo.as_ref().map_or(cwd.as_path(), |repo| repo.root.as_path());
-        config.settings_files = self.settings_files(&home, root);
-        let ground =
-            Ground { home: home.root(), root, cwd: &cwd, trust: &trust, resolved: &resolved };
+        let kinds = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust));
+        let agents = Box::pin(kinds).await;
+        config.settings_files = self.settings_files(&home, &root);
+        let ground = Ground {
+            home: home.root(),
+            root: &root,
+            cwd: &cwd,
+            trust: &trust,
+            resolved: &resolved,
+            plugins: &plugins.plugins,
+        };
         let (setups, servers) = self.set_up(&mut world, &mut config, &ground);
         let toolbox = Toolbox::with_extra([vec![agents], setups, self.tools].concat());
         let parts = Parts {
@@ -313,12 +321,21 @@ impl Builder {
             repo,
             trust,
             servers,
+            plugins,
             resolved,
             choice,
             live,
             _poller: poller,
         };
         Ok(Agent::new(parts))
+    }
+
+    /// Looks at flags as they change, where settings say where.
+    fn poller(&self, live: &LiveFlags, settled: &Resolved) -> Result<Option<PollerHandle>, Error> {
+        let own = &settled.settings.mnemon;
+        let source = Source::from_settings(&own.flag_source, self.user_home.as_deref())?;
+        let interval = poll_interval(&own.limits);
+        Ok(source.map(|source| spawn_poller(live.clone(), source, interval)))
     }
 
     /// The outside world, but for memories and what people set up.
@@ -366,24 +383,6 @@ impl Builder {
     /// Consolidation is for the directories that are ours to know.
     fn dreams(&self, memories: &dyn Memories) -> Option<Arc<dyn Dreams>> {
         self.memories.is_none().then(|| memory::dreams(memories, &self.clock)).flatten()
-    }
-
-    async fn directories(
-        &self,
-        home: &Home,
-        repo: Option<&Repo>,
-        cwd: &Path,
-        resolved: &Resolved,
-    ) -> Result<Option<Arc<dyn Memories>>, Error> {
-        let ground = memory::Ground {
-            home: home.root(),
-            user_home: self.user_home.as_deref(),
-            cwd,
-            repo,
-            files: &*self.files,
-            clock: &self.clock,
-        };
-        memory::open(&ground, resolved).await
     }
 }
 

@@ -5,6 +5,8 @@ use crate::shell;
 use mnemon_kernel::limits::McpLimits;
 use mnemon_kernel::ports::{ServerMaker, Servers};
 use mnemon_mcp::{Broken, Entry, McpServers, entries};
+use mnemon_plugdir::Plugin;
+use mnemon_plugins::server_name;
 use mnemon_settings::Resolved;
 use mnemon_settings::trust::{Kind, Trust};
 use serde_json::{Map, Value};
@@ -26,12 +28,13 @@ pub struct NamedServers {
     pub untrusted: Vec<String>,
 }
 
-/// Reads them: settings first, then the repository's file. Of two with one
-/// name the first counts.
+/// Reads them: settings first, then the repository's file, then plugins. Of
+/// two with one name the first counts.
 pub(crate) fn named(
     resolved: &Resolved,
     root: &Path,
     trust: &Trust,
+    plugins: &[Plugin],
     variables: &BTreeMap<String, String>,
 ) -> NamedServers {
     let mut named = NamedServers::default();
@@ -41,23 +44,50 @@ pub(crate) fn named(
         let origin = origin.map_or_else(|| "settings".to_owned(), |(_, origin)| origin.to_string());
         named.add(&Map::from_iter([(name.clone(), value.clone())]), &origin, variables);
     }
-    let file = root.join(REPOSITORY_FILE);
-    let Ok(text) = std::fs::read_to_string(&file) else { return named };
-    let origin = file.display().to_string();
-    let servers = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
-    let servers = servers.and_then(|value| match value.get("mcpServers") {
-        Some(Value::Object(servers)) => Ok(servers.clone()),
-        _ => Err("it has no object \"mcpServers\"".to_owned()),
-    });
-    match servers {
-        Err(reason) => named.broken.push(Broken { name: REPOSITORY_FILE.into(), origin, reason }),
-        Ok(servers) if trust.allows(Kind::Servers) => named.add(&servers, &origin, variables),
-        Ok(servers) => named.untrusted.extend(servers.keys().cloned()),
+    named.add_file(&root.join(REPOSITORY_FILE), trust, variables);
+    for plugin in plugins {
+        let servers = plugin
+            .servers
+            .iter()
+            .map(|(name, value)| (server_name(&plugin.name, name), with_env(value, &plugin.env)));
+        named.add(&servers.collect(), &format!("plugin {}", plugin.id), variables);
     }
     named
 }
 
+/// A server that sees variables besides its own.
+fn with_env(server: &Value, env: &BTreeMap<String, String>) -> Value {
+    let mut server = server.clone();
+    if let Some(fields) = server.as_object_mut() {
+        let own = fields.entry("env").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(own) = own.as_object_mut() {
+            for (name, value) in env {
+                own.entry(name.clone()).or_insert_with(|| Value::String(value.clone()));
+            }
+        }
+    }
+    server
+}
+
 impl NamedServers {
+    /// The servers of a repository.
+    fn add_file(&mut self, file: &Path, trust: &Trust, variables: &BTreeMap<String, String>) {
+        let Ok(text) = std::fs::read_to_string(file) else { return };
+        let origin = file.display().to_string();
+        let servers = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
+        let servers = servers.and_then(|value| match value.get("mcpServers") {
+            Some(Value::Object(servers)) => Ok(servers.clone()),
+            _ => Err("it has no object \"mcpServers\"".to_owned()),
+        });
+        match servers {
+            Err(reason) => {
+                self.broken.push(Broken { name: REPOSITORY_FILE.into(), origin, reason });
+            }
+            Ok(servers) if trust.allows(Kind::Servers) => self.add(&servers, &origin, variables),
+            Ok(servers) => self.untrusted.extend(servers.keys().cloned()),
+        }
+    }
+
     fn add(
         &mut self,
         servers: &Map<String, Value>,

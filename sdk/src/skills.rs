@@ -1,7 +1,10 @@
 //! Skills and custom commands on disk: the person's own first, then those of
-//! the repository, from the working directory up to its root.
+//! the repository, from the working directory up to its root, then those of
+//! plugins, under the names of these.
 
 use mnemon_kernel::limits::SkillLimits;
+use mnemon_plugdir::Plugin;
+use mnemon_plugins::scoped;
 use mnemon_settings::trust::Trust;
 use mnemon_skills::{Form, Origin, Shelf, Skill};
 use std::io::Read;
@@ -14,6 +17,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) root: &'a Path,
     pub(crate) trust: &'a Trust,
     pub(crate) limits: &'a SkillLimits,
+    pub(crate) plugins: &'a [Plugin],
 }
 
 /// Reads all that there are.
@@ -26,6 +30,9 @@ pub(crate) fn shelf(ground: &Ground<'_>) -> Shelf {
         if place != ground.home {
             found.look(&place, Whose::Repository);
         }
+    }
+    for plugin in ground.plugins {
+        found.look_into(plugin);
     }
     Shelf::new(found.skills, found.problems)
 }
@@ -45,15 +52,38 @@ struct Finding<'a> {
 impl Finding<'_> {
     fn look(&mut self, place: &Path, whose: Whose) {
         for folder in self.children(&place.join("skills")) {
-            let file = folder.join("SKILL.md");
-            if file.is_file() {
-                self.take(&file, &folder, whose, Form::Folder);
-            }
+            self.look_at(&folder, whose);
         }
         for file in self.children(&place.join("commands")) {
             if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md")) {
                 self.take(&file, &file.with_extension(""), whose, Form::Flat);
             }
+        }
+    }
+
+    /// What a plugin brings, with its placeholders filled in.
+    fn look_into(&mut self, plugin: &Plugin) {
+        let known = self.skills.len();
+        for dir in &plugin.skills {
+            self.look_at(dir, Whose::Person);
+            for folder in self.children(dir) {
+                self.look_at(&folder, Whose::Person);
+            }
+        }
+        for file in &plugin.commands {
+            self.take(file, &file.with_extension(""), Whose::Person, Form::Flat);
+        }
+        for skill in self.skills.iter_mut().skip(known) {
+            skill.name = scoped(&plugin.name, &skill.name);
+            skill.body = plugin.filling.text(&skill.body);
+            skill.hooks = plugin.filling.hooks(&skill.hooks);
+        }
+    }
+
+    fn look_at(&mut self, folder: &Path, whose: Whose) {
+        let file = folder.join("SKILL.md");
+        if file.is_file() {
+            self.take(&file, folder, whose, Form::Folder);
         }
     }
 

@@ -3,6 +3,8 @@
 
 use mnemon_kernel::limits::SkillLimits;
 use mnemon_memfile::Memory;
+use mnemon_plugdir::Plugin;
+use mnemon_plugins::scoped;
 use std::path::{Path, PathBuf};
 
 /// The style that is none.
@@ -45,9 +47,14 @@ impl OutputStyle {
     }
 }
 
-/// All styles, later ones over earlier ones of the same name: our own, the
-/// person's, the repository's.
-pub(crate) fn styles(home: &Path, root: &Path, limits: &SkillLimits) -> Vec<OutputStyle> {
+/// All styles, later ones over earlier ones of the same name: our own, those
+/// of plugins under the names of these, the person's, the repository's.
+pub(crate) fn styles(
+    home: &Path,
+    root: &Path,
+    plugins: &[Plugin],
+    limits: &SkillLimits,
+) -> Vec<OutputStyle> {
     let mut found = vec![
         OutputStyle::built_in(DEFAULT_STYLE, "as the model writes by itself", None),
         OutputStyle::built_in(
@@ -66,6 +73,12 @@ pub(crate) fn styles(home: &Path, root: &Path, limits: &SkillLimits) -> Vec<Outp
             Some(include_str!("styles/learning.md")),
         ),
     ];
+    for plugin in plugins {
+        let read = plugin.styles.iter().filter_map(|path| OutputStyle::read(path.clone(), limits));
+        found.extend(
+            read.map(|style| OutputStyle { name: scoped(&plugin.name, &style.name), ..style }),
+        );
+    }
     for dir in [home.join("output-styles"), root.join(".claude/output-styles")] {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -70,6 +70,7 @@ const REFUSED: &[Key] = &[
     trusted("/apiKeyHelper", RUNS, Kind::Programs),
     trusted("/hooks", RUNS, Kind::Hooks),
     trusted("/mcpServers", RUNS, Kind::Servers),
+    trusted("/enabledPlugins", RUNS, Kind::Plugins),
     trusted("/statusLine", RUNS, Kind::Programs),
     never("/cleanupPeriodDays", "a repository may not remove transcripts"),
     trusted("/permissions/allow", WIDENS, Kind::Permissions),
@@ -192,7 +193,8 @@ mod tests {
     fn s2_a_repository_may_narrow_but_not_widen() {
         let settings = json!({
             "model": "m", "autoMemoryDirectory": "/", "env": {"PATH": "."}, "apiKeyHelper": "x",
-            "hooks": {"Stop": []}, "mcpServers": {}, "statusLine": {}, "cleanupPeriodDays": 1,
+            "hooks": {"Stop": []}, "mcpServers": {}, "enabledPlugins": {"a@b": true}, "statusLine": {},
+            "cleanupPeriodDays": 1,
             "permissions": {"allow": ["Bash"], "deny": ["Read(.env)"], "ask": ["Write"],
                             "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
             "mnemon": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},

@@ -44,6 +44,8 @@ pub enum Kind {
     Agents,
     /// Skills and commands that do.
     Skills,
+    /// Plugins that it switches on.
+    Plugins,
 }
 
 impl Kind {
@@ -59,6 +61,7 @@ impl Kind {
             Self::Imports => "imports from outside",
             Self::Agents => "agents",
             Self::Skills => "skills",
+            Self::Plugins => "plugins",
         }
     }
 }

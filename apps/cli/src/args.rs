@@ -114,6 +114,9 @@ pub(crate) struct Choices {
     /// A further directory in which tools may work
     #[arg(long, value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
+    /// A plugin by its folder; may be given more than once
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plugin_dir: Vec<PathBuf>,
     /// Say more on standard error and in the log
     #[arg(short, long)]
     pub(crate) verbose: bool,

@@ -50,7 +50,7 @@ impl Severity {
 struct Finding {
     severity: Severity,
     /// What it is about: `settings`, `permissions`, `provider`, `model`, `platform`, `files`,
-    /// `hooks`, `servers`, `skills`, `instructions`, `memory`, `sessions`.
+    /// `hooks`, `servers`, `skills`, `plugins`, `instructions`, `memory`, `sessions`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.

@@ -134,6 +134,9 @@ pub(crate) fn builder(ground: &Ground, choices: &Choices) -> Result<Builder> {
     for directory in &choices.add_dir {
         builder = builder.directory(directory);
     }
+    for folder in &choices.plugin_dir {
+        builder = builder.plugin(folder);
+    }
     Ok(builder)
 }
 
@@ -153,6 +156,7 @@ pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
 pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     let mut notes: Vec<String> = session.broken_rules().iter().map(ToString::to_string).collect();
     notes.extend(trust::note(agent.trust()));
+    notes.extend(agent.plugins().problems.iter().cloned());
     let is_never = |refused: &&Refused| !refused.opens_with_trust();
     let refused = agent.settings().refused.iter().filter(is_never).count();
     if refused > 0 {

@@ -33,6 +33,8 @@ pub struct Handler {
     pub waits: Waits,
     /// How often it is called.
     pub often: Often,
+    /// Variables that its program sees besides.
+    pub env: BTreeMap<String, String>,
     /// Who set it, as `doctor` names it.
     pub origin: String,
 }
@@ -141,7 +143,7 @@ impl Handler {
     /// Whether another one does the same under the same condition: of two
     /// such, one runs.
     fn repeats(&self, other: &Self) -> bool {
-        self.act == other.act && self.condition == other.condition
+        (&self.act, &self.condition, &self.env) == (&other.act, &other.condition, &other.env)
     }
 }
 
@@ -178,7 +180,17 @@ impl Registry {
         for (event, groups) in &other.groups {
             all.groups.entry(*event).or_default().extend(groups.iter().cloned());
         }
+        all.problems.extend(other.problems.iter().cloned());
         all
+    }
+
+    /// The same, in which every program sees these variables.
+    #[must_use]
+    pub fn with_env(mut self, env: &BTreeMap<String, String>) -> Self {
+        for group in self.groups.values_mut().flatten() {
+            group.handlers.iter_mut().for_each(|handler| handler.env.clone_from(env));
+        }
+        self
     }
 
     /// The same for an agent: what is to happen when it stops happens when it,
@@ -335,7 +347,8 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             allowed: value.get("allowedEnvVars").and_then(texts).unwrap_or_default(),
         },
         "mcp_tool" => Act::Server {
-            server: filled("server")?,
+            // What a plugin brings is called `plugin:name:server` here.
+            server: filled("server")?.replace(':', "_"),
             tool: filled("tool")?,
             input: match value.get("input") {
                 None | Some(Value::Null) => Map::new(),
@@ -358,6 +371,7 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             (false, false) => Waits::Yes,
         },
         often: if flag("once") { Often::Once } else { Often::Always },
+        env: BTreeMap::new(),
         origin: origin.to_owned(),
     })
 }

@@ -19,7 +19,6 @@ use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{Attachment, ModelId, QuerySource, ToolUseId};
 use mnemon_mail::{Definition, Running};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,7 +53,7 @@ impl Handlers {
                 }
                 act => match (&self.world.hooks, action(act)) {
                     (Some(hooks), Some(action)) => {
-                        as_ran(hooks.run(self.hook_call(action, timeout)).await)
+                        as_ran(hooks.run(self.hook_call(handler, action, timeout)).await)
                     }
                     _ => not_run("handlers are not run here"),
                 },
@@ -74,7 +73,7 @@ impl Handlers {
     pub(super) fn start(self, handler: &Handler) {
         let timeout = self.time_of(handler);
         if let (Some(hooks), Some(action)) = (&self.world.hooks, action(&handler.act)) {
-            hooks.start(self.hook_call(action, timeout));
+            hooks.start(self.hook_call(handler, action, timeout));
             return;
         }
         self.beside(handler, |_, _| {});
@@ -127,9 +126,10 @@ impl Handlers {
         timeout
     }
 
-    fn hook_call(&self, action: HookAction, timeout: Duration) -> HookCall {
+    fn hook_call(&self, handler: &Handler, action: HookAction, timeout: Duration) -> HookCall {
         let project = self.config.roots.first().cloned().unwrap_or_default();
-        let mut env = BTreeMap::from([(HOOK_PROJECT_DIR.into(), project.display().to_string())]);
+        let mut env = handler.env.clone();
+        env.insert(HOOK_PROJECT_DIR.into(), project.display().to_string());
         if let Some(file) = &self.env_file {
             env.insert(HOOK_ENV_FILE.into(), file.display().to_string());
         }

@@ -2,6 +2,7 @@
 
 use super::{Builder, Wanted};
 use crate::hooks;
+use crate::plugins;
 use crate::servers::{self, Maker, NamedServers};
 use crate::shell;
 use crate::skills;
@@ -10,6 +11,7 @@ use mnemon_engine::tools::{server_tools, skill_tool};
 use mnemon_engine::{Config, Tool, World};
 use mnemon_hooks::{Event, Registry};
 use mnemon_kernel::ports::{Confinement, Hooks};
+use mnemon_plugdir::Plugin;
 use mnemon_settings::Resolved;
 use mnemon_settings::trust::Trust;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,7 @@ pub(super) struct Ground<'a> {
     pub(super) cwd: &'a Path,
     pub(super) trust: &'a Trust,
     pub(super) resolved: &'a Resolved,
+    pub(super) plugins: &'a [Plugin],
 }
 
 impl Builder {
@@ -52,14 +55,21 @@ impl Builder {
         let mut extra: Vec<Arc<dyn Tool>> = Vec::new();
         let mut named = NamedServers::default();
         if self.setups == Wanted::Yes {
-            let Ground { home, root, cwd, trust, resolved } = *ground;
+            let Ground { home, root, cwd, trust, resolved, plugins } = *ground;
+            config.hooks = Arc::new(config.hooks.and(&plugins::registry(plugins)));
+            let bins: Vec<PathBuf> =
+                plugins.iter().filter_map(|plugin| plugin.bin.clone()).collect();
+            if !bins.is_empty() {
+                let path = self.variables.get(shell::PATH).map(String::as_str);
+                world.shell = shell::with_path(resolved, path, &bins);
+            }
             let limits = &config.limits.skills;
-            let places = skills::Ground { home, cwd, root, trust, limits };
+            let places = skills::Ground { home, cwd, root, trust, limits, plugins };
             config.skills = Arc::new(skills::shelf(&places));
-            let known = styles::styles(home, root, &config.limits.skills);
+            let known = styles::styles(home, root, plugins, &config.limits.skills);
             let style = config.surroundings.output_style.take();
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
-            named = servers::named(resolved, root, trust, &self.variables);
+            named = servers::named(resolved, root, trust, plugins, &self.variables);
             let mut maker =
                 Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
             // Servers hear of somebody who answers only where there is one.

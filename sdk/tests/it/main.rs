@@ -37,6 +37,7 @@ mod mentions;
 mod notes;
 mod notes_compaction;
 mod place;
+mod plugins;
 mod recall;
 mod resume;
 mod rewind;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 const HOOKS: &str = "hooks";
 const SERVERS: &str = "servers";
+const PLUGINS: &str = "plugins";
 
 /// Looks through the set-up.
 pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
@@ -24,9 +25,24 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     findings.extend(agent.config().agents.roster.problems.iter().map(|problem| {
         Finding::new(Severity::Warning, "agents", problem).fix("mend the file, or take it out")
     }));
+    findings.extend(plugins(agent));
     findings.extend(failed_hooks(agent).await);
     findings.extend(servers(agent).await);
     findings
+}
+
+/// The plugins that are on, and what is wrong with any.
+fn plugins(agent: &Agent) -> Vec<Finding> {
+    let found = agent.plugins();
+    let there = found.plugins.iter().map(|plugin| {
+        let message = format!("{} is on: {}", plugin.id, plugin.root.display());
+        Finding::new(Severity::Info, PLUGINS, message)
+    });
+    let broken = found.problems.iter().map(|problem| {
+        let fix = "mend it, or switch it off in enabledPlugins";
+        Finding::new(Severity::Warning, PLUGINS, problem).fix(fix)
+    });
+    there.chain(broken).collect()
 }
 
 /// Servers that cannot be used, and whether the others come up.

@@ -70,7 +70,8 @@ impl Printer {
             "mcp_servers": servers(agent),
             "slash_commands": called(session, Skill::is_for_person),
             "skills": called(session, Skill::is_for_model),
-            "plugins": [],
+            "plugins": plugins(agent),
+            "plugin_errors": agent.plugins().problems,
             "permissionMode": config.permission_mode.as_str(),
             "apiKeySource": key_source,
             "betas": config.betas,
@@ -172,6 +173,16 @@ impl Printer {
         }
         Presenter::json_line(&value)
     }
+}
+
+/// The plugins that are on, as other programs read them.
+fn plugins(agent: &Agent) -> Vec<Value> {
+    let plugins = agent.plugins().plugins.iter();
+    let shown = plugins.map(|plugin| match &plugin.version {
+        Some(version) => json!({"name": plugin.name, "path": plugin.root, "version": version}),
+        None => json!({"name": plugin.name, "path": plugin.root}),
+    });
+    shown.collect()
 }
 
 /// The servers that bring tools; they start with the first message.

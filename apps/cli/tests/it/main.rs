@@ -29,6 +29,7 @@ mod looking;
 mod mcp;
 mod memory;
 mod memory_tool;
+mod plugins;
 mod private;
 mod recall;
 mod replay;

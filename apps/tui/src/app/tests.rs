@@ -4,6 +4,7 @@ use super::Phase;
 use super::harness::{Bench, ledger};
 use std::time::{Duration, Instant};
 
+mod browsing;
 pub(super) mod pictures;
 mod random;
 

@@ -2,6 +2,8 @@
 //! thread of its own, which starts with the first code that is shown: until it
 //! is done, code is plain, and then what waits is laid out once more.
 
+mod imp;
+
 use std::sync::Arc;
 
 /// What a piece of code is.
@@ -46,26 +48,5 @@ pub(crate) fn is_busy() -> bool {
 pub(crate) fn wait() {
     while is_busy() {
         std::thread::yield_now();
-    }
-}
-
-#[cfg(feature = "highlight")]
-mod imp;
-
-#[cfg(not(feature = "highlight"))]
-mod imp {
-    use super::Painted;
-    use std::sync::Arc;
-
-    pub(super) fn of(_language: &str, _code: &str) -> (Option<Arc<Painted>>, bool) {
-        (None, false)
-    }
-
-    pub(super) fn generation() -> u64 {
-        0
-    }
-
-    pub(super) fn is_busy() -> bool {
-        false
     }
 }

@@ -153,7 +153,6 @@ proptest! {
     }
 }
 
-#[cfg(feature = "highlight")]
 #[test]
 fn q9_code_gets_its_colours_when_they_are_known() {
     let colours = Theme::new(true);

@@ -1,0 +1,27 @@
+//! Plugins as Claude Code has them (CONTRACTS 2.8): what a manifest says, and
+//! what the placeholders in a plugin's files stand for.
+//!
+//! Nothing is read or run here, and nothing else of Mnemon knows of plugins:
+//! what they bring becomes skills, agents, hooks and servers like any others.
+
+mod filling;
+mod manifest;
+
+pub use filling::Filling;
+pub use manifest::{MANIFEST, Manifest, ManifestError, Part, Place, inside, is_plain};
+
+/// What something of a plugin is called: `plugin:name`.
+#[must_use]
+pub fn scoped(plugin: &str, name: &str) -> String {
+    format!("{plugin}:{name}")
+}
+
+/// What a plugin's server is called where tools are named.
+///
+/// ```
+/// assert_eq!(mnemon_plugins::server_name("docs", "web"), "plugin_docs_web");
+/// ```
+#[must_use]
+pub fn server_name(plugin: &str, server: &str) -> String {
+    format!("plugin_{plugin}_{server}")
+}

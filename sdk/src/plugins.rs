@@ -1,0 +1,43 @@
+//! What plugins bring, as the parts that everything else knows.
+
+use crate::skills;
+use mnemon_engine::agents::Definition;
+use mnemon_hooks::Registry;
+use mnemon_kernel::Limits;
+use mnemon_plugdir::{Found, Plugin};
+use mnemon_plugins::scoped;
+
+/// The handlers of their hooks, each with the variables of its plugin.
+pub(crate) fn registry(plugins: &[Plugin]) -> Registry {
+    plugins.iter().fold(Registry::default(), |all, plugin| {
+        let own = Registry::read(&plugin.hooks, &|_| format!("plugin {}", plugin.id));
+        all.and(&own.with_env(&plugin.env))
+    })
+}
+
+/// Their kinds of agents, under the names of plugins. As with Claude Code, an
+/// agent of a plugin runs nothing by itself and has no mode of its own: its
+/// plugin has hooks and servers for that.
+pub(crate) fn agents(found: &mut Found, limits: &Limits) -> Vec<Definition> {
+    let limits = &limits.agents;
+    let mut kinds = Vec::new();
+    for plugin in &found.plugins {
+        for path in plugin.agents.iter().take(limits.definitions) {
+            let read = skills::read(path, limits.definition_bytes).and_then(|text| {
+                Definition::parse(&plugin.filling.text(&text)).map_err(|error| error.to_string())
+            });
+            match read {
+                Ok(mut kind) => {
+                    kind.name = scoped(&plugin.name, &kind.name);
+                    kind.disarm();
+                    kind.permission_mode = None;
+                    kinds.push(kind);
+                }
+                Err(why) => {
+                    found.problems.push(format!("{} defines no agent: {why}", path.display()));
+                }
+            }
+        }
+    }
+    kinds
+}
