@@ -30,7 +30,8 @@ const INTERRUPTED: u8 = 130;
 /// Answers once.
 pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let prompt = prompt(talk, presenter)?;
-    let agent = setup::for_talk(ground, talk, Surface::Headless, Arc::new(RefuseAll)).await?;
+    let nobody = Arc::new(RefuseAll);
+    let agent = setup::for_talk(ground, talk, Surface::Headless, nobody, None).await?;
     let ended = answer(&agent, talk, presenter, prompt).await;
     agent.shutdown().await;
     ended

@@ -19,6 +19,8 @@ const LARGE_BYTES: usize = 1 << 20;
 impl App {
     /// Takes what is told.
     pub(crate) fn told(&mut self, told: Told) -> Vec<Act> {
+        // A server may take its question back.
+        self.questions.retain(|asked| !asked.is_void());
         match told {
             Told::Event(event) => self.event(*event),
             Told::Said(Said::Text(look, text)) => self.written.push((look, text)),
@@ -66,7 +68,6 @@ impl App {
     fn turn_ended(&mut self, end: Result<Box<TurnEnd>, String>) -> Vec<Act> {
         self.phase = Phase::Rest;
         self.talk.settle();
-        self.questions.retain(|asked| !asked.is_void());
         match end {
             Err(why) => self.notice(Look::Red, format!("error: {why}")),
             Ok(end) => {
