@@ -72,7 +72,7 @@ impl Builder {
             named = servers::named(resolved, root, trust, plugins, &self.variables);
             let maker = Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
             if !named.entries.is_empty() {
-                world.servers = Some(maker.servers(named.entries.clone()));
+                world.servers = Some(maker.servers(named.entries.clone(), &config.roots));
             }
             world.server_maker = Some(Arc::new(maker));
         }
