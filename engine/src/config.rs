@@ -61,10 +61,14 @@ pub struct Config {
     pub skills: Arc<Shelf>,
     /// What is run at events.
     pub hooks: Arc<Registry>,
+    /// The files that settings were read from, each with whose it is.
+    pub settings_files: Vec<(&'static str, PathBuf)>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
     /// How memories are kept.
     pub memory: settings::Memory,
+    /// How memories are found.
+    pub recall: settings::Recall,
     /// Whether the end of a turn may start a dream.
     pub auto_dream: AutoDream,
     /// The root of the project: what paths in memories are seen from.
@@ -210,8 +214,10 @@ impl Config {
             instructions: None,
             skills: Arc::default(),
             hooks: Arc::default(),
+            settings_files: Vec::new(),
             memory_guidelines: None,
             memory: settings::Memory::default(),
+            recall: settings::Recall::default(),
             auto_dream: AutoDream::Off,
             project: cwd.clone(),
             notes_dir: None,

@@ -16,6 +16,7 @@ use crate::session::{Error, Session};
 use crate::world::World;
 use mnemon_kernel::limits::RecallLimits;
 use mnemon_kernel::ports::{Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind};
+use mnemon_kernel::settings::Picker;
 use mnemon_kernel::usage::Booking;
 use mnemon_kernel::{
     BlockView, Class, Classify, Entry, Flag, QuerySource, Role, Timestamp, UserOrigin,
@@ -61,12 +62,12 @@ impl Session {
     ) -> Result<(), Error> {
         self.join_recalled().await?;
         let Some(errand) = self.errand(message) else { return Ok(()) };
-        match self.world.model.kind() {
-            ModelKind::Rules => {
+        match (self.world.model.kind(), self.config.recall.by) {
+            (ModelKind::Rules, _) | (_, Picker::Local) => {
                 let picks = errand.pick_locally().await;
                 self.bring_in(picks).await
             }
-            ModelKind::Language => {
+            (ModelKind::Language, Picker::Model) => {
                 let cancel = cancel.clone();
                 let task = async move {
                     cancel.run_until_cancelled(errand.pick()).await.unwrap_or_default()

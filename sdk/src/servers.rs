@@ -108,6 +108,8 @@ pub(crate) struct Maker {
     env: BTreeMap<String, String>,
     variables: BTreeMap<String, String>,
     limits: McpLimits,
+    /// Whether they hear that somebody answers them.
+    answers: bool,
 }
 
 impl Maker {
@@ -126,13 +128,19 @@ impl Maker {
             env.insert(name, root.display().to_string());
         }
         let (variables, limits) = (variables.clone(), limits.clone());
-        Self { scrub: shell.scrub, env, variables, limits }
+        Self { scrub: shell.scrub, env, variables, limits, answers: false }
+    }
+
+    /// The same, telling servers that somebody answers what they want to know.
+    pub(crate) fn answering(self) -> Self {
+        Self { answers: true, ..self }
     }
 
     /// These servers, for work in these directories, not connected yet.
     pub(crate) fn servers(&self, entries: Vec<Entry>, roots: &[PathBuf]) -> Arc<dyn Servers> {
         let (scrub, env) = (self.scrub.clone(), self.env.clone());
-        Arc::new(McpServers::new(entries, roots, scrub, env, self.limits.clone()))
+        let made = McpServers::new(entries, roots, scrub, env, self.limits.clone());
+        Arc::new(if self.answers { made.answering() } else { made })
     }
 }
 

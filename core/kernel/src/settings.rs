@@ -147,6 +147,8 @@ pub struct Own {
     pub provider: Provider,
     /// How memories are kept.
     pub memory: Memory,
+    /// How memories are found.
+    pub recall: Recall,
     /// Whose `projects` folder has the memories, such as `~/.claude` to share
     /// them with Claude Code; unset, Mnemon's own. A repository's is not taken over.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,6 +204,26 @@ impl Memory {
             Deed::DeletesPersons => Review::Inbox,
         })
     }
+}
+
+/// How memories are found for a message (R3, R8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Recall {
+    /// Who picks them: `model` asks the small model, and the local ranker where
+    /// that fails or is late; `local` asks the ranker alone, which costs nothing.
+    pub by: Picker,
+}
+
+/// Who picks memories for a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Picker {
+    /// The small model.
+    #[default]
+    Model,
+    /// The local ranker.
+    Local,
 }
 
 /// What becomes of changes that background agents make to memories.

@@ -75,6 +75,7 @@ impl Builder {
             confinement: self.confinement(resolved, &roots),
             memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
             memory: own.memory,
+            recall: own.recall,
             auto_dream: self.auto_dream(settings.auto_dream_enabled),
             project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
             roots,

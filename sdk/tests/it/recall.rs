@@ -224,6 +224,19 @@ async fn r8_without_a_model_local_picks_go_with_the_first_request() {
 }
 
 #[tokio::test]
+async fn r8_c6_a_setting_has_the_local_ranker_pick_and_asks_no_model() {
+    let place = picking(&["tea.md"]);
+    let (agent, _) = with_memories(&place).await;
+    drop(agent);
+    let builder = place.builder().set("t", "/mnemon/recall/by", "local");
+    let agent = builder.build().await.unwrap();
+    say_ok(&mut agent.start(), QUESTION).await;
+    let first = mains(&place).remove(0).body.to_string();
+    assert!(first.contains("on Fridays") && !first.contains("Oolong"), "{first}");
+    assert!(place.server.requests_of("recall").is_empty());
+}
+
+#[tokio::test]
 async fn r7_nothing_is_surfaced_twice_or_after_it_was_read() {
     let place = working_until("on Fridays", selected(&["deploy.md", "tea.md"]));
     let (agent, dir) = with_memories(&place).await;
