@@ -35,6 +35,7 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Vec<Denial>, Error> {
         self.brief_agents(&calls);
+        self.tell_moved(cancel).await?;
         let mut denials = Vec::new();
         let mut side_by_side: Vec<Cleared> = Vec::new();
         for call in calls {
@@ -45,12 +46,17 @@ impl Session {
             if !reads {
                 self.run_batch(std::mem::take(&mut side_by_side), cancel).await?;
             }
-            match self.clear(&call, said, cancel).await? {
-                Ok(tool) if reads => side_by_side.push(Cleared { call, tool }),
-                Ok(tool) => self.run_batch(vec![Cleared { call, tool }], cancel).await?,
-                Err(Refusal { output, denied }) => {
-                    if let (Some(reason), true) = (output.content.as_str(), denied) {
-                        self.told_refusal(&call, reason, cancel).await?;
+            match self.clear(&mut call, said, cancel).await? {
+                Ok(tool) if reads && self.reads_only(&call) => {
+                    side_by_side.push(Cleared { call, tool });
+                }
+                Ok(tool) => {
+                    side_by_side.push(Cleared { call, tool });
+                    self.run_batch(std::mem::take(&mut side_by_side), cancel).await?;
+                }
+                Err(Refusal { mut output, denied }) => {
+                    if denied {
+                        self.told_refusal(&call, &mut output, cancel).await?;
                     }
                     denials.extend(denied.then(|| denial(&call)));
                     self.write_result(&call, output, Duration::ZERO).await?;
@@ -58,6 +64,7 @@ impl Session {
             }
         }
         self.run_batch(side_by_side, cancel).await?;
+        self.batch_hooks(cancel).await?;
         self.book_side_queries().await?;
         Ok(denials)
     }
@@ -67,10 +74,11 @@ impl Session {
         tool.is_some_and(|tool| tool.access(&call.input, &self.context).is_read_only())
     }
 
-    /// Finds the tool and decides whether the call may run.
+    /// Finds the tool and decides whether the call may run. A hook that
+    /// answers in the person's place may change its arguments.
     async fn clear(
         &mut self,
-        call: &ToolCall,
+        call: &mut ToolCall,
         said: Said,
         cancel: &CancellationToken,
     ) -> Result<Result<Arc<dyn Tool>, Refusal>, Error> {
@@ -94,47 +102,76 @@ impl Session {
             (Verdict::Ask { .. }, Some((Permission::Allow, _))) => Verdict::Allow,
             (verdict, _) => verdict,
         };
-        if matches!(verdict, Verdict::Ask { .. }) {
-            self.told_question(&call.name, cancel).await?;
-        }
-        let permitted = self.permitted(call, &access, verdict, cancel).await;
-        if permitted.is_ok() {
+        let permitted = self.permitted(call, access, verdict, cancel).await?;
+        Ok(permitted.map(|access| {
             self.touched.extend(touch(&access));
-        }
-        Ok(permitted.map(|()| tool))
+            tool
+        }))
     }
 
+    /// What a call that may run touches; why it may not.
     async fn permitted(
         &mut self,
-        call: &ToolCall,
-        access: &Access,
+        call: &mut ToolCall,
+        access: Access,
         verdict: Verdict,
         cancel: &CancellationToken,
-    ) -> Result<(), Refusal> {
-        match verdict {
-            Verdict::Allow => Ok(()),
-            Verdict::Deny { reason } => Err(self.refused(call, &reason)),
+    ) -> Result<Result<Access, Refusal>, Error> {
+        let rule = match verdict {
+            Verdict::Allow => return Ok(Ok(access)),
+            Verdict::Deny { reason } => return Ok(Err(self.refused(call, &reason))),
             Verdict::AllowIfItOnlyReads => {
-                self.only_reads(call, access).map_err(|reason| self.refused(call, &reason))
+                let reads = self.only_reads(call, &access);
+                return Ok(reads.map(|()| access).map_err(|reason| self.refused(call, &reason)));
             }
-            Verdict::Ask { rule } => {
-                let summary = summary(&call.name, access);
-                let (name, input) = (call.name.clone(), call.input.clone());
-                let ask = PermissionAsk { tool: name, input, summary, rule: rule.clone() };
-                let answer = tokio::select! {
-                    answer = self.world.approver.ask(ask) => answer,
-                    () = cancel.cancelled() => Answer::Deny { reason: "the turn was stopped".into() },
-                };
-                match answer {
-                    Answer::Allow => Ok(()),
-                    Answer::AllowAlways => {
-                        self.permit.allow_for_session(&rule);
-                        Ok(())
-                    }
-                    Answer::Deny { reason } => Err(Refusal::denied(&reason)),
-                }
-            }
+            Verdict::Ask { rule } => rule,
+        };
+        match self.request_hooks(call, &rule, cancel).await? {
+            Some((Permission::Deny, reason)) => return Ok(Err(Refusal::denied(&reason))),
+            Some(_) => return Ok(self.still_permitted(call, access).await),
+            None => {}
         }
+        let summary = summary(&call.name, &access);
+        let (tool, input) = (call.name.clone(), call.input.clone());
+        let ask = PermissionAsk { tool, input, summary, rule: rule.clone() };
+        Ok(match self.ask_person(ask, cancel).await? {
+            Answer::Allow => Ok(access),
+            Answer::AllowAlways => {
+                self.permit.allow_for_session(&rule);
+                Ok(access)
+            }
+            Answer::Deny { reason } => Err(Refusal::denied(&reason)),
+        })
+    }
+
+    /// Looks at a call again that a hook let through: whatever its arguments
+    /// are now, what a rule denies stays denied.
+    async fn still_permitted(&self, call: &ToolCall, access: Access) -> Result<Access, Refusal> {
+        let access = match self.find_tool(&call.name) {
+            Some(tool) => self.resolved(tool.access(&call.input, &self.context)).await,
+            None => access,
+        };
+        match self.permit.decide(&call.name, &access) {
+            Verdict::Deny { reason } => Err(self.refused(call, &reason)),
+            Verdict::AllowIfItOnlyReads => match self.only_reads(call, &access) {
+                Ok(()) => Ok(access),
+                Err(reason) => Err(self.refused(call, &reason)),
+            },
+            Verdict::Allow | Verdict::Ask { .. } => Ok(access),
+        }
+    }
+
+    /// Tells hooks that the person is asked, and asks.
+    pub(crate) async fn ask_person(
+        &mut self,
+        ask: PermissionAsk,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, Error> {
+        self.told_question(&ask.tool, cancel).await?;
+        Ok(tokio::select! {
+            answer = self.world.approver.ask(ask) => answer,
+            () = cancel.cancelled() => Answer::Deny { reason: "the turn was stopped".into() },
+        })
     }
 
     /// Whether a file may be read that the person named. An error says why not.
@@ -146,8 +183,11 @@ impl Session {
     ) -> Result<(), String> {
         let access = self.resolved(Access::Read(path)).await;
         let verdict = self.permit.decide(&call.name, &access);
-        let permitted = self.permitted(call, &access, verdict, cancel).await;
-        permitted.map_err(|refusal| refusal.output.content.as_str().unwrap_or_default().to_owned())
+        match self.permitted(&mut call.clone(), access, verdict, cancel).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(refusal)) => Err(refusal.output.content.as_str().unwrap_or_default().to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     /// A refusal that nobody is there to see is at least in the log (L5.14).
@@ -205,7 +245,8 @@ impl Session {
             let output = self.after_call(&call, output, took, cancel).await?;
             self.write_result(&call, output, took).await?;
         }
-        Ok(())
+        drop(results);
+        self.tell_moved(cancel).await
     }
 
     async fn write_result(
@@ -214,6 +255,7 @@ impl Session {
         output: ToolOutput,
         duration: Duration,
     ) -> Result<(), Error> {
+        self.note_in_batch(call, &output);
         let content = self.made_safe(output.content);
         let mut block = Block::tool_result(&call.id, content);
         if output.is_error {

@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 mod build;
+mod checkout;
 mod chosen;
 mod kinds;
 mod life;
@@ -41,6 +42,7 @@ pub use mnemon_mail::memory::MemoryPlaces;
 pub use mnemon_mail::plan::coordinator;
 pub use mnemon_mail::{Definition, DefinitionError, Roster};
 pub use order::{Finished, Order};
+pub(crate) use outfit::model_of;
 pub(crate) use summing::Peek;
 
 /// What the main thread is called in letters.

@@ -61,6 +61,8 @@ pub struct Config {
     pub skills: Arc<Shelf>,
     /// What is run at events.
     pub hooks: Arc<Registry>,
+    /// The files that settings were read from, each with whose it is.
+    pub settings_files: Vec<(&'static str, PathBuf)>,
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
     /// How memories are kept.
@@ -212,6 +214,7 @@ impl Config {
             instructions: None,
             skills: Arc::default(),
             hooks: Arc::default(),
+            settings_files: Vec::new(),
             memory_guidelines: None,
             memory: settings::Memory::default(),
             recall: settings::Recall::default(),

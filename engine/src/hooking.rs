@@ -10,23 +10,29 @@ use crate::event::Event;
 use crate::session::{Error, Session};
 use futures_util::future::join_all;
 use mnemon_hooks::{
-    Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Ran, Registry, Verdict,
-    Waits,
+    Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Often, Ran, Registry,
+    Verdict, Waits,
 };
 use mnemon_kernel::ports::{Exit, HookRun};
 use mnemon_kernel::{Decision, Entry, QuerySource};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 mod around;
+mod beside;
 mod calls;
+mod changes;
 mod handlers;
+mod models;
+mod responding;
 
 pub(crate) use calls::Said;
+use changes::Watched;
 use handlers::Handlers;
+pub(crate) use responding::respondent;
 
 /// The kind of an attachment that holds what a hook tells the model.
 pub const CONTEXT: &str = "hook_additional_context";
@@ -58,6 +64,14 @@ pub(crate) struct Hooking {
     registry: Option<Arc<Registry>>,
     /// Skills whose handlers are among them.
     pub(crate) skills: BTreeSet<String>,
+    /// Handlers that were called once and are not again.
+    done: Vec<(HookEvent, Handler)>,
+    /// Calls of the answer that is carried out, with what came of them.
+    batch: Vec<Value>,
+    /// Where commands ran last.
+    cwd: Option<PathBuf>,
+    /// Files that are looked at for changes.
+    watched: Watched,
 }
 
 impl Hooking {
@@ -72,6 +86,10 @@ impl Hooking {
             first_words: None,
             registry: None,
             skills: BTreeSet::new(),
+            done: Vec::new(),
+            batch: Vec::new(),
+            cwd: None,
+            watched: Watched::default(),
         }
     }
 }
@@ -91,17 +109,29 @@ impl Session {
         occasion: &Occasion<'_>,
         cancel: &CancellationToken,
     ) -> Result<Verdict, Error> {
+        if !self.hears(occasion.event()) || cancel.is_cancelled() {
+            return Ok(Verdict::default());
+        }
+        // Turns in which nobody is called need not make room for it.
+        Box::pin(self.call_handlers(occasion, cancel)).await
+    }
+
+    async fn call_handlers(
+        &mut self,
+        occasion: &Occasion<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Verdict, Error> {
         let event = occasion.event();
         let mut verdict = Verdict::default();
-        if !self.has_hooks() || !self.hook_registry().listens_to(event) || cancel.is_cancelled() {
-            return Ok(verdict);
-        }
         let registry = self.hook_registry();
         let (unheard, heard): (Vec<&Handler>, Vec<&Handler>) = registry
             .called(occasion)
             .into_iter()
-            .filter(|handler| self.is_meant(handler, occasion))
+            .filter(|handler| self.is_meant(handler, occasion) && !self.is_done(event, handler))
             .partition(|handler| event.is_unheard() || handler.waits != Waits::Yes);
+        let once = unheard.iter().chain(&heard).filter(|handler| handler.often == Often::Once);
+        let once: Vec<_> = once.map(|handler| (event, Handler::clone(handler))).collect();
+        self.hooking.done.extend(once);
         // What an agent takes over is cloned only where one is sent.
         let agents = unheard.iter().chain(&heard).any(|handler| handler.sends_agent());
         let mut handlers = self.handlers(occasion).await;
@@ -135,6 +165,15 @@ impl Session {
         Ok(verdict)
     }
 
+    /// Whether anybody is called at an event.
+    pub(crate) fn hears(&self, event: HookEvent) -> bool {
+        self.has_hooks() && self.hook_registry().listens_to(event)
+    }
+
+    fn is_done(&self, event: HookEvent, handler: &Handler) -> bool {
+        self.hooking.done.iter().any(|(at, done)| *at == event && done == handler)
+    }
+
     /// Whether hooks are called for this conversation: a person's, and those
     /// of agents that were sent by it. What keeps the memory does so unasked.
     fn has_hooks(&self) -> bool {
@@ -165,11 +204,15 @@ impl Session {
     /// file for them.
     async fn handlers(&self, occasion: &Occasion<'_>) -> Handlers {
         let event = occasion.event();
-        if event == HookEvent::SessionStart {
-            let place = Path::new(ENV_FILE);
-            if let Err(error) = self.world.transcripts.keep(&self.id, place, b"").await {
-                tracing::warn!(%error, "there is no file for the variables of hooks");
-            }
+        let place = Path::new(ENV_FILE);
+        let env_file = self.world.transcripts.session_dir(&self.id).join(place);
+        let fresh = event == HookEvent::SessionStart;
+        let leaves = event.leaves_variables() && self.is_main();
+        if leaves
+            && (fresh || self.world.files.stat(&env_file).await.is_err())
+            && let Err(error) = self.world.transcripts.keep(&self.id, place, b"").await
+        {
+            tracing::warn!(%error, "there is no file for the variables of hooks");
         }
         Handlers {
             world: self.world.clone(),
@@ -180,7 +223,7 @@ impl Session {
             event,
             input: self.hook_input(occasion),
             cwd: self.context.cwd(),
-            env_file: self.world.transcripts.session_dir(&self.id).join(ENV_FILE),
+            env_file: leaves.then_some(env_file),
         }
     }
 

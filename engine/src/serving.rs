@@ -8,6 +8,7 @@
 //! people see `mcp__<server>__<tool>`.
 
 use crate::fork::{Start, Thread};
+use crate::hooking::respondent;
 use crate::session::{Error, Session};
 use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use mnemon_kernel::ports::{
@@ -247,14 +248,19 @@ impl Tool for Remote {
         Access::Server { reads: self.tool.reads, asks: self.tool.asks }
     }
 
-    fn run<'a>(&'a self, call: &'a ToolCall, _: &'a ToolContext) -> BoxFuture<'a, ToolOutput> {
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
         Box::pin(async move {
             let arguments = match &call.input {
                 Value::Object(arguments) => arguments.clone(),
                 Value::Null => Map::new(),
                 _ => return ToolOutput::error("the arguments have to be a JSON object"),
             };
-            match self.servers.call(&self.server, &self.tool.name, arguments).await {
+            let who = respondent(context);
+            match self.servers.call(&self.server, &self.tool.name, arguments, who).await {
                 Ok(result) => output(result),
                 Err(error) => ToolOutput::error(error.to_string()),
             }

@@ -20,6 +20,7 @@ use crate::queue::Queue;
 use crate::recalling::Prefetch;
 use crate::remembering::Remembering;
 use crate::serving::loaded_tools;
+use crate::skilled::LENT;
 use crate::status::Live;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
@@ -111,6 +112,9 @@ pub struct Session {
     pub(crate) choices: Vec<Attachment>,
     /// Parameters that were chosen before there is a prelude.
     pub(crate) first_params: Option<Box<Params>>,
+    /// The model to go back to with the person's next words, where a skill
+    /// brought another.
+    pub(crate) lent: Option<ModelId>,
     /// What can be seen of it while a turn has it.
     pub(crate) live: Live,
     /// Texts of files that the next message names.
@@ -176,6 +180,7 @@ impl Session {
             staged: Vec::new(),
             choices: Vec::new(),
             first_params: None,
+            lent: None,
             live: Live::default(),
             mentioned: Vec::new(),
             said: BTreeSet::new(),
@@ -333,9 +338,15 @@ impl Session {
     /// The fold keeps the bytes of an attachment; what programs want to know
     /// of it is kept here.
     fn keep_data(&mut self, record: &Record) {
+        if let Entry::Decision(Decision::Prelude(_)) = &record.entry {
+            self.lent = None;
+        }
         if let Entry::Attachment(attachment) = &record.entry
             && !attachment.data.is_null()
         {
+            if let Some(own) = attachment.data.get(LENT).and_then(Value::as_str) {
+                self.lent = Some(ModelId::new(own));
+            }
             self.attached.insert(record.id.clone(), attachment.data.clone());
             self.keep_choice(attachment);
             self.follow_switch(&attachment.kind, &attachment.data);

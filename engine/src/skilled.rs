@@ -6,8 +6,8 @@ use crate::agents::{Order, Started};
 use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
-use crate::tools::Access;
-use mnemon_hooks::{Occasion, Registry};
+use crate::tools::{Access, ToolCall};
+use mnemon_hooks::{Occasion, Permission, Registry};
 use mnemon_kernel::ports::{Answer, PermissionAsk, ShellCommand};
 use mnemon_kernel::record::{neutralise, reminder};
 use mnemon_kernel::tokens::estimate_text;
@@ -27,10 +27,16 @@ pub const LISTING: &str = "skill_listing";
 /// The kind of one that holds the text of a skill.
 pub const INVOKED: &str = "invoked_skills";
 
+/// The field of it that names the model to go back to.
+pub(crate) const LENT: &str = "modelBefore";
+
 /// The kind of one that tells what came of a skill that an agent carried out.
 const CARRIED_OUT: &str = "skill_result";
 /// The kind of one that tells of skills for files that were touched.
 const FITTING: &str = "dynamic_skill";
+
+/// The tool that commands in a skill are judged as.
+const TOOL: &str = "Bash";
 
 /// A skill that is to be taken up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,18 +107,24 @@ impl Session {
         self.permit.allow_for_turn(skill.rules());
         self.permit.deny_for_turn(&skill.disallowed_tools);
         if !skill.hooks.is_empty() && skill.may_act() && self.said_hooks(&skill.name) {
-            self.add_hooks(&Registry::read(&skill.hooks, &|_| format!("the skill {}", skill.name)));
+            self.add_hooks(&Registry::of_skill(&skill.hooks, &|_| {
+                format!("the skill {}", skill.name)
+            }));
         }
         let body = self.body_of(skill, &request.args, cancel).await;
         match &skill.context {
             Context::Here => {
-                let shown = shown(skill, &request.args, &body, self.most_chars());
+                let mut shown = shown(skill, &request.args, &body, self.most_chars());
+                if let Some(own) = self.lend_model(skill, cancel).await?
+                    && let Some(data) = shown.data.as_object_mut()
+                {
+                    data.insert(LENT.to_owned(), own.to_string().into());
+                }
                 self.append(Entry::Attachment(shown)).await?;
                 Ok(())
             }
-            Context::Agent { kind, model } => {
-                let done =
-                    self.send(skill, (kind.as_deref(), model.as_deref()), body, cancel).await;
+            Context::Agent { kind } => {
+                let done = self.send(skill, kind.as_deref(), body, cancel).await;
                 let data = json!({ "skills": [{ "name": skill.name, "args": request.args }] });
                 self.attach(CARRIED_OUT, &done, data).await
             }
@@ -145,7 +157,7 @@ impl Session {
     async fn send(
         &self,
         skill: &Skill,
-        (kind, model): (Option<&str>, Option<&str>),
+        kind: Option<&str>,
         body: String,
         cancel: &CancellationToken,
     ) -> String {
@@ -154,7 +166,7 @@ impl Session {
         let Some(mut kind) = self.crew.agents.roster().get(wanted).cloned() else {
             return format!("The skill {name} was not carried out: there is no agent {wanted:?}.");
         };
-        kind.model = model.map(str::to_owned).or(kind.model);
+        kind.model = skill.model.clone().or(kind.model);
         let order = Order {
             description: format!("the skill {name}"),
             prompt: body,
@@ -226,25 +238,16 @@ impl Session {
 
     /// What a command in a skill prints; why it was not run, where it may not be.
     async fn run_inline(&mut self, command: &str, cancel: &CancellationToken) -> String {
-        const TOOL: &str = "Bash";
         let access = Access::Execute(command.to_owned());
         let refused = match self.permit.decide(TOOL, &access) {
             Verdict::Allow => None,
             Verdict::Deny { reason } => Some(reason),
             Verdict::AllowIfItOnlyReads => self.world.shell.only_reads(command).err(),
-            Verdict::Ask { rule } => {
-                let summary = format!("{command} (a command in a skill)");
-                let input = json!({ "command": command });
-                let ask = PermissionAsk { tool: TOOL.into(), input, summary, rule };
-                let answer = tokio::select! {
-                    answer = self.world.approver.ask(ask) => answer,
-                    () = cancel.cancelled() => Answer::Deny { reason: "it was stopped".into() },
-                };
-                match answer {
-                    Answer::Allow | Answer::AllowAlways => None,
-                    Answer::Deny { reason } => Some(reason),
-                }
-            }
+            Verdict::Ask { rule } => match self.ask_inline(command, rule, cancel).await {
+                Ok(Answer::Allow | Answer::AllowAlways) => None,
+                Ok(Answer::Deny { reason }) => Some(reason),
+                Err(error) => Some(error.to_string()),
+            },
         };
         if let Some(reason) = refused {
             return self.not_run(command, &reason);
@@ -263,6 +266,25 @@ impl Session {
             },
             () = cancel.cancelled() => "[it was stopped]".to_owned(),
         }
+    }
+
+    /// Who says whether a command in a skill may run: a hook, or the person.
+    async fn ask_inline(
+        &mut self,
+        command: &str,
+        rule: String,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, Error> {
+        let (id, name) = (ToolUseId::new("skill"), TOOL.to_owned());
+        let mut call = ToolCall { id, name, input: json!({ "command": command }) };
+        match self.request_hooks(&mut call, &rule, cancel).await? {
+            Some((Permission::Deny, reason)) => return Ok(Answer::Deny { reason }),
+            Some(_) => return Ok(Answer::Allow),
+            None => {}
+        }
+        let summary = format!("{command} (a command in a skill)");
+        let input = json!({ "command": command });
+        self.ask_person(PermissionAsk { tool: TOOL.into(), input, summary, rule }, cancel).await
     }
 
     /// The skills in use, for after a compaction: the newest first, each cut,

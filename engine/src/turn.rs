@@ -99,10 +99,10 @@ impl Session {
                     end.denials.extend(denied);
                     self.step_boundary(&mut run, cancel).await?;
                 }
-                Step::SwitchModel => {
-                    self.fall_back().await?;
-                    run.layer_done();
-                }
+                Step::SwitchModel => match self.fall_back(cancel).await? {
+                    Ok(()) => run.layer_done(),
+                    Err(why) => run.blocked(why),
+                },
                 Step::MakeRoom { try_number, maximum } => {
                     if self.keeps_itself() && self.make_room(maximum, try_number, cancel).await? {
                         run.layer_done();
@@ -141,12 +141,14 @@ impl Session {
         self.begin_turn().await?;
         self.attach_servers().await?;
         self.start_hooks(cancel).await?;
+        self.changed_hooks(cancel).await?;
         let text = text_of(&prompt);
         let called = match self.called(&text, cancel).await? {
             Ok(called) => called,
             Err(why) => return Ok(Err(why)),
         };
         self.permit.end_turn();
+        self.return_model(cancel).await?;
         self.prefetch.take_if(|prefetch| !prefetch.is_over());
         if self.is_main() {
             self.tell_date().await?;
@@ -237,6 +239,7 @@ impl Session {
             }
             return Ok(());
         }
+        self.changed_hooks(cancel).await?;
         self.leave_plan_mode().await?;
         self.follow_mode();
         self.attach_plan_mode().await?;
@@ -340,13 +343,28 @@ impl Session {
         self.config.fallback_model.clone().filter(|fallback| fallback != self.model())
     }
 
-    async fn fall_back(&mut self) -> Result<(), Error> {
-        let Some(to) = self.fallback_model() else { return Ok(()) };
+    async fn fall_back(&mut self, cancel: &CancellationToken) -> Result<Result<(), String>, Error> {
+        let Some(to) = self.fallback_model() else { return Ok(Ok(())) };
+        let reason = "the model is overloaded";
+        self.go_over(to, "fallback", reason, cancel).await
+    }
+
+    /// Changes the model in the middle of a turn, and tells the person. Why
+    /// not, where a hook refused it.
+    pub(crate) async fn go_over(
+        &mut self,
+        to: mnemon_kernel::ModelId,
+        source: &str,
+        reason: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Result<(), String>, Error> {
         let from = self.model().clone();
-        self.switch_model(&to).await?;
-        let reason = "the model is overloaded".to_owned();
-        self.emit(|| Event::ModelSwitched { from, to, reason });
-        Ok(())
+        let changed = Box::pin(self.change_model(&to, source, cancel)).await?;
+        if changed.is_ok() {
+            let reason = reason.to_owned();
+            self.emit(|| Event::ModelSwitched { from, to, reason });
+        }
+        Ok(changed)
     }
 }
 

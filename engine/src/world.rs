@@ -1,8 +1,8 @@
 //! The ports that a session is given.
 
 use mnemon_kernel::ports::{
-    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Search, ServerMaker,
-    Servers, Shell, Spending, Transcripts, Web, Worktrees,
+    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Respondent, Search,
+    ServerMaker, Servers, Shell, Spending, Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub struct World {
     pub transcripts: Arc<dyn Transcripts>,
     /// Who says yes or no to tool calls.
     pub approver: Arc<dyn Approver>,
+    /// Who answers what servers want to know; none where nobody is there.
+    pub respondent: Option<Arc<dyn Respondent>>,
     /// Servers that bring tools; none where there are none.
     pub servers: Option<Arc<dyn Servers>>,
     /// What makes the servers that agents define for themselves.

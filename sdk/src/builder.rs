@@ -13,7 +13,8 @@ use mnemon_engine::agents::Definition;
 use mnemon_engine::{Delegation, Tool, Toolbox, World};
 use mnemon_kernel::Limits;
 use mnemon_kernel::ports::{
-    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Search, Transcripts, Web,
+    AgentName, Approver, Clock, Dreams, Files, Memories, Model, Respondent, Search, Transcripts,
+    Web,
 };
 use mnemon_kernel::settings::Surface;
 use mnemon_search::{TranscriptSearch, TreeSearch};
@@ -55,6 +56,7 @@ pub struct Builder {
     tools: Vec<Arc<dyn Tool>>,
     model: Option<Arc<dyn Model>>,
     approver: Arc<dyn Approver>,
+    respondent: Option<Arc<dyn Respondent>>,
     clock: Arc<dyn Clock>,
     files: Arc<dyn Files>,
     transcripts: Option<Arc<dyn Transcripts>>,
@@ -93,6 +95,7 @@ impl Builder {
             tools: Vec::new(),
             model: None,
             approver: Arc::new(RefuseAll),
+            respondent: None,
             clock: Arc::new(SystemClock),
             files: Arc::new(DiskFiles),
             transcripts: None,
@@ -204,6 +207,13 @@ impl Builder {
         self
     }
 
+    /// Who answers what servers want to know; else it is declined.
+    #[must_use]
+    pub fn respondent(mut self, respondent: Arc<dyn Respondent>) -> Self {
+        self.respondent = Some(respondent);
+        self
+    }
+
     /// Another clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -292,6 +302,7 @@ impl Builder {
         config.secrets = made.key.into_iter().collect();
         let kinds = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust));
         let agents = Box::pin(kinds).await;
+        config.settings_files = self.settings_files(&home, &root);
         let ground = Ground {
             home: home.root(),
             root: &root,
@@ -349,6 +360,7 @@ impl Builder {
             web: Arc::new(WebReader::new(limits)) as Arc<dyn Web>,
             transcripts,
             approver: Arc::clone(&self.approver),
+            respondent: self.respondent.clone(),
             servers: None,
             server_maker: None,
             hooks: self.hook_runner(resolved),
@@ -371,24 +383,6 @@ impl Builder {
     /// Consolidation is for the directories that are ours to know.
     fn dreams(&self, memories: &dyn Memories) -> Option<Arc<dyn Dreams>> {
         self.memories.is_none().then(|| memory::dreams(memories, &self.clock)).flatten()
-    }
-
-    async fn directories(
-        &self,
-        home: &Home,
-        repo: Option<&Repo>,
-        cwd: &Path,
-        resolved: &Resolved,
-    ) -> Result<Option<Arc<dyn Memories>>, Error> {
-        let ground = memory::Ground {
-            home: home.root(),
-            user_home: self.user_home.as_deref(),
-            cwd,
-            repo,
-            files: &*self.files,
-            clock: &self.clock,
-        };
-        memory::open(&ground, resolved).await
     }
 }
 

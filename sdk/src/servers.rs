@@ -109,6 +109,8 @@ pub(crate) struct Maker {
     env: BTreeMap<String, String>,
     variables: BTreeMap<String, String>,
     limits: McpLimits,
+    /// Whether they hear that somebody answers them.
+    answers: bool,
 }
 
 impl Maker {
@@ -127,13 +129,19 @@ impl Maker {
             env.insert(name, root.display().to_string());
         }
         let (roots, variables, limits) = (roots.to_vec(), variables.clone(), limits.clone());
-        Self { roots, scrub: shell.scrub, env, variables, limits }
+        Self { roots, scrub: shell.scrub, env, variables, limits, answers: false }
+    }
+
+    /// The same, telling servers that somebody answers what they want to know.
+    pub(crate) fn answering(self) -> Self {
+        Self { answers: true, ..self }
     }
 
     /// These servers, not connected yet.
     pub(crate) fn servers(&self, entries: Vec<Entry>) -> Arc<dyn Servers> {
         let (scrub, env) = (self.scrub.clone(), self.env.clone());
-        Arc::new(McpServers::new(entries, &self.roots, scrub, env, self.limits.clone()))
+        let made = McpServers::new(entries, &self.roots, scrub, env, self.limits.clone());
+        Arc::new(if self.answers { made.answering() } else { made })
     }
 }
 

@@ -204,3 +204,66 @@ done
 "#
     )
 }
+
+/// A server for pipes that wants to know something before it answers. Its
+/// tool `ask` asks with these parameters and tells what it was answered; its
+/// tool `heard` tells whether somebody was announced to it who answers.
+#[must_use]
+pub fn asking(revision: Revision, question: &Value) -> String {
+    let tools = json!([
+        {"name": "ask", "description": "Asks.", "inputSchema": {"type": "object"}},
+        {"name": "heard", "description": "Tells.", "inputSchema": {"type": "object"}},
+    ]);
+    let newer = revision == Revision::Newer;
+    let state = json!({"resultType": "input_required", "requestState": "opaque",
+        "inputRequests": {"q": {"method": "elicitation/create", "params": question}}});
+    let asks = json!({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create",
+        "params": question});
+    let hello = if newer {
+        r#"*'"method":"server/discover"'*) say '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private"}' ;;"#
+    } else {
+        r#"*'"method":"initialize"'*) hear; say '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}' ;;"#
+    };
+    let ask = if newer {
+        format!(
+            "*'\"name\":\"ask\"'*inputResponses*|*inputResponses*'\"name\":\"ask\"'*) tell \"$line\" ;;\n    \
+             *'\"name\":\"ask\"'*) say {} ;;",
+            quoted(&state.to_string())
+        )
+    } else {
+        format!(
+            "*'\"name\":\"ask\"'*) echo {}
+      while IFS= read -r answer; do case \"$answer\" in *'\"q1\"'*) break ;; esac; done
+      tell \"$answer\" ;;",
+            quoted(&asks.to_string())
+        )
+    };
+    let list = if newer {
+        json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools})
+    } else {
+        json!({ "tools": tools })
+    };
+    let kind = if newer { "\"resultType\":\"complete\"," } else { "" };
+    format!(
+        r#"heard=no
+hear() {{ case "$line" in *'"elicitation"'*) heard=yes ;; esac; }}
+while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  say() {{ printf '{{"jsonrpc":"2.0","id":%s,"result":%s}}\n' "$id" "$1"; }}
+  tell() {{ t=$(printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g'); say '{{{kind}"content":[{{"type":"text","text":"'"$t"'"}}]}}'; }}
+  case "$line" in
+    {hello}
+    *'"method":"tools/list"'*) say {list} ;;
+    {ask}
+    *'"name":"heard"'*) hear; tell "$heard" ;;
+    *'"id":'*) printf '{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32601,"message":"no such method"}}}}\n' "$id" ;;
+  esac
+done
+"#,
+        list = quoted(&list.to_string()),
+    )
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}

@@ -1,5 +1,6 @@
 //! One connection: made, kept, ended.
 
+use crate::asking::{Announced, Asking};
 use crate::client::Client;
 use crate::content;
 use crate::entry::{Entry, Transport};
@@ -37,6 +38,8 @@ pub(crate) struct Live {
     pub(crate) revision: String,
     pub(crate) prompts: Arc<[ServerPrompt]>,
     pub(crate) library: Library,
+    /// What it wants to know of people.
+    pub(crate) asking: Arc<Asking>,
 }
 
 /// What a server can be asked for.
@@ -54,6 +57,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) around: &'a Surroundings,
     pub(crate) roots: &'a [String],
     pub(crate) limits: &'a McpLimits,
+    pub(crate) announced: Announced,
 }
 
 /// Connects to a server and lists its tools, within its time.
@@ -67,25 +71,13 @@ pub(crate) async fn connect(entry: &Entry, ground: &Ground<'_>) -> Result<Live, 
 
 async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
     let changes = Arc::new(AtomicU64::new(0));
-    let client = Client { roots: ground.roots.to_vec(), changes: Arc::clone(&changes) };
-    let (service, process) = match &entry.transport {
-        Transport::Stdio { .. } => {
-            // Servers on pipes know the older handshake; a newer one may not.
-            match over_pipes(entry, ground, client.clone(), ClientLifecycleMode::Initialize).await {
-                Ok(opened) => opened,
-                Err(first) => {
-                    over_pipes(entry, ground, client, either()).await.map_err(|_| first)?
-                }
-            }
-        }
-        Transport::Http { url, headers, helper } => {
-            let mut headers = headers.clone();
-            if let Some(command) = helper {
-                headers.extend(process::headers(command, ground.around, ground.limits).await?);
-            }
-            (over_http(url, &headers, client).await?, None)
-        }
+    let asking = Arc::new(Asking::new(&entry.name, ground.announced, ground.limits.text_chars));
+    let client = Client {
+        roots: ground.roots.to_vec(),
+        changes: Arc::clone(&changes),
+        asking: Arc::clone(&asking),
     };
+    let (service, process) = serve(entry, ground, client).await?;
     let info = service.peer().peer_info();
     let has_tools = info.as_ref().is_none_or(|info| info.capabilities.tools.is_some());
     let instructions = info.as_ref().and_then(|info| info.instructions.clone());
@@ -116,12 +108,37 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
             .map(|prompt| content::prompt(prompt, ground.limits))
             .collect(),
         library,
+        asking,
         service,
     };
     if has_tools {
         live.list(entry.always_load, ground.limits).await?;
     }
     Ok(live)
+}
+
+/// Speaks to a server for the first time.
+async fn serve(
+    entry: &Entry,
+    ground: &Ground<'_>,
+    client: Client,
+) -> Result<(Service, Option<Process>), String> {
+    match &entry.transport {
+        Transport::Stdio { .. } => {
+            // Servers on pipes know the older handshake; a newer one may not.
+            match over_pipes(entry, ground, client.clone(), ClientLifecycleMode::Initialize).await {
+                Ok(opened) => Ok(opened),
+                Err(first) => over_pipes(entry, ground, client, either()).await.map_err(|_| first),
+            }
+        }
+        Transport::Http { url, headers, helper } => {
+            let mut headers = headers.clone();
+            if let Some(command) = helper {
+                headers.extend(process::headers(command, ground.around, ground.limits).await?);
+            }
+            Ok((over_http(url, &headers, client).await?, None))
+        }
+    }
 }
 
 /// Either revision, the newer one first.

@@ -6,6 +6,7 @@
 //! are spoken. What servers say (names, descriptions, instructions, results)
 //! is the word of strangers: it is bounded here and marked by who shows it.
 
+mod asking;
 #[expect(deprecated, reason = "servers of the older revision ask for roots")]
 mod client;
 mod connection;

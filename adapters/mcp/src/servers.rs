@@ -1,13 +1,14 @@
 //! All servers of a session, and who owns them.
 
+use crate::asking::Announced;
 use crate::connection::{self, Ask, Ground, Live};
 use crate::content;
 use crate::entry::{Entry, Transport};
 use crate::process::Surroundings;
 use mnemon_kernel::limits::McpLimits;
 use mnemon_kernel::ports::{
-    BoxFuture, Library, ServerError, ServerResource, ServerResult, ServerState, ServerTool,
-    ServerView, Servers,
+    BoxFuture, Library, Respondent, ServerError, ServerResource, ServerResult, ServerState,
+    ServerTool, ServerView, Servers,
 };
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
@@ -35,6 +36,7 @@ struct Inner {
     around: Surroundings,
     roots: Vec<String>,
     limits: McpLimits,
+    announced: Announced,
     closing: CancellationToken,
 }
 
@@ -82,9 +84,19 @@ impl McpServers {
             around: Surroundings { cwd, scrub, env },
             roots: roots.iter().map(|root| format!("file://{}", root.display())).collect(),
             limits,
+            announced: Announced::No,
             closing: CancellationToken::new(),
         };
         Self { inner: Arc::new(inner), tasks: TaskTracker::new() }
+    }
+
+    /// Tells servers that somebody answers what they want to know.
+    #[must_use]
+    pub fn answering(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.announced = Announced::Yes;
+        }
+        self
     }
 }
 
@@ -102,7 +114,12 @@ impl Inner {
         }
         slot.phase.send_replace(Phase::Connecting);
         slot.starts.fetch_add(1, Ordering::Relaxed);
-        let ground = Ground { around: &self.around, roots: &self.roots, limits: &self.limits };
+        let ground = Ground {
+            around: &self.around,
+            roots: &self.roots,
+            limits: &self.limits,
+            announced: self.announced,
+        };
         let phase = tokio::select! {
             connected = connection::connect(&slot.entry, &ground) => match connected {
                 Ok(live) => Phase::Up(Arc::new(live)),
@@ -141,13 +158,21 @@ impl Inner {
     }
 
     /// Asks a server for something, within its time and size.
-    async fn ask(&self, server: &str, ask: Ask) -> Result<Value, ServerError> {
+    async fn ask(
+        &self,
+        server: &str,
+        ask: Ask,
+        who: Option<Arc<dyn Respondent>>,
+    ) -> Result<Value, ServerError> {
         let slot = self.slot(server)?;
         let live = self.alive(slot).await?;
         let limit = Duration::from_millis(self.limits.call_ms);
         let limit = slot.entry.timeout.unwrap_or(limit);
         let server = server.to_owned();
-        let Ok(asked) = timeout(limit, live.ask(ask)).await else {
+        let calling = live.asking.begin(who);
+        let asked = live.asking.within(limit, live.ask(ask)).await;
+        drop(calling);
+        let Some(asked) = asked else {
             return Err(ServerError::Late { server, seconds: limit.as_secs().max(1) });
         };
         match asked {
@@ -248,10 +273,11 @@ impl Servers for McpServers {
         server: &'a str,
         tool: &'a str,
         arguments: Map<String, Value>,
+        who: Option<Arc<dyn Respondent>>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
         Box::pin(async move {
             let ask = Ask::Tool(tool.to_owned(), arguments);
-            Ok(content::result(&self.inner.ask(server, ask).await?))
+            Ok(content::result(&self.inner.ask(server, ask, who).await?))
         })
     }
 
@@ -260,7 +286,7 @@ impl Servers for McpServers {
         server: &'a str,
     ) -> BoxFuture<'a, Result<Vec<ServerResource>, ServerError>> {
         Box::pin(async move {
-            let answer = self.inner.ask(server, Ask::Resources).await?;
+            let answer = self.inner.ask(server, Ask::Resources, None).await?;
             Ok(content::resources(&answer, &self.inner.limits))
         })
     }
@@ -271,7 +297,7 @@ impl Servers for McpServers {
         uri: &'a str,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
         Box::pin(async move {
-            Ok(content::read(&self.inner.ask(server, Ask::Read(uri.to_owned())).await?))
+            Ok(content::read(&self.inner.ask(server, Ask::Read(uri.to_owned()), None).await?))
         })
     }
 
@@ -283,7 +309,7 @@ impl Servers for McpServers {
     ) -> BoxFuture<'a, Result<Vec<String>, ServerError>> {
         Box::pin(async move {
             let ask = Ask::Prompt(name.to_owned(), arguments);
-            Ok(content::prompt_texts(&self.inner.ask(server, ask).await?))
+            Ok(content::prompt_texts(&self.inner.ask(server, ask, None).await?))
         })
     }
 

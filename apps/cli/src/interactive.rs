@@ -8,12 +8,12 @@ use crate::args::Talk;
 use crate::desk::{Desk, Flow, Hands, commands, memory};
 use crate::fail;
 use crate::pick::{self, Target};
-use crate::present::{Look, Presenter};
+use crate::present::{Look, Presenter, counted};
 use crate::setup::{self, Ground};
 use crate::signals::{Signals, Stop};
 use anyhow::Result;
 use futures_util::StreamExt;
-use mnemon::kernel::ports::Answer;
+use mnemon::kernel::ports::Respondent;
 use mnemon::kernel::settings::Surface;
 use mnemon::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
 use mnemon_tui::{Asker, Question};
@@ -22,6 +22,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 mod ask;
+mod fill;
 pub(crate) mod lines;
 pub(crate) mod show;
 pub(crate) mod trusting;
@@ -57,7 +58,9 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
     if lines.are_typed() {
         trusting::ask(ground, talk, presenter, Some(&mut lines)).await?;
     }
-    let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
+    let asker = Arc::new(asker);
+    let person: Arc<dyn Respondent> = asker.clone();
+    let agent = setup::for_talk(ground, talk, Surface::Interactive, asker, Some(person)).await?;
     let mut signals = Signals::take()?;
     let target = match pick::target(&agent, &talk.which).await? {
         Target::Ask => match choose(&agent, presenter, &mut lines, &mut signals, "").await? {
@@ -232,8 +235,8 @@ impl Repl {
         };
         let stop = desk.stop.clone();
         stopped_by(desk.resume(id), signals, &stop).await.1?;
-        let count = desk.session.fold().messages().len();
-        desk.presenter.line(&format!("session {}, {count} messages", desk.session.id()))?;
+        let count = counted(desk.session.fold().messages().len() as u64, "message");
+        desk.presenter.line(&format!("session {}, {count}", desk.session.id()))?;
         Ok(())
     }
 
@@ -321,15 +324,13 @@ impl Repl {
                     for line in lines.typed_ahead() {
                         queue.push(line);
                     }
-                    let answer = tokio::select! {
-                        answer = ask::ask(presenter, lines, &question.ask, agent) => answer?,
+                    tokio::select! {
+                        asked = ask::put(presenter, lines, question, agent) => asked?,
                         signal = signals.next() => {
                             *after = follows(signal);
                             stop.cancel();
-                            Answer::Deny { reason: "the person stopped the turn".into() }
                         }
-                    };
-                    question.answer(answer);
+                    }
                 }
                 signal = signals.next() => {
                     *after = follows(signal);
@@ -378,7 +379,8 @@ fn failure(reason: &EndReason) -> Option<String> {
         EndReason::OutputLimit => Some("the answer was cut at its limit of tokens".into()),
         EndReason::Refused => Some("the model declined to answer".into()),
         EndReason::TooManyRequests(count) => {
-            Some(format!("stopped after {count} requests; say \"go on\" for more"))
+            let requests = counted((*count).into(), "request");
+            Some(format!("stopped after {requests}; say \"go on\" for more"))
         }
         EndReason::Cancelled => Some("stopped".into()),
         EndReason::Failed(why) => Some(format!("error: {why}")),

@@ -10,6 +10,7 @@ use crate::pick::{self, Target};
 use crate::present::Presenter;
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use mnemon::kernel::ports::Respondent;
 use mnemon::kernel::settings::Surface;
 use mnemon::memdir::Scope;
 use mnemon::memory_dirs::shelf;
@@ -31,7 +32,9 @@ pub(crate) fn is_wanted(ground: &Ground, talk: &Talk) -> bool {
 pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let (asker, questions) = Asker::new();
     trusting::ask(ground, talk, presenter, None).await?;
-    let agent = setup::for_talk(ground, talk, Surface::Interactive, Arc::new(asker)).await?;
+    let asker = Arc::new(asker);
+    let person: Arc<dyn Respondent> = asker.clone();
+    let agent = setup::for_talk(ground, talk, Surface::Interactive, asker, Some(person)).await?;
     let (target, choose) = match pick::target(&agent, &talk.which).await? {
         Target::Ask => (Target::New(None), true),
         target => (target, false),

@@ -6,7 +6,7 @@ use crate::fail::Usage;
 use crate::trust;
 use anyhow::{Context, Result};
 use mnemon::engine::permit::{Places, Rule};
-use mnemon::kernel::ports::{AgentName, Approver};
+use mnemon::kernel::ports::{AgentName, Approver, Respondent};
 use mnemon::kernel::settings::{ProviderKind, Surface};
 use mnemon::settings::{Extra, Refused};
 use mnemon::{Agent, Builder, Session};
@@ -43,6 +43,7 @@ pub(crate) async fn for_talk(
     talk: &Talk,
     surface: Surface,
     approver: Arc<dyn Approver>,
+    respondent: Option<Arc<dyn Respondent>>,
 ) -> Result<Agent> {
     let entrypoint = match surface {
         Surface::Interactive => "cli",
@@ -50,6 +51,9 @@ pub(crate) async fn for_talk(
     };
     let mut builder =
         builder(ground, &talk.choices)?.surface(surface).approver(approver).entrypoint(entrypoint);
+    if let Some(respondent) = respondent {
+        builder = builder.respondent(respondent);
+    }
     if let Some(text) = &talk.append_system_prompt {
         builder = builder.append_system_prompt(text);
     }

@@ -13,7 +13,6 @@ use crate::talk::{Kind, Talk, highlight};
 use crate::theme::Theme;
 use crate::worker::Ask;
 use browse::Browsing;
-use mnemon::kernel::ports::Answer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -139,11 +138,9 @@ impl App {
         {
             return acts;
         }
-        if let Some(asked) = self.questions.front_mut() {
-            if let Some(answer) = asked.key(key)
-                && let Some(asked) = self.questions.pop_front()
-            {
-                asked.answer(answer);
+        if let Some(asked) = self.questions.pop_front() {
+            if let Some(asked) = asked.key(key) {
+                self.questions.push_front(asked);
             }
             return Vec::new();
         }
@@ -191,7 +188,7 @@ impl App {
 
     fn deny_all(&mut self, reason: &str) {
         for asked in self.questions.drain(..) {
-            asked.answer(Answer::Deny { reason: reason.to_owned() });
+            asked.refuse(reason);
         }
     }
 

@@ -1,20 +1,33 @@
-//! Questions of tools on their way to the person, and answers on their way back.
+//! Questions of tools and servers on their way to the person, and answers on
+//! their way back.
 
-use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use mnemon::kernel::ports::{
+    Answer, Approver, BoxFuture, PermissionAsk, Respondent, ServerAnswer, ServerQuestion,
+};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// Hands questions to the loop that talks with the person.
+#[derive(Clone)]
 pub struct Asker {
     sender: UnboundedSender<Question>,
 }
 
+/// A question that came.
+#[derive(Debug)]
+pub enum Question {
+    /// Whether a tool may run.
+    Call(Open<PermissionAsk, Answer>),
+    /// What a server wants to know.
+    Server(Open<ServerQuestion, ServerAnswer>),
+}
+
 /// A question that waits for its answer.
 #[derive(Debug)]
-pub struct Question {
+pub struct Open<Q, A> {
     /// What is asked.
-    pub ask: PermissionAsk,
-    reply: oneshot::Sender<Answer>,
+    pub ask: Q,
+    reply: oneshot::Sender<A>,
 }
 
 impl Asker {
@@ -24,18 +37,25 @@ impl Asker {
         let (sender, receiver) = unbounded_channel();
         (Self { sender }, receiver)
     }
+
+    /// Asks, and waits; none where nobody is there.
+    async fn put<Q, A>(&self, ask: Q, as_question: fn(Open<Q, A>) -> Question) -> Option<A> {
+        let (open, answer) = Open::new(ask);
+        self.sender.send(as_question(open)).ok()?;
+        answer.await.ok()
+    }
 }
 
-impl Question {
+impl<Q, A> Open<Q, A> {
     /// A question, and where its answer arrives.
     #[must_use]
-    pub fn new(ask: PermissionAsk) -> (Self, oneshot::Receiver<Answer>) {
+    pub fn new(ask: Q) -> (Self, oneshot::Receiver<A>) {
         let (reply, answer) = oneshot::channel();
         (Self { ask, reply }, answer)
     }
 
     /// Answers it. A turn that was stopped does not wait any more.
-    pub fn answer(self, answer: Answer) {
+    pub fn answer(self, answer: A) {
         let _ = self.reply.send(answer);
     }
 
@@ -44,18 +64,36 @@ impl Question {
     pub fn is_void(&self) -> bool {
         self.reply.is_closed()
     }
+
+    /// Waits until nobody waits for the answer any more.
+    pub async fn voided(&mut self) {
+        self.reply.closed().await;
+    }
+}
+
+impl Question {
+    /// Says no, or nothing where a server asked.
+    pub fn refuse(self, reason: &str) {
+        match self {
+            Self::Call(open) => open.answer(Answer::Deny { reason: reason.to_owned() }),
+            Self::Server(open) => open.answer(ServerAnswer::Cancel),
+        }
+    }
 }
 
 impl Approver for Asker {
     fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
-        let (question, answer) = Question::new(ask);
-        let sent = self.sender.send(question);
         Box::pin(async move {
-            let nobody = || Answer::Deny { reason: "nobody is there to be asked".into() };
-            match sent {
-                Ok(()) => answer.await.unwrap_or_else(|_| nobody()),
-                Err(_) => nobody(),
-            }
+            let answer = self.put(ask, Question::Call).await;
+            answer.unwrap_or_else(|| Answer::Deny { reason: "nobody is there to be asked".into() })
+        })
+    }
+}
+
+impl Respondent for Asker {
+    fn respond(&self, question: ServerQuestion) -> BoxFuture<'_, ServerAnswer> {
+        Box::pin(async move {
+            self.put(question, Question::Server).await.unwrap_or(ServerAnswer::Cancel)
         })
     }
 }

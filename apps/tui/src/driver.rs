@@ -98,7 +98,7 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
     let here = driver.cwd.clone();
     tokio::spawn(async move {
         while let Some(question) = questions.recv().await {
-            let change = question::change(&question.ask, &here);
+            let change = question::change(&question, &here);
             let _ = telling.send(Told::Question(question, change));
         }
     });

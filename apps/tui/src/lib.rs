@@ -16,6 +16,7 @@ pub mod bench;
 mod driver;
 mod files;
 mod footer;
+mod form;
 mod host;
 mod input;
 mod look;
@@ -32,7 +33,7 @@ mod theme;
 mod worker;
 mod wrap;
 
-pub use asking::{Asker, Question};
+pub use asking::{Asker, Open, Question};
 pub use driver::{Editor, Start, run};
 pub use host::{BoxFuture, CommandInfo, Host, Next, Welcome};
 pub use look::Look;

@@ -1,6 +1,7 @@
 //! A question of a tool, asked in place: yes, always, or no and why.
 
-use crate::asking::Question;
+use crate::asking::{Open, Question};
+use crate::form::Form;
 use crate::look::Look;
 use crate::talk::Diff;
 use crate::theme::Theme;
@@ -21,8 +22,64 @@ const MOST_ROWS: usize = 500;
 const COMPARED_BYTES: u64 = 1 << 20;
 
 /// A question on the screen.
-pub(crate) struct Asked {
-    question: Question,
+pub(crate) enum Asked {
+    /// Whether a tool may run.
+    Call(Call),
+    /// What a server wants to know.
+    Server(Form),
+}
+
+impl Asked {
+    /// A question that came, with what it would change.
+    pub(crate) fn new(question: Question, change: Option<Diff>) -> Self {
+        match question {
+            Question::Call(open) => Self::Call(Call::new(open, change)),
+            Question::Server(open) => Self::Server(Form::new(open)),
+        }
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_void(&self) -> bool {
+        match self {
+            Self::Call(call) => call.question.is_void(),
+            Self::Server(form) => form.is_void(),
+        }
+    }
+
+    /// Takes a key; nothing is left of a question that it answered.
+    pub(crate) fn key(self, key: KeyEvent) -> Option<Self> {
+        match self {
+            Self::Call(mut call) => match call.key(key) {
+                Some(answer) => {
+                    call.question.answer(answer);
+                    None
+                }
+                None => Some(Self::Call(call)),
+            },
+            Self::Server(form) => form.key(key).map(Self::Server),
+        }
+    }
+
+    /// Says no to it.
+    pub(crate) fn refuse(self, reason: &str) {
+        match self {
+            Self::Call(call) => Question::Call(call.question).refuse(reason),
+            Self::Server(form) => Question::Server(form.into_question()).refuse(reason),
+        }
+    }
+
+    /// Its lines.
+    pub(crate) fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+        match self {
+            Self::Call(call) => call.lines(width, theme),
+            Self::Server(form) => form.lines(width, theme),
+        }
+    }
+}
+
+/// A tool that wants to run.
+pub(crate) struct Call {
+    question: Open<PermissionAsk, Answer>,
     /// What a file would become.
     change: Option<Diff>,
     /// The first line that is seen of what the tool would do.
@@ -33,29 +90,17 @@ pub(crate) struct Asked {
     reason: Option<String>,
 }
 
-impl Asked {
-    /// A question that came, with what it would change.
-    pub(crate) fn new(question: Question, change: Option<Diff>) -> Self {
+impl Call {
+    fn new(question: Open<PermissionAsk, Answer>, change: Option<Diff>) -> Self {
         Self { question, change, top: 0, at: 0, reason: None }
     }
 
-    /// What is asked.
-    pub(crate) fn ask(&self) -> &PermissionAsk {
+    fn ask(&self) -> &PermissionAsk {
         &self.question.ask
     }
 
-    /// Whether nobody waits for the answer any more.
-    pub(crate) fn is_void(&self) -> bool {
-        self.question.is_void()
-    }
-
-    /// Answers it.
-    pub(crate) fn answer(self, answer: Answer) {
-        self.question.answer(answer);
-    }
-
     /// Takes a key; an answer where it was one.
-    pub(crate) fn key(&mut self, key: KeyEvent) -> Option<Answer> {
+    fn key(&mut self, key: KeyEvent) -> Option<Answer> {
         if let Some(reason) = &mut self.reason {
             match key.code {
                 KeyCode::Enter => return Some(denied(reason)),
@@ -101,7 +146,7 @@ impl Asked {
     }
 
     /// Its lines.
-    pub(crate) fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+    fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let ask = self.ask();
         let title = format!("{} wants to run:", ask.tool);
         let mut lines = vec![Line::styled(title, theme.style(Look::Bold))];
@@ -134,7 +179,8 @@ impl Asked {
 }
 
 /// What a question would change, with the file as it is now.
-pub(crate) fn change(ask: &PermissionAsk, cwd: &Path) -> Option<Diff> {
+pub(crate) fn change(question: &Question, cwd: &Path) -> Option<Diff> {
+    let Question::Call(Open { ask, .. }) = question else { return None };
     if ask.tool == "Write"
         && let (Some(path), Some(new)) = (text(ask, "file_path"), text(ask, "content"))
         && let Ok(file) = File::open(cwd.join(path))

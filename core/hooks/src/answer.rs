@@ -1,6 +1,7 @@
 //! What one handler says, by its exit code and what it printed.
 
 use crate::event::{Blocking, Event};
+use crate::wanted::Wanted;
 use serde_json::Value;
 
 /// A handler that has run, or could not.
@@ -48,6 +49,8 @@ pub struct Answer {
     pub title: Option<String>,
     /// What is said before the person's first words.
     pub first_words: Option<String>,
+    /// What it wants besides.
+    pub wanted: Wanted,
 }
 
 /// Whether a handler goes along.
@@ -100,6 +103,9 @@ impl Answer {
 
     fn of_output(event: Event, stdout: &str) -> Self {
         if !stdout.starts_with('{') {
+            if event == Event::WorktreeCreate {
+                return Self { wanted: Wanted::place(stdout), ..Self::default() };
+            }
             let context =
                 (event.takes_plain_context() && !stdout.is_empty()).then(|| stdout.to_owned());
             return Self { context, ..Self::default() };
@@ -127,7 +133,7 @@ impl Answer {
         let stops = value.get("continue").and_then(Value::as_bool) == Some(false);
         let about_call = event == Event::PreToolUse;
         let after_call = event == Event::PostToolUse;
-        Self {
+        let mut answer = Self {
             fate,
             context: text(of_own("additionalContext"))
                 .filter(|text| event.takes_context() && !text.trim().is_empty()),
@@ -151,6 +157,30 @@ impl Answer {
                 .filter(|text| event.takes_title() && !text.trim().is_empty()),
             first_words: text(of_own("initialUserMessage"))
                 .filter(|text| event == Event::SessionStart && !text.trim().is_empty()),
+            wanted: own.map_or_else(Wanted::default, |own| Wanted::read(event, own)),
+        };
+        if event == Event::PermissionRequest {
+            answer.decide(of_own("decision"));
+        }
+        answer
+    }
+
+    /// Takes over what is said in the person's place.
+    fn decide(&mut self, decision: Option<&Value>) {
+        let of = |key: &str| decision.and_then(|decision| decision.get(key));
+        let why = reason(of("message").and_then(Value::as_str).unwrap_or_default());
+        match of("behavior").and_then(Value::as_str) {
+            Some("allow") => {
+                self.permission = Some((Permission::Allow, why));
+                self.input = of("updatedInput").filter(|input| input.is_object()).cloned();
+            }
+            Some("deny") => {
+                if of("interrupt") == Some(&Value::Bool(true)) {
+                    self.stop = Some(why.clone());
+                }
+                self.permission = Some((Permission::Deny, why));
+            }
+            _ => {}
         }
     }
 

@@ -28,12 +28,16 @@ events! {
     UserPromptExpansion,
     /// A tool is about to run.
     PreToolUse,
+    /// The person would be asked about a call.
+    PermissionRequest,
+    /// A call was refused.
+    PermissionDenied,
     /// A tool has run.
     PostToolUse,
     /// A tool has failed.
     PostToolUseFailure,
-    /// A call was refused.
-    PermissionDenied,
+    /// All calls of an answer are done.
+    PostToolBatch,
     /// The person is asked for something.
     Notification,
     /// A sub-agent starts.
@@ -50,31 +54,40 @@ events! {
     PreCompact,
     /// A compaction was made.
     PostCompact,
+    /// Another model is about to answer.
+    PreModelSwitch,
+    /// Another model answers from here on.
+    PostModelSwitch,
+    /// A settings file was changed.
+    ConfigChange,
+    /// Commands run in another directory from here on.
+    CwdChanged,
+    /// A file that is watched was changed.
+    FileChanged,
+    /// A checkout for an agent is about to be made.
+    WorktreeCreate,
+    /// The checkout of an agent is gone.
+    WorktreeRemove,
+    /// A server wants to know something of the person.
+    Elicitation,
+    /// There is an answer for the server.
+    ElicitationResult,
     /// The conversation is left.
     SessionEnd,
 }
 
 /// Events of Claude Code that never happen here, so that a hook for one of
 /// them can be told from a misspelt name.
-pub(crate) const NEVER: &[&str] = &[
-    "Setup",
-    "PermissionRequest",
-    "PostToolBatch",
-    "MessageDisplay",
-    "TaskCreated",
-    "TaskCompleted",
-    "TeammateIdle",
-    "PreModelSwitch",
-    "PostModelSwitch",
-    "ConfigChange",
-    "CwdChanged",
-    "DirectoryAdded",
-    "FileChanged",
-    "WorktreeCreate",
-    "WorktreeRemove",
-    "Elicitation",
-    "ElicitationResult",
-];
+///
+/// `Setup`: there are no runs that only set something up. `MessageDisplay`:
+/// answers are shown as they come, piece by piece. `TaskCreated` and
+/// `TaskCompleted`: the to-do list is written as a whole and its items have no
+/// ids; `PreToolUse` on `TodoWrite` sees every change, and can refuse it.
+/// `TeammateIdle`: members of a team are processes of their own, which end
+/// with `Stop`. `DirectoryAdded`: directories are given when the program
+/// starts, and none is added later.
+pub(crate) const NEVER: &[&str] =
+    &["Setup", "MessageDisplay", "TaskCreated", "TaskCompleted", "TeammateIdle", "DirectoryAdded"];
 
 impl Event {
     /// The event of this name.
@@ -98,6 +111,7 @@ impl Event {
                 Self::PreToolUse
                     | Self::PostToolUse
                     | Self::PostToolUseFailure
+                    | Self::PostToolBatch
                     | Self::SubagentStart
                     | Self::SubagentStop
                     | Self::Stop
@@ -117,16 +131,28 @@ impl Event {
             Self::UserPromptSubmit
             | Self::UserPromptExpansion
             | Self::PreToolUse
+            | Self::PostToolBatch
             | Self::PreCompact
+            | Self::PreModelSwitch
+            | Self::WorktreeCreate
+            | Self::Elicitation
+            | Self::ElicitationResult
             | Self::Stop
             | Self::SubagentStop => Blocking::Blocks,
             Self::PostToolUse | Self::PostToolUseFailure => Blocking::TellsModel,
-            Self::SessionStart | Self::SubagentStart | Self::PostCompact | Self::SessionEnd => {
-                Blocking::TellsPerson
-            }
-            Self::PermissionDenied
+            Self::SessionStart
+            | Self::SubagentStart
+            | Self::PostCompact
+            | Self::PostModelSwitch
+            | Self::ConfigChange
+            | Self::CwdChanged
+            | Self::FileChanged
+            | Self::SessionEnd => Blocking::TellsPerson,
+            Self::PermissionRequest
+            | Self::PermissionDenied
             | Self::Notification
             | Self::StopFailure
+            | Self::WorktreeRemove
             | Self::InstructionsLoaded => Blocking::Ignored,
         }
     }
@@ -134,7 +160,19 @@ impl Event {
     /// Whether nothing depends on what handlers answer, so that nobody waits.
     #[must_use]
     pub fn is_unheard(self) -> bool {
-        self.blocking() == Blocking::Ignored
+        matches!(
+            self,
+            Self::Notification
+                | Self::StopFailure
+                | Self::WorktreeRemove
+                | Self::InstructionsLoaded
+        )
+    }
+
+    /// Whether handlers may leave variables for commands (`CLAUDE_ENV_FILE`).
+    #[must_use]
+    pub fn leaves_variables(self) -> bool {
+        matches!(self, Self::SessionStart | Self::CwdChanged | Self::FileChanged)
     }
 }
 

@@ -14,11 +14,13 @@ mod matcher;
 mod occasion;
 mod registry;
 mod verdict;
+mod wanted;
 
 pub use answer::{Answer, Ended, Fate, Permission, Ran};
 pub use asked::{filled_arguments, filled_prompt, judgement};
 pub use event::{Blocking, Event};
 pub use matcher::Matcher;
-pub use occasion::{Base, Call, Occasion, Task};
-pub use registry::{Act, Handler, Means, Problem, Registry, Waits};
+pub use occasion::{Base, Call, Elicited, Occasion, Switch, Task};
+pub use registry::{Act, Handler, Means, Often, Problem, Registry, Waits};
 pub use verdict::{Noted, Verdict};
+pub use wanted::{Reply, Wanted, Wish};

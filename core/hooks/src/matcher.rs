@@ -25,13 +25,18 @@ impl Matcher {
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ',' | '|' | ' ');
         if text.chars().all(plain) {
-            let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
-            return Ok(Self::Names(names.map(str::to_owned).collect()));
+            return Ok(Self::names(text));
         }
         Regex::new(text).map(Self::Pattern).map_err(|error| {
             let reason = error.to_string();
             reason.lines().last().unwrap_or("it is no regular expression").trim().to_owned()
         })
+    }
+
+    /// A list of names, whatever they are made of: names of files have dots.
+    pub(crate) fn names(text: &str) -> Self {
+        let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
+        Self::Names(names.map(str::to_owned).collect())
     }
 
     /// Whether it is for this subject. An event without one is for all.

@@ -1,8 +1,12 @@
-//! What happened, as handlers read it on standard input.
+//! What happened, and whom it concerns.
 
 use crate::event::Event;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+
+mod fields;
+
+pub use fields::{Call, Elicited, Switch, Task};
 
 /// What every handler is told.
 #[derive(Clone, Debug)]
@@ -53,6 +57,13 @@ pub enum Occasion<'a> {
     },
     /// A tool is about to run.
     PreToolUse(Call<'a>),
+    /// The person would be asked about a call.
+    PermissionRequest {
+        /// The call.
+        call: Call<'a>,
+        /// What "always" would change, as permissions are changed.
+        suggestions: &'a Value,
+    },
     /// A tool has run.
     PostToolUse {
         /// The call.
@@ -77,6 +88,11 @@ pub enum Occasion<'a> {
         call: Call<'a>,
         /// Why.
         reason: &'a str,
+    },
+    /// All calls of an answer are done: each with what it answered.
+    PostToolBatch {
+        /// The calls.
+        calls: &'a [Value],
     },
     /// The person is asked for something.
     Notification {
@@ -144,57 +160,58 @@ pub enum Occasion<'a> {
         /// The summary.
         summary: &'a str,
     },
+    /// Another model is about to answer.
+    PreModelSwitch(Switch<'a>),
+    /// Another model answers from here on.
+    PostModelSwitch(Switch<'a>),
+    /// A settings file was changed.
+    ConfigChange {
+        /// Whose: `user_settings`, `project_settings`, `local_settings` or
+        /// `policy_settings`.
+        source: &'a str,
+        /// The file.
+        path: &'a Path,
+    },
+    /// Commands run in another directory from here on.
+    CwdChanged {
+        /// Where they ran.
+        old: &'a Path,
+        /// Where they run.
+        new: &'a Path,
+    },
+    /// A file that is watched was changed.
+    FileChanged {
+        /// The file.
+        path: &'a Path,
+        /// `change`, `add` or `unlink`.
+        change: &'a str,
+    },
+    /// A checkout for an agent is about to be made.
+    WorktreeCreate {
+        /// Its name.
+        name: &'a str,
+    },
+    /// The checkout of an agent is gone.
+    WorktreeRemove {
+        /// Where it was.
+        path: &'a Path,
+    },
+    /// A server wants to know something of the person.
+    Elicitation(Elicited<'a>),
+    /// There is an answer for the server.
+    ElicitationResult {
+        /// What it asked.
+        asked: Elicited<'a>,
+        /// `accept`, `decline` or `cancel`.
+        action: &'a str,
+        /// What was filled in.
+        content: Option<&'a Value>,
+    },
     /// The conversation is left.
     SessionEnd {
         /// `clear`, `resume`, `logout`, `prompt_input_exit` or `other`.
         reason: &'a str,
     },
-}
-
-/// Something that runs beside the conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
-    /// Its id.
-    pub id: String,
-    /// `agent`, `shell` or whatever else it is.
-    pub kind: String,
-    /// What it is about.
-    pub description: String,
-}
-
-impl Task {
-    fn fields(&self) -> Value {
-        json!({ "id": self.id, "type": self.kind, "status": "running",
-            "description": self.description })
-    }
-}
-
-/// A call of a tool.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
-    /// The tool.
-    pub tool: &'a str,
-    /// Its arguments.
-    pub input: &'a Value,
-    /// The call's id.
-    pub id: &'a str,
-}
-
-impl Call<'_> {
-    fn fields(self) -> Value {
-        let mut fields = json!({
-            "tool_name": self.tool, "tool_input": self.input, "tool_use_id": self.id,
-        });
-        let server = self.tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
-        if let (Some((server, _)), Some(map)) = (server, fields.as_object_mut()) {
-            map.insert("mcp_server".into(), server.into());
-        }
-        fields
-    }
-
-    fn and(self, more: Value) -> Value {
-        joined(self.fields(), more)
-    }
 }
 
 impl Occasion<'_> {
@@ -206,9 +223,11 @@ impl Occasion<'_> {
             Self::UserPromptSubmit { .. } => Event::UserPromptSubmit,
             Self::UserPromptExpansion { .. } => Event::UserPromptExpansion,
             Self::PreToolUse(_) => Event::PreToolUse,
+            Self::PermissionRequest { .. } => Event::PermissionRequest,
             Self::PostToolUse { .. } => Event::PostToolUse,
             Self::PostToolUseFailure { .. } => Event::PostToolUseFailure,
             Self::PermissionDenied { .. } => Event::PermissionDenied,
+            Self::PostToolBatch { .. } => Event::PostToolBatch,
             Self::Notification { .. } => Event::Notification,
             Self::SubagentStart { .. } => Event::SubagentStart,
             Self::SubagentStop { .. } => Event::SubagentStop,
@@ -217,6 +236,15 @@ impl Occasion<'_> {
             Self::InstructionsLoaded { .. } => Event::InstructionsLoaded,
             Self::PreCompact { .. } => Event::PreCompact,
             Self::PostCompact { .. } => Event::PostCompact,
+            Self::PreModelSwitch(_) => Event::PreModelSwitch,
+            Self::PostModelSwitch(_) => Event::PostModelSwitch,
+            Self::ConfigChange { .. } => Event::ConfigChange,
+            Self::CwdChanged { .. } => Event::CwdChanged,
+            Self::FileChanged { .. } => Event::FileChanged,
+            Self::WorktreeCreate { .. } => Event::WorktreeCreate,
+            Self::WorktreeRemove { .. } => Event::WorktreeRemove,
+            Self::Elicitation(_) => Event::Elicitation,
+            Self::ElicitationResult { .. } => Event::ElicitationResult,
             Self::SessionEnd { .. } => Event::SessionEnd,
         }
     }
@@ -226,6 +254,7 @@ impl Occasion<'_> {
     pub fn call(&self) -> Option<Call<'_>> {
         match self {
             Self::PreToolUse(call)
+            | Self::PermissionRequest { call, .. }
             | Self::PostToolUse { call, .. }
             | Self::PostToolUseFailure { call, .. }
             | Self::PermissionDenied { call, .. } => Some(*call),
@@ -237,9 +266,10 @@ impl Occasion<'_> {
     #[must_use]
     pub fn subject(&self) -> Option<&str> {
         match self {
-            Self::SessionStart { source, .. } => Some(source),
+            Self::SessionStart { source, .. } | Self::ConfigChange { source, .. } => Some(source),
             Self::UserPromptExpansion { name, .. } => Some(name),
             Self::PreToolUse(call)
+            | Self::PermissionRequest { call, .. }
             | Self::PostToolUse { call, .. }
             | Self::PostToolUseFailure { call, .. }
             | Self::PermissionDenied { call, .. } => Some(call.tool),
@@ -249,7 +279,15 @@ impl Occasion<'_> {
             Self::StopFailure { error, .. } => Some(error),
             Self::InstructionsLoaded { reason, .. } | Self::SessionEnd { reason } => Some(reason),
             Self::PreCompact { trigger, .. } | Self::PostCompact { trigger, .. } => Some(trigger),
-            Self::UserPromptSubmit { .. } | Self::Stop { .. } => None,
+            Self::PreModelSwitch(switch) | Self::PostModelSwitch(switch) => Some(switch.to),
+            Self::FileChanged { path, .. } => path.file_name().and_then(|name| name.to_str()),
+            Self::Elicitation(asked) | Self::ElicitationResult { asked, .. } => Some(asked.server),
+            Self::UserPromptSubmit { .. }
+            | Self::PostToolBatch { .. }
+            | Self::CwdChanged { .. }
+            | Self::WorktreeCreate { .. }
+            | Self::WorktreeRemove { .. }
+            | Self::Stop { .. } => None,
         }
     }
 
@@ -271,53 +309,6 @@ impl Occasion<'_> {
             map.insert("agent_type".into(), kind.into());
         }
         joined(input, self.fields())
-    }
-
-    fn fields(&self) -> Value {
-        match self {
-            Self::SessionStart { source, model } => json!({ "source": source, "model": model }),
-            Self::UserPromptSubmit { prompt, source } => {
-                json!({ "prompt": prompt, "source": source })
-            }
-            Self::UserPromptExpansion { kind, name, args, source, prompt } => json!({
-                "expansion_type": kind, "command_name": name, "command_args": args,
-                "command_source": source, "prompt": prompt,
-            }),
-            Self::PreToolUse(call) => call.fields(),
-            Self::PostToolUse { call, response, duration_ms } => {
-                call.and(json!({ "tool_response": response, "duration_ms": duration_ms }))
-            }
-            Self::PostToolUseFailure { call, error, duration_ms } => call.and(json!({
-                "error": error, "is_interrupt": false, "duration_ms": duration_ms,
-            })),
-            Self::PermissionDenied { call, reason } => call.and(json!({ "reason": reason })),
-            Self::Notification { message, kind } => {
-                json!({ "message": message, "notification_type": kind })
-            }
-            Self::SubagentStart { id, kind } => json!({ "agent_id": id, "agent_type": kind }),
-            Self::SubagentStop { id, kind, transcript, again, last } => json!({
-                "stop_hook_active": again, "agent_id": id, "agent_type": kind,
-                "agent_transcript_path": transcript, "last_assistant_message": last,
-            }),
-            Self::Stop { again, last, tasks } => json!({
-                "stop_hook_active": again, "last_assistant_message": last,
-                "background_tasks": tasks.iter().map(Task::fields).collect::<Vec<_>>(),
-                "session_crons": [],
-            }),
-            Self::StopFailure { error, last } => {
-                json!({ "error": error, "last_assistant_message": last })
-            }
-            Self::InstructionsLoaded { path, kind, reason } => {
-                json!({ "file_path": path, "memory_type": kind, "load_reason": reason })
-            }
-            Self::PreCompact { trigger, instructions } => {
-                json!({ "trigger": trigger, "custom_instructions": instructions })
-            }
-            Self::PostCompact { trigger, summary } => {
-                json!({ "trigger": trigger, "compact_summary": summary })
-            }
-            Self::SessionEnd { reason } => json!({ "reason": reason }),
-        }
     }
 }
 

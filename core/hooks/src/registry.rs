@@ -31,10 +31,21 @@ pub struct Handler {
     pub timeout_s: Option<u64>,
     /// Whether its answer is waited for.
     pub waits: Waits,
+    /// How often it is called.
+    pub often: Often,
     /// Variables that its program sees besides.
     pub env: BTreeMap<String, String>,
     /// Who set it, as `doctor` names it.
     pub origin: String,
+}
+
+/// How often a handler is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Often {
+    /// Whenever the event happens.
+    Always,
+    /// The first time.
+    Once,
 }
 
 /// What a handler does.
@@ -141,7 +152,21 @@ impl Registry {
     /// at a pointer.
     #[must_use]
     pub fn read(hooks: &Map<String, Value>, origin: &dyn Fn(&str) -> String) -> Self {
-        let mut reader = Reader { registry: Self::default(), origin };
+        Self::read_with(hooks, origin, Often::Always)
+    }
+
+    /// The same for those of a skill, which alone may ask to be called `once`.
+    #[must_use]
+    pub fn of_skill(hooks: &Map<String, Value>, origin: &dyn Fn(&str) -> String) -> Self {
+        Self::read_with(hooks, origin, Often::Once)
+    }
+
+    fn read_with(
+        hooks: &Map<String, Value>,
+        origin: &dyn Fn(&str) -> String,
+        least: Often,
+    ) -> Self {
+        let mut reader = Reader { registry: Self::default(), origin, least };
         for (name, groups) in hooks {
             reader.event(name, groups);
         }
@@ -190,6 +215,15 @@ impl Registry {
         self.groups.contains_key(&event)
     }
 
+    /// Names of files in the working directory that handlers want watched.
+    pub fn watched(&self) -> impl Iterator<Item = &str> {
+        let groups = self.groups.get(&Event::FileChanged).into_iter().flatten();
+        groups.flat_map(|group| match &group.matcher {
+            Matcher::Names(names) => names.iter().map(String::as_str).collect(),
+            Matcher::All | Matcher::Pattern(_) => Vec::new(),
+        })
+    }
+
     /// Every handler with its event, for `doctor`.
     pub fn handlers(&self) -> impl Iterator<Item = (Event, &Handler)> {
         self.groups.iter().flat_map(|(event, groups)| {
@@ -215,6 +249,8 @@ impl Registry {
 struct Reader<'a> {
     registry: Registry,
     origin: &'a dyn Fn(&str) -> String,
+    /// The least often that a handler may ask to be called.
+    least: Often,
 }
 
 impl Reader<'_> {
@@ -239,6 +275,9 @@ impl Reader<'_> {
     fn group(&mut self, event: Event, group: &Value, pointer: &str) {
         let matcher = match group.get("matcher") {
             None | Some(Value::Null) => Ok(Matcher::All),
+            Some(Value::String(text)) if event == Event::FileChanged && text.trim() != "*" => {
+                Ok(Matcher::names(text))
+            }
             Some(Value::String(text)) => Matcher::parse(text),
             Some(_) => Err("it is no text".to_owned()),
         };
@@ -254,7 +293,12 @@ impl Reader<'_> {
             let place = format!("{pointer}/hooks/{index}");
             // Origins are known for whole elements of a list.
             match handler_of(handler, &(self.origin)(pointer)) {
-                Ok(handler) => read.push(handler),
+                Ok(mut handler) => {
+                    if self.least == Often::Always {
+                        handler.often = Often::Always;
+                    }
+                    read.push(handler);
+                }
                 Err(reason) => self.problem(&place, &reason),
             }
         }
@@ -326,6 +370,7 @@ fn handler_of(value: &Value, origin: &str) -> Result<Handler, String> {
             (false, true) => Waits::No,
             (false, false) => Waits::Yes,
         },
+        often: if flag("once") { Often::Once } else { Often::Always },
         env: BTreeMap::new(),
         origin: origin.to_owned(),
     })

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Fate, Permission};
 use crate::event::{Blocking, Event};
+use crate::wanted::Wanted;
 use serde_json::Value;
 
 /// The sum of answers. The strictest holds; texts keep the order of handlers.
@@ -23,6 +24,8 @@ pub struct Verdict {
     pub title: Option<String>,
     /// What is said before the person's first words.
     pub first_words: Option<String>,
+    /// What is wanted besides.
+    pub wanted: Wanted,
     /// What the person should know.
     pub notes: Vec<Noted>,
 }
@@ -46,6 +49,10 @@ impl Verdict {
     pub fn add(&mut self, event: Event, handler: &str, answer: Answer) {
         match answer.fate {
             Fate::Passed => {}
+            // Who makes a checkout and fails has made none.
+            Fate::Failed(reason) if event == Event::WorktreeCreate => {
+                join(&mut self.blocked, reason);
+            }
             Fate::Failed(reason) => {
                 self.notes.push(Noted::Failed { handler: handler.to_owned(), reason });
             }
@@ -68,6 +75,7 @@ impl Verdict {
         self.input = answer.input.or(self.input.take());
         self.output = answer.output.or(self.output.take());
         self.title = answer.title.or(self.title.take());
+        self.wanted.add(answer.wanted);
         if let Some(words) = answer.first_words {
             join(&mut self.first_words, words);
         }

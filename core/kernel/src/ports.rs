@@ -13,6 +13,7 @@ mod model;
 mod past;
 mod person;
 mod post;
+pub mod question;
 mod search;
 mod servers;
 mod shell;
@@ -38,6 +39,7 @@ pub use model::{
 pub use past::{Past, PastFound, PastHit, PastQuery};
 pub use person::{Answer, Approver, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
+pub use question::{Respondent, ServerAnswer, ServerQuestion};
 pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
 };

@@ -27,6 +27,8 @@ pub struct Skill {
     pub disallowed_tools: Vec<String>,
     /// Who carries it out.
     pub context: Context,
+    /// The model that carries it out; none is the one that does anyway.
+    pub model: Option<String>,
     /// Globs of files: the model is told of it once it touches one of them.
     pub paths: Vec<String>,
     /// What is run at events once it is taken up, as settings write it.
@@ -51,8 +53,6 @@ pub enum Context {
     Agent {
         /// Its kind; none is the one for everything.
         kind: Option<String>,
-        /// Its model; none is as the kind says.
-        model: Option<String>,
     },
 }
 
@@ -139,9 +139,10 @@ impl Skill {
             allowed_tools: fields.get("allowed-tools").map(rules).unwrap_or_default(),
             disallowed_tools: fields.get("disallowed-tools").map(rules).unwrap_or_default(),
             context: match value("context").as_deref() {
-                Some("fork") => Context::Agent { kind: value("agent"), model: value("model") },
+                Some("fork") => Context::Agent { kind: value("agent") },
                 _ => Context::Here,
             },
+            model: value("model").filter(|model| model != "inherit"),
             paths: fields.get("paths").map(words).unwrap_or_default(),
             hooks: fields.get("hooks").and_then(Value::as_object).cloned().unwrap_or_default(),
             body: body.trim().to_owned(),
@@ -199,12 +200,8 @@ fn split(text: &str) -> (Map<String, Value>, &str, Vec<String>) {
 
 /// Fields that say something which is not done.
 fn unused(fields: &Map<String, Value>) -> Vec<String> {
-    let forks = fields.get("context").and_then(plain).as_deref() == Some("fork");
-    let model = (fields.contains_key("model") && !forks)
-        .then_some("its model is used with `context: fork` only");
     let hooks = fields.get("hooks").is_some_and(|hooks| !hooks.is_object());
-    let hooks = hooks.then_some("its hooks are not an object");
-    model.into_iter().chain(hooks).map(str::to_owned).collect()
+    hooks.then(|| "its hooks are not an object".to_owned()).into_iter().collect()
 }
 
 fn is_name(name: &str) -> bool {
@@ -290,13 +287,14 @@ mod tests {
             "---\nname: tidy-up\ndescription: d\ncontext: fork\nagent: explore\nmodel: haiku\n\
              paths: src/**, *.md\ndisallowed-tools: Bash(rm:*) WebFetch\nhooks:\n  Stop:\n    - hooks: []\n---\nb",
         );
-        let agent = Context::Agent { kind: Some("explore".into()), model: Some("haiku".into()) };
-        assert_eq!(read.context, agent);
+        assert_eq!(read.context, Context::Agent { kind: Some("explore".into()) });
+        assert_eq!(read.model.as_deref(), Some("haiku"));
         assert_eq!(read.paths, ["src/**", "*.md"]);
         assert_eq!(read.disallowed_tools, ["Bash(rm:*)", "WebFetch"]);
         assert!(read.hooks.contains_key("Stop") && read.faults.is_empty(), "{:?}", read.faults);
         let odd = skill("---\nname: tidy-up\ndescription: d\nmodel: haiku\nhooks: 3\n---\nb");
-        assert_eq!(odd.faults.len(), 2, "{:?}", odd.faults);
+        assert_eq!(odd.faults.len(), 1, "{:?}", odd.faults);
+        assert_eq!((odd.context, odd.model.as_deref()), (Context::Here, Some("haiku")));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Making the session of an agent: with a prefix of its own, or as a fork.
 
+use super::checkout::Checkout;
 use super::life::{Brief, Life};
 use super::outfit::{config_of, model_of, servers_of};
 use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
@@ -11,9 +12,7 @@ use crate::session::Session;
 use crate::tools::server_tools;
 use crate::world::World;
 use mnemon_hooks::Registry;
-use mnemon_kernel::ports::{
-    Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers, Worktree,
-};
+use mnemon_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers};
 use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Block, QuerySource, SessionId, ToolUseId};
 use mnemon_mail::definition::FORK;
@@ -79,7 +78,10 @@ impl Agents {
         call: &ToolUseId,
     ) -> Result<Started, String> {
         let plan = self.plan(&order, kind)?;
-        let tree = self.worktree(&plan).await?;
+        let tree = match plan.isolation {
+            Isolation::None => None,
+            Isolation::Worktree => Some(self.check_out(parent, &name_of(&plan.id)).await?),
+        };
         let inbox = SharedInbox::default();
         let me = Me::Agent {
             id: plan.id.clone(),
@@ -149,18 +151,6 @@ impl Agents {
         Ok(Plan { id, order, kind, running, isolation })
     }
 
-    async fn worktree(&self, plan: &Plan<'_>) -> Result<Option<Worktree>, String> {
-        if plan.isolation == Isolation::None {
-            return Ok(None);
-        }
-        let Some(trees) = &self.seat().world.worktrees else {
-            return Err("worktrees are not available here; use the agent without isolation".into());
-        };
-        let dir = self.seat().config.roots.first().cloned().unwrap_or_default();
-        let tree = trees.make(&dir, &name_of(&plan.id)).await.map_err(|error| error.to_string())?;
-        Ok(Some(tree))
-    }
-
     /// A copy of the conversation, byte for byte, up to its directive (L7.1, L7.2).
     fn fork_of(&self, parent: &Parent, plan: &Plan<'_>, crew: Crew) -> Result<Ready, String> {
         let fold = parent.fold.clone().ok_or("there is no conversation to fork yet")?;
@@ -183,7 +173,7 @@ impl Agents {
         parent: &Parent,
         plan: &Plan<'_>,
         kind: &Definition,
-        tree: Option<&Worktree>,
+        tree: Option<&Checkout>,
         crew: Crew,
     ) -> Ready {
         let seat = self.seat();
@@ -205,10 +195,13 @@ impl Agents {
         config.surroundings.appended = None;
         config.surroundings.output_style = None;
         if let Some(tree) = tree {
-            let path = seat.world.files.resolve(&tree.path).await;
+            let path = seat.world.files.resolve(tree.path()).await;
             config.surroundings.cwd = path.display().to_string();
-            config.surroundings.git = format!("yes, on branch {}", tree.branch);
-            config.git_branch = Some(tree.branch.clone());
+            config.git_branch = tree.branch().map(str::to_owned);
+            config.surroundings.git = match tree.branch() {
+                Some(branch) => format!("yes, on branch {branch}"),
+                None => "unknown".to_owned(),
+            };
             config.roots = vec![path];
         }
         let rooms: Vec<PathBuf> = kept.into_iter().map(|(dir, _)| dir).collect();
@@ -259,15 +252,17 @@ impl Agents {
         let seat = self.seat();
         let transcripts = &seat.world.transcripts;
         let own = transcripts.subagents(&seat.session).unwrap_or_else(|| Arc::clone(transcripts));
-        let approver: Arc<dyn Approver> = match plan.running {
-            Running::Foreground => Arc::clone(&seat.world.approver),
-            Running::Background => Arc::new(NobodyToAsk),
+        let (approver, respondent): (Arc<dyn Approver>, _) = match plan.running {
+            Running::Foreground => {
+                (Arc::clone(&seat.world.approver), seat.world.respondent.clone())
+            }
+            Running::Background => (Arc::new(NobodyToAsk), None),
         };
-        World { transcripts: own, approver, memories, ..seat.world.clone() }
+        World { transcripts: own, approver, respondent, memories, ..seat.world.clone() }
     }
 
     /// What other programs read of an agent (CONTRACTS 3.1).
-    async fn keep_meta(&self, plan: &Plan<'_>, call: &ToolUseId, tree: Option<&Worktree>) {
+    async fn keep_meta(&self, plan: &Plan<'_>, call: &ToolUseId, tree: Option<&Checkout>) {
         let seat = self.seat();
         let meta = json!({
             "agentType": kind_name(plan),
@@ -275,7 +270,7 @@ impl Agents {
             "name": plan.order.name,
             "toolUseId": call,
             "spawnDepth": 1,
-            "worktreePath": tree.map(|tree| &tree.path),
+            "worktreePath": tree.map(Checkout::path),
         });
         let place = format!("subagents/{}.meta.json", name_of(&plan.id));
         let bytes = meta.to_string().into_bytes();

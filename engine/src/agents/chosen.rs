@@ -1,7 +1,7 @@
 //! The servers of an agent: those of the session that it may use, and its own.
 
 use mnemon_kernel::ports::{
-    BoxFuture, ServerError, ServerResource, ServerResult, ServerView, Servers,
+    BoxFuture, Respondent, ServerError, ServerResource, ServerResult, ServerView, Servers,
 };
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -58,8 +58,9 @@ impl Servers for ChosenServers {
         server: &'a str,
         tool: &'a str,
         arguments: Map<String, Value>,
+        who: Option<Arc<dyn Respondent>>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>> {
-        Box::pin(async move { self.of(server)?.call(server, tool, arguments).await })
+        Box::pin(async move { self.of(server)?.call(server, tool, arguments, who).await })
     }
 
     fn resources<'a>(

@@ -1,11 +1,12 @@
 //! The life of an agent: its turns, what it says meanwhile, its end.
 
+use super::checkout::Checkout;
 use super::summing::Summing;
 use super::{Agents, Finished, SharedInbox, locked};
 use crate::background::TaskHandle;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
-use mnemon_kernel::ports::{Left, Servers, Worktree};
+use mnemon_kernel::ports::Servers;
 use mnemon_kernel::{Block, Usage, UserOrigin};
 use mnemon_mail::apply::{self, Ended};
 use serde_json::Value;
@@ -15,8 +16,6 @@ use tokio_util::sync::CancellationToken;
 
 /// Characters of a line about what an agent does.
 const LINE_CHARS: usize = 120;
-/// Changed files that are named.
-const NAMED_FILES: usize = 10;
 
 /// Who an agent is.
 #[derive(Clone, Debug)]
@@ -30,7 +29,7 @@ pub(super) struct Brief {
 pub(super) struct Life {
     agents: Agents,
     brief: Brief,
-    tree: Option<Worktree>,
+    tree: Option<Checkout>,
     inbox: SharedInbox,
     /// Who waits for it; nobody for one in the background.
     reply: Option<oneshot::Sender<Box<Finished>>>,
@@ -58,7 +57,7 @@ impl Life {
     pub(super) fn new(
         agents: Agents,
         brief: Brief,
-        tree: Option<Worktree>,
+        tree: Option<Checkout>,
         inbox: SharedInbox,
         reply: Option<oneshot::Sender<Box<Finished>>>,
     ) -> Self {
@@ -127,24 +126,9 @@ impl Life {
 
     /// Says where changes are; a worktree without any is gone.
     async fn finish_tree(&mut self) -> String {
-        let Some(tree) = self.tree.take() else { return String::new() };
-        let Some(trees) = self.agents.seat().world.worktrees.clone() else { return String::new() };
-        let place = format!("{} on branch {}", tree.path.display(), tree.branch);
-        match trees.finish(&tree).await {
-            Ok(Left::Nothing) => "It changed no files; its worktree is gone.".to_owned(),
-            Ok(Left::Changes { files, commits }) => {
-                let named: Vec<&str> = files.iter().take(NAMED_FILES).map(String::as_str).collect();
-                let list = if named.is_empty() {
-                    String::new()
-                } else {
-                    format!(": {}", named.join(", "))
-                };
-                format!(
-                    "Its changes are in {place} ({commits} commits, {} files not committed{list}).",
-                    files.len()
-                )
-            }
-            Err(error) => format!("Its worktree is {place}, and was left as it is: {error}."),
+        match self.tree.take() {
+            Some(tree) => self.agents.check_in(&tree).await,
+            None => String::new(),
         }
     }
 
@@ -189,9 +173,7 @@ impl Drop for Life {
     /// It was ended from outside, in the middle of something.
     fn drop(&mut self) {
         let more = match &self.tree {
-            Some(tree) => {
-                format!("Its worktree is {} on branch {}.", tree.path.display(), tree.branch)
-            }
+            Some(tree) => format!("Its worktree is {}.", tree.place()),
             None => String::new(),
         };
         self.end(&Finished {

@@ -43,7 +43,7 @@ pub(super) fn config_of(parent: &Config, requests: Option<u32>) -> Config {
 }
 
 /// The model that a definition names: an id, or a family such as `haiku`.
-pub(super) fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
+pub(crate) fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -> ModelId {
     let Some(named) = named else { return parent.clone() };
     if named.contains(['-', '/', '.']) {
         return ModelId::new(named);

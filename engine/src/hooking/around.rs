@@ -6,7 +6,7 @@ use crate::background::TaskStatus;
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
-use mnemon_hooks::{Event as HookEvent, Occasion, Task, Verdict};
+use mnemon_hooks::{Event as HookEvent, Occasion, Task, Verdict, Wish};
 use mnemon_kernel::Block;
 use mnemon_kernel::ports::JobState;
 use mnemon_kernel::settings::Surface;
@@ -85,6 +85,7 @@ impl Session {
         let start = Occasion::SessionStart { source, model: &model };
         let verdict = self.fire(&start, cancel).await?;
         self.keep_contexts(HookEvent::SessionStart, verdict.contexts);
+        self.hooking.watched.add(verdict.wanted.watch);
         // Where a person sits in front of it, they say the first words.
         let alone = self.config.extraction.surface == Surface::Headless;
         self.hooking.first_words = verdict.first_words.filter(|_| alone && source == "startup");
@@ -110,7 +111,9 @@ impl Session {
         let verdict = self.fire(&Occasion::UserPromptSubmit { prompt, source }, cancel).await?;
         if let Some(why) = verdict.blocked.or(verdict.stop) {
             self.hooking.stop = None;
-            return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}")));
+            let shown = !verdict.wanted.wishes.contains(&Wish::HidePrompt);
+            let said = if shown { format!("\nIt was: {}", prompt.trim()) } else { String::new() };
+            return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}{said}")));
         }
         self.keep_contexts(HookEvent::UserPromptSubmit, verdict.contexts);
         Ok(Ok(()))

@@ -3,8 +3,8 @@
 use super::FEEDBACK;
 use crate::session::{Error, Session};
 use crate::tools::{ToolCall, ToolOutput};
-use mnemon_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission};
-use serde_json::Value;
+use mnemon_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission, Wish};
+use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -59,14 +59,76 @@ impl Session {
         Ok(output)
     }
 
-    /// Tells hooks that a call was refused.
+    /// Tells hooks that a call was refused. They may let the model try again.
     pub(crate) async fn told_refusal(
         &mut self,
         call: &ToolCall,
-        reason: &str,
+        output: &mut ToolOutput,
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
-        self.fire(&Occasion::PermissionDenied { call: told(call), reason }, cancel).await?;
+        let reason = text_of(&output.content);
+        let denied = Occasion::PermissionDenied { call: told(call), reason: &reason };
+        let verdict = self.fire(&denied, cancel).await?;
+        if verdict.wanted.wishes.contains(&Wish::Retry) {
+            output.content =
+                Value::String(format!("{reason}\nA hook says that you may try this call again."));
+        }
+        Ok(())
+    }
+
+    /// Asks hooks in the person's place. They may change the arguments.
+    pub(crate) async fn request_hooks(
+        &mut self,
+        call: &mut ToolCall,
+        rule: &str,
+        cancel: &CancellationToken,
+    ) -> Result<Said, Error> {
+        let suggestions = suggested(rule);
+        let asked = call.clone();
+        let request = Occasion::PermissionRequest { call: told(&asked), suggestions: &suggestions };
+        let verdict = self.fire(&request, cancel).await?;
+        if let (Some((Permission::Allow, _)), Some(input)) = (&verdict.permission, verdict.input) {
+            call.input = input;
+        }
+        Ok(verdict.permission)
+    }
+
+    /// Keeps what came of a call until all of an answer are done.
+    pub(crate) fn note_in_batch(&mut self, call: &ToolCall, output: &ToolOutput) {
+        if !self.hears(HookEvent::PostToolBatch) {
+            return;
+        }
+        let response = output.structured.as_ref().unwrap_or(&output.content);
+        self.hooking.batch.push(json!({
+            "tool_name": call.name, "tool_input": call.input, "tool_use_id": call.id,
+            "tool_response": response,
+        }));
+    }
+
+    /// Tells hooks that all calls of an answer are done. One that blocks ends
+    /// the turn.
+    pub(crate) async fn batch_hooks(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
+        let calls = std::mem::take(&mut self.hooking.batch);
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let verdict = self.fire(&Occasion::PostToolBatch { calls: &calls }, cancel).await?;
+        self.keep_contexts(HookEvent::PostToolBatch, verdict.contexts);
+        if let Some(reason) = verdict.blocked {
+            self.hooking.stop = Some(reason);
+        }
+        Ok(())
+    }
+
+    /// Tells hooks where commands run, if that is elsewhere than before.
+    pub(crate) async fn tell_moved(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
+        let new = self.context.cwd();
+        let old = self.hooking.cwd.replace(new.clone());
+        if let Some(old) = old.filter(|old| *old != new) {
+            let moved = Occasion::CwdChanged { old: &old, new: &new };
+            let verdict = self.fire(&moved, cancel).await?;
+            self.hooking.watched.add(verdict.wanted.watch);
+        }
         Ok(())
     }
 
@@ -92,6 +154,16 @@ impl Session {
 
 fn told(call: &ToolCall) -> Call<'_> {
     Call { tool: &call.name, input: &call.input, id: call.id.as_str() }
+}
+
+/// What "always" would add, as hooks are told of permissions.
+fn suggested(rule: &str) -> Value {
+    let named = rule.strip_suffix(')').and_then(|rule| rule.split_once('('));
+    let rule = match named {
+        Some((tool, content)) => json!({ "toolName": tool, "ruleContent": content }),
+        None => json!({ "toolName": rule }),
+    };
+    json!([{ "type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session" }])
 }
 
 /// What a person would read of a tool's output.

@@ -37,7 +37,8 @@ pub(super) struct Handlers {
     pub(super) event: HookEvent,
     pub(super) input: String,
     pub(super) cwd: PathBuf,
-    pub(super) env_file: PathBuf,
+    /// Where variables for commands may be left, at this event.
+    pub(super) env_file: Option<PathBuf>,
 }
 
 impl Handlers {
@@ -129,8 +130,8 @@ impl Handlers {
         let project = self.config.roots.first().cloned().unwrap_or_default();
         let mut env = handler.env.clone();
         env.insert(HOOK_PROJECT_DIR.into(), project.display().to_string());
-        if self.event == HookEvent::SessionStart {
-            env.insert(HOOK_ENV_FILE.into(), self.env_file.display().to_string());
+        if let Some(file) = &self.env_file {
+            env.insert(HOOK_ENV_FILE.into(), file.display().to_string());
         }
         HookCall {
             action,
@@ -149,7 +150,7 @@ impl Handlers {
         };
         servers.connect();
         let input = serde_json::from_str(&self.input).unwrap_or(Value::Null);
-        match servers.call(server, tool, filled_arguments(arguments, &input)).await {
+        match servers.call(server, tool, filled_arguments(arguments, &input), None).await {
             Err(error) => not_run(error.to_string()),
             Ok(result) => {
                 let texts = result.content.iter().filter_map(|part| part.get("text")?.as_str());

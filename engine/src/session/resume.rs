@@ -106,6 +106,7 @@ impl Session {
         let (conversation, torn_bytes) = load(&self.world, &self.id, slim).await?;
         self.attached.clear();
         self.choices.clear();
+        self.lent = None;
         self.memory_switch = MemorySwitch::On;
         self.prefetch = None;
         self.lazy = None;

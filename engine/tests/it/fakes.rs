@@ -57,6 +57,7 @@ impl Bench {
             past: None,
             memories: None,
             spending: None,
+            respondent: None,
             post: None,
             worktrees: None,
             dreams: None,

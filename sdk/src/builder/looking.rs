@@ -3,13 +3,15 @@
 use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::instructions;
+use crate::memory;
 use crate::memory_dirs::{self, MemoryDirs};
 use crate::repo::Repo;
 use crate::repository::{Repository, Seen};
 use mnemon_engine::instructing::Sources;
-use mnemon_settings::layout::{Platform, local_settings};
+use mnemon_kernel::ports::Memories;
+use mnemon_settings::layout::{Platform, local_settings, project_settings};
 use mnemon_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Builder {
@@ -37,6 +39,25 @@ impl Builder {
     ) -> Result<MemoryDirs, Error> {
         let user_home = self.user_home.as_deref();
         MemoryDirs::locate(&memory_dirs::Ground { user_home, home, resolved, repo, cwd })
+    }
+
+    /// The memories of the directories that settings name.
+    pub(super) async fn directories(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<dyn Memories>>, Error> {
+        let ground = memory::Ground {
+            home: home.root(),
+            user_home: self.user_home.as_deref(),
+            cwd,
+            repo,
+            files: &*self.files,
+            clock: &self.clock,
+        };
+        memory::open(&ground, resolved).await
     }
 
     /// The repository of the working directory: whether it is trusted, and
@@ -75,6 +96,17 @@ impl Builder {
             excludes: &resolved.settings.claude_md_excludes,
             trust,
         })
+    }
+
+    /// The files that settings are read from, as hooks name them.
+    pub(super) fn settings_files(&self, home: &Home, root: &Path) -> Vec<(&'static str, PathBuf)> {
+        let platform = Platform::current().managed_settings();
+        vec![
+            ("user_settings", home.settings()),
+            ("project_settings", project_settings(root)),
+            ("local_settings", local_settings(root)),
+            ("policy_settings", self.managed.clone().unwrap_or(platform)),
+        ]
     }
 
     pub(super) fn resolve_home(&self) -> Result<Home, Error> {

@@ -9,7 +9,7 @@ use crate::skills;
 use crate::styles;
 use mnemon_engine::tools::{server_tools, skill_tool};
 use mnemon_engine::{Config, Tool, World};
-use mnemon_hooks::Registry;
+use mnemon_hooks::{Event, Registry};
 use mnemon_kernel::ports::{Confinement, Hooks};
 use mnemon_plugdir::Plugin;
 use mnemon_settings::Resolved;
@@ -70,7 +70,12 @@ impl Builder {
             let style = config.surroundings.output_style.take();
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
             named = servers::named(resolved, root, trust, plugins, &self.variables);
-            let maker = Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
+            let mut maker =
+                Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
+            // Servers hear of somebody who answers only where there is one.
+            if self.respondent.is_some() || config.hooks.listens_to(Event::Elicitation) {
+                maker = maker.answering();
+            }
             if !named.entries.is_empty() {
                 world.servers = Some(maker.servers(named.entries.clone()));
             }

@@ -73,13 +73,13 @@ async fn all_end(count: usize) {
 
 #[tokio::test]
 async fn l7_4_l7_5_many_background_agents_all_end_and_letters_keep_their_order() {
-    all_end(12).await;
+    Box::pin(all_end(12)).await;
 }
 
 #[tokio::test]
 #[ignore = "the full figure, for soak runs; memory is printed"]
 async fn l7_4_fifty_background_agents_soak() {
-    all_end(50).await;
+    Box::pin(all_end(50)).await;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("unknown");
     println!("50 background agents: peak memory {peak}");

@@ -207,7 +207,7 @@ async fn l4_4_whatever_the_model_answers_the_session_goes_on() {
         })
         .unwrap();
         let place = Place::new(server);
-        let (mut session, report) = compacted(&place, 6).await;
+        let (mut session, report) = Box::pin(compacted(&place, 6)).await;
         assert_eq!(report.unwrap().way, way);
         say_ok(&mut session, "go on").await;
         assert!(place.server.requests().pop().unwrap().refused.is_none());
@@ -233,7 +233,7 @@ async fn l4_8_a_summary_request_that_is_too_long_is_cut_and_tried_again() {
     })
     .unwrap();
     let place = Place::new(server);
-    let (mut session, report) = compacted(&place, 6).await;
+    let (mut session, report) = Box::pin(compacted(&place, 6)).await;
     assert_eq!(report.unwrap().way, "model");
     let sizes: Vec<usize> =
         place.server.requests_of("compact").iter().map(|request| request.raw.len()).collect();

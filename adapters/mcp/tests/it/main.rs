@@ -12,6 +12,7 @@
     reason = "tests"
 )]
 
+mod asking;
 mod reference;
 
 use mnemon_kernel::limits::McpLimits;
@@ -51,7 +52,8 @@ impl Place {
 
 async fn call(servers: &McpServers, tool: &str, arguments: Value) -> Result<Value, ServerError> {
     let Value::Object(arguments) = arguments else { panic!() };
-    let called = tokio::time::timeout(LIMIT, servers.call("s", tool, arguments)).await.unwrap();
+    let called =
+        tokio::time::timeout(LIMIT, servers.call("s", tool, arguments, None)).await.unwrap();
     called.map(|result| result.content[0]["text"].clone())
 }
 
@@ -126,7 +128,7 @@ async fn q5_time_and_size_of_a_call_are_bounded() {
     assert!(matches!(call(&servers, "hang", json!({})).await, Err(ServerError::Late { .. })));
     let large = call(&servers, "large", json!({})).await;
     assert!(matches!(large, Err(ServerError::TooLarge { .. } | ServerError::Late { .. })));
-    let unknown = servers.call("t", "echo", Map::new()).await;
+    let unknown = servers.call("t", "echo", Map::new(), None).await;
     assert!(matches!(unknown, Err(ServerError::Unknown { .. })));
 }
 
@@ -237,31 +239,6 @@ async fn q5_a_server_on_pipes_of_the_newer_revision_is_spoken_to_in_it() {
     up(&servers).await;
     assert_eq!(servers.list()[0].state, ServerState::Up("2026-07-28".into()));
     assert_eq!(call(&servers, "echo", json!({})).await.unwrap(), "newer");
-    servers.shutdown().await;
-}
-
-/// A server on pipes that asks its client something before it answers.
-const ASKING: &str = r#"while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-  say() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
-  case "$line" in
-    *'"method":"initialize"'*) say '{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"a","version":"1"}}' ;;
-    *'"method":"tools/list"'*) say '{"tools":[{"name":"ask","description":"d","inputSchema":{"type":"object"}}]}' ;;
-    *'"method":"tools/call"'*)
-      echo '{"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"mode":"form","message":"Delete all?","requestedSchema":{"type":"object","properties":{"ok":{"type":"boolean"}}}}}'
-      IFS= read -r answer
-      said=$(printf '%s' "$answer" | sed -n 's/.*"action":"\([a-z]*\)".*/\1/p')
-      say "{\"content\":[{\"type\":\"text\",\"text\":\"they said: $said\"}]}" ;;
-  esac
-done"#;
-
-#[tokio::test]
-async fn q5_a_question_of_a_server_is_declined() {
-    let place = Place::new();
-    let entry = json!({"s": {"command": "bash", "args": ["-c", ASKING]}});
-    let servers = place.servers(&entry, McpLimits::default());
-    up(&servers).await;
-    assert_eq!(call(&servers, "ask", json!({})).await.unwrap(), "they said: decline");
     servers.shutdown().await;
 }
 

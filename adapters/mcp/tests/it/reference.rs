@@ -34,7 +34,7 @@ async fn q5_the_reference_servers_work() {
     }
     let call = async |server: &str, tool: &str, arguments: Value| {
         let Value::Object(arguments) = arguments else { panic!() };
-        let called = servers.call(server, tool, arguments);
+        let called = servers.call(server, tool, arguments, None);
         let result = tokio::time::timeout(LIMIT, called).await.unwrap().unwrap();
         serde_json::to_string(&result.content).unwrap()
     };

@@ -361,7 +361,11 @@ async fn model(desk: &mut Desk, name: &str) -> Result<Flow> {
     if name.is_empty() {
         tables::show(&tables::models(&desk.agent), &desk.presenter)?;
     } else {
-        desk.session.switch_model(&ModelId::new(name)).await?;
+        let stop = desk.stop.clone();
+        let changed = desk.session.change_model(&ModelId::new(name), "command", &stop).await?;
+        if let Err(why) = changed {
+            desk.presenter.note(Look::Yellow, &why);
+        }
     }
     let answers = setup::model_name(&desk.agent, &desk.session);
     desk.presenter.line(&format!("{answers} answers"))?;

@@ -1,13 +1,41 @@
 //! Asking the person whether a tool may run (Q6).
 
+use super::fill;
 use super::lines::Lines;
 use crate::present::{Look, Presenter};
 use mnemon::Agent;
 use mnemon::kernel::ports::{Answer, PermissionAsk};
+use mnemon_tui::Question;
 use std::io;
 
+/// Asks, and answers. A question that is dropped on the way was not answered:
+/// who waits for it takes that as a no.
+pub(super) async fn put(
+    presenter: &Presenter,
+    lines: &mut Lines,
+    question: Question,
+    agent: &Agent,
+) -> io::Result<()> {
+    match question {
+        Question::Call(open) => {
+            let answer = ask(presenter, lines, &open.ask, agent).await?;
+            open.answer(answer);
+        }
+        Question::Server(mut open) => {
+            let asked = open.ask.clone();
+            tokio::select! {
+                answer = fill::fill(presenter, lines, &asked) => open.answer(answer?),
+                () = open.voided() => {
+                    presenter.note(Look::Yellow, "the server does not wait for it any more");
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Asks until there is an answer. A rule for the project is kept by the agent.
-pub(super) async fn ask(
+async fn ask(
     presenter: &Presenter,
     lines: &mut Lines,
     ask: &PermissionAsk,

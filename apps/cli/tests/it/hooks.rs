@@ -21,7 +21,7 @@ fn q7_the_end_of_a_session_is_told_and_doctor_names_hooks_that_fail() {
         "SessionEnd": handler("cat > ended"),
         "Stop": handler("echo gone wrong >&2; exit 7"),
         "SessionStart": handler("/no/such/program --now"),
-        "FileChanged": [],
+        "Setup": [],
     }));
     assert_eq!(desk.run(&["-p", "go"]).ok().out, "done\n");
     let ended = std::fs::read_to_string(desk.files.project().join("ended")).unwrap();
@@ -33,7 +33,7 @@ fn q7_the_end_of_a_session_is_told_and_doctor_names_hooks_that_fail() {
     let found = desk.run(&["doctor"]).ok().out;
     assert!(found.contains("exit code 7: gone wrong"), "{found}");
     assert!(found.contains("which is not there"), "{found}");
-    assert!(found.contains("hooks.FileChanged does nothing"), "{found}");
+    assert!(found.contains("hooks.Setup does nothing"), "{found}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The line prompt, with lines from a pipe.
 
 use crate::desk::{Desk, Running};
+use mnemon_testkit::mcp::{Revision, asking};
 use mnemon_testkit::{Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::json;
 
@@ -48,6 +49,48 @@ fn q6_a_person_is_asked_in_place() {
     assert_eq!(ran.out.matches("wants to run").count(), 3, "always is not asked again");
     let told = desk.server().requests()[2].last_tool_results().unwrap();
     assert!(told.contains("use another name"), "{told}");
+}
+
+/// A desk with a server that wants to know a name and a number.
+pub(crate) fn asked_by_server() -> Desk {
+    let call = json!({"tool": "mcp__s__ask", "arguments": {}});
+    let desk = Desk::with(
+        Scenario::new().reply(Reply::tool("mcp__call", call)).otherwise(Reply::text("Done.")),
+    );
+    let question = json!({"mode": "form", "message": "Who are you?", "requestedSchema": {
+        "type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string", "title": "Your name"},
+            "age": {"type": "integer", "minimum": 1}}}});
+    let script = desk.files.home().join("asking.sh");
+    desk.files.write(&script, &asking(Revision::Older, &question)).unwrap();
+    let settings = json!({"permissions": {"allow": ["mcp__s"]},
+        "mcpServers": {"s": {"command": "bash", "args": [script]}}});
+    let path = desk.files.home().join(".mnemon/settings.json");
+    desk.files.write(path, &settings.to_string()).unwrap();
+    desk
+}
+
+#[test]
+fn q5_a_server_asks_in_place_line_by_line() {
+    for (lines, says) in [
+        (&["go", "", "Ada", "0", "36", "maybe", "y"][..], r#"{"name":"Ada","age":36}"#),
+        (&["go", "Ada", "", "n"][..], r#""action":"decline""#),
+        (&["go", "/cancel"][..], r#""action":"cancel""#),
+        (&["go"][..], r#""action":"cancel""#),
+    ] {
+        let desk = asked_by_server();
+        let ran = talk(&desk, &[], lines).ok();
+        assert!(ran.out.contains("The server s asks, in its own words:"), "{}", ran.out);
+        assert!(ran.out.contains("Who are you?") && ran.out.contains("Your name: "), "{}", ran.out);
+        let told = desk.server().requests()[1].last_tool_results().unwrap();
+        let told = told.replace("\\\"", "\"");
+        assert!(told.contains(says), "{says}: {told}");
+    }
+    // Nobody sits in front of a run with -p.
+    let desk = asked_by_server();
+    desk.run(&["-p", "go"]).ok();
+    let told = desk.server().requests()[1].last_tool_results().unwrap();
+    assert!(told.contains("decline"), "{told}");
 }
 
 #[test]

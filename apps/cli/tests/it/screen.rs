@@ -175,6 +175,26 @@ fn q9_a_session_in_a_real_terminal() {
 }
 
 #[test]
+fn q5_a_server_asks_on_the_screen() {
+    let desk = crate::interactive::asked_by_server();
+    let Some(terminal) = Terminal::start(&desk, "") else { return };
+    terminal.sees("what shall we do?");
+    terminal.says("go");
+    let asked = terminal.sees("The server s asks");
+    assert!(asked.contains("Who are you?"), "{asked}");
+    terminal.types("Ada");
+    terminal.sees("Your name: Ada");
+    terminal.press(&["Enter"]);
+    terminal.sees("may be empty");
+    terminal.press(&["Enter"]);
+    terminal.sees("[y] send this");
+    terminal.press(&["y"]);
+    terminal.sees("Done.");
+    let told = desk.server().requests()[1].last_tool_results().unwrap();
+    assert!(told.contains("accept") && told.contains("Ada"), "{told}");
+}
+
+#[test]
 fn q6_a_no_is_told_with_its_reason() {
     let desk = writer();
     let Some(terminal) = Terminal::start(&desk, "") else { return };

@@ -3,7 +3,7 @@
 
 use super::App;
 use super::tests::pictures::standing;
-use crate::asking::Question;
+use crate::asking::{Open, Question};
 use crate::host::Welcome;
 use crate::status::Status;
 use crate::talk::{Diff, Kind, ThinkingTime, Thought, highlight};
@@ -258,10 +258,10 @@ fn question(colours: bool) -> Scene {
         summary: "src/date.rs".to_owned(),
         rule: "Edit(src/**)".to_owned(),
     };
-    let (question, answer) = Question::new(ask);
+    let (open, answer) = Open::new(ask);
     // Somebody waits for it as long as the scene is looked at.
     std::mem::forget(answer);
-    scene.app.told(Told::Question(question, diff));
+    scene.app.told(Told::Question(Question::Call(open), diff));
     scene
 }
 

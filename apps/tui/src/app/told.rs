@@ -3,6 +3,7 @@
 use super::{Act, App, Phase};
 use crate::look::Look;
 use crate::page::Said;
+use crate::picture::counted;
 use crate::question::Asked;
 use crate::talk::{Kind, Ruler, State, ToolCall, task_ended};
 use crate::worker::Told;
@@ -18,6 +19,8 @@ const LARGE_BYTES: usize = 1 << 20;
 impl App {
     /// Takes what is told.
     pub(crate) fn told(&mut self, told: Told) -> Vec<Act> {
+        // A server may take its question back.
+        self.questions.retain(|asked| !asked.is_void());
         match told {
             Told::Event(event) => self.event(*event),
             Told::Said(Said::Text(look, text)) => self.written.push((look, text)),
@@ -65,7 +68,6 @@ impl App {
     fn turn_ended(&mut self, end: Result<Box<TurnEnd>, String>) -> Vec<Act> {
         self.phase = Phase::Rest;
         self.talk.settle();
-        self.questions.retain(|asked| !asked.is_void());
         match end {
             Err(why) => self.notice(Look::Red, format!("error: {why}")),
             Ok(end) => {
@@ -207,7 +209,8 @@ fn said(reason: &EndReason) -> Option<(Look, String)> {
         }
         EndReason::Refused => (Look::Yellow, "the model declined to answer".to_owned()),
         EndReason::TooManyRequests(count) => {
-            (Look::Yellow, format!("stopped after {count} requests; say \"go on\" for more"))
+            let requests = counted((*count).into(), "request");
+            (Look::Yellow, format!("stopped after {requests}; say \"go on\" for more"))
         }
         EndReason::Cancelled => (Look::Yellow, "stopped".to_owned()),
         EndReason::Failed(why) => (Look::Red, format!("error: {why}")),

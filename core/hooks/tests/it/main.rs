@@ -9,8 +9,8 @@
 )]
 
 use mnemon_hooks::{
-    Act, Answer, Base, Call, Ended, Event, Fate, Noted, Occasion, Permission, Ran, Registry,
-    Verdict, Waits,
+    Act, Answer, Base, Call, Elicited, Ended, Event, Fate, Noted, Occasion, Often, Permission, Ran,
+    Registry, Reply, Switch, Verdict, Waits, Wish,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ fn q7_what_cannot_be_read_is_named_and_the_rest_runs() {
     let registry = registry(&json!({
         "Stop": [{"hooks": [{"type": "prompt", "prompt": "x"}, {"command": "ok"}, {"command": ""}]}],
         "PreToolUse": [{"matcher": "(", "hooks": [{"command": "a"}]}, {"matcher": 3, "hooks": []}, "x"],
-        "FileChanged": [], "Sotp": [], "SessionEnd": {},
+        "Setup": [], "Sotp": [], "SessionEnd": {},
     }));
     let reasons: Vec<&str> = registry.problems.iter().map(|p| p.reason.as_str()).collect();
     assert_eq!(reasons.len(), 7, "{reasons:?}");
@@ -156,10 +156,55 @@ fn cases<'a>(arguments: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'s
     ]
 }
 
+/// The same for what happens around a conversation.
+fn more_cases<'a>(value: &'a Value, path: &'a Path) -> Vec<(Occasion<'a>, Vec<&'static str>)> {
+    let switch = Switch {
+        from: "a",
+        to: "b",
+        source: "command",
+        context_tokens: 7,
+        cache_ttl: Some("5m"),
+        write_usd: None,
+    };
+    let switched = vec![
+        "from_model",
+        "to_model",
+        "requested_model",
+        "source",
+        "context_tokens",
+        "prompt_cache_warm",
+        "cache_ttl",
+        "estimated_cache_write_usd",
+    ];
+    let asked =
+        Elicited { server: "s", message: "m", schema: Some(value), url: None, id: Some("e") };
+    let named = ["mcp_server_name", "mode", "elicitation_id"];
+    vec![
+        (
+            Occasion::PermissionRequest { call: call("Bash", value), suggestions: value },
+            vec!["tool_name", "tool_input", "tool_use_id", "permission_suggestions"],
+        ),
+        (Occasion::PostToolBatch { calls: std::slice::from_ref(value) }, vec!["tool_calls"]),
+        (Occasion::PreModelSwitch(switch), switched.clone()),
+        (Occasion::PostModelSwitch(switch), switched),
+        (Occasion::ConfigChange { source: "user_settings", path }, vec!["source", "file_path"]),
+        (Occasion::CwdChanged { old: path, new: path }, vec!["old_cwd", "new_cwd"]),
+        (Occasion::FileChanged { path, change: "add" }, vec!["file_path", "event"]),
+        (Occasion::WorktreeCreate { name: "n" }, vec!["name"]),
+        (Occasion::WorktreeRemove { path }, vec!["worktree_path"]),
+        (Occasion::Elicitation(asked), [&named[..], &["message", "requested_schema"]].concat()),
+        (
+            Occasion::ElicitationResult { asked, action: "accept", content: Some(value) },
+            [&named[..], &["action", "content"]].concat(),
+        ),
+    ]
+}
+
 #[test]
 fn q7_every_event_has_its_documented_input() {
     let (arguments, path) = (json!({"command": "ls"}), Path::new("/h/a.md"));
-    let cases = cases(&arguments, path);
+    let mut cases = cases(&arguments, path);
+    cases.extend(more_cases(&arguments, path));
     assert_eq!(cases.len(), Event::ALL.len());
     for (occasion, own) in cases {
         let input = occasion.input(&base());
@@ -235,6 +280,85 @@ fn q7_the_fields_of_json_output() {
     assert_eq!((after.output, after.input), (Some(json!("short")), None));
     let broken = Answer::read(Event::SessionStart, &ran(0, "{ oops", ""));
     assert!(matches!(broken.fate, Fate::Failed(_)) && broken.context.is_none());
+}
+
+#[test]
+fn q7_what_is_said_in_the_persons_place() {
+    let read = |decision: Value| {
+        let said = json!({"hookSpecificOutput": {"decision": decision}, "systemMessage": "note"});
+        Answer::read(Event::PermissionRequest, &ran(0, &said.to_string(), ""))
+    };
+    let yes = read(json!({"behavior": "allow", "updatedInput": {"command": "ls"}}));
+    assert!(matches!(yes.permission, Some((Permission::Allow, _))));
+    assert_eq!((yes.input, yes.message.as_deref()), (Some(json!({"command": "ls"})), Some("note")));
+    let no = read(json!({"behavior": "deny", "message": "not today", "interrupt": true}));
+    assert_eq!(no.permission, Some((Permission::Deny, "not today".into())));
+    assert_eq!(no.stop.as_deref(), Some("not today"));
+    let milder = read(json!({"behavior": "deny", "updatedInput": {"a": 1}}));
+    assert_eq!((milder.stop, milder.input), (None, None));
+    for nothing in [json!({}), json!("deny"), json!({"behavior": "ask"}), Value::Null] {
+        assert_eq!(read(nothing).permission, None);
+    }
+    let exit = Answer::read(Event::PermissionRequest, &ran(2, "", "no"));
+    assert_eq!(exit, Answer::default(), "exit code 2 is not honoured");
+    let elsewhere = Answer::read(
+        Event::PostToolUse,
+        &ran(0, r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#, ""),
+    );
+    assert_eq!(elsewhere.permission, None);
+}
+
+#[test]
+fn q7_what_is_wanted_besides_is_taken_where_it_belongs() {
+    let read = |event, own: Value| {
+        let said = json!({ "hookSpecificOutput": own });
+        Answer::read(event, &ran(0, &said.to_string(), "")).wanted
+    };
+    for event in Event::ALL {
+        let all = json!({"retry": true, "suppressOriginalPrompt": true, "watchPaths": ["/a", "b"],
+            "action": "accept", "content": {"n": 1}, "worktreePath": "/w"});
+        let wanted = read(*event, all);
+        let has = |wish| wanted.wishes.contains(&wish);
+        assert_eq!(has(Wish::Retry), *event == Event::PermissionDenied);
+        assert_eq!(has(Wish::HidePrompt), *event == Event::UserPromptSubmit);
+        assert_eq!(wanted.watch.len(), usize::from(event.leaves_variables()), "absolute ones");
+        let asks = matches!(event, Event::Elicitation | Event::ElicitationResult);
+        assert_eq!(wanted.reply.is_some(), asks);
+        assert_eq!(wanted.place.is_some(), *event == Event::WorktreeCreate);
+    }
+    let place = Answer::read(Event::WorktreeCreate, &ran(0, "/w/x\n", "")).wanted.place;
+    assert_eq!(place.as_deref(), Some(Path::new("/w/x")));
+    let mut verdict = Verdict::default();
+    for (action, content) in [("accept", json!({"n": 1})), ("decline", Value::Null)] {
+        let own = json!({"hookSpecificOutput": {"action": action, "content": content}});
+        let answer = Answer::read(Event::Elicitation, &ran(0, &own.to_string(), ""));
+        verdict.add(Event::Elicitation, "h", answer);
+    }
+    let declined = Reply { action: "decline".into(), content: None };
+    assert_eq!(verdict.wanted.reply, Some(declined), "of two, the one that does not accept");
+    let mut failed = Verdict::default();
+    failed.add(Event::WorktreeCreate, "h", Answer::read(Event::WorktreeCreate, &ran(1, "", "no")));
+    assert_eq!(failed.blocked.as_deref(), Some("exit code 1: no"), "any failure makes none");
+}
+
+#[test]
+fn q7_files_are_matched_by_name_and_once_is_for_skills() {
+    let hooks = json!({"FileChanged": [{"matcher": ".envrc|a.b", "hooks": [
+        {"command": "c", "once": true}]}]});
+    let read = registry(&hooks);
+    assert!(read.problems.is_empty());
+    assert_eq!(read.watched().collect::<Vec<_>>(), [".envrc", "a.b"]);
+    let called = |name: &str| {
+        let path = Path::new("/p").join(name);
+        read.called(&Occasion::FileChanged { path: &path, change: "change" })
+            .into_iter()
+            .map(|handler| handler.often)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(called("a.b"), [Often::Always], "settings are not asked once");
+    assert!(called("axb").is_empty());
+    let skill = Registry::of_skill(hooks.as_object().unwrap(), &|_| "the skill s".into());
+    assert_eq!(skill.handlers().next().unwrap().1.often, Often::Once);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Servers that bring tools: those that speak the Model Context Protocol.
 
-use super::BoxFuture;
+use super::{BoxFuture, Respondent};
 use crate::error::{Class, Classify};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -18,12 +18,15 @@ pub trait Servers: Send + Sync {
     /// How each of them is, in the order of settings.
     fn list(&self) -> Vec<ServerView>;
 
-    /// Calls a tool. A server that has died is started again first.
+    /// Calls a tool. A server that has died is started again first. `who`
+    /// answers what the server wants to know meanwhile; without anybody it
+    /// is declined.
     fn call<'a>(
         &'a self,
         server: &'a str,
         tool: &'a str,
         arguments: Map<String, Value>,
+        who: Option<Arc<dyn Respondent>>,
     ) -> BoxFuture<'a, Result<ServerResult, ServerError>>;
 
     /// What a server has to read.

@@ -1,0 +1,255 @@
+//! What a server wants to know, asked in place: field by field, and sent only
+//! when the person says so.
+
+use crate::asking::Open;
+use crate::look::Look;
+use crate::theme::Theme;
+use crate::wrap;
+use mnemon::kernel::ports::question::{Field, Need, Wants};
+use mnemon::kernel::ports::{ServerAnswer, ServerQuestion};
+use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::text::{Line, Span};
+use serde_json::{Map, Value};
+
+/// Lines of the server's words that are shown.
+const MOST_LINES: usize = 8;
+
+/// A form that is filled in.
+pub(crate) struct Form {
+    question: Open<ServerQuestion, ServerAnswer>,
+    /// What was typed into each field, up to the one that is filled in now.
+    typed: Vec<String>,
+    /// The field that is filled in; behind the last one, it is sent.
+    at: usize,
+    /// What is wrong with what was typed.
+    wrong: Option<String>,
+}
+
+impl Form {
+    /// A question that came.
+    pub(crate) fn new(question: Open<ServerQuestion, ServerAnswer>) -> Self {
+        let count = fields(&question.ask).len();
+        Self { question, typed: vec![String::new(); count], at: 0, wrong: None }
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_void(&self) -> bool {
+        self.question.is_void()
+    }
+
+    /// The question, unanswered.
+    pub(crate) fn into_question(self) -> Open<ServerQuestion, ServerAnswer> {
+        self.question
+    }
+
+    /// Takes a key; nothing is left of a question that it answered.
+    pub(crate) fn key(mut self, key: KeyEvent) -> Option<Self> {
+        if key.code == KeyCode::Esc {
+            self.question.answer(ServerAnswer::Cancel);
+            return None;
+        }
+        if key.code == KeyCode::Up {
+            self.at = self.at.saturating_sub(1);
+            self.wrong = None;
+            return Some(self);
+        }
+        if self.at < self.typed.len() {
+            self.fill(key);
+            return Some(self);
+        }
+        let answer = match key.code {
+            KeyCode::Char('y') => ServerAnswer::Accept(self.content()),
+            KeyCode::Char('n') => ServerAnswer::Decline,
+            _ => return Some(self),
+        };
+        self.question.answer(answer);
+        None
+    }
+
+    fn fill(&mut self, key: KeyEvent) {
+        let Some(typed) = self.typed.get_mut(self.at) else { return };
+        match key.code {
+            KeyCode::Enter | KeyCode::Down => {
+                let field = fields(&self.question.ask).get(self.at);
+                self.wrong = field.and_then(|field| field.read(typed).err());
+                if self.wrong.is_none() {
+                    self.at += 1;
+                }
+            }
+            KeyCode::Backspace => {
+                typed.pop();
+            }
+            KeyCode::Char(letter) => typed.push(letter),
+            _ => {}
+        }
+    }
+
+    /// What was filled in.
+    fn content(&self) -> Map<String, Value> {
+        let fields = fields(&self.question.ask).iter().zip(&self.typed);
+        let read = fields.filter_map(|(field, typed)| {
+            Some((field.name.clone(), field.read(typed).ok().flatten()?))
+        });
+        read.collect()
+    }
+
+    /// Its lines.
+    pub(crate) fn lines(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+        let ask = &self.question.ask;
+        let title = format!("The server {} asks, in its own words:", ask.server);
+        let mut lines = vec![Line::styled(title, theme.style(Look::Bold))];
+        let words = wrap::text(&ask.message, theme.style(Look::Normal), width, "    ");
+        lines.extend(words.into_iter().take(MOST_LINES));
+        if let Wants::Visit(address) = &ask.wants {
+            lines.extend(wrap::text(address, theme.style(Look::Bold), width, "    "));
+            let hint = "Open it only if you know it; what you do there does not come by here.";
+            lines.extend(wrap::text(hint, theme.dim(), width, "  "));
+        }
+        for (field, typed) in fields(ask).iter().zip(&self.typed).take(self.at) {
+            let shown = match field.read(typed) {
+                Ok(Some(Value::String(text))) => text,
+                Ok(Some(value)) => value.to_string(),
+                _ => "–".to_owned(),
+            };
+            let text = format!("{}: {shown}", field.title);
+            lines.extend(wrap::text(&text, theme.dim(), width, "  "));
+        }
+        if let Some((field, typed)) = fields(ask).get(self.at).zip(self.typed.get(self.at)) {
+            self.field(field, typed, width, theme, &mut lines);
+        } else {
+            let text = " [y] send this   [n] decline   [Esc] leave the question";
+            lines.extend(wrap::text(text, theme.style(Look::Normal), width, ""));
+        }
+        lines
+    }
+
+    fn field(
+        &self,
+        field: &Field,
+        typed: &str,
+        width: u16,
+        theme: Theme,
+        lines: &mut Vec<Line<'static>>,
+    ) {
+        let mut about = field.kind.wanted();
+        if !field.description.is_empty() {
+            about = format!("{} ({about})", field.description);
+        }
+        match (&field.default, field.need) {
+            (Some(Value::String(usual)), _) => about = format!("{about}; if empty, {usual}"),
+            (Some(usual), _) => about = format!("{about}; if empty, {usual}"),
+            (None, Need::Optional) => about = format!("{about}; may be empty"),
+            (None, Need::Required) => {}
+        }
+        lines.extend(wrap::text(&about, theme.dim(), width, "  "));
+        let line = Line::from(vec![
+            Span::styled(format!("{}: ", wrap::clean(&field.title)), theme.style(Look::Bold)),
+            Span::raw(typed.to_owned()),
+            Span::styled(" ", theme.chosen()),
+        ]);
+        lines.extend(wrap::wrap(&line, width, ""));
+        if let Some(wrong) = &self.wrong {
+            lines.extend(wrap::text(wrong, theme.style(Look::Red), width, "  "));
+        }
+        let hint = "Enter goes on, ↑ goes back, Esc leaves the question";
+        lines.push(Line::styled(hint, theme.dim()));
+    }
+}
+
+fn fields(ask: &ServerQuestion) -> &[Field] {
+    match &ask.wants {
+        Wants::Form { fields, .. } => fields,
+        Wants::Visit(_) => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mnemon::kernel::ports::question;
+    use ratatui::crossterm::event::KeyModifiers;
+    use serde_json::json;
+    use tokio::sync::oneshot::Receiver;
+
+    fn form() -> (Option<Form>, Receiver<ServerAnswer>) {
+        let schema = json!({"required": ["name"], "properties": {
+            "name": {"type": "string", "title": "Your name"},
+            "age": {"type": "integer", "minimum": 1},
+            "sure": {"type": "boolean", "default": true}}});
+        let fields = question::fields(&schema).unwrap();
+        let wants = Wants::Form { fields, schema };
+        asked(wants)
+    }
+
+    fn asked(wants: Wants) -> (Option<Form>, Receiver<ServerAnswer>) {
+        let (server, message) = ("desk".to_owned(), "Who are you?\u{1b}[2J".to_owned());
+        let (open, answer) = Open::new(ServerQuestion { server, message, id: None, wants });
+        (Some(Form::new(open)), answer)
+    }
+
+    fn press(form: &mut Option<Form>, keys: &str) {
+        for letter in keys.chars() {
+            let code = match letter {
+                '\n' => KeyCode::Enter,
+                '^' => KeyCode::Up,
+                '<' => KeyCode::Backspace,
+                '!' => KeyCode::Esc,
+                letter => KeyCode::Char(letter),
+            };
+            let key = KeyEvent::new(code, KeyModifiers::NONE);
+            *form = form.take().and_then(|form| form.key(key));
+        }
+    }
+
+    fn shown(form: Option<&Form>) -> String {
+        let lines = form.unwrap().lines(60, Theme::new(false));
+        lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn q5_a_form_is_filled_in_field_by_field_and_sent_after_a_yes() {
+        let (mut form, mut answer) = form();
+        let first = shown(form.as_ref());
+        assert!(first.contains("The server desk asks") && first.contains("Your name: "), "{first}");
+        assert!(!first.contains('\u{1b}'), "{first}");
+        press(&mut form, "\n");
+        assert!(shown(form.as_ref()).contains("has to be filled in"));
+        press(&mut form, "Adx<a\n0\n");
+        assert!(shown(form.as_ref()).contains("a whole number, at least 1 is wanted"));
+        press(&mut form, "<36\n\n");
+        let last = shown(form.as_ref());
+        for part in ["Your name: Ada", "age: 36", "sure: true", "[y] send this"] {
+            assert!(last.contains(part), "{part}: {last}");
+        }
+        // Back to the last field, and on again.
+        press(&mut form, "^no\n");
+        assert!(answer.try_recv().is_err(), "nothing is sent before a yes");
+        press(&mut form, "y");
+        assert!(form.is_none());
+        let content = json!({"name": "Ada", "age": 36, "sure": false});
+        assert_eq!(
+            answer.try_recv().unwrap(),
+            ServerAnswer::Accept(content.as_object().unwrap().clone())
+        );
+    }
+
+    #[test]
+    fn q5_a_form_is_declined_or_left() {
+        let (mut form, mut answer) = form();
+        press(&mut form, "Ada\n\n\nn");
+        assert_eq!(answer.try_recv().unwrap(), ServerAnswer::Decline);
+        let (mut form, mut answer) = self::form();
+        press(&mut form, "Ad!");
+        assert!(form.is_none());
+        assert_eq!(answer.try_recv().unwrap(), ServerAnswer::Cancel);
+    }
+
+    #[test]
+    fn q5_an_address_is_shown_whole_before_anything_is_said() {
+        let (mut form, mut answer) = asked(Wants::Visit("https://login.example.org/x".into()));
+        let text = shown(form.as_ref());
+        assert!(text.contains("https://login.example.org/x") && text.contains("[n] decline"));
+        press(&mut form, "y");
+        assert_eq!(answer.try_recv().unwrap(), ServerAnswer::Accept(Map::new()));
+    }
+}

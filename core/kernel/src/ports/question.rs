@@ -1,0 +1,138 @@
+//! What a server wants to know of the person (elicitation).
+
+use super::BoxFuture;
+use serde_json::{Map, Value};
+
+mod form;
+
+pub use form::{check, fields, plain};
+
+/// Somebody who can answer a server.
+pub trait Respondent: Send + Sync {
+    /// Asks. Dropping the future takes the question back.
+    fn respond(&self, question: ServerQuestion) -> BoxFuture<'_, ServerAnswer>;
+}
+
+/// What a server asks. All texts are the word of a stranger, without control
+/// characters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServerQuestion {
+    /// The server.
+    pub server: String,
+    /// Its words.
+    pub message: String,
+    /// The server's name for the question.
+    pub id: Option<String>,
+    /// What it wants.
+    pub wants: Wants,
+}
+
+/// What a server wants of the person.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wants {
+    /// Fields that are filled in.
+    Form {
+        /// They, in order.
+        fields: Vec<Field>,
+        /// Their schema as it came.
+        schema: Value,
+    },
+    /// An address that is opened; nothing of what happens there comes by us.
+    Visit(String),
+}
+
+/// What a server is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ServerAnswer {
+    /// Yes: what was filled in.
+    Accept(Map<String, Value>),
+    /// No.
+    Decline,
+    /// Neither: the question was left.
+    Cancel,
+}
+
+impl ServerAnswer {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn action(&self) -> &'static str {
+        match self {
+            Self::Accept(_) => "accept",
+            Self::Decline => "decline",
+            Self::Cancel => "cancel",
+        }
+    }
+}
+
+/// A field of a form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it is called for people.
+    pub title: String,
+    /// What it is about.
+    pub description: String,
+    /// What it takes.
+    pub kind: FieldKind,
+    /// Whether it may be left out.
+    pub need: Need,
+    /// What it is where nothing is typed.
+    pub default: Option<Value>,
+}
+
+/// Whether a field may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It may not.
+    Required,
+    /// It may.
+    Optional,
+}
+
+/// What a field takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldKind {
+    /// A text.
+    Text {
+        /// Least characters.
+        least: u64,
+        /// Most characters.
+        most: u64,
+        /// `email`, `uri`, `date` or `date-time`.
+        format: Option<String>,
+    },
+    /// A number.
+    Number {
+        /// The least.
+        least: f64,
+        /// The most.
+        most: f64,
+        /// Whether it is a whole one.
+        whole: Whole,
+    },
+    /// Yes or no.
+    Truth,
+    /// One of some values.
+    Choice(Vec<Choice>),
+    /// Any of some values.
+    Choices(Vec<Choice>),
+}
+
+/// Whether a number is a whole one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// It is.
+    Yes,
+    /// It need not be.
+    No,
+}
+
+/// A value to choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The value.
+    pub value: String,
+    /// What it is called for people.
+    pub label: String,
+}
