@@ -21,6 +21,7 @@ mod table;
 
 use anyhow::{Result, bail};
 use std::io::Write;
+use std::time::Instant;
 use table::Section;
 
 /// Takes the figures of one section.
@@ -61,19 +62,29 @@ fn main() -> Result<()> {
     let machine = machine::describe();
     let mut out = std::io::stdout().lock();
     writeln!(out, "{machine}")?;
-    let mut sections = Vec::new();
+    let (mut sections, mut failed) = (Vec::new(), Vec::new());
     for (name, measure) in ALL {
         if everything || chosen.contains(&name) {
-            let section = measure()?;
-            writeln!(out, "\n{section}")?;
-            sections.push(section);
+            let began = Instant::now();
+            // One that fails costs none of the others.
+            match measure() {
+                Ok(section) => {
+                    writeln!(out, "\n{section}")?;
+                    sections.push(section);
+                }
+                Err(error) => {
+                    writeln!(out, "\n{name} failed: {error:#}\n")?;
+                    failed.push(name);
+                }
+            }
+            writeln!(out, "({name}: {} s)", began.elapsed().as_secs())?;
         }
     }
     if write {
         let path = page::renew(&machine, &sections)?;
         writeln!(out, "\nwritten to {}", path.display())?;
     }
-    Ok(())
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
 }
 
 fn is_known(word: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Peers: what others take for the same work, in the same run (see
-//! `bench/peers/README.md`). They are installed under `target/peers/`; one
-//! that cannot be installed or does not run here is a row that says so.
+//! `bench/peers/README.md`). They are installed into the system's folder for
+//! temporary files; one that cannot be installed or does not run here is a
+//! row that says so.
 
 mod context;
 mod place;
@@ -15,6 +16,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// Characters of a reason.
+const MOST_CHARS: usize = 90;
+
 /// How often a program is started.
 const STARTS: usize = 10;
 
@@ -25,15 +29,35 @@ pub(crate) struct Row {
     pub(crate) what: &'static str,
     pub(crate) theirs: String,
     pub(crate) ours: String,
+    /// Theirs over ours, where both are there.
+    pub(crate) ratio: Option<f64>,
 }
 
 impl Row {
+    /// Two times of the same work.
+    pub(crate) fn times(
+        (peer, version, what): (&'static str, String, &'static str),
+        theirs: Duration,
+        ours: Duration,
+    ) -> Self {
+        let ratio = Some(theirs.as_secs_f64() / ours.as_secs_f64());
+        Self { peer, version, what, theirs: ms(theirs), ours: ms(ours), ratio }
+    }
+
     /// A peer that was not measured, and why.
     pub(crate) fn skipped(peer: &'static str, what: &'static str, why: &str) -> Self {
-        let why: String = why.lines().next_back().unwrap_or_default().chars().take(90).collect();
-        let theirs = format!("skipped: {}", why.replace('|', "/"));
-        Self { peer, version: "-".to_owned(), what, theirs, ours: "-".to_owned() }
+        let (theirs, ours) = (format!("skipped: {}", told(why)), "-".to_owned());
+        Self { peer, version: "-".to_owned(), what, theirs, ours, ratio: None }
     }
+}
+
+/// What a reader of the page needs of a reason: its first line, without the
+/// addresses and paths of this machine.
+fn told(why: &str) -> String {
+    let line = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("it did not say why");
+    let is_place = |word: &&str| word.contains("://") || word.contains('/');
+    let words: Vec<&str> = line.split_whitespace().filter(|word| !is_place(word)).collect();
+    words.join(" ").replace('|', ",").chars().take(MOST_CHARS).collect()
 }
 
 /// Measures.
@@ -42,16 +66,17 @@ pub(crate) fn measure() -> Result<Section> {
     let mut rows = start_ups(&place)?;
     rows.extend(context::measure(&place)?);
     rows.extend(search::measure(&place)?);
-    let mut table = Table::new(&["peer", "version", "what", "theirs", "ours"]);
-    for Row { peer, version, what, theirs, ours } in rows {
-        table.row([peer.to_owned(), version, what.to_owned(), theirs, ours]);
+    let mut table = Table::new(&["peer", "version", "what", "theirs", "ours", "theirs / ours"]);
+    for Row { peer, version, what, theirs, ours, ratio } in rows {
+        let ratio = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        table.row([peer.to_owned(), version, what.to_owned(), theirs, ours, ratio]);
     }
     Ok(Section {
         title: "Peers",
         goal: "peers that the registries have, measured in the same run where that is possible.",
         table,
         notes: format!(
-            "Installed under `target/peers/`, run with telemetry and updates off, no keys, and a proxy that \
+            "Installed into a folder of their own, run with telemetry and updates off, no keys, and a proxy that \
              leads nowhere. A start is the median of {STARTS} runs of `--version` by a new process. {} {}",
             context::NOTE,
             search::NOTE
@@ -62,7 +87,7 @@ pub(crate) fn measure() -> Result<Section> {
 /// How long programs take to start and say their version.
 fn start_ups(place: &Place) -> Result<Vec<Row>> {
     const WHAT: &str = "start, `--version`";
-    let ours = ms(start_up(place, &mnemon()?)?);
+    let ours = start_up(place, &mnemon()?)?;
     let peers = [
         ("Claude Code", "@anthropic-ai/claude-code", "claude"),
         ("Codex", "@openai/codex", "codex"),
@@ -75,13 +100,19 @@ fn start_ups(place: &Place) -> Result<Vec<Row>> {
         });
         match found {
             Ok((version, took)) => {
-                let version = version.lines().next().unwrap_or_default().to_owned();
-                Row { peer, version, what: WHAT, theirs: ms(took), ours: ours.clone() }
+                let version = number(version.lines().next().unwrap_or_default());
+                Row::times((peer, version, WHAT), took, ours)
             }
             Err(why) => Row::skipped(peer, WHAT, &why),
         }
     };
     Ok(peers.into_iter().map(row).collect())
+}
+
+/// The number in what a program says of its version.
+fn number(line: &str) -> String {
+    let is_number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit());
+    line.split_whitespace().find(is_number).unwrap_or(line).to_owned()
 }
 
 fn start_up(place: &Place, program: &Path) -> Result<Duration> {
@@ -96,4 +127,17 @@ fn start_up(place: &Place, program: &Path) -> Result<Duration> {
         times.add(began.elapsed());
     }
     Ok(times.median())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_no_places_of_this_machine() {
+        let why = "\nERROR: no such thing at https://registry.example/simple in /home/ada\nexit 1";
+        assert_eq!(told(why), "ERROR: no such thing at in");
+        assert_eq!(told(""), "it did not say why");
+        assert_eq!(number("codex-cli 0.166.0"), "0.166.0");
+    }
 }

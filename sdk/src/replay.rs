@@ -2,10 +2,10 @@
 
 use crate::error::Error;
 use mnemon_disk::jsonl;
-use mnemon_engine::replay::{Options, Outcome, Policy, Replay};
+use mnemon_engine::replay::{Lanes, Options, Outcome, Policy, Step, Steps};
 use mnemon_foreign::{About, Reader, Thread, Told};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::ScopedJoinHandle;
 
 /// What a transcript says of itself, and what its replay found.
@@ -20,70 +20,112 @@ pub struct Replayed {
 }
 
 /// Replays a transcript, and with it the files of its sub-agents where they
-/// lie beside it as Claude Code and we put them. Reading takes as long as a
-/// policy or two, so it goes on beside them, and they beside each other where
-/// there are processors for it.
+/// lie beside it as Claude Code and we put them. What is the same for all
+/// policies is done here, once; the policies go on beside it, and beside each
+/// other where there are processors for it.
 ///
 /// # Errors
 /// If the file cannot be read. Files of sub-agents that cannot be are left out.
 pub fn replay_file(path: &Path, options: &Options) -> Result<Replayed, Error> {
     let max_line = options.limits.transcript_line_bytes;
-    let order = options.policies.clone();
+    let order = &options.policies;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        let (mut feed, mut workers) = (Feed::default(), Vec::new());
-        for policies in shares(&order, processors) {
+        let (mut feed, mut workers) = (Feed::new(options), Vec::new());
+        for policies in shares(order, processors) {
             let own = Options { policies, ..options.clone() };
-            let (sender, told) = mpsc::sync_channel::<Vec<Told>>(BATCHES);
+            let (sender, steps) = mpsc::sync_channel::<Arc<Vec<Step>>>(BATCHES);
             feed.senders.push(sender);
             workers.push(scope.spawn(move || {
-                let mut replay = Replay::new(own);
-                told.iter().flatten().for_each(|told| replay.take(told));
-                replay.finish()
+                let mut lanes = Lanes::new(own);
+                for batch in steps {
+                    batch.iter().for_each(|step| lanes.take(step));
+                }
+                lanes.finish()
             }));
         }
-        let mut threads = 0;
-        let about = read_one(path, max_line, &mut threads, &mut feed)?;
+        let about = feed.read(path, max_line)?;
         let mut agents = agent_files(path);
-        agents.retain(|agent| read_one(agent, max_line, &mut threads, &mut feed).is_ok());
-        feed.flush();
-        drop(feed);
+        agents.retain(|agent| feed.read(agent, max_line).is_ok());
+        feed.finish();
         let ended = |worker: ScopedJoinHandle<'_, Outcome>| {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
         let outcomes = workers.into_iter().map(ended).collect();
-        Ok(Replayed { about, agents, outcome: joined(outcomes, &order) })
+        Ok(Replayed { about, agents, outcome: joined(outcomes, order) })
     })
 }
 
-/// Records that are handed on at once, so that threads seldom wait for each other.
-const BATCH: usize = 128;
+/// Bytes of a file whose steps are handed on at once: so many that threads
+/// seldom wait for each other, and so few that little lies between them,
+/// whatever a line has.
+const BATCH_BYTES: usize = 1 << 18;
 /// Batches that may lie before a thread.
 const BATCHES: usize = 2;
 
-/// Hands what is told to every thread.
-#[derive(Default)]
+/// Reads files, and hands their steps to every thread.
 struct Feed {
-    senders: Vec<mpsc::SyncSender<Vec<Told>>>,
-    batch: Vec<Told>,
+    steps: Steps,
+    senders: Vec<mpsc::SyncSender<Arc<Vec<Step>>>>,
+    batch: Vec<Step>,
+    /// Bytes that were read since the last batch went out.
+    bytes: usize,
+    /// Conversations so far.
+    threads: u32,
 }
 
 impl Feed {
-    fn push(&mut self, told: Told) {
-        self.batch.push(told);
-        if self.batch.len() >= BATCH {
-            self.flush();
+    fn new(options: &Options) -> Self {
+        let (senders, batch) = (Vec::new(), Vec::new());
+        Self { steps: Steps::new(options), senders, batch, bytes: 0, threads: 0 }
+    }
+
+    /// Reads one file; its conversations are numbered on from those before.
+    fn read(&mut self, path: &Path, max_line: u64) -> Result<About, Error> {
+        let mut reader = Reader::new();
+        let before = self.threads;
+        let seen = jsonl::read(path, max_line, &mut |line| {
+            reader.push(line, &mut |told| self.take(told, before));
+            self.bytes += line.len();
+            if self.bytes >= BATCH_BYTES {
+                self.flush();
+            }
+        })?;
+        for _ in 0..seen.skipped {
+            reader.push_too_long();
         }
+        let sink = &mut |told| self.take(told, before);
+        // A last line that was cut off counts as one that is no JSON.
+        if seen.torn_bytes > 0 {
+            reader.push(b"{", sink);
+        }
+        Ok(reader.finish(sink))
+    }
+
+    fn take(&mut self, told: Told, before: u32) {
+        let thread = Thread(before.saturating_add(told.thread.0));
+        self.threads = self.threads.max(thread.0.saturating_add(1));
+        self.steps.take(Told { thread, ..told }, &mut |step| self.batch.push(step));
     }
 
     fn flush(&mut self) {
-        let batch = std::mem::take(&mut self.batch);
+        self.bytes = 0;
+        send(&self.senders, std::mem::take(&mut self.batch));
+    }
+
+    fn finish(mut self) {
+        self.flush();
+        let Self { steps, senders, mut batch, .. } = self;
+        steps.finish(&mut |step| batch.push(step));
+        send(&senders, batch);
+    }
+}
+
+fn send(senders: &[mpsc::SyncSender<Arc<Vec<Step>>>], batch: Vec<Step>) {
+    let batch = Arc::new(batch);
+    for sender in senders {
         // A thread that is gone takes nothing more; its end tells why.
-        let Some((last, others)) = self.senders.split_last() else { return };
-        for sender in others {
-            let _ = sender.send(batch.clone());
-        }
-        let _ = last.send(batch);
+        let _ = sender.send(Arc::clone(&batch));
     }
 }
 
@@ -115,31 +157,6 @@ fn joined(mut outcomes: Vec<Outcome>, order: &[Policy]) -> Outcome {
     whole
 }
 
-/// Reads one file; its threads are numbered on from `threads`.
-fn read_one(
-    path: &Path,
-    max_line: u64,
-    threads: &mut u32,
-    feed: &mut Feed,
-) -> Result<About, Error> {
-    let mut reader = Reader::new();
-    let before = *threads;
-    let mut sink = |told: Told| {
-        let thread = Thread(before.saturating_add(told.thread.0));
-        *threads = (*threads).max(thread.0.saturating_add(1));
-        feed.push(Told { thread, ..told });
-    };
-    let seen = jsonl::read(path, max_line, &mut |line| reader.push(line, &mut sink))?;
-    for _ in 0..seen.skipped {
-        reader.push_too_long();
-    }
-    // A last line that was cut off counts as one that is no JSON.
-    if seen.torn_bytes > 0 {
-        reader.push(b"{", &mut sink);
-    }
-    Ok(reader.finish(&mut sink))
-}
-
 /// The transcripts of the sub-agents of a session, in the order of their names.
 fn agent_files(path: &Path) -> Vec<PathBuf> {
     let directory = path.with_extension("").join("subagents");
@@ -150,4 +167,42 @@ fn agent_files(path: &Path) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pictures make lines of megabytes: few of them may lie between threads.
+    #[test]
+    fn pc7_what_lies_between_threads_is_bounded_by_bytes() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = |number: usize, bytes: usize| {
+            let text = "x".repeat(bytes);
+            format!(
+                r#"{{"type":"user","uuid":"{number}","sessionId":"s","message":{{"role":"user","content":"{text}"}}}}"#
+            )
+        };
+        let long: Vec<String> = (0..20).map(|number| line(number, BATCH_BYTES / 2)).collect();
+        let short: Vec<String> = (20..400).map(|number| line(number, 10)).collect();
+        std::fs::write(file.path(), [long.join("\n"), short.join("\n"), String::new()].join("\n"))
+            .unwrap();
+        let mut feed = Feed::new(&Options::default());
+        // Nothing is held back for the count to be calibrated.
+        let limits = mnemon_kernel::Limits {
+            replay: mnemon_kernel::limits::ReplayLimits {
+                calibrate_requests: 0,
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        feed.steps = Steps::new(&Options { limits: Arc::new(limits), ..Options::default() });
+        let (sender, batches) = mpsc::sync_channel(1_000);
+        feed.senders.push(sender);
+        feed.read(file.path(), u64::MAX).unwrap();
+        feed.finish();
+        let lengths: Vec<usize> = batches.iter().map(|batch| batch.len()).collect();
+        assert_eq!(lengths.iter().sum::<usize>(), 400);
+        assert!(lengths.len() >= 10 && lengths[..9].iter().all(|own| *own <= 2), "{lengths:?}");
+    }
 }

@@ -14,6 +14,8 @@ struct Figure {
     about: &'static str,
     package: &'static str,
     test: &'static str,
+    /// How it has to be built at least, so that it comes to an end.
+    least: Profile,
 }
 
 const FIGURES: &[Figure] = &[
@@ -21,41 +23,49 @@ const FIGURES: &[Figure] = &[
         about: "50 background agents at once, and the memory that they take",
         package: "mnemon",
         test: "l7_4_fifty_background_agents_soak",
+        least: Profile::Dev,
     },
     Figure {
         about: "agents that compact while their parent waits, compacts or stops: 1,000 seeds",
         package: "mnemon",
         test: "l7_8_a_thousand_seeded_runs_soak",
+        least: Profile::Dev,
     },
     Figure {
         about: "letters to an agent that ends: 200,000 interleavings",
         package: "mnemon-mail",
         test: "l7_5_no_letter_is_lost_soak",
+        least: Profile::Dev,
     },
     Figure {
         about: "background tasks, who stops and who watches them: 200,000 interleavings",
         package: "mnemon-engine",
         test: "l6_6_q2_tasks_end_once_soak",
+        least: Profile::Dev,
     },
     Figure {
         about: "mailboxes under kill -9 of either side: 200 rounds",
         package: "mnemon-mailbox",
         test: "l7_5_kill_9_soak",
+        least: Profile::Dev,
     },
     Figure {
         about: "64 processes that want to dream: 200 rounds",
         package: "mnemon-memdir",
         test: "l6_3_soak_of_64_processes_one_wins_in_200_rounds",
+        least: Profile::Dev,
     },
     Figure {
         about: "a memory directory shared with another program: 200 rounds",
         package: "mnemon-memdir",
         test: "x5_two_hundred_rounds",
+        least: Profile::Dev,
     },
     Figure {
         about: "what a replay claims, at length",
         package: "mnemon-engine",
         test: "pc7_the_claim_at_length",
+        least: Profile::Release,
     },
 ];
 
@@ -68,7 +78,7 @@ pub(crate) struct Wanted {
 }
 
 /// How tests are built.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Profile {
     /// As for every change.
     Dev,
@@ -84,7 +94,7 @@ pub(crate) fn report(root: &Path, wanted: &Wanted, out: &mut impl Write) -> Resu
     for figure in FIGURES.iter().filter(fits) {
         writeln!(out, "{}\n  {}", figure.test, figure.about)?;
         out.flush()?;
-        let (outcome, took) = run(root, figure, wanted.profile)?;
+        let (outcome, took) = run(root, figure, wanted.profile.max(figure.least))?;
         match outcome {
             Ok(said) => {
                 said.iter().try_for_each(|line| writeln!(out, "  {line}"))?;

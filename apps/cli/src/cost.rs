@@ -5,7 +5,7 @@
 use crate::args::{By, Choices, CostArgs};
 use crate::fail::Usage;
 use crate::pick;
-use crate::present::{Presenter, grouped};
+use crate::present::{Presenter, counted, grouped};
 use crate::setup::{self, Ground};
 use crate::telling::telling;
 use anyhow::{Context, Result};
@@ -62,12 +62,12 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
         };
         return Ok(presenter.text(&text)?);
     }
-    let sessions = if sum.sessions == 1 { "session" } else { "sessions" };
+    let sessions = counted(sum.sessions as u64, "session");
     let title = match &scope {
         Scope::Session(id) => format!("session {id}"),
-        Scope::Project => format!("this directory, {} {sessions}", sum.sessions),
-        Scope::Day(day) => format!("{day}, {} {sessions}", sum.sessions),
-        Scope::All => format!("every project, {} {sessions}", sum.sessions),
+        Scope::Project => format!("this directory, {sessions}"),
+        Scope::Day(day) => format!("{day}, {sessions}"),
+        Scope::All => format!("every project, {sessions}"),
     };
     presenter.line(&title)?;
     match sum.groups.by() {
@@ -315,10 +315,13 @@ pub(crate) async fn spent(agent: &Agent) -> Result<Vec<(String, Ledger)>> {
     for transcripts in agent.all_transcripts()? {
         sum.add_all(&*transcripts, Some(span)).await?;
     }
-    sums.push((format!("today, every project, {} sessions", sum.sessions), sum.ledger));
+    sums.push((
+        format!("today, every project, {}", counted(sum.sessions as u64, "session")),
+        sum.ledger,
+    ));
     let mut sum = Sum::default();
     sum.add_all(&*agent.world().transcripts, None).await?;
-    sums.push((format!("this project, {} sessions", sum.sessions), sum.ledger));
+    sums.push((format!("this project, {}", counted(sum.sessions as u64, "session")), sum.ledger));
     Ok(sums)
 }
 

@@ -3,7 +3,7 @@
 use crate::args::{OutputFormat, Talk};
 use crate::fail::{self, Usage};
 use crate::pick;
-use crate::present::{Look, Presenter};
+use crate::present::{Look, Presenter, counted};
 use crate::setup::{self, Ground};
 use crate::signals::Signals;
 use anyhow::Result;
@@ -171,8 +171,8 @@ pub(crate) fn failure(reason: &EndReason) -> Option<String> {
         EndReason::Completed | EndReason::OutputLimit => None,
         EndReason::Refused => Some("the model declined to answer".into()),
         EndReason::TooManyRequests(count) => Some(format!(
-            "the turn was ended after {count} requests; allow more with --max-turns, or go on \
-             with --continue"
+            "the turn was ended after {}; allow more with --max-turns, or go on with --continue",
+            counted((*count).into(), "request")
         )),
         EndReason::Cancelled => Some("the turn was stopped; go on with --continue".into()),
         EndReason::Failed(why) => Some(why.clone()),

@@ -4,7 +4,7 @@
 
 use crate::args::{Choices, HealthArgs};
 use crate::pick;
-use crate::present::{Presenter, grouped};
+use crate::present::{Presenter, counted, grouped};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
@@ -131,9 +131,9 @@ fn rows(tally: &Tally, memories: &Memories) -> Vec<Vec<String>> {
         ("cost", format!("{all:.4} USD, {behind:.4} of it in the background")),
         ("summaries", summaries),
         ("failed summaries", grouped(tally.failures)),
-        ("breaker", format!("opened {} times", tally.trips)),
-        ("recalled", format!("{} memories were brought in", grouped(tally.recalled))),
-        ("saved", format!("{} memories, {} refused", tally.saved, tally.refused.len())),
+        ("breaker", format!("opened {}", counted(tally.trips, "time"))),
+        ("recalled", format!("{} brought in", counted(tally.recalled, "memory"))),
+        ("saved", format!("{}, {} refused", counted(tally.saved, "memory"), tally.refused.len())),
     ];
     rows.extend(memories.rows());
     rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect()

@@ -8,7 +8,7 @@ use crate::args::Talk;
 use crate::desk::{Desk, Flow, Hands, commands, memory};
 use crate::fail;
 use crate::pick::{self, Target};
-use crate::present::{Look, Presenter};
+use crate::present::{Look, Presenter, counted};
 use crate::setup::{self, Ground};
 use crate::signals::{Signals, Stop};
 use anyhow::Result;
@@ -235,8 +235,8 @@ impl Repl {
         };
         let stop = desk.stop.clone();
         stopped_by(desk.resume(id), signals, &stop).await.1?;
-        let count = desk.session.fold().messages().len();
-        desk.presenter.line(&format!("session {}, {count} messages", desk.session.id()))?;
+        let count = counted(desk.session.fold().messages().len() as u64, "message");
+        desk.presenter.line(&format!("session {}, {count}", desk.session.id()))?;
         Ok(())
     }
 
@@ -379,7 +379,8 @@ fn failure(reason: &EndReason) -> Option<String> {
         EndReason::OutputLimit => Some("the answer was cut at its limit of tokens".into()),
         EndReason::Refused => Some("the model declined to answer".into()),
         EndReason::TooManyRequests(count) => {
-            Some(format!("stopped after {count} requests; say \"go on\" for more"))
+            let requests = counted((*count).into(), "request");
+            Some(format!("stopped after {requests}; say \"go on\" for more"))
         }
         EndReason::Cancelled => Some("stopped".into()),
         EndReason::Failed(why) => Some(format!("error: {why}")),

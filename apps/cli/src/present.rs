@@ -8,7 +8,7 @@
 use mnemon::engine::event::Kept;
 pub(crate) use mnemon_tui::Look;
 use mnemon_tui::Page;
-pub(crate) use mnemon_tui::picture::grouped;
+pub(crate) use mnemon_tui::picture::{counted, grouped};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -289,6 +289,9 @@ mod tests {
     fn numbers_as_people_write_them() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "request"), "1 request");
+        assert_eq!(counted(0, "memory"), "0 memories");
+        assert_eq!(counted(2_000, "request"), "2,000 requests");
         assert_eq!(size(999), "999 B");
         assert_eq!(size(1_500), "1.5 kB");
     }

@@ -2,7 +2,7 @@
 
 use crate::args::{Choices, SessionsCommand};
 use crate::pick;
-use crate::present::{Presenter, cut, grouped, size};
+use crate::present::{Presenter, counted, cut, grouped, size};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use jiff::Timestamp;
@@ -223,7 +223,11 @@ impl Story {
             ("tool calls", format!("{}, {} failed", self.tool_calls, self.failed_calls)),
             (
                 "tokens",
-                format!("{} in {} requests", grouped(total.usage.total().0), total.requests),
+                format!(
+                    "{} in {}",
+                    grouped(total.usage.total().0),
+                    counted(total.requests, "request")
+                ),
             ),
             ("cost", cost(&total)),
             ("models", names(&self.models)),
@@ -233,7 +237,10 @@ impl Story {
         let damage = self.unreadable + loaded.skipped;
         if damage > 0 || loaded.torn_bytes > 0 {
             let torn = loaded.torn_bytes;
-            rows.push(("damage", format!("{damage} lines unreadable, {torn} bytes torn")));
+            rows.push((
+                "damage",
+                format!("{} unreadable, {} torn", counted(damage, "line"), counted(torn, "byte")),
+            ));
         }
         let rows: Vec<Vec<String>> =
             rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
@@ -244,7 +251,9 @@ impl Story {
 fn cost(total: &LedgerLine) -> String {
     match total.unpriced {
         0 => format!("{:.4} USD", total.cost.0),
-        some => format!("{:.4} USD, and {some} requests without a price", total.cost.0),
+        some => {
+            format!("{:.4} USD, and {} without a price", total.cost.0, counted(some, "request"))
+        }
     }
 }
 

@@ -111,6 +111,17 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
+/// So many of a thing, as people say it: `1 request`, `2,000 memories`.
+#[must_use]
+pub fn counted(count: u64, thing: &str) -> String {
+    let things = match thing.strip_suffix('y') {
+        _ if count == 1 => thing.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{thing}s"),
+    };
+    format!("{} {things}", grouped(count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@ use mnemon::prefix::sim::{Chain, SimConfig, Simulator, hash};
 use mnemon_bench::conversation::{BYTES_PER_TOKEN, Writer};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt;
 use std::process::Command;
 
 const MODEL: &str = "claude-sonnet-4-5";
@@ -60,16 +61,21 @@ pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
         Err(why) => return Ok(vec![Row::skipped(PEER, "context over a session", &why)]),
     };
     let ours = ours(&records);
-    let row = |own: &Strategy| Row {
-        peer: PEER,
-        version: found.version.clone(),
-        what: match own.name.as_str() {
-            "append only" => "prompts, append only",
-            "context editing" => "prompts, context editing",
-            _ => "prompts, summarization",
-        },
-        theirs: price(own),
-        ours: if own.name == "append only" { ours.0.clone() } else { ours.1.clone() },
+    let row = |own: &Strategy| {
+        let theirs = price(own);
+        let ours = if own.name == "append only" { &ours.0 } else { &ours.1 };
+        Row {
+            peer: PEER,
+            version: found.version.clone(),
+            what: match own.name.as_str() {
+                "append only" => "prompts, append only",
+                "context editing" => "prompts, context editing",
+                _ => "prompts, summarization",
+            },
+            theirs: theirs.to_string(),
+            ours: ours.to_string(),
+            ratio: Some(theirs.usd / ours.usd),
+        }
     };
     Ok(found.strategies.iter().map(row).collect())
 }
@@ -113,8 +119,23 @@ fn session(records: &[Record]) -> Value {
     json!({"messages": messages, "window": window, "summary_bytes": SUMMARY_TOKENS * BYTES_PER_TOKEN})
 }
 
+/// What a session's prompts come to.
+struct Priced {
+    usd: f64,
+    summaries: u64,
+    /// Tokens of the largest.
+    largest: u64,
+}
+
+impl fmt::Display for Priced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { usd, summaries, largest } = self;
+        write!(f, "{usd:.2} USD, {summaries} summaries, largest {largest}")
+    }
+}
+
 /// What the prompts of a strategy cost.
-fn price(own: &Strategy) -> String {
+fn price(own: &Strategy) -> Priced {
     let table = ModelTable::builtin();
     let spec = table.spec(&MODEL.into());
     let tokens = |bytes: usize| Tokens((bytes / BYTES_PER_TOKEN) as u64);
@@ -149,11 +170,11 @@ fn price(own: &Strategy) -> String {
         let usage = Usage { input, output, ..Usage::default() };
         usd += spec.cost(&usage).map_or(0.0, |usd| usd.0);
     }
-    format!("{usd:.2} USD, {} summaries, largest {largest}", own.summaries.len())
+    Priced { usd, summaries: own.summaries.len() as u64, largest }
 }
 
 /// What the same prompts cost append only, and under our policy.
-fn ours(records: &[Record]) -> (String, String) {
+fn ours(records: &[Record]) -> (Priced, Priced) {
     let policies = vec![Policy::None, Policy::Mnemon];
     let mut replay = Replay::new(Options { policies, ..Options::default() });
     for record in records {
@@ -164,12 +185,11 @@ fn ours(records: &[Record]) -> (String, String) {
     let table = ModelTable::builtin();
     let told = |policy: Policy| {
         let lane = outcome.lanes.iter().find(|lane| lane.policy == policy);
-        let Some(own) = lane.map(|lane| lane.totals) else { return "-".to_owned() };
+        let own = lane.map(|lane| lane.totals).unwrap_or_default();
         let output = lane.iter().flat_map(|lane| &lane.rounds).map(|round| u64::from(round.output));
         let answers = Usage { output: output.sum(), ..Usage::default() };
         let answers = table.spec(&MODEL.into()).cost(&answers).map_or(0.0, |usd| usd.0);
-        let (usd, summaries) = (own.usd - answers, own.compactions);
-        format!("{usd:.2} USD, {summaries} summaries, largest {}", own.largest)
+        Priced { usd: own.usd - answers, summaries: own.compactions, largest: own.largest }
     };
     (told(Policy::None), told(Policy::Mnemon))
 }

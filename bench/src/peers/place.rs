@@ -38,9 +38,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Makes it, where it is not there.
+    /// Makes it, where it is not there: outside of the tree, so that nothing
+    /// of a peer is taken for a part of it.
     pub(crate) fn new() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/peers");
+        let root = std::env::temp_dir().join("mnemon-peers");
         std::fs::create_dir_all(root.join("home")).context("no room for peers")?;
         Ok(Self { root: root.canonicalize()? })
     }

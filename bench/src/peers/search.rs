@@ -46,10 +46,7 @@ pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
     }
     let notes = memories.dir(Scope::Project);
     let mem0 = match mem0(place, &notes)? {
-        Ok((version, theirs)) => {
-            let (theirs, ours) = (ms(theirs), ms(running.median()));
-            Row { peer: "mem0", version, what: RUNNING, theirs, ours }
-        }
+        Ok((version, theirs)) => Row::times(("mem0", version, RUNNING), theirs, running.median()),
         Err(why) => Row::skipped("mem0", RUNNING, &why),
     };
     // It could be installed nowhere yet where this was tried, so nothing drives it.

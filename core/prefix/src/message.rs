@@ -42,6 +42,17 @@ pub struct Piece {
     pub(crate) content: Option<Hash>,
 }
 
+impl Piece {
+    /// The call that it answers, where it is a tool's result.
+    #[must_use]
+    pub fn answers(&self) -> Option<&str> {
+        match &self.link {
+            Some(Link::Result(id)) => Some(id.as_str()),
+            _ => None,
+        }
+    }
+}
+
 /// One end of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Link {

@@ -2,87 +2,20 @@
 //! server has of it.
 
 use super::policy::Boundaries;
-use super::regret::{Memory, Wish};
+use super::regret::Memory;
 use super::report::Before;
+use super::step::{Asked, Said};
 use super::why::Stays;
 use mnemon_kernel::record::{Breakpoint, CacheTtl};
 use mnemon_kernel::{
-    BlockView, Decision, Entry, Limits, ModelId, ModelSpec, Params, Prelude, Record, RecordId,
-    SystemBlock, Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
+    Decision, Entry, Limits, ModelId, ModelSpec, Params, Prelude, Record, RecordId, SystemBlock,
+    Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
 };
-use mnemon_prefix::measure::{Shares, Weight};
+use mnemon_prefix::measure::Shares;
 use mnemon_prefix::sim::{Chain, Hash, hash};
 use mnemon_prefix::{BreakCause, Fold};
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-
-/// Something said, for all policies.
-pub(super) struct Said<'a> {
-    pub(super) record: &'a Record,
-    pub(super) hollow: &'a Record,
-    pub(super) weights: &'a [Weight],
-}
-
-/// A request as the transcript has it.
-pub(super) struct Asked<'a> {
-    pub(super) at: Timestamp,
-    pub(super) model: &'a ModelId,
-    pub(super) ttl: CacheTtl,
-    pub(super) prelude: Tokens,
-    /// What of the parameters is part of the cache key.
-    pub(super) salt: &'a str,
-    pub(super) output: u64,
-    pub(super) wishes: &'a [(ToolUseId, Wish)],
-    pub(super) calls: &'a [Call],
-}
-
-/// A call, for people.
-#[derive(Clone, Debug)]
-pub(super) struct Call {
-    pub(super) id: ToolUseId,
-    pub(super) label: String,
-}
-
-/// Characters by which a call is told.
-const LABEL_CHARS: usize = 60;
-
-impl Call {
-    /// The calls of a response.
-    pub(super) fn all(response: &[Record]) -> Vec<Self> {
-        let calls = response.iter().flat_map(super::weigh::blocks).filter_map(|block| {
-            let BlockView::ToolUse { id, name, input } = block.view() else { return None };
-            let target = match input.get("file_path").and_then(Value::as_str) {
-                Some(path) => ending(path),
-                None => ["command", "pattern", "url", "description"]
-                    .iter()
-                    .find_map(|key| input.get(*key)?.as_str())
-                    .map_or_else(String::new, beginning),
-            };
-            let label = format!("{name} {}", target.replace('\n', " ")).trim_end().to_owned();
-            Some(Self { id: ToolUseId::new(id), label })
-        });
-        calls.collect()
-    }
-}
-
-/// The start of a text that is too long.
-fn beginning(text: &str) -> String {
-    let mut short: String = text.chars().take(LABEL_CHARS).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
-}
-
-/// The end of a path that is too long: its start is the same in most of them.
-fn ending(path: &str) -> String {
-    let cut = path.char_indices().rev().nth(LABEL_CHARS.saturating_sub(1));
-    match cut.and_then(|(at, _)| path.get(at..)) {
-        Some(end) if end.len() < path.len() => format!("…{end}"),
-        _ => path.to_owned(),
-    }
-}
 
 /// One conversation of a session under one policy.
 #[derive(Debug)]
@@ -96,14 +29,14 @@ pub(super) struct Conversation {
     pub(super) cleared: u64,
     pub(super) model: Option<ModelId>,
     pub(super) prelude: Tokens,
-    salt: String,
+    salt: Arc<str>,
     /// Whether a boundary that does not count was just passed: what restored
     /// its view is passed over too.
     passing: Passing,
     pub(super) last_request: Option<Timestamp>,
     pub(super) requests: u64,
     /// Calls without a result yet, for people.
-    pub(super) calls: BTreeMap<ToolUseId, String>,
+    pub(super) calls: BTreeMap<ToolUseId, Arc<str>>,
     pub(super) stays: Stays,
     pub(super) last_fork: Option<Timestamp>,
     pub(super) made: u64,
@@ -130,7 +63,7 @@ impl Conversation {
             cleared: 0,
             model: None,
             prelude: Tokens(0),
-            salt: String::new(),
+            salt: Arc::default(),
             passing: Passing::No,
             last_request: None,
             requests: 0,
@@ -173,13 +106,8 @@ impl Conversation {
         }
     }
 
-    pub(super) fn push(&mut self, said: &Said<'_>, whole: bool) {
-        let mut record = if whole { said.record.clone() } else { said.hollow.clone() };
-        if let Entry::Assistant(entry) = &mut record.entry {
-            // What was used then says nothing of what this policy sends.
-            entry.usage = Usage::default();
-        }
-        self.fold.push_weighed(record, said.weights);
+    pub(super) fn push(&mut self, said: &Said, whole: bool) {
+        self.fold.push_weighed(said.record(whole).clone(), &said.weights);
     }
 
     /// Appends an entry that the policy made.
@@ -189,7 +117,7 @@ impl Conversation {
         self.fold.push(Record { id, parent: None, at, entry });
     }
 
-    pub(super) fn set_prelude(&mut self, model: &ModelId, ttl: CacheTtl, asked: &Asked<'_>) {
+    pub(super) fn set_prelude(&mut self, model: &ModelId, ttl: CacheTtl, asked: &Asked) {
         self.passing = Passing::No;
         let same = self.model.as_ref() == Some(model) && self.salt == asked.salt;
         if same && self.prelude == asked.prelude {
@@ -199,7 +127,7 @@ impl Conversation {
         self.chain.truncate(usize::from(self.model.as_ref() == Some(model)));
         self.model = Some(model.clone());
         self.prelude = asked.prelude;
-        asked.salt.clone_into(&mut self.salt);
+        self.salt = Arc::clone(&asked.salt);
         let limits = mnemon_kernel::Limits::default();
         let bytes = self.prelude.0.saturating_mul(limits.bytes_per_token_text);
         let text = " ".repeat(usize::try_from(bytes).unwrap_or(0));
@@ -286,18 +214,4 @@ impl Conversation {
 
 fn salted(content: &Hash, salt: &str) -> Hash {
     hash(&[content, salt.as_bytes()].concat())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pc7_a_call_is_told_by_what_tells_it_apart() {
-        let long = format!("/home/ada/{}/src/main.rs", "deep/".repeat(30));
-        assert!(ending(&long).starts_with('…') && ending(&long).ends_with("/src/main.rs"));
-        assert_eq!(ending(&long).chars().count(), LABEL_CHARS + 1);
-        assert_eq!((ending("/a.rs"), beginning("ls")), ("/a.rs".to_owned(), "ls".to_owned()));
-        assert!(beginning(&"é".repeat(200)).ends_with("é…"));
-    }
 }

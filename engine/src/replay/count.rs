@@ -56,7 +56,7 @@ enum Class {
     Other,
 }
 
-fn class(byte: u8) -> Class {
+const fn class(byte: u8) -> Class {
     match byte {
         b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
         b'0'..=b'9' => Class::Digit,
@@ -67,13 +67,25 @@ fn class(byte: u8) -> Class {
     }
 }
 
+/// The class of every byte: whole transcripts are looked at byte by byte.
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Sign; 256];
+    let (mut rest, mut byte) = (classes.as_mut_slice(), 0_u8);
+    while let Some((first, others)) = rest.split_first_mut() {
+        *first = class(byte);
+        (rest, byte) = (others, byte.wrapping_add(1));
+    }
+    classes
+};
+
 /// Tokens of a text.
 pub(super) fn text(text: &str) -> u64 {
+    let of = |byte: u8| CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Other);
     let mut parts = 0;
     let mut bytes = text.as_bytes();
     while let Some(first) = bytes.first() {
-        let kind = class(*first);
-        let run = bytes.iter().take_while(|byte| class(**byte) == kind).count();
+        let kind = of(*first);
+        let run = bytes.iter().take_while(|byte| of(**byte) == kind).count();
         let length = run as u64;
         parts += match kind {
             Class::Letter => (length * PARTS / LETTERS).max(PARTS),

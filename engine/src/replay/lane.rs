@@ -1,9 +1,10 @@
 //! One policy over one session: its conversations, its cache, its sums.
 
 use super::acts;
-use super::conversation::{Asked, Conversation, Said};
+use super::conversation::Conversation;
 use super::policy::{Policy, Rules};
 use super::report::{Before, LaneReport, Round, RoundShares, Totals, small};
+use super::step::{Asked, Said};
 use super::why::{Stay, Watch};
 use mnemon_foreign::Thread;
 use mnemon_kernel::record::CacheTtl;
@@ -33,7 +34,7 @@ pub(super) struct Lane {
     pub(super) rules: Rules,
     pub(super) common: Arc<Common>,
     pub(super) cache: Simulator,
-    conversations: BTreeMap<Thread, Conversation>,
+    conversations: BTreeMap<Thread, Box<Conversation>>,
     pub(super) totals: Totals,
     rounds: Vec<Round>,
     window: u64,
@@ -57,9 +58,9 @@ impl Lane {
     }
 
     /// Takes something said.
-    pub(super) fn said(&mut self, thread: Thread, said: &Said<'_>) {
+    pub(super) fn said(&mut self, thread: Thread, said: &Said) {
         let mut own = self.take(thread);
-        if own.wants(&said.record.entry, self.rules.boundaries) {
+        if own.wants(said.entry(), self.rules.boundaries) {
             own.push(said, self.rules.reads());
             self.look(&mut own, said);
         }
@@ -67,19 +68,19 @@ impl Lane {
     }
 
     /// Makes the request, and takes its answer.
-    pub(super) fn asked(&mut self, thread: Thread, asked: &Asked<'_>, answer: &[Said<'_>]) {
+    pub(super) fn asked(&mut self, thread: Thread, asked: &Asked) {
         let mut own = self.take(thread);
         let common = Arc::clone(&self.common);
-        let model = common.model.as_ref().unwrap_or(asked.model);
+        let model = common.model.as_ref().unwrap_or(&asked.model);
         let ttl = common.ttl.unwrap_or(asked.ttl);
         own.set_prelude(model, ttl, asked);
         let spec = common.table.spec(model);
         let spent = acts::climb(self, &mut own, asked.at, spec);
         self.request(&mut own, asked, (model, spec, ttl), spent);
-        for said in answer {
+        for said in &asked.answer {
             own.push(said, self.rules.reads());
         }
-        let missed = own.memory.called(asked.wishes);
+        let missed = own.memory.called(&asked.wishes);
         self.totals.regrets += missed;
         self.conversations.insert(thread, own);
     }
@@ -102,16 +103,16 @@ impl Lane {
         LaneReport { policy, totals, window, moments: watch.finish(), rounds }
     }
 
-    fn take(&mut self, thread: Thread) -> Conversation {
+    fn take(&mut self, thread: Thread) -> Box<Conversation> {
         let limits = &self.common.limits;
-        self.conversations.remove(&thread).unwrap_or_else(|| Conversation::new(limits))
+        self.conversations.remove(&thread).unwrap_or_else(|| Box::new(Conversation::new(limits)))
     }
 
     /// Looks at a result or a boundary that came in.
-    fn look(&mut self, own: &mut Conversation, said: &Said<'_>) {
-        match &said.record.entry {
+    fn look(&mut self, own: &mut Conversation, said: &Said) {
+        match said.entry() {
             Entry::User(user) if user.origin == UserOrigin::ToolResult => {
-                for (block, weight) in user.content.iter().zip(said.weights) {
+                for (block, weight) in user.content.iter().zip(&said.weights) {
                     let BlockView::ToolResult { id, .. } = block.view() else { continue };
                     let id = ToolUseId::new(id);
                     let label = own.calls.remove(&id).unwrap_or_default();
@@ -161,7 +162,7 @@ impl Lane {
     fn request(
         &mut self,
         own: &mut Conversation,
-        asked: &Asked<'_>,
+        asked: &Asked,
         (model, spec, ttl): (&ModelId, &ModelSpec, CacheTtl),
         spent: f64,
     ) {

@@ -145,6 +145,34 @@ pub(super) fn prelude_tokens(prelude: &mnemon_kernel::Prelude, limits: &Limits) 
     text + mnemon_kernel::tokens::estimate_json_bytes(tools, limits)
 }
 
+/// Takes the bytes of pictures and documents out of blocks that were weighed:
+/// no policy looks at them, and there may be megabytes of them in view.
+pub(super) fn drop_media(blocks: &mut [Block]) {
+    let is_media = |part: &Value| {
+        matches!(part.get("type").and_then(Value::as_str), Some("image" | "document"))
+    };
+    for block in blocks {
+        match block.view() {
+            BlockView::Image | BlockView::Document => empty(block.as_map_mut().get_mut("source")),
+            BlockView::ToolResult { content: Value::Array(parts), .. }
+                if parts.iter().any(is_media) =>
+            {
+                let parts = block.as_map_mut().get_mut("content").and_then(Value::as_array_mut);
+                for part in parts.into_iter().flatten().filter(|part| is_media(part)) {
+                    empty(part.get_mut("source"));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn empty(source: Option<&mut Value>) {
+    if let Some(Value::String(data)) = source.and_then(|source| source.get_mut("data")) {
+        *data = String::new();
+    }
+}
+
 /// Records without their texts, for policies that only look at how much was
 /// said: their weights stand for them. What is the same in all is there once.
 #[derive(Debug)]

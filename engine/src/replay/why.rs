@@ -6,6 +6,7 @@ use mnemon_kernel::record::CacheTtl;
 use mnemon_kernel::{Prices, Timestamp, ToolUseId, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Results with fewer tokens are not followed one by one.
 const FOLLOWED_TOKENS: u64 = 1_000;
@@ -66,7 +67,7 @@ pub(super) struct Stay {
     at: Timestamp,
     round: usize,
     tokens: u64,
-    label: String,
+    label: Arc<str>,
     /// Requests of its conversation when it came.
     from: u64,
 }
@@ -74,7 +75,7 @@ pub(super) struct Stay {
 impl Stay {
     /// A result that came into view; none where it is too small to matter.
     pub(super) fn new(
-        label: String,
+        label: Arc<str>,
         tokens: u64,
         (at, round, from): (Timestamp, usize, u64),
     ) -> Option<Self> {

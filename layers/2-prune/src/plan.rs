@@ -37,6 +37,10 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
     if situation.clears() && !can_pay(&terms) && !situation.edits_cache() {
         return None;
     }
+    let edits = situation.edits_cache();
+    if terms.cache == CacheState::Warm && !edits && !might_pay(fold, &terms, situation) {
+        return None;
+    }
     let results = fold.results();
     let clearable: Vec<&ResultView<'_>> =
         results.iter().filter(|result| is_clearable(result.tool)).collect();
@@ -69,6 +73,57 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
 /// A warm cache and no price: nothing that could be found would pay.
 fn can_pay(terms: &Terms) -> bool {
     terms.cache == CacheState::Cold || terms.prices.is_some()
+}
+
+/// Whether a clearing could pay while the cache is warm, taking all but the
+/// newest results for ones that may go and leave nothing: one look at each
+/// message, as most requests end here.
+fn might_pay(fold: &Fold, terms: &Terms, situation: &Situation<'_>) -> bool {
+    let answered = answered_messages(fold);
+    let (messages, unanswered) = fold.messages().split_at_checked(answered).unwrap_or_default();
+    let fresh: usize = unanswered.iter().map(results_of).sum();
+    let newest = usize::try_from(situation.limits.prune.keep_results.max(1)).unwrap_or(usize::MAX);
+    let mut stay = newest.saturating_sub(fresh);
+    let whole: Tokens = messages.iter().map(Message::tokens).sum();
+    let (mut behind, mut cleared) = (Tokens(0), Tokens(0));
+    let mut first = false;
+    // From the newest on; a clearing begins in a message whose results may go,
+    // and what is written again begins behind the message of the user's before.
+    for message in messages.iter().rev() {
+        if message.role() == Role::User {
+            let kept = is_kept(message, situation.now, terms.ttl, fold.last_break());
+            if first && pays_at(fold, terms, cleared, if kept { behind } else { whole }, situation)
+            {
+                return true;
+            }
+            for piece in message.pieces().iter().rev().filter(|piece| piece.answers().is_some()) {
+                if stay > 0 {
+                    stay -= 1;
+                } else if piece.shown != Showing::Cleared {
+                    cleared += piece.tokens;
+                    first = true;
+                }
+            }
+        }
+        behind += message.tokens();
+    }
+    first && pays_at(fold, terms, cleared, whole, situation)
+}
+
+fn results_of(message: &Message) -> usize {
+    message.pieces().iter().filter(|piece| piece.answers().is_some()).count()
+}
+
+fn pays_at(
+    fold: &Fold,
+    terms: &Terms,
+    cleared: Tokens,
+    behind: Tokens,
+    situation: &Situation<'_>,
+) -> bool {
+    let apply = |tokens| fold.calibration().apply(tokens);
+    let sum = terms.sum(apply(cleared), apply(behind - cleared));
+    pays(&sum, situation.limits.prune.gain_percent)
 }
 
 /// The results that the server was asked to drop before.

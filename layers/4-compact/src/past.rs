@@ -9,6 +9,7 @@ use mnemon_kernel::{Block, BlockView, Limits, RecordId, Role, Tokens, ToolUseId,
 use mnemon_prefix::message::Origin;
 use mnemon_prefix::{Fold, Piece};
 use serde_json::Value;
+use std::borrow::Cow;
 
 mod files;
 
@@ -109,6 +110,10 @@ impl Past {
             }
         }
         past.files = files::touched(&past.calls, past.earlier.as_deref());
+        past.last_answer = keep::pieces(fold).rev().find_map(|(role, piece)| {
+            let BlockView::Text(text) = piece.block.view() else { return None };
+            (role == Role::Assistant && !text.trim().is_empty()).then(|| text.to_owned())
+        });
         past
     }
 
@@ -162,7 +167,7 @@ impl Past {
                 let open = self.calls.iter_mut().rev().find(|call| call.id.as_str() == id);
                 if let Some(call) = open {
                     call.result = Some(piece.record.clone());
-                    let (text, most) = (shown(&piece.block), limits.compact.line_chars);
+                    let (text, most) = (result_text(&piece.block), limits.compact.line_chars);
                     call.outcome = if is_error {
                         CallOutcome::Failed(clip::line(&text, most))
                     } else {
@@ -197,25 +202,27 @@ impl Past {
     }
 
     fn assistant(&mut self, piece: &Piece) {
-        match piece.block.view() {
-            BlockView::Text(text) if !text.trim().is_empty() => {
-                self.last_answer = Some(text.to_owned());
-            }
-            BlockView::ToolUse { id, name, input } => {
-                if name == "TodoWrite" {
-                    self.todos = open_todos(input);
-                }
-                self.calls.push(Call {
-                    record: piece.record.clone(),
-                    id: id.into(),
-                    result: None,
-                    tool: name.to_owned(),
-                    target: target(input),
-                    outcome: CallOutcome::Unanswered,
-                });
-            }
-            _ => {}
+        let BlockView::ToolUse { id, name, input } = piece.block.view() else { return };
+        if name == "TodoWrite" {
+            self.todos = open_todos(input);
         }
+        self.calls.push(Call {
+            record: piece.record.clone(),
+            id: id.into(),
+            result: None,
+            tool: name.to_owned(),
+            target: target(input),
+            outcome: CallOutcome::Unanswered,
+        });
+    }
+}
+
+/// What a result says, of which only a line is kept: most are one text, and
+/// may be long.
+fn result_text(block: &Block) -> Cow<'_, str> {
+    match block.view() {
+        BlockView::ToolResult { content: Value::String(text), .. } => Cow::Borrowed(text),
+        _ => Cow::Owned(block.plain_text()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::messages::tell;
 use super::{Desk, Flow, compact};
-use crate::present::{Look, cut};
+use crate::present::{Look, counted, cut};
 use anyhow::Result;
 use jiff::tz::TimeZone;
 use mnemon::engine::compacting::Scope;
@@ -66,7 +66,8 @@ fn list(desk: &Desk, points: &[Point]) -> Result<Flow> {
             let (added, removed) = point.files.iter().fold((0, 0), |(added, removed), file| {
                 (added + file.added, removed + file.removed)
             });
-            let files = format!("{} files since, +{added} -{removed}", point.files.len());
+            let files = counted(point.files.len() as u64, "file");
+            let files = format!("{files} since, +{added} -{removed}");
             vec![format!("{:>4}", point.number), at, files, words]
         })
         .collect();

@@ -1,7 +1,7 @@
 //! Lists that both faces show: line by line as a table, on a screen as a panel.
 
 use crate::pick;
-use crate::present::{Look, Presenter, cut, grouped, size};
+use crate::present::{Look, Presenter, counted, cut, grouped, size};
 use anyhow::Result;
 use mnemon::Agent;
 use mnemon::kernel::ModelSpec;
@@ -41,7 +41,8 @@ pub(crate) fn servers(agent: &Agent) -> Table {
                 ServerState::Idle => ("starts with the first message".to_owned(), Look::Dim),
                 ServerState::Connecting => ("starting".to_owned(), Look::Dim),
                 ServerState::Up(revision) => {
-                    (format!("{} tools, {revision}", view.tools.len()), Look::Normal)
+                    let tools = counted(view.tools.len() as u64, "tool");
+                    (format!("{tools}, {revision}"), Look::Normal)
                 }
                 ServerState::Down(why) => (format!("not there: {why}"), Look::Red),
             };

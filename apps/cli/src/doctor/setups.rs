@@ -2,6 +2,7 @@
 //! skills, servers, and what commands are held to (S8).
 
 use super::{AREA as PLATFORM, Finding, Severity};
+use crate::present::counted;
 use crate::telling::telling;
 use mnemon::Agent;
 use mnemon::hooking::Act;
@@ -64,10 +65,10 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
     servers.connect();
     servers.settled(Duration::from_millis(agent.config().limits.mcp.start_ms)).await;
     for view in servers.list() {
-        let (name, tools) = (&view.name, view.tools.len());
+        let (name, tools) = (&view.name, counted(view.tools.len() as u64, "tool"));
         findings.push(match &view.state {
             ServerState::Up(revision) => {
-                let message = format!("{name} is there: {tools} tools, protocol {revision}");
+                let message = format!("{name} is there: {tools}, protocol {revision}");
                 Finding::new(Severity::Info, SERVERS, message)
             }
             ServerState::Down(why) => {

@@ -7,7 +7,7 @@ mod pieces;
 use super::Bench;
 use crate::args::memory::{ExportArgs, ImportArgs, Tier};
 use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter};
+use crate::present::{Look, Presenter, counted};
 use anyhow::{Context, Result};
 use mnemon::disk::atomic::{self, Audience};
 use mnemon::memdir::store::inbox::{Handed, Wish};
@@ -123,14 +123,15 @@ impl Bench<'_> {
             return Ok(Presenter::json(&value)?);
         }
         let verb = if args.dry_run { "would propose" } else { "proposed" };
-        let count = outcome.proposed.len();
-        self.presenter.line(&format!("{verb} {count} memories from {} files", files.len()))?;
+        let memories = counted(outcome.proposed.len() as u64, "memory");
+        let files = counted(files.len() as u64, "file");
+        self.presenter.line(&format!("{verb} {memories} from {files}"))?;
         for skipped in &outcome.skipped {
             let word = |key: &str| skipped.get(key).and_then(Value::as_str).unwrap_or_default();
             let note = format!("left out: {} ({}): {}", word("name"), word("from"), word("reason"));
             self.presenter.note(Look::Yellow, &note);
         }
-        if count > 0 && !args.dry_run {
+        if !outcome.proposed.is_empty() && !args.dry_run {
             let hint = "`mnemon memory inbox` shows them, and takes your yes or no";
             self.presenter.note(Look::Dim, hint);
         }
@@ -195,7 +196,8 @@ impl Bench<'_> {
         if args.json {
             return Ok(Presenter::json(&json!({"to": dir, "files": written}))?);
         }
-        let message = format!("wrote {} files to {}", written.len(), dir.display());
+        let message =
+            format!("wrote {} to {}", counted(written.len() as u64, "file"), dir.display());
         Ok(self.presenter.line(&message)?)
     }
 }

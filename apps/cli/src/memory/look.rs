@@ -4,7 +4,7 @@ use super::Bench;
 use super::find::Meant;
 use crate::args::memory::{Named, Tier};
 use crate::pick;
-use crate::present::{Look, Presenter, cut, size};
+use crate::present::{Look, Presenter, counted, cut, size};
 use anyhow::Result;
 use mnemon::memdir::Store;
 use mnemon::memdir::location::{SetBy, Source};
@@ -56,7 +56,11 @@ impl Bench<'_> {
         more.extend(front.basis.map(|basis| format!("basis: {}", basis.as_str())));
         more.extend(front.date.map(|date| format!("from: {date}")));
         more.extend(front.session.as_ref().map(|session| format!("session: {session}")));
-        more.push(format!("recalled {} times, used {}", row.count.recalled, row.count.used));
+        more.push(format!(
+            "recalled {}, used {}",
+            counted(row.count.recalled, "time"),
+            row.count.used
+        ));
         mnemon_tui::Row {
             id: format!("\"{path}\" --scope {}", row.tier.as_str()),
             cells: vec![

@@ -1,7 +1,7 @@
 //! `mnemon sessions prune`: sessions that nobody touched for long (Q11).
 
 use crate::pick;
-use crate::present::{Look, Presenter, size};
+use crate::present::{Look, Presenter, counted, size};
 use anyhow::Result;
 use jiff::Timestamp;
 use mnemon::Agent;
@@ -55,14 +55,17 @@ pub(super) fn run(
         return Ok(Presenter::json(&value)?);
     }
     if rows.is_empty() {
-        return Ok(presenter.line(&format!("no session is older than {days} days"))?);
+        return Ok(presenter.line(&format!("no session is older than {}", counted(days, "day")))?);
     }
-    let count = rows.len();
+    let count = counted(rows.len() as u64, "session");
     presenter.table(&rows)?;
     let what = match act {
         Act::Show => "would be removed; memories stay",
         Act::Remove => "removed; memories stay",
     };
-    Ok(presenter
-        .line(&format!("{count} sessions older than {days} days, {} {what}", size(freed)))?)
+    Ok(presenter.line(&format!(
+        "{count} older than {}, {} {what}",
+        counted(days, "day"),
+        size(freed)
+    ))?)
 }

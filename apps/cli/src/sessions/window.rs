@@ -3,7 +3,7 @@
 //! (L4.16, L1.8, PC6).
 
 use crate::cost::breaks;
-use crate::present::grouped;
+use crate::present::{counted, grouped};
 use jiff::Timestamp;
 use mnemon::kernel::record::BreakSeen;
 use mnemon::kernel::{Boundary, Decision, Entry, Record};
@@ -110,25 +110,28 @@ impl WindowStory {
             rows.extend(compacted.restored.iter().map(|path| ("  brought back", path.clone())));
         }
         if self.failures > 0 {
-            rows.push(("not compacted", format!("{} tries failed", self.failures)));
+            rows.push(("not compacted", format!("{} failed", counted(self.failures, "try"))));
         }
         if self.spills.count > 0 {
             let Spills { count, chars, cut_in_place } = self.spills;
             let cut =
                 if cut_in_place > 0 { format!(", {cut_in_place} cut") } else { String::new() };
-            let words = format!("{count} results of {} characters{cut}", grouped(chars));
+            let words =
+                format!("{} of {}{cut}", counted(count, "result"), counted(chars, "character"));
             rows.push(("spilled", words));
         }
         if self.clearings.count > 0 {
             let Clearings { count, results, tokens, saves, costs } = self.clearings;
             let words = format!(
-                "{results} results in {count} clearings, {} tokens; {saves:.4} USD saved for {costs:.4}",
-                grouped(tokens)
+                "{} in {}, {}; {saves:.4} USD saved for {costs:.4}",
+                counted(results as u64, "result"),
+                counted(count, "clearing"),
+                counted(tokens, "token")
             );
             rows.push(("cleared", words));
         }
         if self.snips > 0 {
-            rows.push(("snipped", format!("{} times", self.snips)));
+            rows.push(("snipped", counted(self.snips, "time")));
         }
         for seen in &self.breaks {
             let (tokens, cost) = (grouped(seen.tokens), breaks::price(seen.cost));
@@ -177,7 +180,7 @@ impl Compacted {
             self.after.map(|after| format!("{} after", grouped(after))),
             self.retention
                 .map(|share| format!("{:.0}% of the facts in the summary", share * 100.0)),
-            (self.kept > 0).then(|| format!("{} records kept", self.kept)),
+            (self.kept > 0).then(|| format!("{} kept", counted(self.kept as u64, "record"))),
         ];
         let told: Vec<String> = told.into_iter().flatten().collect();
         let at = self.at.strftime("%Y-%m-%d %H:%M:%SZ");

@@ -43,7 +43,7 @@ fn q12_one_goes_back_line_by_line() {
             .reply(Reply::text("Black it is.")),
     );
     let ran = talk(&desk, &["write it", "y", "/rewind", "/rewind 1 both", "say it differently"]);
-    assert!(ran.out.contains("1 files since"), "{}", ran.out);
+    assert!(ran.out.contains("1 file since"), "{}", ran.out);
     assert!(ran.out.contains("before: write it"), "{}", ran.out);
     assert!(!desk.files.project().join("tea.txt").exists(), "the file is gone again");
     let last = desk.server().requests().pop().unwrap();

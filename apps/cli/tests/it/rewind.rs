@@ -42,7 +42,7 @@ fn q12_rewind_line_by_line() {
     ];
     let ran = talk(&desk, &lines);
     assert_eq!(text(&desk).as_deref(), Some("one\n"), "{}", ran.out);
-    for part in ["1 files since, +1 -1", "put back ", "(you went back here)"] {
+    for part in ["1 file since, +1 -1", "put back ", "(you went back here)"] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }
     assert!(

@@ -273,7 +273,7 @@ fn l1_8_show_result_prints_what_was_spilled() {
     assert_eq!(told["spills"]["count"], 1, "{told}");
     assert!(told["spills"]["chars"].as_u64() > Some(100_000), "{told}");
     let text = desk.run(&["sessions", "show", &first]).ok().out;
-    assert!(text.contains("spilled") && text.contains("1 results of"), "{text}");
+    assert!(text.contains("spilled") && text.contains("1 result of"), "{text}");
 
     let lines = talk(&desk, &["--resume", &first], &["/expand toolu_big", "well?"]).out;
     assert!(lines.contains("\n20000\n"), "the person sees all of it");

@@ -3,6 +3,7 @@
 use super::{Act, App, Phase};
 use crate::look::Look;
 use crate::page::Said;
+use crate::picture::counted;
 use crate::question::Asked;
 use crate::talk::{Kind, Ruler, State, ToolCall, task_ended};
 use crate::worker::Told;
@@ -208,7 +209,8 @@ fn said(reason: &EndReason) -> Option<(Look, String)> {
         }
         EndReason::Refused => (Look::Yellow, "the model declined to answer".to_owned()),
         EndReason::TooManyRequests(count) => {
-            (Look::Yellow, format!("stopped after {count} requests; say \"go on\" for more"))
+            let requests = counted((*count).into(), "request");
+            (Look::Yellow, format!("stopped after {requests}; say \"go on\" for more"))
         }
         EndReason::Cancelled => (Look::Yellow, "stopped".to_owned()),
         EndReason::Failed(why) => (Look::Red, format!("error: {why}")),

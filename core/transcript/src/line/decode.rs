@@ -11,6 +11,7 @@ use mnemon_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Entry, MessageId, ModelId, Record,
     RecordId, RequestId, SessionId, Usage, UserEntry, UserOrigin,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 type Fields = Map<String, Value>;
@@ -93,7 +94,7 @@ fn entries(mut fields: Fields, id: &RecordId, facts: &mut Facts) -> Vec<Entry> {
         Some("user") => user(&mut fields).map(|entry| vec![Entry::User(entry)]),
         Some("assistant") => assistant(&mut fields, id, facts),
         Some("attachment") => attachment(&fields).map(|entry| vec![Entry::Attachment(entry)]),
-        Some("system") => system(&fields, id).map(|entry| vec![entry]),
+        Some("system") => system(&mut fields, id).map(|entry| vec![entry]),
         _ => None,
     };
     known.unwrap_or_else(|| vec![Entry::Opaque(Value::Object(fields))])
@@ -250,16 +251,25 @@ fn rendered_text(part: &Value) -> Option<String> {
     }
 }
 
-fn system(fields: &Fields, id: &RecordId) -> Option<Entry> {
+fn system(fields: &mut Fields, id: &RecordId) -> Option<Entry> {
     let subtype = text(fields, "subtype")?;
     if subtype == "compact_boundary" {
         return Some(Entry::Boundary(boundary(fields, id)));
     }
-    let kind = subtype.strip_prefix(DECISION_PREFIX)?;
-    let mut payload = fields.get("mnemon")?.as_object()?.clone();
-    payload.insert("kind".into(), kind.into());
-    let decision: Decision = serde_json::from_value(Value::Object(payload)).ok()?;
-    Some(Entry::Decision(decision))
+    let kind = Value::from(subtype.strip_prefix(DECISION_PREFIX)?);
+    let payload = fields.get_mut("mnemon")?;
+    // The kind stands in the subtype, and not in the payload.
+    let before = payload.as_object_mut()?.insert("kind".into(), kind);
+    let decision = Decision::deserialize(&*payload);
+    if decision.is_err() {
+        // The line is kept whole.
+        let payload = payload.as_object_mut()?;
+        match before {
+            Some(before) => payload.insert("kind".into(), before),
+            None => payload.shift_remove("kind"),
+        };
+    }
+    decision.ok().map(Entry::Decision)
 }
 
 fn boundary(fields: &Fields, id: &RecordId) -> Boundary {

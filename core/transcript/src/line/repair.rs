@@ -5,48 +5,106 @@
 //! a text in the middle of an emoji. Both become U+FFFD. JSON that is cut off
 //! stays an error: what is missing cannot be made up.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// An object without one of its fields, which is passed over unread: of half
-/// of a transcript's bytes nobody asks for more.
-struct Without(Map<String, Value>);
+/// An object of which some fields are passed over unread: of half of a
+/// transcript's bytes nobody asks for more.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A line.
+    Line,
+    /// Its message.
+    Message,
+    /// What that used.
+    Usage,
+}
 
-/// The field: the structured form of a tool's result.
-const PASSED_OVER: &str = "toolUseResult";
+/// Room for the fields of a part, so that it is seldom made larger.
+const FIELDS: usize = 16;
 
-impl<'de> Deserialize<'de> for Without {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields;
-        impl<'de> Visitor<'de> for Fields {
-            type Value = Without;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
+impl Part {
+    fn is_passed_over(self, name: &str) -> bool {
+        match self {
+            Self::Line => {
+                matches!(name, "toolUseResult" | "gitBranch" | "userType" | "entrypoint" | "slug")
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Without, A::Error> {
-                let mut map = Map::new();
-                while let Some(key) = access.next_key::<String>()? {
-                    if key == PASSED_OVER {
-                        access.next_value::<IgnoredAny>()?;
-                    } else {
-                        map.insert(key, access.next_value()?);
-                    }
-                }
-                Ok(Without(map))
-            }
+            Self::Message => matches!(name, "type" | "role" | "stop_sequence"),
+            Self::Usage => matches!(name, "service_tier" | "inference_geo"),
         }
-        deserializer.deserialize_map(Fields)
+    }
+
+    fn within(self, name: &str) -> Option<Self> {
+        match (self, name) {
+            (Self::Line, "message") => Some(Self::Message),
+            (Self::Message, "usage") => Some(Self::Usage),
+            _ => None,
+        }
     }
 }
 
-/// The same as [`parse`], without the structured form of a tool's result where
-/// the line is in order.
+impl<'de> DeserializeSeed<'de> for Part {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Part {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut map = Map::with_capacity(FIELDS);
+        while let Some(name) = access.next_key_seed(Name(self))? {
+            let Some(name) = name else {
+                access.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = match self.within(&name) {
+                Some(part) => Value::Object(access.next_value_seed(part)?),
+                None => access.next_value()?,
+            };
+            map.insert(name, value);
+        }
+        Ok(map)
+    }
+}
+
+/// The name of a field; none where it is passed over.
+struct Name(Part);
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Option<String>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for Name {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok((!self.0.is_passed_over(name)).then(|| name.to_owned()))
+    }
+}
+
+/// The same as [`parse`], without what nobody asks for who only asks what was
+/// said, where the line is in order.
 pub(super) fn parse_said(line: &[u8]) -> Result<(Value, bool), serde_json::Error> {
-    match serde_json::from_slice::<Without>(line) {
-        Ok(own) => Ok((Value::Object(own.0), false)),
+    let mut json = serde_json::Deserializer::from_slice(line);
+    match Part::Line.deserialize(&mut json).and_then(|map| json.end().map(|()| map)) {
+        Ok(map) => Ok((Value::Object(map), false)),
         Err(_) => parse(line),
     }
 }

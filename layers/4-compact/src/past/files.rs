@@ -2,6 +2,7 @@
 
 use super::{Call, CallOutcome};
 use crate::frame;
+use std::collections::BTreeMap;
 
 /// One file with what was done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,22 +67,44 @@ impl FileUse {
 /// what was refused or broken off touched nothing.
 pub(super) fn touched(calls: &[Call], earlier: Option<&str>) -> Vec<Touched> {
     let last = FileUse::ChangedEarlier;
-    let before = earlier.into_iter().flat_map(frame::changed_in);
-    let mut files: Vec<Touched> =
-        before.map(|path| Touched { path, last, reads: 0, changes: 1 }).collect();
+    let before: Vec<String> = earlier.into_iter().flat_map(frame::changed_in).collect();
+    let mut files = Files::default();
+    for path in &before {
+        files.used_last(path, Touched { path: path.clone(), last, reads: 0, changes: 1 });
+    }
     for call in calls.iter().filter(|call| matches!(call.outcome, CallOutcome::Worked(_))) {
         let Some(last) = FileUse::of(&call.tool) else { continue };
-        let at = files.iter().position(|file| file.path == call.target);
-        let mut file = match at {
-            Some(at) => files.remove(at),
-            None => Touched { path: call.target.clone(), last, reads: 0, changes: 0 },
-        };
+        let mut file = files.take(&call.target).unwrap_or_else(|| Touched {
+            path: call.target.clone(),
+            last,
+            reads: 0,
+            changes: 0,
+        });
         file.last = last;
         match last {
             FileUse::Read => file.reads += 1,
             FileUse::Edited | FileUse::Written | FileUse::ChangedEarlier => file.changes += 1,
         }
-        files.push(file);
+        files.used_last(&call.target, file);
     }
-    files
+    files.in_order.into_iter().flatten().collect()
+}
+
+/// Files in the order of their last use; a place that was left is empty.
+#[derive(Default)]
+struct Files<'a> {
+    in_order: Vec<Option<Touched>>,
+    places: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Files<'a> {
+    fn take(&mut self, path: &str) -> Option<Touched> {
+        let place = self.places.remove(path)?;
+        self.in_order.get_mut(place)?.take()
+    }
+
+    fn used_last(&mut self, path: &'a str, file: Touched) {
+        self.places.entry(path).or_insert(self.in_order.len());
+        self.in_order.push(Some(file));
+    }
 }
