@@ -407,7 +407,6 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
                 .on(When::source("agent:slow"), Reply::text("never").gate("never"))
                 .on(When::user("go"), Reply::tool("Agent", order("helper")))
                 .on(When::user("stop it"), Reply::tool("Agent", order("slow")))
-                .on(When::user("sly"), Reply::tool("Agent", order("sly")))
                 .otherwise(Reply::text("ok")),
         )
         .unwrap(),
@@ -433,10 +432,7 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
         place.dirs.write(file, &text).unwrap();
     }
     place.dirs.write(place.dirs.project().join(".claude/agents/sly.md"), &kind("sly")).unwrap();
-    let commit =
-        "git init -q && git add . && git -c user.name=t -c user.email=t@e.org commit -qm x";
-    let mut git = std::process::Command::new("sh");
-    assert!(git.args(["-c", commit]).current_dir(place.dirs.project()).status().unwrap().success());
+    commit(&place);
     let agent = place.agent().await;
     assert!(agent.config().agents.roster.get("sly").unwrap().own_servers.is_empty(), "not trusted");
     let mut session = agent.start();
@@ -460,6 +456,15 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
     session.finish().await.unwrap();
     agent.shutdown().await;
     assert_eq!(gone(&dir).await, 4);
+}
+
+/// Makes a repository of the project, with all that is in it.
+#[cfg(unix)]
+fn commit(place: &Place) {
+    let commit =
+        "git init -q && git add . && git -c user.name=t -c user.email=t@e.org commit -qm x";
+    let mut git = std::process::Command::new("sh");
+    assert!(git.args(["-c", commit]).current_dir(place.dirs.project()).status().unwrap().success());
 }
 
 /// How many processes wrote down their ids, once all of them are gone. One
