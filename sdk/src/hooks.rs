@@ -1,8 +1,8 @@
 //! What is run at events: the registry from settings, and who runs it.
 
-use mnemon_hooks::Registry;
-use mnemon_kernel::ports::{BoxFuture, HookAction, HookCall, HookRun, Hooks};
-use mnemon_process::{ShellConfig, run_hook};
+use mnemon_hooks::{Registry, let_go};
+use mnemon_kernel::ports::{BoxFuture, Exit, HookAction, HookCall, HookRun, Hooks};
+use mnemon_process::{FirstLine, ShellConfig, run_hook};
 use mnemon_settings::Resolved;
 use mnemon_web::HookPoster;
 use std::collections::BTreeMap;
@@ -36,11 +36,24 @@ impl Runner {
     }
 }
 
+impl Runner {
+    /// Lets a handler go on that nobody waits for.
+    fn beside(&self, running: impl Future<Output = HookRun> + Send + 'static) {
+        let closing = self.closing.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                run = running => tracing::debug!(exit = ?run.exit, "an unheard hook ended"),
+                () = closing.cancelled() => {}
+            }
+        });
+    }
+}
+
 impl Inner {
-    async fn run(&self, call: HookCall) -> HookRun {
+    async fn run(self: Arc<Self>, call: HookCall, first: Option<FirstLine>) -> HookRun {
         match call.action {
             HookAction::Shell(_) | HookAction::Program { .. } => {
-                run_hook(&self.programs, call).await
+                run_hook(&self.programs, call, first).await
             }
             HookAction::Http { .. } => self.poster.post(call).await,
         }
@@ -49,17 +62,31 @@ impl Inner {
 
 impl Hooks for Runner {
     fn run(&self, call: HookCall) -> BoxFuture<'_, HookRun> {
-        Box::pin(self.inner.run(call))
+        let (aside, mut said) = tokio::sync::oneshot::channel();
+        let timeout = call.timeout;
+        let first = Box::new(move |line: &str| {
+            let own = let_go(line)?;
+            let _ = aside.send(());
+            Some(own.unwrap_or(timeout))
+        });
+        let mut running = Box::pin(Arc::clone(&self.inner).run(call, Some(first)));
+        Box::pin(async move {
+            let unheard =
+                HookRun { exit: Ok(Exit::Code(0)), stdout: String::new(), stderr: String::new() };
+            tokio::select! {
+                biased;
+                Ok(()) = &mut said => {
+                    self.beside(running);
+                    unheard
+                }
+                // It may have said so and ended at once.
+                run = &mut running => if said.try_recv().is_ok() { unheard } else { run },
+            }
+        })
     }
 
     fn start(&self, call: HookCall) {
-        let (inner, closing) = (Arc::clone(&self.inner), self.closing.clone());
-        self.tasks.spawn(async move {
-            tokio::select! {
-                run = inner.run(call) => tracing::debug!(exit = ?run.exit, "an unheard hook ended"),
-                () = closing.cancelled() => {}
-            }
-        });
+        self.beside(Arc::clone(&self.inner).run(call, None));
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {

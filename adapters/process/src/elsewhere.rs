@@ -1,6 +1,6 @@
 //! Platforms without process groups, where no command is run (C7).
 
-use crate::ShellConfig;
+use crate::{FirstLine, ShellConfig};
 use mnemon_kernel::ports::{
     BoxFuture, HookCall, HookRun, JobInfo, Shell, ShellCommand, ShellError, ShellOutput,
 };
@@ -19,7 +19,11 @@ impl BashShell {
 }
 
 /// Says that no handler of a hook is run here.
-pub async fn run_hook(_config: &ShellConfig, _call: HookCall) -> HookRun {
+pub async fn run_hook(
+    _config: &ShellConfig,
+    _call: HookCall,
+    _first: Option<FirstLine>,
+) -> HookRun {
     HookRun::not_run("programs are not run on this platform yet")
 }
 

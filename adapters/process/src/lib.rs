@@ -10,6 +10,7 @@
 //! can be said about a command without running it is in [`analysis`].
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub mod analysis;
 #[cfg(not(unix))]
@@ -25,6 +26,10 @@ pub use unix::BashShell;
 pub use unix::hook::run_hook;
 #[cfg(unix)]
 pub use unix::sandbox::available as sandbox_available;
+
+/// Sees the first line of a handler while it runs. It has this long from its
+/// start where a time is given back, whatever it had before.
+pub type FirstLine = Box<dyn FnOnce(&str) -> Option<Duration> + Send>;
 
 /// What commands see of our environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use crate::event::{Blocking, Event};
 use crate::wanted::Wanted;
 use serde_json::Value;
+use std::time::Duration;
 
 /// A handler that has run, or could not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +200,15 @@ impl Answer {
         let told = [self.context.as_mut(), self.message.as_mut(), self.stop.as_mut()];
         [fate, said, output, first].into_iter().chain(told).flatten()
     }
+}
+
+/// Whether the first line of a handler asks that nobody waits for it, and how
+/// long it has then where it says so.
+#[must_use]
+pub fn let_go(line: &str) -> Option<Option<Duration>> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    (value.get("async") == Some(&Value::Bool(true)))
+        .then(|| value.get("asyncTimeout").and_then(Value::as_u64).map(Duration::from_millis))
 }
 
 fn permission(decision: &str) -> Option<Permission> {

@@ -16,7 +16,7 @@ mod registry;
 mod verdict;
 mod wanted;
 
-pub use answer::{Answer, Ended, Fate, Permission, Ran};
+pub use answer::{Answer, Ended, Fate, Permission, Ran, let_go};
 pub use asked::{filled_arguments, filled_prompt, judgement};
 pub use event::{Blocking, Event};
 pub use matcher::Matcher;

@@ -210,7 +210,7 @@ impl Memory {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Recall {
-    /// Who picks them: `model` asks the small model, and the local ranker where
+    /// Who picks memories: `model` asks the small model, the local ranker where
     /// that fails or is late; `local` asks the ranker alone, which costs nothing.
     pub by: Picker,
 }

@@ -356,3 +356,26 @@ async fn q5_a_model_that_the_person_chooses_stays() {
     say_ok(&mut session, "three").await;
     assert_eq!(models(&place), ["claude-haiku-4-5", "claude-opus-5", "claude-opus-5"]);
 }
+
+#[tokio::test]
+async fn q7_a_handler_that_says_async_first_is_not_waited_for() {
+    let place = start(Scenario::new().otherwise(Reply::text("ok")));
+    // It goes on until somebody lets it, and what it says then is not heard.
+    let waits = r#"echo '{"async":true,"asyncTimeout":30000}'; until [ -e go ]; do sleep 0.02; done
+        echo late > late.txt; echo no >&2; exit 2"#;
+    let hooks = json!({"UserPromptSubmit": command("", waits)});
+    let agent = with(&place, &json!({ "hooks": hooks })).await;
+    let mut session = agent.start();
+    say_ok(&mut session, "one").await;
+    assert!(!exists(&place, "late.txt"));
+    place.write("go", "");
+    for _ in 0..1_000 {
+        if exists(&place, "late.txt") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert!(exists(&place, "late.txt"));
+    say_ok(&mut session, "two").await;
+    agent.shutdown().await;
+}

@@ -42,7 +42,7 @@ pub(super) async fn run(
 
     let mut kept = Kept::new(command.output_bytes);
     let exit = {
-        let mut life = pin!(live(&mut group, command.timeout, closing));
+        let mut life = pin!(live(&mut group, after(command.timeout), closing));
         let mut pump = pin!(pump(&mut output, &mut kept));
         let mut open = true;
         let exit = loop {
@@ -76,18 +76,20 @@ fn pipe() -> io::Result<(Streams, Receiver)> {
     Ok((streams, Receiver::from_owned_fd(OwnedFd::from(reader))?))
 }
 
+/// The end of a time; never where there is none.
+pub(super) async fn after(limit: Option<Duration>) {
+    match limit {
+        Some(limit) => tokio::time::sleep(limit).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Waits for the end of a command, and brings it about where it must.
 pub(super) async fn live(
     group: &mut Group,
-    limit: Option<Duration>,
+    time_is_up: impl Future<Output = ()>,
     closing: &CancellationToken,
 ) -> Exit {
-    let time_is_up = async {
-        match limit {
-            Some(limit) => tokio::time::sleep(limit).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         exit = group.wait() => return exit,
         () = closing.cancelled() => {}
@@ -101,10 +103,18 @@ pub(super) async fn live(
 
 /// Takes in output until nobody can write any more.
 pub(super) async fn pump(output: &mut Receiver, kept: &mut Kept) {
+    pump_seen(output, kept, |_| {}).await;
+}
+
+/// The same, with a look at what there is after each piece.
+pub(super) async fn pump_seen(output: &mut Receiver, kept: &mut Kept, mut seen: impl FnMut(&Kept)) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Ok(got) = output.read(&mut chunk).await {
         match chunk.get(..got) {
-            Some(bytes) if !bytes.is_empty() => kept.push(bytes),
+            Some(bytes) if !bytes.is_empty() => {
+                kept.push(bytes);
+                seen(kept);
+            }
             _ => return,
         }
     }

@@ -1,29 +1,37 @@
 //! A handler of a hook: a program that reads JSON and answers by what it
 //! prints and by its exit code.
 
-use super::foreground::{DRAIN, live, pump};
+use super::foreground::{DRAIN, live, pump, pump_seen};
 use super::kept::Kept;
 use super::launch::{Started, Streams, launch};
-use crate::ShellConfig;
+use crate::{FirstLine, ShellConfig};
 use mnemon_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// Runs a handler that is a program. Whatever happens to it, there is an
 /// outcome; dropping the future ends it and all it started.
-pub async fn run_hook(config: &ShellConfig, call: HookCall) -> HookRun {
-    match run(config, &call).await {
+///
+/// `first` sees the first line that it prints, and may give it another time.
+pub async fn run_hook(config: &ShellConfig, call: HookCall, first: Option<FirstLine>) -> HookRun {
+    match run(config, &call, first).await {
         Ok(run) => run,
         Err(why) => HookRun::not_run(why),
     }
 }
 
-async fn run(config: &ShellConfig, call: &HookCall) -> Result<HookRun, String> {
+async fn run(
+    config: &ShellConfig,
+    call: &HookCall,
+    mut first: Option<FirstLine>,
+) -> Result<HookRun, String> {
     let started = match &call.action {
         HookAction::Shell(command) => Started::Script(command.as_bytes()),
         HookAction::Program { command, args } => Started::Program(command, args),
@@ -47,10 +55,20 @@ async fn run(config: &ShellConfig, call: &HookCall) -> Result<HookRun, String> {
             drop(input);
         };
         let never = CancellationToken::new();
+        let (limit, limits) = watch::channel(call.timeout);
+        let heard = |kept: &Kept| {
+            if let Some(line) = kept.first_line()
+                && let Some(first) = first.take()
+                && let Some(time) = first(&String::from_utf8_lossy(line))
+            {
+                limit.send_replace(time);
+            }
+        };
         let mut io = std::pin::pin!(async {
-            tokio::join!(feed, pump(&mut out, &mut kept_out), pump(&mut err, &mut kept_err))
+            let out = pump_seen(&mut out, &mut kept_out, heard);
+            tokio::join!(feed, out, pump(&mut err, &mut kept_err))
         });
-        let mut life = std::pin::pin!(live(&mut group, Some(call.timeout), &never));
+        let mut life = std::pin::pin!(live(&mut group, late(limits), &never));
         let mut open = true;
         let exit = loop {
             tokio::select! {
@@ -67,6 +85,20 @@ async fn run(config: &ShellConfig, call: &HookCall) -> Result<HookRun, String> {
     // What it left running ends with it.
     drop(group);
     Ok(HookRun { exit: Ok(exit), stdout: kept_out.into_text().0, stderr: kept_err.into_text().0 })
+}
+
+/// Waits until the time is up, which may be changed meanwhile.
+async fn late(mut limit: watch::Receiver<Duration>) {
+    let since = Instant::now();
+    loop {
+        let until = since + *limit.borrow_and_update();
+        tokio::select! {
+            () = sleep_until(until) => return,
+            changed = limit.changed() => if changed.is_err() {
+                return sleep_until(until).await;
+            },
+        }
+    }
 }
 
 fn reader() -> io::Result<(Stdio, Receiver)> {

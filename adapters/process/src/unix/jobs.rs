@@ -4,7 +4,7 @@
 //! [`Jobs::drain`] waits for them. A job ends with its shell: what that left
 //! running in its group is ended too.
 
-use super::foreground::live;
+use super::foreground::{after, live};
 use super::group::GroupId;
 use super::launch::{Started, Streams, launch};
 use crate::ShellConfig;
@@ -80,7 +80,7 @@ impl Jobs {
         let info = job.info();
         list.push(job);
         self.tasks.spawn(async move {
-            let exit = live(&mut group, command.timeout, &stop).await;
+            let exit = live(&mut group, after(command.timeout), &stop).await;
             drop(group);
             told.send_replace(JobState::Ended(exit));
         });

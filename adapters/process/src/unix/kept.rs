@@ -35,6 +35,12 @@ impl Kept {
         self.dropped += over as u64;
     }
 
+    /// The first line, once it is whole.
+    pub(super) fn first_line(&self) -> Option<&[u8]> {
+        let end = self.head.iter().position(|byte| *byte == b'\n')?;
+        self.head.get(..end)
+    }
+
     /// The text, with a note where the middle was, and how much that was.
     /// Characters that the cut went through go with the middle.
     pub(super) fn into_text(mut self) -> (String, u64) {

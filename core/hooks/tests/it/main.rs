@@ -10,11 +10,12 @@
 
 use mnemon_hooks::{
     Act, Answer, Base, Call, Elicited, Ended, Event, Fate, Noted, Occasion, Often, Permission, Ran,
-    Registry, Reply, Switch, Verdict, Waits, Wish,
+    Registry, Reply, Switch, Verdict, Waits, Wish, let_go,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::Duration;
 
 fn registry(hooks: &Value) -> Registry {
     Registry::read(hooks.as_object().unwrap(), &|pointer| format!("at {pointer}"))
@@ -280,6 +281,16 @@ fn q7_the_fields_of_json_output() {
     assert_eq!((after.output, after.input), (Some(json!("short")), None));
     let broken = Answer::read(Event::SessionStart, &ran(0, "{ oops", ""));
     assert!(matches!(broken.fate, Fate::Failed(_)) && broken.context.is_none());
+}
+
+#[test]
+fn q7_a_first_line_can_ask_that_nobody_waits() {
+    let own = Duration::from_millis(250);
+    assert_eq!(let_go(r#"{"async":true,"asyncTimeout":250}"#), Some(Some(own)));
+    assert_eq!(let_go(r#" {"async": true} "#), Some(None));
+    for no in [r#"{"async":false}"#, r#"{"asyncTimeout":5}"#, r#"{"async":"true"}"#, "async", "{"] {
+        assert_eq!(let_go(no), None, "{no}");
+    }
 }
 
 #[test]
