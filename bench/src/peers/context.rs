@@ -27,7 +27,8 @@ const PEER: &str = "LangChain";
 pub(super) const NOTE: &str = "LangChain's middleware is driven with its defaults (summaries at 80 % of the window) \
     over a session of 1,000 requests and 400,000 tokens without pauses; what each request would send is priced by \
     our cache simulator at claude-sonnet-4-5's prices, the answers left out. Ours is the policy `mnemon` over the same \
-    session.";
+    session. Theirs is counted at four bytes a token, ours by the replay's own count: by how much these differ is what the \
+    row of append only shows, where both send the same.";
 
 #[derive(Deserialize)]
 struct Found {
