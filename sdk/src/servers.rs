@@ -104,7 +104,6 @@ impl NamedServers {
 
 /// What servers are made with, at the start and for agents later.
 pub(crate) struct Maker {
-    roots: Vec<PathBuf>,
     scrub: Vec<String>,
     env: BTreeMap<String, String>,
     variables: BTreeMap<String, String>,
@@ -114,8 +113,8 @@ pub(crate) struct Maker {
 }
 
 impl Maker {
-    /// Servers for work in these directories; `variables` are what
-    /// definitions may name.
+    /// Servers that know the project by the first of these directories;
+    /// `variables` are what definitions may name.
     pub(crate) fn new(
         roots: &[PathBuf],
         resolved: &Resolved,
@@ -128,8 +127,8 @@ impl Maker {
             let name = mnemon_kernel::env::HOOK_PROJECT_DIR.to_owned();
             env.insert(name, root.display().to_string());
         }
-        let (roots, variables, limits) = (roots.to_vec(), variables.clone(), limits.clone());
-        Self { roots, scrub: shell.scrub, env, variables, limits, answers: false }
+        let (variables, limits) = (variables.clone(), limits.clone());
+        Self { scrub: shell.scrub, env, variables, limits, answers: false }
     }
 
     /// The same, telling servers that somebody answers what they want to know.
@@ -137,20 +136,25 @@ impl Maker {
         Self { answers: true, ..self }
     }
 
-    /// These servers, not connected yet.
-    pub(crate) fn servers(&self, entries: Vec<Entry>) -> Arc<dyn Servers> {
+    /// These servers, for work in these directories, not connected yet.
+    pub(crate) fn servers(&self, entries: Vec<Entry>, roots: &[PathBuf]) -> Arc<dyn Servers> {
         let (scrub, env) = (self.scrub.clone(), self.env.clone());
-        let made = McpServers::new(entries, &self.roots, scrub, env, self.limits.clone());
+        let made = McpServers::new(entries, roots, scrub, env, self.limits.clone());
         Arc::new(if self.answers { made.answering() } else { made })
     }
 }
 
 impl ServerMaker for Maker {
-    fn make(&self, servers: &Map<String, Value>, origin: &str) -> Arc<dyn Servers> {
+    fn make(
+        &self,
+        servers: &Map<String, Value>,
+        origin: &str,
+        roots: &[PathBuf],
+    ) -> Arc<dyn Servers> {
         let (good, broken) = entries(servers, origin, &self.variables);
         for Broken { name, origin, reason } in broken {
             tracing::warn!(name, origin, reason, "a server cannot be used");
         }
-        self.servers(good)
+        self.servers(good, roots)
     }
 }

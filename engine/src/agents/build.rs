@@ -208,7 +208,7 @@ impl Agents {
         let permit =
             tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
         config.writable.extend(rooms);
-        let (servers, own) = servers_of(kind, &seat.world);
+        let (servers, own) = servers_of(kind, &seat.world, &config.roots);
         let toolbox = match own {
             Some(_) => parent.toolbox.and(server_tools()),
             None => parent.toolbox.clone(),

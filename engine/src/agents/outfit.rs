@@ -12,18 +12,25 @@ use crate::world::World;
 use mnemon_kernel::ports::{Confinement, Servers};
 use mnemon_kernel::{Flag, ModelId, SessionId};
 use mnemon_mail::{Definition, Running};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What an agent works on besides the conversation.
 const NOT_FOR_AGENTS: &[Flag] =
     &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
 
-/// The servers that a kind may use, and those of them that end with it.
-pub(super) fn servers_of(kind: &Definition, world: &World) -> (Option<Reached>, Option<Reached>) {
+/// The servers that a kind may use, and those of them that end with it: its
+/// own, which work where it does.
+pub(super) fn servers_of(
+    kind: &Definition,
+    world: &World,
+    roots: &[PathBuf],
+) -> (Option<Reached>, Option<Reached>) {
     let all = world.servers.clone();
     let Some(named) = kind.servers.clone() else { return (all, None) };
     let maker = world.server_maker.as_ref().filter(|_| !kind.own_servers.is_empty());
-    let own = maker.map(|maker| maker.make(&kind.own_servers, &format!("the agent {}", kind.name)));
+    let origin = format!("the agent {}", kind.name);
+    let own = maker.map(|maker| maker.make(&kind.own_servers, &origin, roots));
     let some = all.is_some() || own.is_some();
     let chosen = ChosenServers { all, named, own: own.clone() };
     (some.then(|| Arc::new(chosen) as Reached), own)

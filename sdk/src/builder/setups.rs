@@ -77,7 +77,7 @@ impl Builder {
                 maker = maker.answering();
             }
             if !named.entries.is_empty() {
-                world.servers = Some(maker.servers(named.entries.clone()));
+                world.servers = Some(maker.servers(named.entries.clone(), &config.roots));
             }
             world.server_maker = Some(Arc::new(maker));
         }

@@ -407,7 +407,6 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
                 .on(When::source("agent:slow"), Reply::text("never").gate("never"))
                 .on(When::user("go"), Reply::tool("Agent", order("helper")))
                 .on(When::user("stop it"), Reply::tool("Agent", order("slow")))
-                .on(When::user("sly"), Reply::tool("Agent", order("sly")))
                 .otherwise(Reply::text("ok")),
         )
         .unwrap(),
@@ -416,7 +415,7 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
     std::fs::create_dir_all(&dir).unwrap();
     let script = mnemon_testkit::mcp::script(0).replacen(
         '\n',
-        &format!("\necho $$ > {}/$$\nsleep 1000 &\necho $! > {0}/$!\n", dir.display()),
+        &format!("\npwd > {}/$$\nsleep 1000 &\npwd > {0}/$!\n", dir.display()),
         1,
     );
     let script = place.dirs.write(place.dirs.root().join("server.sh"), &script).unwrap();
@@ -429,9 +428,11 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
     };
     for name in ["helper", "slow"] {
         let file = place.dirs.home().join(format!("agents/{name}.md"));
-        place.dirs.write(file, &kind(name)).unwrap();
+        let text = kind(name).replace("tools:", "isolation: worktree\ntools:");
+        place.dirs.write(file, &text).unwrap();
     }
     place.dirs.write(place.dirs.project().join(".claude/agents/sly.md"), &kind("sly")).unwrap();
+    commit(&place);
     let agent = place.agent().await;
     assert!(agent.config().agents.roster.get("sly").unwrap().own_servers.is_empty(), "not trusted");
     let mut session = agent.start();
@@ -440,6 +441,9 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
     assert!(helper[0].last_user_text().contains("mcp__own__echo"), "it is told of its tools");
     assert!(helper[1].last_tool_results().unwrap().contains("hi"));
     assert_eq!(gone(&dir).await, 2, "the server, and what it started");
+    let one = std::fs::read_dir(&dir).unwrap().next().unwrap().unwrap().path();
+    let worked_in = std::fs::read_to_string(one).unwrap();
+    assert!(worked_in.contains("/worktrees/"), "where the agent works: {worked_in}");
     // One that is stopped in the middle leaves nothing either.
     let turn = Turn::new(&mut session, "stop it");
     let cancel = turn.canceller();
@@ -452,6 +456,15 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
     session.finish().await.unwrap();
     agent.shutdown().await;
     assert_eq!(gone(&dir).await, 4);
+}
+
+/// Makes a repository of the project, with all that is in it.
+#[cfg(unix)]
+fn commit(place: &Place) {
+    let commit =
+        "git init -q && git add . && git -c user.name=t -c user.email=t@e.org commit -qm x";
+    let mut git = std::process::Command::new("sh");
+    assert!(git.args(["-c", commit]).current_dir(place.dirs.project()).status().unwrap().success());
 }
 
 /// How many processes wrote down their ids, once all of them are gone. One

@@ -3,6 +3,7 @@
 use super::{BoxFuture, Respondent};
 use crate::error::{Class, Classify};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,9 +66,14 @@ pub trait Servers: Send + Sync {
 /// Makes servers that are not in settings: those that an agent defines for
 /// itself (CONTRACTS 2.3).
 pub trait ServerMaker: Send + Sync {
-    /// These servers, as settings write them, not connected yet. What cannot
-    /// be used is told in the log.
-    fn make(&self, servers: &Map<String, Value>, origin: &str) -> Arc<dyn Servers>;
+    /// These servers, as settings write them, for work in these directories,
+    /// not connected yet. What cannot be used is told in the log.
+    fn make(
+        &self,
+        servers: &Map<String, Value>,
+        origin: &str,
+        roots: &[PathBuf],
+    ) -> Arc<dyn Servers>;
 }
 
 fn unknown<'a, T>(server: &str) -> BoxFuture<'a, Result<T, ServerError>> {
