@@ -291,6 +291,7 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "request"), "1 request");
         assert_eq!(counted(0, "memory"), "0 memories");
+        assert_eq!(counted(30, "day"), "30 days");
         assert_eq!(counted(2_000, "request"), "2,000 requests");
         assert_eq!(size(999), "999 B");
         assert_eq!(size(1_500), "1.5 kB");

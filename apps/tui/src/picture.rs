@@ -116,8 +116,8 @@ pub fn grouped(number: u64) -> String {
 pub fn counted(count: u64, thing: &str) -> String {
     let things = match thing.strip_suffix('y') {
         _ if count == 1 => thing.to_owned(),
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{thing}s"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ => format!("{thing}s"),
     };
     format!("{} {things}", grouped(count))
 }
