@@ -29,6 +29,7 @@ mod handlers;
 mod models;
 mod responding;
 
+pub(crate) use beside::request_beside;
 pub(crate) use calls::Said;
 use changes::Watched;
 use handlers::Handlers;

@@ -50,6 +50,12 @@ const FIGURES: &[Figure] = &[
         least: Profile::Dev,
     },
     Figure {
+        about: "sockets under kill -9 of either side: 200 rounds",
+        package: "mnemon-mailbox",
+        test: "l7_5_kill_9_of_sockets_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "64 processes that want to dream: 200 rounds",
         package: "mnemon-memdir",
         test: "l6_3_soak_of_64_processes_one_wins_in_200_rounds",

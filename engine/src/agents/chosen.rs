@@ -1,17 +1,19 @@
 //! The servers of an agent: those of the session that it may use, and its own.
 
 use mnemon_kernel::ports::{
-    BoxFuture, Respondent, ServerError, ServerResource, ServerResult, ServerView, Servers,
+    BoxFuture, Respondent, ServerError, ServerResource, ServerResult, ServerTool, ServerView,
+    Servers,
 };
+use mnemon_mail::Definition;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The servers of these names, and its own before them. To whoever has it
-/// there are no others.
+/// The servers that a kind of agent names, and its own before them, with the
+/// tools that it may use. To whoever has it there are no others.
 pub(super) struct ChosenServers {
     pub(super) all: Option<Arc<dyn Servers>>,
-    pub(super) named: Vec<String>,
+    pub(super) kind: Definition,
     pub(super) own: Option<Arc<dyn Servers>>,
 }
 
@@ -19,11 +21,15 @@ impl ChosenServers {
     /// Who has a server of this name; nobody where it is not chosen.
     fn of(&self, server: &str) -> Result<&dyn Servers, ServerError> {
         let has = |own: &&Arc<dyn Servers>| own.list().iter().any(|view| view.name == server);
-        let chosen = || self.all.as_ref().filter(|_| self.named.iter().any(|name| name == server));
+        let chosen = || self.all.as_ref().filter(|_| self.names(server));
         let found = self.own.as_ref().filter(has).or_else(chosen);
         found
             .map(|found| &**found)
             .ok_or_else(|| ServerError::Unknown { server: server.to_owned() })
+    }
+
+    fn names(&self, server: &str) -> bool {
+        self.kind.servers.as_ref().is_none_or(|named| named.iter().any(|name| name == server))
     }
 
     fn both(&self) -> impl Iterator<Item = &Arc<dyn Servers>> {
@@ -47,9 +53,13 @@ impl Servers for ChosenServers {
         let mut views = self.own.as_ref().map(|own| own.list()).unwrap_or_default();
         let all = self.all.as_ref().map(|all| all.list()).unwrap_or_default();
         let known = |name: &str| views.iter().any(|own| own.name == name);
-        let more = all.into_iter().filter(|view| self.named.contains(&view.name));
+        let more = all.into_iter().filter(|view| self.names(&view.name));
         let more: Vec<ServerView> = more.filter(|view| !known(&view.name)).collect();
         views.extend(more);
+        for view in &mut views {
+            let may = |tool: &&ServerTool| self.kind.has_server_tool(&view.name, &tool.name);
+            view.tools = view.tools.iter().filter(may).cloned().collect();
+        }
         views
     }
 

@@ -27,12 +27,14 @@ pub(super) fn servers_of(
     roots: &[PathBuf],
 ) -> (Option<Reached>, Option<Reached>) {
     let all = world.servers.clone();
-    let Some(named) = kind.servers.clone() else { return (all, None) };
+    if kind.servers.is_none() && kind.tools.is_none() && kind.disallowed.is_empty() {
+        return (all, None);
+    }
     let maker = world.server_maker.as_ref().filter(|_| !kind.own_servers.is_empty());
     let origin = format!("the agent {}", kind.name);
     let own = maker.map(|maker| maker.make(&kind.own_servers, &origin, roots));
     let some = all.is_some() || own.is_some();
-    let chosen = ChosenServers { all, named, own: own.clone() };
+    let chosen = ChosenServers { all, kind: kind.clone(), own: own.clone() };
     (some.then(|| Arc::new(chosen) as Reached), own)
 }
 

@@ -1,11 +1,26 @@
 //! Hooks that are called where no session is at hand: by whoever starts an
 //! agent, and by a tool while it runs.
 
+use super::calls::{Said, told};
 use super::handlers::Handlers;
 use crate::agents::Agents;
+use crate::tools::{ToolCall, ToolContext};
 use futures_util::future::join_all;
 use mnemon_hooks::{Answer, Base, Handler, Noted, Occasion, Verdict, Waits};
+use mnemon_kernel::settings::PermissionMode;
+use serde_json::Value;
 use std::sync::Arc;
+
+/// Asks hooks in the person's place about a call that asks by itself, while
+/// it runs.
+pub(crate) async fn request_beside(context: &ToolContext, call: &ToolCall) -> Said {
+    let agents = &context.crew.as_ref()?.agents;
+    let mode = agents.seat().config.permission_mode;
+    let mode = if context.plan_file().is_some() { PermissionMode::Plan } else { mode };
+    let call = told(call);
+    let request = Occasion::PermissionRequest { call, suggestions: &Value::Array(Vec::new()) };
+    Box::pin(agents.fire_beside(mode.as_str(), &request)).await.permission
+}
 
 impl Agents {
     /// Calls the handlers of an occasion, and waits for those that are heard.

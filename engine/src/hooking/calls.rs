@@ -152,7 +152,7 @@ impl Session {
     }
 }
 
-fn told(call: &ToolCall) -> Call<'_> {
+pub(super) fn told(call: &ToolCall) -> Call<'_> {
     Call { tool: &call.name, input: &call.input, id: call.id.as_str() }
 }
 

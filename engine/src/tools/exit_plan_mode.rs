@@ -2,6 +2,8 @@
 
 use super::input::Input;
 use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::hooking::request_beside;
+use mnemon_hooks::Permission;
 use mnemon_kernel::ports::{Answer, BoxFuture, PermissionAsk};
 use serde_json::{Value, json};
 
@@ -72,7 +74,12 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         summary: plan.clone(),
         rule: "leave plan mode, and accept edits from here on".to_owned(),
     };
-    let answer = context.world.approver.ask(ask).await;
+    let shown = ToolCall { input: ask.input.clone(), ..call.clone() };
+    let (who, answer) = match request_beside(context, &shown).await {
+        Some((Permission::Deny, reason)) => ("A hook", Answer::Deny { reason }),
+        Some(_) => ("A hook", Answer::Allow),
+        None => ("The person", context.world.approver.ask(ask).await),
+    };
     if let Answer::Deny { reason } = answer {
         return Err(Refusal::new(format!(
             "The plan was not approved: {reason}. You are still in plan mode."
@@ -80,7 +87,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     }
     context.leave_plan(&answer);
     let text = format!(
-        "The person approved the plan. You may carry it out now. It stays in {}.",
+        "{who} approved the plan. You may carry it out now. It stays in {}.",
         path.display()
     );
     Ok(ToolOutput::text(text).with_structured(json!({"plan": plan, "filePath": path})))

@@ -130,7 +130,9 @@ const PERSONS_OWN: &[&str] = &["Agent", "ExitPlanMode"];
 /// What an agent needs for its memory.
 const FOR_MEMORY: &[&str] = &["Read", "Write", "Edit"];
 
-/// What an agent needs to reach servers of its own.
+/// How names of tools of servers begin.
+const SERVER_TOOL: &str = "mcp__";
+/// What an agent needs to reach servers.
 const FOR_SERVERS: &[&str] = &["ToolSearch", "mcp__call"];
 
 /// Longest name of a kind, in bytes: it is a part of paths.
@@ -252,8 +254,25 @@ impl Definition {
             return false;
         }
         let for_memory = self.memory.is_some() && FOR_MEMORY.contains(&tool);
-        let for_servers = !self.own_servers.is_empty() && FOR_SERVERS.contains(&tool);
-        for_memory || for_servers || self.tools.as_ref().is_none_or(|tools| named(tools))
+        let tools = self.tools.as_deref();
+        let of_server = |entry: &String| entry.starts_with(SERVER_TOOL);
+        let reaches =
+            !self.own_servers.is_empty() || tools.is_some_and(|tools| tools.iter().any(of_server));
+        let for_servers = reaches && FOR_SERVERS.contains(&tool);
+        for_memory || for_servers || tools.is_none_or(named)
+    }
+
+    /// Whether an agent of this kind has a tool of a server. Entries name a
+    /// tool, or all of a server: `mcp__server__tool`, `mcp__server`,
+    /// `mcp__server__*`. What its own servers bring it has in any case.
+    #[must_use]
+    pub fn has_server_tool(&self, server: &str, tool: &str) -> bool {
+        let whole = format!("{SERVER_TOOL}{server}");
+        let (all, one) = (format!("{whole}__*"), format!("{whole}__{tool}"));
+        let meant = [whole.as_str(), &all, &one];
+        let named = |list: &[String]| list.iter().any(|entry| meant.contains(&base_name(entry)));
+        let own = self.own_servers.contains_key(server);
+        !named(&self.disallowed) && (own || self.tools.as_deref().is_none_or(named))
     }
 
     /// The mode of an agent whose parent has this one: the narrower of the two.

@@ -394,6 +394,35 @@ async fn l7_4_an_agent_brings_skills_hooks_and_its_own_servers() {
     agent.shutdown().await;
 }
 
+#[tokio::test]
+async fn l7_4_an_agent_has_the_tools_of_servers_that_it_names_and_no_others() {
+    let call =
+        |tool: &str| Reply::tool("mcp__call", json!({"tool": tool, "arguments": {"text": "hi"}}));
+    let task = json!({"description": "d", "prompt": "p", "subagent_type": "helper"});
+    let scenario = Scenario::new()
+        .on(When::source("agent:helper"), call("mcp__a__echo"))
+        .on(When::source("agent:helper"), call("mcp__b__echo"))
+        .on(When::source("agent:helper"), Reply::text("done"))
+        .on(When::user("go"), Reply::tool("Agent", task))
+        .otherwise(Reply::text("ok"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let script = mnemon_testkit::mcp::script(0);
+    let script = place.dirs.write(place.dirs.root().join("server.sh"), &script).unwrap();
+    let server = json!({"command": "bash", "args": [script]});
+    let settings = json!({"mcpServers": {"a": server, "b": server}}).to_string();
+    place.dirs.write(place.dirs.home().join("settings.json"), &settings).unwrap();
+    let text = "---\nname: helper\ndescription: d\ntools: Read, mcp__a__echo\n---\nHelp.";
+    place.dirs.write(place.dirs.home().join("agents/helper.md"), text).unwrap();
+    let agent = place.agent().await;
+    say_ok(&mut agent.start(), "go").await;
+    let helper = place.server.requests_of("agent:helper");
+    let told = helper[0].body.to_string();
+    assert!(told.contains("mcp__a__echo") && !told.contains("mcp__b__"), "{told}");
+    assert!(helper[1].last_tool_results().unwrap().contains("hi"));
+    assert!(helper[2].last_tool_results().unwrap().contains("there is no tool"));
+    agent.shutdown().await;
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {

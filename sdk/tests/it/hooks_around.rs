@@ -379,3 +379,23 @@ async fn q7_a_handler_that_says_async_first_is_not_waited_for() {
     say_ok(&mut session, "two").await;
     agent.shutdown().await;
 }
+
+#[tokio::test]
+async fn q7_a_plan_is_approved_by_a_hook_where_nobody_is_there() {
+    let exit = |plan: &str| Reply::tool("ExitPlanMode", json!({ "plan": plan }));
+    let place = start(
+        Scenario::new()
+            .reply(exit("1. Everything at once"))
+            .reply(exit("1. One step"))
+            .otherwise(Reply::text("done")),
+    );
+    let decide = r#"grep -q Everything && d='{"behavior":"deny","message":"too much"}' || d='{"behavior":"allow"}'
+        echo "{\"hookSpecificOutput\":{\"decision\":$d}}""#;
+    let settings = json!({"permissions": {"defaultMode": "plan"},
+        "hooks": {"PermissionRequest": command("ExitPlanMode", decide)}});
+    let agent = with(&place, &settings).await;
+    say_ok(&mut agent.start(), "plan").await;
+    let result = |at: usize| place.server.requests()[at].last_tool_results().unwrap();
+    assert!(result(1).contains("not approved: too much"), "{}", result(1));
+    assert!(result(2).contains("A hook approved the plan"), "{}", result(2));
+}

@@ -6,7 +6,11 @@ use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
 use serde_json::json;
 use std::io::Write;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+/// Terminals that were started.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// How long something may take to appear.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -25,7 +29,9 @@ impl Terminal {
             return None;
         }
         let name = desk.files.home().to_string_lossy().replace(['/', '.'], "-");
-        let terminal = Self { socket: format!("mnemon{name}") };
+        // Never the socket of one that is about to end.
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let terminal = Self { socket: format!("mnemon{name}-{next}") };
         let mut line = format!(
             "env -i HOME='{}' PATH=\"$PATH\" TERM=\"$TERM\" EDITOR='{}' \
              MNEMON_FLAG_SESSION_MEMORY=0 MNEMON_FLAG_EXTRACT=0 MNEMON_LIMIT_RETRY_BASE_MS=1 ",

@@ -59,6 +59,24 @@ fn l7_4_tools_are_filtered_by_list_and_memory_brings_its_own() {
 }
 
 #[test]
+fn l7_4_tools_of_servers_are_named_one_by_one_or_by_server() {
+    let with = |field: &str| {
+        Definition::parse(&format!("---\nname: x\ndescription: d\n{field}\n---\np")).unwrap()
+    };
+    let one = with("tools: Read, mcp__a__echo");
+    assert!(one.has_tool("mcp__call") && one.has_tool("ToolSearch"));
+    assert!(one.has_server_tool("a", "echo"));
+    assert!(!one.has_server_tool("a", "other") && !one.has_server_tool("ab", "echo"));
+    for whole in ["tools: mcp__a", "tools: mcp__a__*"] {
+        assert!(with(whole).has_server_tool("a", "other"), "{whole}");
+        assert!(!with(whole).has_server_tool("a__b", "echo"), "{whole}");
+    }
+    let without = with("disallowedTools: mcp__a__echo");
+    assert!(!without.has_server_tool("a", "echo") && without.has_server_tool("a", "other"));
+    assert!(!with("tools: Read").has_tool("mcp__call"));
+}
+
+#[test]
 fn s2_a_definition_narrows_and_never_widens() {
     use PermissionMode::{BypassPermissions, Default, Plan};
     let with = |mode| Definition { permission_mode: mode, ..Definition::new("x", "y", "z") };
