@@ -15,6 +15,8 @@ const RUNS: usize = 30;
 /// Memories, and what a hook may take of its own.
 const SIZES: [(usize, Duration); 2] =
     [(200, Duration::from_millis(10)), (10_000, Duration::from_millis(50))];
+/// After this, the files have been there for a while.
+const SETTLED: Duration = Duration::from_secs(3);
 const WORDS: [&str; 12] = [
     "deploy", "invoice", "ledger", "kitchen", "cache", "login", "printer", "window", "garden",
     "report", "queue", "schema",
@@ -27,6 +29,8 @@ pub(crate) fn measure() -> Result<Section> {
         let place = TempHome::new()?;
         let memories = place.root().join("memories");
         write_memories(&memories, count)?;
+        // What was written just now is read again until it is surely whole.
+        std::thread::sleep(SETTLED);
         for event in ["UserPromptSubmit", "SessionStart", "Stop"] {
             let input = input(&place, event);
             // As a host does: a session starts, and its first prompt takes up
