@@ -114,6 +114,8 @@ function run(program, args, options) {
     let out = "";
     child.stdout.on("data", (part) => { out += part; });
     child.stderr.on("data", (part) => { out += part; });
+    // Who does not read what it is given is no failure.
+    child.stdin.on("error", () => {});
     child.stdin.end(options.input ?? "");
     const end = setTimeout(() => child.kill("SIGKILL"), TIME_MS);
     child.on("error", (error) => { clearTimeout(end); resolve({ code: -1, out: `${error}` }); });
