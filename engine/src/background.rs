@@ -303,7 +303,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_hours(1);
 
-    fn background() -> Background {
+    pub(super) fn background() -> Background {
         Background::new(Arc::new(Still))
     }
 

@@ -125,42 +125,17 @@ pub fn counted(count: u64, thing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::harness::window_of;
     use mnemon::engine::context_view::CategoryKind;
-    use mnemon::kernel::Window;
-    use mnemon::kernel::window::WindowState;
 
     fn view() -> ContextView {
-        let category = |id, kind, tokens| Category {
-            id,
-            part_of: None,
-            name: id,
-            kind,
-            tokens: Tokens(tokens),
-        };
-        let window = Window {
-            size: Tokens(200_000),
-            effective: Tokens(180_000),
-            auto_compact: Tokens(167_000),
-            warning: Tokens(147_000),
-            refuse: Tokens(177_000),
-        };
-        ContextView {
-            model: "m".into(),
-            window,
-            used: Tokens(50_100),
-            state: WindowState::Free,
-            thresholds: vec![
-                Threshold { kind: ThresholdKind::Warning, tokens: window.warning },
-                Threshold { kind: ThresholdKind::AutoCompact, tokens: window.auto_compact },
-            ],
-            categories: vec![
-                category("system_prompt", CategoryKind::Used, 10_000),
-                category("user_messages", CategoryKind::Used, 100),
-                category("tool_results", CategoryKind::Used, 40_000),
-                category("free_space", CategoryKind::Free, 116_900),
-                category("autocompact_buffer", CategoryKind::Buffer, 33_000),
-            ],
-        }
+        window_of(&[
+            ("system_prompt", "system_prompt", CategoryKind::Used, 10_000),
+            ("user_messages", "user_messages", CategoryKind::Used, 100),
+            ("tool_results", "tool_results", CategoryKind::Used, 40_000),
+            ("free_space", "free_space", CategoryKind::Free, 116_900),
+            ("autocompact_buffer", "autocompact_buffer", CategoryKind::Buffer, 33_000),
+        ])
     }
 
     fn bar(cells: usize) -> String {

@@ -4,28 +4,15 @@
 //! What runs is the real life of a task and the real drain; time is a number
 //! of turns that others may have meanwhile.
 
+use super::tests::background;
 use super::{Background, TaskHandle, TaskStatus, TaskView, life};
 use crate::event::Event;
-use mnemon_kernel::ports::Clock;
-use mnemon_kernel::{QuerySource, Timestamp};
+use mnemon_kernel::QuerySource;
 use shuttle::future::{block_on, spawn, yield_now};
 use std::future::Future;
-use std::sync::Arc;
 use tokio::sync::mpsc;
 
 const LINES: usize = 3;
-
-struct Still;
-
-impl Clock for Still {
-    fn now(&self) -> Timestamp {
-        Timestamp::UNIX_EPOCH
-    }
-
-    fn fresh_uuid(&self) -> String {
-        String::new()
-    }
-}
 
 async fn turns(number: usize) {
     for _ in 0..number {
@@ -111,7 +98,7 @@ fn of_task(event: Event) -> Option<TaskView> {
 }
 
 fn one_session() {
-    let background = Background::new(Arc::new(Still));
+    let background = background();
     let watching = spawn(watch(background.clone()));
     let hangs = start_all(&background);
     let person = {

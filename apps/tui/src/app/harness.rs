@@ -2,6 +2,10 @@
 //! Behind it is a real session of an agent without a model, and a side that
 //! answers with what it was given.
 
+mod window;
+
+pub(crate) use window::window_of;
+
 use super::{Act, App};
 use crate::host::{BoxFuture, CommandInfo, Host, Next, Welcome};
 use crate::look::Look;

@@ -1,38 +1,17 @@
 //! Panels as a person sees them, at 80×24 and 120×40, without colours.
 
-use crate::app::harness::{Bench, ledger};
-use mnemon::engine::context_view::{Category, CategoryKind, ContextView, Threshold, ThresholdKind};
-use mnemon::kernel::window::WindowState;
-use mnemon::kernel::{Tokens, Window};
+use crate::app::harness::{Bench, ledger, window_of};
+use mnemon::engine::context_view::{CategoryKind, ContextView};
 
 fn window() -> ContextView {
-    let category =
-        |id, name, kind, tokens| Category { id, part_of: None, name, kind, tokens: Tokens(tokens) };
-    let window = Window {
-        size: Tokens(200_000),
-        effective: Tokens(180_000),
-        auto_compact: Tokens(167_000),
-        warning: Tokens(147_000),
-        refuse: Tokens(177_000),
-    };
-    ContextView {
-        model: "m".into(),
-        window,
-        used: Tokens(62_100),
-        state: WindowState::Free,
-        thresholds: vec![
-            Threshold { kind: ThresholdKind::Warning, tokens: window.warning },
-            Threshold { kind: ThresholdKind::AutoCompact, tokens: window.auto_compact },
-        ],
-        categories: vec![
-            category("system_prompt", "System prompt", CategoryKind::Used, 10_000),
-            category("memory_files", "Memory files", CategoryKind::Used, 6_000),
-            category("user_messages", "Your messages", CategoryKind::Used, 6_100),
-            category("tool_results", "Tool results", CategoryKind::Used, 40_000),
-            category("free_space", "Free space", CategoryKind::Free, 104_900),
-            category("autocompact_buffer", "Buffer", CategoryKind::Buffer, 33_000),
-        ],
-    }
+    window_of(&[
+        ("system_prompt", "System prompt", CategoryKind::Used, 10_000),
+        ("memory_files", "Memory files", CategoryKind::Used, 6_000),
+        ("user_messages", "Your messages", CategoryKind::Used, 6_100),
+        ("tool_results", "Tool results", CategoryKind::Used, 40_000),
+        ("free_space", "Free space", CategoryKind::Free, 104_900),
+        ("autocompact_buffer", "Buffer", CategoryKind::Buffer, 33_000),
+    ])
 }
 
 /// A screen with a window that is known. The worker is busy, so that what
