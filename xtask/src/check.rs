@@ -3,7 +3,6 @@
 //! Each check is one file: it takes the tree and answers with findings. None
 //! changes anything.
 
-mod conformance;
 mod dependencies;
 mod docs;
 mod edges;
@@ -13,7 +12,6 @@ mod leaks;
 mod open_ends;
 
 use crate::exceptions::EXCEPTIONS;
-use crate::spec::Spec;
 use crate::tree::Tree;
 use anyhow::Result;
 use std::fmt;
@@ -44,13 +42,12 @@ impl fmt::Display for Finding {
 }
 
 /// Runs every check and prints what it finds, in path order.
-pub(crate) fn report(tree: &Tree, spec: Option<&Spec>, out: &mut dyn Write) -> Result<ExitCode> {
+pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
     let mut findings = Vec::new();
     findings.extend(edges::check(tree)?);
     findings.extend(files::check(tree, EXCEPTIONS));
     findings.extend(layers::check(tree));
     findings.extend(docs::check(tree)?);
-    findings.extend(conformance::check(tree, spec)?);
     findings.extend(dependencies::check(tree)?);
     findings.extend(open_ends::check(tree)?);
     findings.extend(leaks::check(tree)?);
@@ -58,9 +55,6 @@ pub(crate) fn report(tree: &Tree, spec: Option<&Spec>, out: &mut dyn Write) -> R
     findings.dedup();
     for finding in &findings {
         writeln!(out, "{finding}")?;
-    }
-    if spec.is_none() {
-        writeln!(out, "note: no specification beside the repository; ids were not compared")?;
     }
     if findings.is_empty() {
         writeln!(out, "check: {} files, nothing to mend", tree.files().count())?;
@@ -95,21 +89,16 @@ mod tests {
     #[test]
     fn findings_make_the_run_fail() {
         let manifest = "[workspace]\nmembers = []\n";
-        let page = "| id | state | tests |\n|---|---|---|\n";
         let crates = "| crate | for | licence | turned down |\n|---|---|---|---|\n";
-        let good = [
-            ("Cargo.toml", manifest),
-            ("docs/CONFORMANCE.md", page),
-            ("docs/DEPENDENCIES.md", crates),
-        ];
+        let good = [("Cargo.toml", manifest), ("docs/DEPENDENCIES.md", crates)];
         let (_folder, tree) = sample(&good);
         let mut out = Vec::new();
-        let code = report(&tree, None, &mut out).unwrap();
+        let code = report(&tree, &mut out).unwrap();
         assert_eq!(code, ExitCode::SUCCESS, "{}", String::from_utf8_lossy(&out));
 
         let (_folder, tree) = sample(&[good.as_slice(), &[("core/src/utils.rs", "")]].concat());
         let mut out = Vec::new();
-        assert_eq!(report(&tree, None, &mut out).unwrap(), ExitCode::FAILURE);
+        assert_eq!(report(&tree, &mut out).unwrap(), ExitCode::FAILURE);
         assert!(String::from_utf8_lossy(&out).starts_with("core/src/utils.rs:1: "));
     }
 }

@@ -19,17 +19,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: cargo xtask check [--spec FILE]
-       cargo xtask conformance [--spec FILE] [--write]
+usage: cargo xtask check
+       cargo xtask conformance [--spec FILE] [--all]
        cargo xtask soak [--only NAME] [--release]
 
 check         look for what the rules of this repository forbid
-conformance   list requirement ids without a test, and tests without a row
+conformance   list requirement ids without a test
 soak          run the full figures that are too long for every change
 --only NAME   those whose name contains this
 --release     built as for people
 --spec FILE   the specification, where it is not beside the repository
---write       put the tests that are named by an id into docs/CONFORMANCE.md
+--all         the others too, each with its tests
 ";
 
 fn main() -> ExitCode {
@@ -50,12 +50,12 @@ fn run() -> Result<ExitCode> {
         return soak::report(&root, wanted, &mut std::io::stdout().lock());
     }
     let tree = tree::Tree::read(&root)?;
-    let spec = spec::Spec::find(&root, arguments.spec)?;
     let mut out = std::io::stdout().lock();
     match arguments.task {
-        Task::Check => check::report(&tree, spec.as_ref(), &mut out),
-        Task::Conformance { write } => {
-            conformance::report(&tree, spec.as_ref(), write, &mut out)?;
+        Task::Check => check::report(&tree, &mut out),
+        Task::Conformance { listed } => {
+            let spec = spec::Spec::find(&root, arguments.spec)?;
+            conformance::report(&tree, spec.as_ref(), listed, &mut out)?;
             Ok(ExitCode::SUCCESS)
         }
         Task::Soak(_) | Task::Help => {
@@ -81,7 +81,7 @@ struct Arguments {
 
 enum Task {
     Check,
-    Conformance { write: conformance::Write },
+    Conformance { listed: conformance::Listed },
     Soak(soak::Wanted),
     Help,
 }
@@ -90,7 +90,7 @@ impl Arguments {
     fn parse(mut words: impl Iterator<Item = String>) -> Result<Self> {
         let mut task = None;
         let mut spec = None;
-        let mut write = conformance::Write::No;
+        let mut listed = conformance::Listed::Open;
         let mut wanted = soak::Wanted { name: None, profile: soak::Profile::Dev };
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -100,13 +100,13 @@ impl Arguments {
                 "--spec" => spec = Some(words.next().context("--spec needs a file")?.into()),
                 "--only" => wanted.name = Some(words.next().context("--only needs a name")?),
                 "--release" => wanted.profile = soak::Profile::Release,
-                "--write" => write = conformance::Write::Yes,
+                "--all" => listed = conformance::Listed::All,
                 other => bail!("`{other}` is not understood here\n{USAGE}"),
             }
         }
         let task = match task.as_deref() {
             Some("check") => Task::Check,
-            Some("conformance") => Task::Conformance { write },
+            Some("conformance") => Task::Conformance { listed },
             Some("soak") => Task::Soak(wanted),
             _ => Task::Help,
         };
