@@ -1,9 +1,9 @@
-//! One more turn at a million tokens, by divan: `cargo bench -p mnemon-bench`.
+//! One more turn at a million tokens, by divan: `cargo bench -p everfold-bench`.
 
 #![allow(missing_docs, reason = "divan makes items of its own")]
 
 use divan::Bencher;
-use mnemon_bench::step::{Cache, Desk};
+use everfold_bench::step::{Cache, Desk};
 use std::cell::RefCell;
 
 fn main() {

@@ -1,5 +1,5 @@
 //! Counting the sessions that were touched since the last dream (L6.1), among
-//! five thousand: `cargo bench -p mnemon-bench --bench sessions`.
+//! five thousand: `cargo bench -p everfold-bench --bench sessions`.
 
 #![allow(
     missing_docs,
@@ -8,8 +8,8 @@
 )]
 
 use divan::Bencher;
-use mnemon::Agent;
-use mnemon::kernel::SessionId;
+use everfold::Agent;
+use everfold::kernel::SessionId;
 use std::fs;
 
 /// Transcripts of the project.

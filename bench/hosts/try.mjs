@@ -1,5 +1,5 @@
-// Runs the real agents beside Mnemon, against a model on loopback, and says
-// what reached the model: `node bench/hosts/try.mjs <mnemon> [folder] [host…]`.
+// Runs the real agents beside Everfold, against a model on loopback, and says
+// what reached the model: `node bench/hosts/try.mjs <everfold> [folder] [host…]`.
 //
 // Each host is installed from the package registry into the folder (a
 // temporary one where none is given, which is removed), runs in a home of its
@@ -31,8 +31,8 @@ const HOSTS = {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     }),
     settings: () => {},
-    call: { tool: "mcp__mnemon__memory_search", input: { query: "deploys of the shop" } },
-    args_with_tools: ["--allowedTools", "mcp__mnemon__memory_search"],
+    call: { tool: "mcp__everfold__memory_search", input: { query: "deploys of the shop" } },
+    args_with_tools: ["--allowedTools", "mcp__everfold__memory_search"],
     promises: ["index", "recall", "tools", "called", "rule", "review"],
   },
   codex: {
@@ -42,7 +42,7 @@ const HOSTS = {
     args: ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", PROMPT],
     env: (url) => ({
       TEST_KEY: "k", OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: "sk-test-0123456789",
-      MNEMON_MODEL: "test-model",
+      EVERFOLD_MODEL: "test-model",
     }),
     settings: (place, url) => {
       const lines = [
@@ -53,7 +53,7 @@ const HOSTS = {
       write(path.join(place.home, ".codex/config.toml"), `${lines.join("\n")}\n`);
     },
     call: {
-      tool: "memory_search", namespace: "mcp__mnemon", input: { query: "deploys of the shop" },
+      tool: "memory_search", namespace: "mcp__everfold", input: { query: "deploys of the shop" },
     },
     promises: ["index", "recall", "tools", "called", "rule", "review"],
   },
@@ -74,7 +74,7 @@ const HOSTS = {
       };
       write(path.join(place.home, ".gemini/settings.json"), JSON.stringify(settings, null, 2));
     },
-    call: { tool: "mcp_mnemon_memory_search", input: { query: "deploys of the shop" } },
+    call: { tool: "mcp_everfold_memory_search", input: { query: "deploys of the shop" } },
     promises: ["index", "recall", "tools", "called", "rule", "review"],
   },
   opencode: {
@@ -97,7 +97,7 @@ const HOSTS = {
       };
       write(path.join(place.home, ".config/opencode/opencode.json"), JSON.stringify(settings));
     },
-    call: { tool: "mnemon_memory_search", input: { query: "deploys of the shop" } },
+    call: { tool: "everfold_memory_search", input: { query: "deploys of the shop" } },
     promises: ["pointer", "tools", "called"],
   },
 };
@@ -151,7 +151,7 @@ function model(call) {
   };
 }
 
-async function tryHost(name, program, mnemon, root) {
+async function tryHost(name, program, everfold, root) {
   const host = HOSTS[name];
   const place = { home: path.join(root, name, "home"), project: path.join(root, name, "project") };
   fs.mkdirSync(place.home, { recursive: true });
@@ -160,11 +160,11 @@ async function tryHost(name, program, mnemon, root) {
   host.settings(place, server.url);
   const env = { PATH: process.env.PATH, HOME: place.home, ...host.env(server.url) };
   const options = { cwd: place.project, env };
-  const ours = (...args) => run(mnemon, args, options);
+  const ours = (...args) => run(everfold, args, options);
   const planned = JSON.parse((await ours("install", name, "--dry-run", "--json")).out);
   await ours("install", name);
   const about = ["--description", "deploys of the shop go out on Thursdays", "--type", "project"];
-  await run(mnemon, ["memory", "add", "--name", "Deploy day", ...about], {
+  await run(everfold, ["memory", "add", "--name", "Deploy day", ...about], {
     ...options, input: "Support is there.",
   });
   const ran = await run(program, [...(host.args_with_tools ?? []), ...host.args], options);
@@ -186,7 +186,7 @@ async function tryHost(name, program, mnemon, root) {
   };
   await ours("uninstall", name);
   // Hosts write these files too, so that only what is ours can be looked for.
-  const left = ({ path: file }) => fs.existsSync(file) && /mnemon(\/|"? (hook|mcp)| -->)/.test(fs.readFileSync(file, "utf8"));
+  const left = ({ path: file }) => fs.existsSync(file) && /everfold(\/|"? (hook|mcp)| -->)/.test(fs.readFileSync(file, "utf8"));
   found.restored = planned.changes.length > 0 && !planned.changes.some(left);
   server.close();
   const missing = [...host.promises, "restored"].filter((promise) => !found[promise]);
@@ -210,13 +210,13 @@ async function settled(home) {
   }
 }
 
-const [mnemon, given, ...wanted] = process.argv.slice(2);
-if (!mnemon) {
-  console.error("usage: node bench/hosts/try.mjs <mnemon> [folder] [host…]");
+const [everfold, given, ...wanted] = process.argv.slice(2);
+if (!everfold) {
+  console.error("usage: node bench/hosts/try.mjs <everfold> [folder] [host…]");
   process.exit(2);
 }
-const folder = given ?? fs.mkdtempSync(path.join(os.tmpdir(), "mnemon-hosts-"));
-const root = fs.mkdtempSync(path.join(os.tmpdir(), "mnemon-beside-"));
+const folder = given ?? fs.mkdtempSync(path.join(os.tmpdir(), "everfold-hosts-"));
+const root = fs.mkdtempSync(path.join(os.tmpdir(), "everfold-beside-"));
 let failed = 0;
 for (const name of wanted.length > 0 ? wanted : Object.keys(HOSTS)) {
   const program = installed(name, folder);
@@ -224,7 +224,7 @@ for (const name of wanted.length > 0 ? wanted : Object.keys(HOSTS)) {
     console.log(`${name}: SKIPPED, it could not be installed`);
     continue;
   }
-  const tried = await tryHost(name, program, path.resolve(mnemon), root);
+  const tried = await tryHost(name, program, path.resolve(everfold), root);
   const said = Object.entries(tried.found).map(([what, is]) => `${what} ${is ? "yes" : "no"}`);
   console.log(`${name} ${tried.version}: ${said.join(", ")}`);
   if (tried.missing.length > 0) {

@@ -5,9 +5,9 @@
 //! booked, and every result carries the structured form that `Read` writes,
 //! so that a transcript of it is as long as a real one.
 
-use mnemon::kernel::record::Breakpoint;
-use mnemon::kernel::usage::Booking;
-use mnemon::kernel::{
+use everfold::kernel::record::Breakpoint;
+use everfold::kernel::usage::Booking;
+use everfold::kernel::{
     AssistantEntry, Block, Decision, Entry, MessageId, ModelId, ModelTable, Params, Prelude,
     QuerySource, Record, RecordId, SystemBlock, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };

@@ -4,10 +4,10 @@
 
 use crate::process::held;
 use anyhow::{Context, Result};
+use everfold::kernel::{Decision, Entry};
+use everfold::{Agent, AllowAll, Event, Session, Turn};
+use everfold_bench::conversation::words;
 use futures_util::StreamExt;
-use mnemon::kernel::{Decision, Entry};
-use mnemon::{Agent, AllowAll, Event, Session, Turn};
-use mnemon_bench::conversation::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -55,7 +55,7 @@ pub(crate) fn run(url: &str, home: &str, project: &str) -> Result<()> {
             ("ANTHROPIC_BASE_URL".to_owned(), url.to_owned()),
             ("ANTHROPIC_API_KEY".to_owned(), "sk-bench-0123456789".to_owned()),
             // The figures are those of the conversation alone.
-            ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
+            ("EVERFOLD_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ]);
         let agent = Agent::builder(project)
             .environment(variables, Some(home.into()))

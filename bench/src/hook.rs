@@ -1,10 +1,10 @@
 //! What a hook of another agent costs its host: the whole process, and how
 //! much of that is more than starting any process.
 
-use crate::process::mnemon;
+use crate::process::everfold;
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result, bail};
-use mnemon_testkit::TempHome;
+use everfold_testkit::TempHome;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub(crate) fn measure() -> Result<Section> {
     }
     Ok(Section {
         title: "Hooks",
-        goal: "`mnemon hook` takes under 10 ms of its own for 200 memories, under 50 ms for 10,000.",
+        goal: "`everfold hook` takes under 10 ms of its own for 200 memories, under 50 ms for 10,000.",
         table,
         notes: format!(
             "From before the spawn to the end of the process, {RUNS} times each, by turns with a \
@@ -106,11 +106,11 @@ fn input(place: &TempHome, event: &str) -> String {
 }
 
 fn hook(place: &TempHome, memories: &Path, event: &str) -> Result<Command> {
-    let mut command = Command::new(mnemon()?);
+    let mut command = Command::new(everfold()?);
     command
         .env_clear()
         .env("HOME", place.home())
-        .env("MNEMON_MEMORY_DIR", memories)
+        .env("EVERFOLD_MEMORY_DIR", memories)
         .current_dir(place.project())
         .args(["hook", event]);
     Ok(command)

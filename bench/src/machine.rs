@@ -19,12 +19,12 @@ pub(crate) fn describe() -> String {
     let rustc = rustc.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
     let build = if cfg!(debug_assertions) { "debug (figures mean nothing)" } else { "release" };
     [
-        format!("- date: {}", mnemon::kernel::Timestamp::now().strftime("%Y-%m-%d")),
+        format!("- date: {}", everfold::kernel::Timestamp::now().strftime("%Y-%m-%d")),
         format!("- machine: {cores} cores, {cpu}, {} GB of memory", memory / 1_000_000),
         format!("- system: {} {}", std::env::consts::OS, system.trim()),
         format!("- load when it began (1, 5, 15 minutes): {}", load.join(", ")),
         format!(
-            "- mnemon {}, {build} build, {}",
+            "- everfold {}, {build} build, {}",
             env!("CARGO_PKG_VERSION"),
             rustc.unwrap_or_default()
         ),

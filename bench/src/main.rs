@@ -1,8 +1,8 @@
-//! `cargo run --release -p mnemon-bench -- [all|start|hook|memory|recall|projection|layers|screen|replay|marathon|peers] [--write]`
+//! `cargo run --release -p everfold-bench -- [all|start|hook|memory|recall|projection|layers|screen|replay|marathon|peers] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
-//! are measured on the `mnemon` program that stands beside this one.
+//! are measured on the `everfold` program that stands beside this one.
 
 mod drive;
 mod hook;

@@ -3,8 +3,8 @@
 use crate::drive::{COMMAND_MARK, FILE, MODEL, Report};
 use crate::table::{Samples, Section, Table, mb, ms};
 use anyhow::{Context, Result, bail};
-use mnemon_bench::conversation::{BYTES_PER_TOKEN, words};
-use mnemon_testkit::{Received, Reply, Rules, TempHome, TestServer};
+use everfold_bench::conversation::{BYTES_PER_TOKEN, words};
+use everfold_testkit::{Received, Reply, Rules, TempHome, TestServer};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -4,11 +4,11 @@
 use crate::process::{Held, end, headless, held};
 use crate::table::{Section, Table, mb, verdict};
 use anyhow::{Context, Result, bail};
-use mnemon::kernel::Timestamp;
-use mnemon::transcript::{Envelope, encode};
-use mnemon::{Agent, SessionId};
-use mnemon_bench::conversation::{MESSAGES, TEXT_BYTES, Writer, rounds};
-use mnemon_testkit::TempHome;
+use everfold::kernel::Timestamp;
+use everfold::transcript::{Envelope, encode};
+use everfold::{Agent, SessionId};
+use everfold_bench::conversation::{MESSAGES, TEXT_BYTES, Writer, rounds};
+use everfold_testkit::TempHome;
 use std::io::{BufWriter, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
@@ -41,7 +41,7 @@ pub(crate) fn measure() -> Result<Section> {
         goal: "resident memory under 40 MB with a conversation of 1,000,000 tokens loaded.",
         table,
         notes: format!(
-            "`mnemon -p --resume` on a transcript of {MESSAGES} messages and {TEXT_BYTES} bytes of \
+            "`everfold -p --resume` on a transcript of {MESSAGES} messages and {TEXT_BYTES} bytes of \
              text, read while the server holds the answer back: the whole request has been made and \
              sent. Resident is `VmRSS`, most is `VmHWM`, the best of {RUNS} runs. 1 MB is 1,000,000 \
              bytes."
@@ -75,8 +75,8 @@ fn best(measure: impl Fn() -> Result<Seen>) -> Result<Seen> {
 fn hold(place: &TempHome, arguments: &[&str]) -> Result<Seen> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port on loopback")?;
     let mut command = headless(place, listener.local_addr()?)?;
-    command.args(arguments).env("MNEMON_CONTEXT_WINDOW", WINDOW).env("MNEMON_MODEL", MODEL);
-    let child = command.spawn().context("mnemon could not be started")?;
+    command.args(arguments).env("EVERFOLD_CONTEXT_WINDOW", WINDOW).env("EVERFOLD_MODEL", MODEL);
+    let child = command.spawn().context("everfold could not be started")?;
     let (mut stream, _) = listener.accept()?;
     let body = take_request(&mut stream)?;
     let held = held(&child.id().to_string())?;
@@ -105,7 +105,7 @@ fn take_request(stream: &mut TcpStream) -> Result<u64> {
     Ok(length)
 }
 
-/// Writes the conversation where `mnemon` looks for it.
+/// Writes the conversation where `everfold` looks for it.
 pub(crate) fn write_transcript(place: &TempHome) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let agent = runtime.block_on(Agent::builder(place.project()).home(place.home()).build())?;

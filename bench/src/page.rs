@@ -25,13 +25,13 @@ const ABOUT: &str = "\
 What the goals of the issues come to on one machine. No test asserts a time: this page is renewed by hand.
 
 ```
-cargo build --release -p mnemon-cli
-cargo run --release -p mnemon-bench -- all --write
+cargo build --release -p everfold-cli
+cargo run --release -p everfold-bench -- all --write
 ```
 
 `start`, `hook`, `memory`, `recall`, `projection`, `layers`, `screen`, `replay`, `marathon` and `peers` in place of `all` run one \
 part, and without `--write` the tables are only printed. `peers` installs other programs from their registries into a \
-folder of their own outside of the tree. Search and sessions are measured by hand. `cargo bench -p mnemon-bench` runs the small ones under divan. The parts are in `bench/src/`. \
+folder of their own outside of the tree. Search and sessions are measured by hand. `cargo bench -p everfold-bench` runs the small ones under divan. The parts are in `bench/src/`. \
 Other work on the machine makes times longer, never shorter, so a goal counts as met by the best of many runs (by the \
 median for the start); where median and worst are far off, the machine was busy. The facts below are those of the last run.
 ";

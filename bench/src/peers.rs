@@ -7,10 +7,10 @@ mod context;
 mod place;
 mod search;
 
-use crate::process::mnemon;
+use crate::process::everfold;
 use crate::table::{Samples, Section, Table, ms};
 use anyhow::{Context, Result};
-use mnemon_testkit::TempHome;
+use everfold_testkit::TempHome;
 use place::Place;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -87,7 +87,7 @@ pub(crate) fn measure() -> Result<Section> {
 /// How long programs take to start and say their version.
 fn start_ups(place: &Place) -> Result<Vec<Row>> {
     const WHAT: &str = "start, `--version`";
-    let ours = start_up(place, &mnemon()?)?;
+    let ours = start_up(place, &everfold()?)?;
     let peers = [
         ("Claude Code", "@anthropic-ai/claude-code", "claude"),
         ("Codex", "@openai/codex", "codex"),

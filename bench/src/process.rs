@@ -1,33 +1,33 @@
-//! The `mnemon` program as a process: where it is, how it is started, what it
+//! The `everfold` program as a process: where it is, how it is started, what it
 //! holds.
 
 use anyhow::{Context, Result, bail};
-use mnemon_testkit::TempHome;
+use everfold_testkit::TempHome;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// The program beside this one.
-pub(crate) fn mnemon() -> Result<PathBuf> {
+pub(crate) fn everfold() -> Result<PathBuf> {
     let own = std::env::current_exe().context("this program does not know where it is")?;
-    let path = own.with_file_name("mnemon");
+    let path = own.with_file_name("everfold");
     if !path.is_file() {
         let flag = if cfg!(debug_assertions) { "" } else { "--release " };
         bail!(
-            "there is no mnemon beside {}; build it with `cargo build {flag}-p mnemon-cli`",
+            "there is no everfold beside {}; build it with `cargo build {flag}-p everfold-cli`",
             own.display()
         );
     }
     Ok(path)
 }
 
-/// `mnemon -p` in an empty project, with a server at this address.
+/// `everfold -p` in an empty project, with a server at this address.
 pub(crate) fn headless(place: &TempHome, server: SocketAddr) -> Result<Command> {
-    let mut command = Command::new(mnemon()?);
+    let mut command = Command::new(everfold()?);
     command
         .env_clear()
         .env("HOME", place.home())
-        .env("MNEMON_HOME", place.home())
+        .env("EVERFOLD_HOME", place.home())
         .env("ANTHROPIC_BASE_URL", format!("http://{server}"))
         .env("ANTHROPIC_API_KEY", "sk-bench-0123456789")
         .current_dir(place.project())

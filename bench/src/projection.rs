@@ -2,7 +2,7 @@
 
 use crate::table::{Samples, Section, Table, us, verdict};
 use anyhow::{Context, Result};
-use mnemon_bench::step::{Cache, Desk};
+use everfold_bench::step::{Cache, Desk};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,13 @@
 //! Looking at every memory, ranking them and reading the best (R8, R9): in a
 //! new process and in a running one.
 
-use crate::process::mnemon;
+use crate::process::everfold;
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result, bail};
-use mnemon::kernel::Timestamp;
-use mnemon::memory_dirs::{MemoryDirs, Recaller};
-use mnemon::{Agent, memdir::Scope};
-use mnemon_testkit::TempHome;
+use everfold::kernel::Timestamp;
+use everfold::memory_dirs::{MemoryDirs, Recaller};
+use everfold::{Agent, memdir::Scope};
+use everfold_testkit::TempHome;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -75,7 +75,7 @@ pub(crate) fn measure() -> Result<Section> {
         ]);
         let _ = write!(
             whole,
-            " `mnemon recall` over {files}, from its start to its end: {}.",
+            " `everfold recall` over {files}, from its start to its end: {}.",
             both(&program)
         );
     }
@@ -145,13 +145,13 @@ fn in_new_process(place: &TempHome) -> Result<Duration> {
     nanos.map(Duration::from_nanos).context("the process did not say how long it took")
 }
 
-/// How long `mnemon recall` takes from its start to its end.
+/// How long `everfold recall` takes from its start to its end.
 pub(crate) fn of_program(place: &TempHome) -> Result<Duration> {
-    let mut command = Command::new(mnemon()?);
+    let mut command = Command::new(everfold()?);
     command
         .env_clear()
         .env("HOME", place.home())
-        .env("MNEMON_HOME", place.home())
+        .env("EVERFOLD_HOME", place.home())
         .current_dir(place.project())
         .args(["recall", QUERY, "--json"])
         .stdin(Stdio::null())
@@ -159,7 +159,7 @@ pub(crate) fn of_program(place: &TempHome) -> Result<Duration> {
         .stderr(Stdio::null());
     let began = Instant::now();
     if !command.status()?.success() {
-        bail!("`mnemon recall` failed");
+        bail!("`everfold recall` failed");
     }
     Ok(began.elapsed())
 }

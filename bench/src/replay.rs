@@ -1,14 +1,14 @@
 //! A long transcript replayed by a new process: how long it takes, and what it
 //! holds (PC7).
 
-use crate::process::{held, mnemon};
+use crate::process::{everfold, held};
 use crate::table::{Samples, Section, Table, mb, ms, verdict};
 use anyhow::{Context, Result, bail};
-use mnemon::SessionId;
-use mnemon::kernel::Timestamp;
-use mnemon::transcript::{Envelope, encode};
-use mnemon_bench::conversation::Writer;
-use mnemon_testkit::TempHome;
+use everfold::SessionId;
+use everfold::kernel::Timestamp;
+use everfold::transcript::{Envelope, encode};
+use everfold_bench::conversation::Writer;
+use everfold_testkit::TempHome;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,7 +28,7 @@ pub(crate) fn measure() -> Result<Section> {
     let requests = write(&path)?;
     let columns = ["policies", "best", "median", "resident, most", "goal", "met"];
     let mut table = Table::new(&columns);
-    for policies in ["the default", "none", "mnemon", "all"] {
+    for policies in ["the default", "none", "everfold", "all"] {
         let (mut times, mut most) = (Samples::default(), u64::MAX);
         for _ in 0..RUNS {
             let (took, kib) = run(&place, &path, policies)?;
@@ -49,7 +49,7 @@ pub(crate) fn measure() -> Result<Section> {
         goal: "a transcript of 200 MB is replayed in under 3 seconds and under 200 MB of memory.",
         table,
         notes: format!(
-            "`mnemon replay --json` as a new process, by default under recorded, none and mnemon, on {requests} requests in {BYTES} bytes, \
+            "`everfold replay --json` as a new process, by default under recorded, none and everfold, on {requests} requests in {BYTES} bytes, \
              which are in the page cache; {RUNS} runs. Most is `VmHWM`, looked at every {} ms.",
             LOOK.as_millis()
         ),
@@ -78,22 +78,22 @@ fn write(path: &PathBuf) -> Result<usize> {
 
 /// Replays it once: the time, and the most that was resident in KiB.
 fn run(place: &TempHome, path: &Path, policies: &str) -> Result<(Duration, u64)> {
-    let mut command = Command::new(mnemon()?);
+    let mut command = Command::new(everfold()?);
     command.env_clear().env("HOME", place.home()).current_dir(place.project());
     command.stdin(Stdio::null()).stdout(Stdio::null()).arg("replay").arg(path).arg("--json");
     if policies != "the default" {
         command.args(["--policy", policies]);
     }
     let began = Instant::now();
-    let mut child = command.spawn().context("mnemon could not be started")?;
+    let mut child = command.spawn().context("everfold could not be started")?;
     let mut most = 0;
     loop {
         if let Ok(held) = held(&child.id().to_string()) {
             most = most.max(held.most);
         }
-        if let Some(status) = child.try_wait().context("mnemon could not be waited for")? {
+        if let Some(status) = child.try_wait().context("everfold could not be waited for")? {
             if !status.success() {
-                bail!("mnemon replay ended with {status}");
+                bail!("everfold replay ended with {status}");
             }
             return Ok((began.elapsed(), most));
         }

@@ -3,11 +3,13 @@
 use crate::memory::{SESSION, write_transcript};
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result};
-use mnemon::kernel::{Block, Entry, Record, RecordId, Timestamp, ToolUseId, UserEntry, UserOrigin};
-use mnemon::{Agent, Event, SessionId};
-use mnemon_bench::conversation::{MESSAGES, TEXT_BYTES, words};
-use mnemon_testkit::TempHome;
-use mnemon_tui::bench::Bench;
+use everfold::kernel::{
+    Block, Entry, Record, RecordId, Timestamp, ToolUseId, UserEntry, UserOrigin,
+};
+use everfold::{Agent, Event, SessionId};
+use everfold_bench::conversation::{MESSAGES, TEXT_BYTES, words};
+use everfold_testkit::TempHome;
+use everfold_tui::bench::Bench;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

@@ -3,7 +3,7 @@
 use crate::process::{end, headless};
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result};
-use mnemon_testkit::TempHome;
+use everfold_testkit::TempHome;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -32,9 +32,9 @@ pub(crate) fn measure() -> Result<Section> {
         let mut connect = Command::new(&own);
         connect.env_clear().arg("connect").arg(address.to_string()).stdin(Stdio::null());
         bare.add(first_byte(connect, &listener)?);
-        let mut mnemon = headless(&place, address)?;
-        mnemon.arg("hi");
-        full.add(first_byte(mnemon, &listener)?);
+        let mut everfold = headless(&place, address)?;
+        everfold.arg("hi");
+        full.add(first_byte(everfold, &listener)?);
     }
     let more = |full: Duration, bare: Duration| full.saturating_sub(bare);
     let (best, median) = (more(full.best(), bare.best()), more(full.median(), bare.median()));
@@ -47,7 +47,7 @@ pub(crate) fn measure() -> Result<Section> {
         String::new(),
     ]);
     table.row([
-        "`mnemon -p hi`".into(),
+        "`everfold -p hi`".into(),
         ms(full.best()),
         ms(full.median()),
         String::new(),

@@ -2,10 +2,10 @@
 //! of a million tokens.
 
 use crate::conversation::{Writer, rounds};
-use mnemon::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp};
-use mnemon::prefix::{Fold, Request};
-use mnemon_offload::plan::Spill;
-use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp};
+use everfold::prefix::{Fold, Request};
+use everfold_offload::plan::Spill;
+use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
 use std::sync::Arc;
 
 /// A model with a window of a million tokens and a price.
@@ -70,7 +70,7 @@ impl Desk {
     /// Layer 1.
     #[must_use]
     pub fn offload(&self) -> Vec<Spill> {
-        mnemon_offload::plan(&self.fold, &self.limits.offload)
+        everfold_offload::plan(&self.fold, &self.limits.offload)
     }
 
     /// Layer 2.
@@ -92,7 +92,7 @@ impl Desk {
             flags: &self.flags,
             limits: &self.limits,
         };
-        mnemon_prune::plan(&self.fold, &situation)
+        everfold_prune::plan(&self.fold, &situation)
     }
 
     /// The next request.

@@ -16,11 +16,11 @@ use crate::session::Session;
 use crate::toolbox::Toolbox;
 use crate::tools::{AGENT, ToolCall, ToolContext, asks_for_fork};
 use crate::world::World;
-use mnemon_kernel::ports::{AgentName, Body, Letter};
-use mnemon_kernel::{Attachment, LetterId, ModelId, RecordId, SessionId};
-use mnemon_mail::Inbox;
-use mnemon_prefix::Fold;
-use mnemon_prefix::breaks::Detector;
+use everfold_kernel::ports::{AgentName, Body, Letter};
+use everfold_kernel::{Attachment, LetterId, ModelId, RecordId, SessionId};
+use everfold_mail::Inbox;
+use everfold_prefix::Fold;
+use everfold_prefix::breaks::Detector;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,10 +37,10 @@ mod outfit;
 mod summing;
 
 pub(crate) use build::Started;
+pub use everfold_mail::memory::MemoryPlaces;
+pub use everfold_mail::plan::coordinator;
+pub use everfold_mail::{Definition, DefinitionError, Roster};
 pub use kinds::{KindDirs, load};
-pub use mnemon_mail::memory::MemoryPlaces;
-pub use mnemon_mail::plan::coordinator;
-pub use mnemon_mail::{Definition, DefinitionError, Roster};
 pub use order::{Finished, Order};
 pub(crate) use outfit::model_of;
 pub(crate) use summing::Peek;
@@ -287,7 +287,7 @@ impl Session {
             return;
         }
         let forks = asked.iter().any(|call| asks_for_fork(&call.input));
-        let fold = (forks && !mnemon_mail::plan::is_fork(&self.fold)).then(|| self.fold.clone());
+        let fold = (forks && !everfold_mail::plan::is_fork(&self.fold)).then(|| self.fold.clone());
         if fold.is_some() {
             self.last_fork = Some(self.world.clock.now());
         }

@@ -7,13 +7,13 @@
 use crate::event::Event;
 use crate::session::{Error, Session};
 use crate::tools::ToolCall;
-use futures_util::StreamExt;
-use mnemon_kernel::ports::{ModelError, ModelEvent, ModelStream, Reply};
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{
+use everfold_kernel::ports::{ModelError, ModelEvent, ModelStream, Reply};
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, RequestId, ToolUseId,
     Usage,
 };
+use futures_util::StreamExt;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;

@@ -5,17 +5,17 @@ use crate::recalled::RESULTS_DIR;
 use crate::session::Session;
 use crate::tools::Asker;
 use crate::world::World;
-use futures_util::StreamExt;
-use mnemon_kernel::effect::{Ask, AskShape};
-use mnemon_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, Reply};
-use mnemon_kernel::record::Breakpoint;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{
+use everfold_kernel::effect::{Ask, AskShape};
+use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, Reply};
+use everfold_kernel::record::Breakpoint;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     AssistantEntry, Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params,
     Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry, UserOrigin,
 };
-use mnemon_prefix::breaks::Base;
-use mnemon_prefix::{Directive, Fold, Request};
+use everfold_prefix::breaks::Base;
+use everfold_prefix::{Directive, Fold, Request};
+use futures_util::StreamExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;

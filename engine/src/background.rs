@@ -12,8 +12,8 @@ mod register;
 
 use crate::event::Event;
 use crate::session::Events;
-use mnemon_kernel::ports::Clock;
-use mnemon_kernel::{QuerySource, Timestamp};
+use everfold_kernel::ports::Clock;
+use everfold_kernel::{QuerySource, Timestamp};
 use register::Register;
 use std::collections::VecDeque;
 use std::future::Future;

@@ -6,20 +6,22 @@
 //! summaries that make room for the conversation are not held back: the person
 //! waits for them.
 
-use mnemon_kernel::ports::{Clock, Model, Spending, Spent};
-use mnemon_kernel::settings;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{Class, Classify, Ledger, QuerySource};
+use everfold_kernel::ports::{Clock, Model, Spending, Spent};
+use everfold_kernel::settings;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{Class, Classify, Ledger, QuerySource};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why work in the background has to do without a model now.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Denied {
     /// The session spent what it may.
-    #[error("the session's background budget is used up ({0}); mnemon.budget.session_* raises it")]
+    #[error(
+        "the session's background budget is used up ({0}); everfold.budget.session_* raises it"
+    )]
     Session(String),
     /// The day's sessions together spent what they may.
-    #[error("today's background budget is used up ({0}); mnemon.budget.daily_* raises it")]
+    #[error("today's background budget is used up ({0}); everfold.budget.daily_* raises it")]
     Day(String),
     /// The provider's rate limit is nearly used up.
     #[error("{0} % of the provider's rate limit are left; that is kept for the conversation")]

@@ -8,9 +8,9 @@
 
 use crate::config::Config;
 use crate::session::{Error, Session};
-use mnemon_kernel::models::Thinking;
-use mnemon_kernel::record::{Dialect, reminder};
-use mnemon_kernel::{Attachment, Decision, Entry, ModelId, Params, Prelude};
+use everfold_kernel::models::Thinking;
+use everfold_kernel::record::{Dialect, reminder};
+use everfold_kernel::{Attachment, Decision, Entry, ModelId, Params, Prelude};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

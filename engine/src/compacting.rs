@@ -5,10 +5,10 @@
 
 use crate::event::Event;
 use crate::session::{Error, Session};
-use mnemon_compact::apply::{Extras, Setting, settle, settle_local};
-use mnemon_compact::{Applied, Due, Guidance, Origin, Plan, Rejection, Summary, Way};
-use mnemon_kernel::ports::ModelKind;
-use mnemon_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
+use everfold_compact::apply::{Extras, Setting, settle, settle_local};
+use everfold_compact::{Applied, Due, Guidance, Origin, Plan, Rejection, Summary, Way};
+use everfold_kernel::ports::ModelKind;
+use everfold_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -16,8 +16,8 @@ mod asking;
 mod collapsing;
 mod snipping;
 
-pub use mnemon_compact::preview::{Preview, Report};
-pub use mnemon_compact::{Scope, Trigger};
+pub use everfold_compact::preview::{Preview, Report};
+pub use everfold_compact::{Scope, Trigger};
 pub use snipping::SnipRequest;
 
 /// What a person or the ladder asks for.
@@ -55,7 +55,7 @@ impl Session {
     pub(crate) async fn auto_compact(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
         let config = Arc::clone(&self.config);
         let window = self.window();
-        let due = mnemon_compact::policy::due(
+        let due = everfold_compact::policy::due(
             &self.fold,
             &window,
             &config.flags,
@@ -95,7 +95,7 @@ impl Session {
         let limits = &self.config.limits;
         let plan = Plan::new(&self.fold, scope, Trigger::Manual, limits)
             .map_err(|error| error.to_string())?;
-        Ok(mnemon_compact::preview::preview(&self.fold, &plan, limits))
+        Ok(everfold_compact::preview::preview(&self.fold, &plan, limits))
     }
 
     /// Compacts the conversation now. The inner result says why none could be
@@ -118,7 +118,7 @@ impl Session {
     /// # Errors
     /// If the log cannot be written.
     pub async fn pin(&mut self, record: &RecordId) -> Result<Result<(), String>, Error> {
-        let decision = mnemon_compact::pins::pin(&self.fold, record, &self.config.limits);
+        let decision = everfold_compact::pins::pin(&self.fold, record, &self.config.limits);
         Ok(self.decide(decision).await?.map(|_| ()))
     }
 
@@ -127,7 +127,7 @@ impl Session {
     /// # Errors
     /// If the log cannot be written.
     pub async fn unpin(&mut self, record: &RecordId) -> Result<Result<(), String>, Error> {
-        let decision = mnemon_compact::pins::unpin(&self.fold, record);
+        let decision = everfold_compact::pins::unpin(&self.fold, record);
         Ok(self.decide(decision).await?.map(|_| ()))
     }
 
@@ -144,7 +144,7 @@ impl Session {
         if !self.config.flags.is_on(Flag::Snip) {
             return Ok(Err("snipping is switched off (flag snip)".to_owned()));
         }
-        let decision = mnemon_compact::snip::snip(&self.fold, from, to);
+        let decision = everfold_compact::snip::snip(&self.fold, from, to);
         self.decide(decision).await
     }
 
@@ -153,13 +153,13 @@ impl Session {
     /// # Errors
     /// If the log cannot be written or read.
     pub async fn undo_decision(&mut self, decision: &RecordId) -> Result<(), Error> {
-        self.append(Entry::Decision(mnemon_compact::snip::undo(decision))).await?;
+        self.append(Entry::Decision(everfold_compact::snip::undo(decision))).await?;
         self.refold().await
     }
 
     async fn decide(
         &mut self,
-        decision: Result<Decision, mnemon_compact::Error>,
+        decision: Result<Decision, everfold_compact::Error>,
     ) -> Result<Result<RecordId, String>, Error> {
         match decision {
             Ok(decision) => Ok(Ok(self.append(Entry::Decision(decision)).await?)),
@@ -269,15 +269,15 @@ impl Session {
 
     pub(crate) async fn restored(
         &mut self,
-        past: &mnemon_compact::Past,
+        past: &everfold_compact::Past,
         cancel: &CancellationToken,
     ) -> Result<Extras, Error> {
         let limits = Arc::clone(&self.config.limits);
         let mut extras = Extras::default();
-        if let Some(effect) = mnemon_compact::files::wanted(past, &limits)
+        if let Some(effect) = everfold_compact::files::wanted(past, &limits)
             && let Outcome::Files(files) = self.perform(effect, cancel).await?
         {
-            extras.restored = mnemon_compact::files::attach(&files, &limits);
+            extras.restored = everfold_compact::files::attach(&files, &limits);
         }
         extras.restored.extend(self.restored_skills());
         extras.restored.extend(self.restored_schemas());
@@ -291,9 +291,9 @@ fn narrowed(window: Window, maximum: Option<u64>, limits: &Limits) -> Window {
     let Some(maximum) = maximum else { return window };
     let room = limits.output_reserve_tokens + limits.auto_compact_buffer_tokens;
     let most = maximum.saturating_sub(room).max(maximum / 2);
-    let at_most = |tokens: mnemon_kernel::Tokens| mnemon_kernel::Tokens(tokens.0.min(most));
+    let at_most = |tokens: everfold_kernel::Tokens| everfold_kernel::Tokens(tokens.0.min(most));
     Window {
-        size: mnemon_kernel::Tokens(window.size.0.min(maximum)),
+        size: everfold_kernel::Tokens(window.size.0.min(maximum)),
         effective: at_most(window.effective),
         auto_compact: at_most(window.auto_compact),
         ..window

@@ -2,22 +2,22 @@
 
 use crate::agents::KindDirs;
 use crate::instructing::Sources;
-use mnemon_hooks::Registry;
-use mnemon_kernel::models::Thinking;
-use mnemon_kernel::ports::Confinement;
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::settings::{self, PermissionMode, Permissions};
-use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
-use mnemon_mail::Roster;
-use mnemon_mail::memory::MemoryPlaces;
-use mnemon_prefix::system::Surroundings;
-use mnemon_skills::Shelf;
+use everfold_hooks::Registry;
+use everfold_kernel::models::Thinking;
+use everfold_kernel::ports::Confinement;
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::settings::{self, PermissionMode, Permissions};
+use everfold_kernel::window::Overrides;
+use everfold_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
+use everfold_mail::Roster;
+use everfold_mail::memory::MemoryPlaces;
+use everfold_prefix::system::Surroundings;
+use everfold_skills::Shelf;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mnemon_kernel::record::{Dialect, Pictures};
+use everfold_kernel::record::{Dialect, Pictures};
 
 /// Everything that a session is given besides its [`crate::World`]. It is read
 /// once: what bytes depend on does not change while a session runs (Q3).
@@ -50,7 +50,7 @@ pub struct Config {
     /// What work in the background may spend.
     pub budget: settings::Budget,
     /// Where the session runs, for what is kept after a turn.
-    pub extraction: mnemon_extract::Setting,
+    pub extraction: everfold_extract::Setting,
     /// What the provider offers beyond what every one does.
     pub offers: Offers,
     /// What the system prompt says of the surroundings.
@@ -200,10 +200,10 @@ impl Config {
             effort: None,
             betas: Vec::new(),
             budget: settings::Budget::default(),
-            extraction: mnemon_extract::Setting {
+            extraction: everfold_extract::Setting {
                 surface: settings::Surface::Headless,
-                headless: mnemon_extract::Allowed::Yes,
-                remote: mnemon_extract::Remote::No,
+                headless: everfold_extract::Allowed::Yes,
+                remote: everfold_extract::Remote::No,
             },
             offers: Offers::default(),
             surroundings: Surroundings {
@@ -271,7 +271,7 @@ impl Config {
         let model = &prelude.params.model;
         let spec = self.table.spec(model);
         let window = Window::resolve(model, spec, &self.betas, &self.window, &self.limits);
-        let asked = mnemon_prune::context_management(&prelude, spec, &window, &self.limits.prune);
+        let asked = everfold_prune::context_management(&prelude, spec, &window, &self.limits.prune);
         prelude.params.context_management = Some(asked);
         if !prelude.params.betas.iter().any(|beta| beta == CONTEXT_MANAGEMENT_BETA) {
             prelude.params.betas.push(CONTEXT_MANAGEMENT_BETA.to_owned());

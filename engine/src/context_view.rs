@@ -10,14 +10,14 @@
 //! How it is drawn is a surface's business.
 
 use crate::session::Session;
-use mnemon_kernel::tokens::{estimate_json_bytes, estimate_text};
-use mnemon_kernel::window::{AutoCompact, WindowState};
-use mnemon_kernel::{
+use everfold_kernel::tokens::{estimate_json_bytes, estimate_text};
+use everfold_kernel::window::{AutoCompact, WindowState};
+use everfold_kernel::{
     BlockView, Decision, Entry, Flag, Limits, ModelId, Prelude, Record, Role, Timestamp, Tokens,
     UserOrigin, Window,
 };
-use mnemon_prefix::message::Origin;
-use mnemon_prefix::{Fold, Piece};
+use everfold_prefix::message::Origin;
+use everfold_prefix::{Fold, Piece};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -240,9 +240,9 @@ mod tests {
     use super::CategoryKind::{Buffer, Free, Used};
     use super::ThresholdKind::{AutoCompact as Compacts, Refuse, Warning};
     use super::*;
-    use mnemon_kernel::record::Breakpoint;
-    use mnemon_kernel::window::Overrides;
-    use mnemon_kernel::{
+    use everfold_kernel::record::Breakpoint;
+    use everfold_kernel::window::Overrides;
+    use everfold_kernel::{
         AssistantEntry, Attachment, Block, ModelTable, Params, SystemBlock, ToolUseId, Usage,
         UserEntry,
     };

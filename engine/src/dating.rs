@@ -5,7 +5,7 @@
 //! a session that is taken up again after days learns of it the same way.
 
 use crate::session::{Error, Session};
-use mnemon_prefix::system::tells_date;
+use everfold_prefix::system::tells_date;
 use serde_json::{Value, json};
 
 /// The kind of the attachment that says which day it is now.

@@ -1,7 +1,7 @@
 //! Dreams (L6): considered at the end of each turn, or started by a person, and
 //! run as a task in the background.
 //!
-//! What a dream decides is `mnemon-dream`'s; here its steps are performed: the
+//! What a dream decides is `everfold-dream`'s; here its steps are performed: the
 //! gates, the lock, the agent on a copy, the swap. Whatever goes wrong, the
 //! memories are as they were, and the time of the last dream with them.
 
@@ -9,8 +9,8 @@ mod ground;
 mod night;
 mod progress;
 
-pub use mnemon_dream::policy::{Closed, Starter};
-pub use mnemon_dream::report::Report as DreamReport;
+pub use everfold_dream::policy::{Closed, Starter};
+pub use everfold_dream::report::Report as DreamReport;
 
 use crate::background::TaskStatus;
 use crate::config::AutoDream;
@@ -20,9 +20,9 @@ use crate::memory_switch::MemorySwitch;
 use crate::permit::{Remit, Room};
 use crate::session::Session;
 use crate::world::World;
-use mnemon_dream::policy;
-use mnemon_kernel::ports::{Dreams, FileError, Holder, ModelKind};
-use mnemon_kernel::{Flag, QuerySource, Timestamp, Usage, Usd};
+use everfold_dream::policy;
+use everfold_kernel::ports::{Dreams, FileError, Holder, ModelKind};
+use everfold_kernel::{Flag, QuerySource, Timestamp, Usage, Usd};
 use night::Night;
 use std::sync::Arc;
 use std::time::Duration;

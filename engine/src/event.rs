@@ -1,9 +1,9 @@
 //! What a surface is told while a turn runs.
 
 use crate::background::TaskView;
-use mnemon_compact::preview::Report;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{ModelId, Record, ToolUseId, Usage};
+use everfold_compact::preview::Report;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{ModelId, Record, ToolUseId, Usage};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;

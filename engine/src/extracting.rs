@@ -21,18 +21,18 @@ use crate::permit::{Remit, Room};
 use crate::recalling::topic;
 use crate::session::{Error, Session};
 use crate::world::World;
-use jiff::tz::TimeZone;
-use keeper::{Keeper, Kept};
-use mnemon_extract::{
+use everfold_extract::{
     Desk, Directive, Due, Ground, Provenance, Review, Worth, by_rule, captured, directive, due,
     review, worth,
 };
-use mnemon_kernel::ports::{Bodies, Memories, MemoryBefore, MemoryError, MemoryScope, ModelKind};
-use mnemon_kernel::record::Extracted;
-use mnemon_kernel::settings::Deed;
-use mnemon_kernel::{Decision, Entry, Flag, Limits, QuerySource, RecordId, SessionId};
-use mnemon_memfile::slug::{free_slug, slugify};
-use mnemon_recall::{Manifest, Topic};
+use everfold_kernel::ports::{Bodies, Memories, MemoryBefore, MemoryError, MemoryScope, ModelKind};
+use everfold_kernel::record::Extracted;
+use everfold_kernel::settings::Deed;
+use everfold_kernel::{Decision, Entry, Flag, Limits, QuerySource, RecordId, SessionId};
+use everfold_memfile::slug::{free_slug, slugify};
+use everfold_recall::{Manifest, Topic};
+use jiff::tz::TimeZone;
+use keeper::{Keeper, Kept};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -263,7 +263,7 @@ impl Job {
 }
 
 impl Scene {
-    fn review(&self, messages: &[mnemon_prefix::Message]) -> Review {
+    fn review(&self, messages: &[everfold_prefix::Message]) -> Review {
         let dirs: Vec<PathBuf> =
             self.memories.places().iter().map(|place| place.dir.clone()).collect();
         let ground = Ground { memory_dirs: &dirs, instruction_kinds: INSTRUCTION_KINDS };
@@ -306,7 +306,7 @@ impl Scene {
     async fn keep_by_rule(
         &self,
         found: &Review,
-        mode: mnemon_kernel::settings::Review,
+        mode: everfold_kernel::settings::Review,
     ) -> Result<Kept, MemoryError> {
         let keeper = Keeper::new(Arc::clone(&self.limits), mode);
         let from = self.provenance();

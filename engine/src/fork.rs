@@ -13,13 +13,15 @@ use crate::event::{EndReason, TurnEnd};
 use crate::permit::{Permit, Remit};
 use crate::session::{Error, Events, Session};
 use crate::world::World;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Search, Shell, TranscriptError,
     Transcripts,
 };
-use mnemon_kernel::{Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp};
-use mnemon_prefix::{Fold, Message, ResultView};
-use mnemon_rules::Touch;
+use everfold_kernel::{
+    Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp,
+};
+use everfold_prefix::{Fold, Message, ResultView};
+use everfold_rules::Touch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

@@ -3,8 +3,8 @@
 //! held is where they stand.
 
 use crate::session::{Error, Session};
-use mnemon_kernel::Record;
-use mnemon_transcript::{Decoded, decode};
+use everfold_kernel::Record;
+use everfold_transcript::{Decoded, decode};
 use std::collections::BTreeSet;
 use std::ops::Range;
 

@@ -1,20 +1,20 @@
 //! Hooks at work (Q7): the handlers of an event are run side by side, and
 //! what they say is carried out.
 //!
-//! `mnemon-hooks` says whom an event calls and what answers mean; here they
+//! `everfold-hooks` says whom an event calls and what answers mean; here they
 //! are run. A handler that hangs, dies, prints nonsense or is missing has no
 //! say: it is noted in the log, and the turn goes on. Text for the model joins
 //! the conversation as a reminder, frozen like all others.
 
 use crate::event::Event;
 use crate::session::{Error, Session};
-use futures_util::future::join_all;
-use mnemon_hooks::{
+use everfold_hooks::{
     Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Often, Ran, Registry,
     Verdict, Waits,
 };
-use mnemon_kernel::ports::{Exit, HookRun};
-use mnemon_kernel::{Decision, Entry, QuerySource};
+use everfold_kernel::ports::{Exit, HookRun};
+use everfold_kernel::{Decision, Entry, QuerySource};
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,7 @@ impl Session {
             self.hooking.stop = Some(why.clone());
         }
         if let Some(title) = verdict.title.take() {
-            let line = mnemon_transcript::bookkeeping::custom_title(&self.id, title.trim());
+            let line = everfold_transcript::bookkeeping::custom_title(&self.id, title.trim());
             self.world.transcripts.append(&self.id, line.as_bytes()).await?;
         }
         Ok(verdict)

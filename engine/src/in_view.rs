@@ -7,8 +7,8 @@
 
 use crate::context_view::category;
 use crate::session::Session;
-use mnemon_kernel::{Block, BlockView, RecordId, Tokens};
-use mnemon_prefix::Showing;
+use everfold_kernel::{Block, BlockView, RecordId, Tokens};
+use everfold_prefix::Showing;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -1,14 +1,14 @@
 //! Instruction files at work: what is read when a conversation starts, and
 //! what joins it when tools touch files (I1, I2).
 //!
-//! `mnemon-rules` says where to look and in which order; here the looking is
+//! `everfold-rules` says where to look and in which order; here the looking is
 //! done. What was loaded is known by the attachments that are still shown, so a
 //! resumed session knows it, and a compaction lets everything load again.
 
 use crate::session::{Error, Session};
-use mnemon_kernel::ports::{FileError, Files};
-use mnemon_kernel::{Attachment, Entry, Limits};
-use mnemon_rules::{
+use everfold_kernel::ports::{FileError, Files};
+use everfold_kernel::{Attachment, Entry, Limits};
+use everfold_rules::{
     Bounds, Candidate, Fate, Given, Instructions, Lazy, Loader, Need, Patterns, Places, Row, Touch,
     compact_instructions, plan, render,
 };
@@ -199,7 +199,7 @@ fn left_out(row: &Row) -> Option<String> {
     match &row.fate {
         Fate::NeedsApproval => Some(format!(
             "{path} was not loaded: a file of the repository imports it from outside, which needs \
-             your approval (`mnemon trust`)"
+             your approval (`everfold trust`)"
         )),
         Fate::TooLarge { bytes } => {
             Some(format!("{path} was not loaded: it has {bytes} bytes; make it shorter"))

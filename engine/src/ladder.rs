@@ -5,9 +5,9 @@
 
 use crate::event::Event;
 use crate::session::{Error, Session};
-use mnemon_kernel::window::{AutoCompact, WindowState};
-use mnemon_kernel::{Entry, Flag};
-use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_kernel::window::{AutoCompact, WindowState};
+use everfold_kernel::{Entry, Flag};
+use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
 use tokio_util::sync::CancellationToken;
 
 /// One step of the ladder.
@@ -67,9 +67,9 @@ impl Session {
     /// result is cut in place then (L1.7).
     async fn offload(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
         let limits = self.config.limits.offload.clone();
-        for spill in mnemon_offload::plan(&self.fold, &limits) {
+        for spill in everfold_offload::plan(&self.fold, &limits) {
             let outcome = self.perform(spill.effect, cancel).await?;
-            let applied = mnemon_offload::apply(spill.pending, outcome);
+            let applied = everfold_offload::apply(spill.pending, outcome);
             if let Some(reason) = applied.failure {
                 self.say_once("offload", || {
                     format!("a tool result could not be written to disk: {reason}; it was cut")
@@ -86,7 +86,7 @@ impl Session {
     async fn prune(&mut self) -> Result<(), Error> {
         let config = std::sync::Arc::clone(&self.config);
         let unanswered_break = self.fold.last_break() > self.fold.last_response();
-        let decision = mnemon_prune::plan(
+        let decision = everfold_prune::plan(
             &self.fold,
             &Situation {
                 thread: Thread::Main,

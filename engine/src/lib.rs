@@ -3,7 +3,7 @@
 //!
 //! [`Run`] says what comes next and does nothing; `turn` performs it. This is
 //! the only place where layers meet, and where their effects are performed. It
-//! reaches the outside world through the ports of `mnemon-kernel` alone.
+//! reaches the outside world through the ports of `everfold-kernel` alone.
 
 mod acting;
 mod after;
@@ -59,11 +59,11 @@ pub use budget::{Budget, Denied};
 pub use config::{AgentSetup, AutoDream, Config, Delegation, ModelChoice, Offers};
 pub use dreaming::{DreamEnd, DreamWish, Dreaming, Dreamt};
 pub use event::{Denial, EndReason, Event, TurnEnd};
+pub use everfold_extract as extract;
+pub use everfold_extract::{Allowed, Remote, Setting};
 pub use extracting::elsewhere::Elsewhere;
 pub use fork::{Errand, Fork, Ground, Report, Start, Until};
 pub use memory_switch::MemorySwitch;
-pub use mnemon_extract as extract;
-pub use mnemon_extract::{Allowed, Remote, Setting};
 pub use permit::{Remit, Room};
 pub use queue::Queue;
 pub use run::{Run, Step};

@@ -7,15 +7,15 @@
 //! agent writes goes through the gate before that ([`Keeper`]).
 
 use crate::extracting::keeper::Keeper;
-use jiff::tz::TimeZone;
-use mnemon_extract::{Provenance, stamped};
-use mnemon_kernel::ports::{
+use everfold_extract::{Provenance, stamped};
+use everfold_kernel::ports::{
     BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,
     Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryLine, MemoryWrite,
 };
-use mnemon_kernel::settings::Review;
-use mnemon_kernel::{QuerySource, RecordId, SessionId};
-use mnemon_memfile::secrets;
+use everfold_kernel::settings::Review;
+use everfold_kernel::{QuerySource, RecordId, SessionId};
+use everfold_memfile::secrets;
+use jiff::tz::TimeZone;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

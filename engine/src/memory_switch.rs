@@ -8,8 +8,8 @@
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
 use crate::tools::MEMORY_SEARCH as SEARCH;
-use mnemon_kernel::record::reminder;
-use mnemon_kernel::{Attachment, Entry};
+use everfold_kernel::record::reminder;
+use everfold_kernel::{Attachment, Entry};
 use serde_json::{Value, json};
 
 /// The kind of the attachment that says which.

@@ -10,9 +10,9 @@ use crate::fork::{Errand, Until};
 use crate::permit::{Permit, Remit, Verdict};
 use crate::session::{Error, Session};
 use crate::tools::Access;
-use mnemon_kernel::ports::{Expect, FileError, Files, ModelKind};
-use mnemon_kernel::{Decision, Entry, Flag, QuerySource, RecordId, SessionId};
-use mnemon_notes::{Due, Hints, Notes, Template, due, fill, policy};
+use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
+use everfold_kernel::{Decision, Entry, Flag, QuerySource, RecordId, SessionId};
+use everfold_notes::{Due, Hints, Notes, Template, due, fill, policy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -251,7 +251,7 @@ impl Session {
         let own = self.notes_config("prompt.md").await;
         let path = page.path().display().to_string();
         let directive =
-            mnemon_notes::directive(own.as_deref(), notes, self.notes_hints(&path), limits);
+            everfold_notes::directive(own.as_deref(), notes, self.notes_hints(&path), limits);
         let remit = Remit::editing(page.path().to_owned());
         let (source, most) = (QuerySource::SessionMemory, limits.notes.requests);
         let files = Arc::clone(page) as Arc<dyn Files>;

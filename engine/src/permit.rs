@@ -5,8 +5,8 @@
 //! repository could use to start programs is never changed without asking.
 
 use crate::tools::Access;
-use mnemon_kernel::ports::Asks;
-use mnemon_kernel::settings::{PermissionMode, Permissions};
+use everfold_kernel::ports::Asks;
+use everfold_kernel::settings::{PermissionMode, Permissions};
 use std::path::{Path, PathBuf};
 
 mod remit;
@@ -67,7 +67,7 @@ pub struct Places {
 
 /// Parts of a working directory through which a repository could act later:
 /// hooks, settings, servers. They are changed only after asking.
-const GUARDED: &[&str] = &[".git", ".claude", ".mnemon", ".mcp.json"];
+const GUARDED: &[&str] = &[".git", ".claude", ".everfold", ".mcp.json"];
 
 impl Permit {
     /// Permissions by settings. Rules that cannot be read are given back: they

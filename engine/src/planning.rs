@@ -5,10 +5,10 @@
 //! After a compaction the mode and the plan are told again (L4.5).
 
 use crate::session::{Error, Session};
-use mnemon_kernel::record::reminder;
-use mnemon_kernel::settings::PermissionMode;
-use mnemon_kernel::{Attachment, Entry};
-use mnemon_prefix::message::Origin;
+use everfold_kernel::record::reminder;
+use everfold_kernel::settings::PermissionMode;
+use everfold_kernel::{Attachment, Entry};
+use everfold_prefix::message::Origin;
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@
 
 use crate::serving::output;
 use crate::session::{Error, Session};
-use mnemon_kernel::ports::ServerView;
+use everfold_kernel::ports::ServerView;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -143,7 +143,7 @@ fn mentioned(text: &str, views: &[ServerView], most: usize) -> Vec<(String, Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::ports::{Library, ServerState};
+    use everfold_kernel::ports::{Library, ServerState};
 
     #[test]
     fn q5_words_become_arguments_and_the_last_takes_the_rest() {

@@ -2,7 +2,7 @@
 //!
 //! [`find`] takes an id and answers with text: the result of a tool call that
 //! was spilled or cleared, a message that was compacted away, a span of
-//! messages in short form. The tool of the model, `mnemon show-result` and
+//! messages in short form. The tool of the model, `everfold show-result` and
 //! `/expand` all look things up here.
 //!
 //! A result is read from its file where that is there, since a log that
@@ -18,9 +18,9 @@ mod looking;
 mod words;
 
 use crate::world::World;
+use everfold_kernel::ports::{Files, TranscriptError};
+use everfold_kernel::{Class, Classify, Limits, SessionId, Timestamp};
 use looking::{Looking, Wanted};
-use mnemon_kernel::ports::{Files, TranscriptError};
-use mnemon_kernel::{Class, Classify, Limits, SessionId, Timestamp};
 use std::path::Path;
 
 /// Where a session keeps spilled results, in its own directory.
@@ -143,7 +143,7 @@ pub async fn find(
 /// The text of a spilled result, if its file is there and can be read. What
 /// is wrong with a file is no error: the log has the result too.
 async fn spilled(files: &dyn Files, directory: &Path, id: &str, limits: &Limits) -> Option<String> {
-    let stem = mnemon_offload::stem(id);
+    let stem = everfold_offload::stem(id);
     for extension in ["txt", "json"] {
         let path = directory.join(format!("{stem}.{extension}"));
         if !stays_in(files, directory, &path).await {

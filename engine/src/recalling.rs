@@ -14,16 +14,16 @@ use crate::memory_switch::MemorySwitch;
 use crate::remembering::Surfaced;
 use crate::session::{Error, Session};
 use crate::world::World;
-use mnemon_kernel::limits::RecallLimits;
-use mnemon_kernel::ports::{Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind};
-use mnemon_kernel::settings::Picker;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{
+use everfold_kernel::limits::RecallLimits;
+use everfold_kernel::ports::{Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind};
+use everfold_kernel::settings::Picker;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     BlockView, Class, Classify, Entry, Flag, QuerySource, Role, Timestamp, UserOrigin,
 };
-use mnemon_prefix::Message;
-use mnemon_recall::inject::KIND;
-use mnemon_recall::{Manifest, Topic, Tuning, budget, inject, rank, side_query};
+use everfold_prefix::Message;
+use everfold_recall::inject::KIND;
+use everfold_recall::{Manifest, Topic, Tuning, budget, inject, rank, side_query};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -195,7 +195,7 @@ enum PickError {
     #[error(transparent)]
     Budget(#[from] Denied),
     #[error(transparent)]
-    Model(#[from] mnemon_kernel::ports::ModelError),
+    Model(#[from] everfold_kernel::ports::ModelError),
     #[error(transparent)]
     Answer(#[from] side_query::Error),
     #[error("the small model did not pick memories in time; recall.wait_ms says how long it may")]

@@ -1,6 +1,6 @@
 //! Replay: what a session cost, and what it would have cost (PC7).
 //!
-//! A transcript is read as it went ([`mnemon_foreign`]), and every policy
+//! A transcript is read as it went ([`everfold_foreign`]), and every policy
 //! keeps its own view of it: the same fold, the same layers, the same sums as
 //! in a running session. Where the transcript has a request, each policy makes
 //! one, and the cache simulator says how it is billed.
@@ -36,11 +36,11 @@ pub use step::Step;
 pub use steps::Steps;
 pub use why::{Cause, Moment};
 
+use everfold_foreign::{Thread, Told};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::window::Overrides;
+use everfold_kernel::{Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource};
 use lane::{Common, Lane};
-use mnemon_foreign::{Thread, Told};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use step::{Asked, Standing, Stepped};

@@ -11,15 +11,15 @@ mod fork;
 mod points;
 mod restore;
 
+pub use everfold_kernel::record::RewindWhat;
 pub(crate) use fork::Changes;
-pub use mnemon_kernel::record::RewindWhat;
 pub use points::{ChangedFile, Point, PointKind, Standing};
 
 use crate::session::{Error, Session};
-use mnemon_kernel::record::Rewound;
-use mnemon_kernel::{Decision, Entry, Prelude, RecordId};
-use mnemon_transcript::trace::{Stop, StopKind};
-use mnemon_transcript::{Trace, bookkeeping};
+use everfold_kernel::record::Rewound;
+use everfold_kernel::{Decision, Entry, Prelude, RecordId};
+use everfold_transcript::trace::{Stop, StopKind};
+use everfold_transcript::{Trace, bookkeeping};
 use std::path::PathBuf;
 
 /// The kind of the reminder that tells the model of files that went back.

@@ -5,9 +5,9 @@
 //! clock, and an embedder can perform the steps in a loop of its own.
 //!
 //! ```
-//! use mnemon_engine::event::EndReason;
-//! use mnemon_engine::ladder::Rung;
-//! use mnemon_engine::run::{Run, Rules, Step};
+//! use everfold_engine::event::EndReason;
+//! use everfold_engine::ladder::Rung;
+//! use everfold_engine::run::{Run, Rules, Step};
 //!
 //! let mut run =
 //!     Run::new(Rules { max_requests: 10, has_fallback: false, rungs: Rung::ORDER });
@@ -27,7 +27,7 @@
 use crate::event::EndReason;
 use crate::ladder::Rung;
 use crate::tools::ToolCall;
-use mnemon_kernel::ports::ModelError;
+use everfold_kernel::ports::ModelError;
 
 /// The next thing to do.
 #[derive(Clone, Debug, PartialEq)]

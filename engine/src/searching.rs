@@ -9,8 +9,8 @@
 use crate::event::Event;
 use crate::session::Session;
 use crate::tools::Access;
-use mnemon_kernel::record::Dialect;
-use mnemon_kernel::{Block, Prelude, ToolUseId};
+use everfold_kernel::record::Dialect;
+use everfold_kernel::{Block, Prelude, ToolUseId};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -11,12 +11,12 @@ use crate::fork::{Start, Thread};
 use crate::hooking::respondent;
 use crate::session::{Error, Session};
 use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, Load, ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
-use mnemon_kernel::record::{neutralise, reminder};
-use mnemon_kernel::{Attachment, BlockView};
-use mnemon_prefix::message::Message;
+use everfold_kernel::record::{neutralise, reminder};
+use everfold_kernel::{Attachment, BlockView};
+use everfold_prefix::message::Message;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -25,17 +25,17 @@ use crate::status::Live;
 use crate::toolbox::Toolbox;
 use crate::tools::ToolContext;
 use crate::world::World;
-use mnemon_compact::collapse::Staged;
-use mnemon_kernel::ports::{Spent, TranscriptError};
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{
+use everfold_compact::collapse::Staged;
+use everfold_kernel::ports::{Spent, TranscriptError};
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     Attachment, Class, Classify, Decision, Entry, Flag, Ledger, ModelId, Params, Prelude, Record,
     RecordId, SessionId, Timestamp,
 };
-use mnemon_prefix::breaks::Detector;
-use mnemon_prefix::{Fold, system};
-use mnemon_rules::{Lazy, Touch};
-use mnemon_transcript::{Envelope, encode};
+use everfold_prefix::breaks::Detector;
+use everfold_prefix::{Fold, system};
+use everfold_rules::{Lazy, Touch};
+use everfold_transcript::{Envelope, encode};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -244,7 +244,7 @@ impl Session {
             let id = next.take().unwrap_or_else(|| self.world.clock.fresh_uuid());
             if let Entry::Boundary(boundary) = &mut entry {
                 let summary = self.world.clock.fresh_uuid();
-                let key = mnemon_transcript::line::ANCHOR;
+                let key = everfold_transcript::line::ANCHOR;
                 boundary.metadata.insert(key.into(), summary.clone().into());
                 let segment = boundary.metadata.get_mut(KEPT_SEGMENT);
                 if let Some(segment) = segment.and_then(Value::as_object_mut) {

@@ -7,14 +7,14 @@ use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
 use crate::tools::{Access, ToolCall};
-use mnemon_hooks::{Occasion, Permission, Registry};
-use mnemon_kernel::ports::{Answer, PermissionAsk, ShellCommand};
-use mnemon_kernel::record::{neutralise, reminder};
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Attachment, Entry, ToolUseId};
-use mnemon_mail::Running;
-use mnemon_rules::Patterns;
-use mnemon_skills::{Context, Part, Skill, parts};
+use everfold_hooks::{Occasion, Permission, Registry};
+use everfold_kernel::ports::{Answer, PermissionAsk, ShellCommand};
+use everfold_kernel::record::{neutralise, reminder};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Attachment, Entry, ToolUseId};
+use everfold_mail::Running;
+use everfold_rules::Patterns;
+use everfold_skills::{Context, Part, Skill, parts};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -139,7 +139,7 @@ impl Session {
                 Part::Text(text) => body.push_str(&text),
                 // What a repository brings does not act before it is trusted (S7).
                 Part::Command(command) if !skill.may_act() => {
-                    let why = "the repository is not trusted; see `mnemon trust`";
+                    let why = "the repository is not trusted; see `everfold trust`";
                     body.push_str(&self.not_run(&command, why));
                 }
                 Part::Command(command) => body.push_str(&self.run_inline(&command, cancel).await),

@@ -3,9 +3,9 @@
 //! changed from there: the permission mode.
 
 use crate::session::Session;
-use mnemon_kernel::settings::PermissionMode;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{ModelId, QuerySource, Tokens, Window};
+use everfold_kernel::settings::PermissionMode;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{ModelId, QuerySource, Tokens, Window};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A session, in a few figures.

@@ -35,8 +35,8 @@ pub use context::{Snipping, ToolContext};
 pub(crate) use memory_search::NAME as MEMORY_SEARCH;
 pub use todo_write::{Todo, TodoStatus};
 
-use mnemon_kernel::ToolUseId;
-use mnemon_kernel::ports::{Asks, BoxFuture, Reads};
+use everfold_kernel::ToolUseId;
+use everfold_kernel::ports::{Asks, BoxFuture, Reads};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;

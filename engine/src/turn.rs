@@ -8,8 +8,8 @@ use crate::prompting::PromptCall;
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
 use crate::skilled::SkillRequest;
-use mnemon_kernel::record::reminder;
-use mnemon_kernel::{Attachment, Block, Entry, Role, ToolUseId, UserEntry, UserOrigin};
+use everfold_kernel::record::reminder;
+use everfold_kernel::{Attachment, Block, Entry, Role, ToolUseId, UserEntry, UserOrigin};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -339,7 +339,7 @@ impl Session {
     }
 
     /// The model to fall back to, if it is not the one that answers already.
-    fn fallback_model(&self) -> Option<mnemon_kernel::ModelId> {
+    fn fallback_model(&self) -> Option<everfold_kernel::ModelId> {
         self.config.fallback_model.clone().filter(|fallback| fallback != self.model())
     }
 
@@ -353,7 +353,7 @@ impl Session {
     /// not, where a hook refused it.
     pub(crate) async fn go_over(
         &mut self,
-        to: mnemon_kernel::ModelId,
+        to: everfold_kernel::ModelId,
         source: &str,
         reason: &str,
         cancel: &CancellationToken,

@@ -4,11 +4,11 @@
 use crate::event::Event;
 use crate::fork::{Start, Thread};
 use crate::session::{Error, Session};
-use mnemon_kernel::ports::Reply;
-use mnemon_kernel::record::Dialect;
-use mnemon_kernel::{Decision, Entry, QuerySource, Tokens};
-use mnemon_prefix::Request;
-use mnemon_prefix::breaks::{Answered, Base, Sent};
+use everfold_kernel::ports::Reply;
+use everfold_kernel::record::Dialect;
+use everfold_kernel::{Decision, Entry, QuerySource, Tokens};
+use everfold_prefix::Request;
+use everfold_prefix::breaks::{Answered, Base, Sent};
 
 impl Session {
     /// Takes note of a request that is about to be sent. A break that was
@@ -73,7 +73,7 @@ impl Session {
 
     /// Books what the server says that it cleared by itself (L2.4), and tells it.
     pub(crate) async fn note_edits(&mut self, reply: &Reply) -> Result<(), Error> {
-        let edits = reply.context_edits.as_ref().map(mnemon_prune::applied_edits);
+        let edits = reply.context_edits.as_ref().map(everfold_prune::applied_edits);
         let Some(edits) = edits.filter(|edits| !edits.is_empty()) else { return Ok(()) };
         let tokens: Tokens = edits.iter().map(|edit| edit.cleared_input_tokens).sum();
         let results: u64 = edits.iter().filter_map(|edit| edit.cleared_tool_uses).sum();

@@ -1,6 +1,6 @@
 //! The ports that a session is given.
 
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Respondent, Search,
     ServerMaker, Servers, Shell, Spending, Transcripts, Web, Worktrees,
 };

@@ -1,14 +1,14 @@
 //! An agent in forty lines: ask something, watch it work, read the answer.
 //!
 //! ```text
-//! cargo run -p mnemon --example agent -- "list the Rust files"
+//! cargo run -p everfold --example agent -- "list the Rust files"
 //! ```
 //!
 //! Without a key it runs offline. With `ANTHROPIC_API_KEY` (or a server under
 //! `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`) a model answers.
 
+use everfold::{Agent, Event, Turn};
 use futures_util::StreamExt as _;
-use mnemon::{Agent, Event, Turn};
 use std::io::Write as _;
 use std::path::PathBuf;
 

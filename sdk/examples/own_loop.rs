@@ -6,14 +6,14 @@
 //! where they pay, and tokens are counted as the API reports them.
 //!
 //! ```text
-//! cargo run -p mnemon --example own_loop
+//! cargo run -p everfold --example own_loop
 //! ```
 
-use mnemon::kernel::{
+use everfold::kernel::{
     AssistantEntry, Block, Decision, Entry, Limits, Params, Prelude, Record, Timestamp, ToolUseId,
     Usage, UserEntry, UserOrigin,
 };
-use mnemon::prefix::Fold;
+use everfold::prefix::Fold;
 use serde_json::{Value, json};
 use std::io::Write as _;
 

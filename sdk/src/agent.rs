@@ -5,16 +5,16 @@ use crate::error::Error;
 use crate::repo::Repo;
 use crate::servers::NamedServers;
 use crate::styles::{self, OutputStyle};
-use mnemon_disk::{DiskTranscripts, PrivateTranscripts};
-use mnemon_engine::session::Resumed;
-use mnemon_engine::{Config, Session, Toolbox, World};
-use mnemon_kernel::ports::{Past, TranscriptError, Transcripts};
-use mnemon_kernel::{Flag, SessionId};
-use mnemon_plugdir::Found;
-use mnemon_search::TranscriptSearch;
-use mnemon_settings::provider::Choice;
-use mnemon_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
-use mnemon_transcript::{Listed, Side};
+use everfold_disk::{DiskTranscripts, PrivateTranscripts};
+use everfold_engine::session::Resumed;
+use everfold_engine::{Config, Session, Toolbox, World};
+use everfold_kernel::ports::{Past, TranscriptError, Transcripts};
+use everfold_kernel::{Flag, SessionId};
+use everfold_plugdir::Found;
+use everfold_search::TranscriptSearch;
+use everfold_settings::provider::Choice;
+use everfold_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
+use everfold_transcript::{Listed, Side};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -121,7 +121,7 @@ impl Agent {
     /// If their directory cannot be read.
     pub async fn sessions(&self) -> Result<Vec<Listed>, Error> {
         let glimpses = self.parts.world.transcripts.glimpse().await?;
-        let listed = glimpses.iter().map(mnemon_transcript::list);
+        let listed = glimpses.iter().map(everfold_transcript::list);
         Ok(listed.filter(|entry| entry.side == Side::Main).collect())
     }
 

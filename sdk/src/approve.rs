@@ -1,6 +1,6 @@
 //! Approvers for when nobody sits in front of the conversation.
 
-use mnemon_kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use everfold_kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
 
 /// Refuses whatever would have to be asked, and says how to allow it (Q6).
 #[derive(Clone, Copy, Debug, Default)]

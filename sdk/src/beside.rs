@@ -1,4 +1,4 @@
-//! Mnemon beside another agent: what its hooks ([`crate::hook`]) and its tools
+//! Everfold beside another agent: what its hooks ([`crate::hook`]) and its tools
 //! over MCP do with memories.
 //!
 //! There is no conversation of ours here, and so no session and no loop. What
@@ -12,16 +12,16 @@ pub use keep::{Keep, Kept, NotKept};
 
 use crate::memory_dirs::MemoryDirs;
 use crate::past::Past;
-use mnemon_disk::Lock;
-use mnemon_kernel::settings::Memory;
-use mnemon_kernel::{Flag, Flags, Limits};
+use everfold_disk::Lock;
+use everfold_kernel::settings::Memory;
+use everfold_kernel::{Flag, Flags, Limits};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long to sleep between two tries for a lock.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Mnemon beside another agent, for one working directory.
+/// Everfold beside another agent, for one working directory.
 /// [`crate::Builder::beside`] makes it.
 #[derive(Clone, Debug)]
 pub struct Beside {

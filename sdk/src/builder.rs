@@ -8,23 +8,23 @@ use crate::memory;
 use crate::provider;
 use crate::repo::Repo;
 use crate::shell;
-use mnemon_disk::{DiskFiles, DiskSpending, DiskTranscripts};
-use mnemon_engine::agents::Definition;
-use mnemon_engine::{Delegation, Tool, Toolbox, World};
-use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{
+use everfold_disk::{DiskFiles, DiskSpending, DiskTranscripts};
+use everfold_engine::agents::Definition;
+use everfold_engine::{Delegation, Tool, Toolbox, World};
+use everfold_kernel::Limits;
+use everfold_kernel::ports::{
     AgentName, Approver, Clock, Dreams, Files, Memories, Model, Respondent, Search, Transcripts,
     Web,
 };
-use mnemon_kernel::settings::Surface;
-use mnemon_search::{TranscriptSearch, TreeSearch};
-use mnemon_settings::live::poll_interval;
-use mnemon_settings::provider::choose;
-use mnemon_settings::{
+use everfold_kernel::settings::Surface;
+use everfold_search::{TranscriptSearch, TreeSearch};
+use everfold_settings::live::poll_interval;
+use everfold_settings::provider::choose;
+use everfold_settings::{
     Broken, Extra, Home, Layer, LiveFlags, PollerHandle, Resolved, Source, spawn_poller,
 };
-use mnemon_web::WebReader;
-use mnemon_worktree::GitWorktrees;
+use everfold_web::WebReader;
+use everfold_worktree::GitWorktrees;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// Where Mnemon keeps its files; else `MNEMON_HOME` or `~/.mnemon` of what
+    /// Where Everfold keeps its files; else `EVERFOLD_HOME` or `~/.everfold` of what
     /// [`Self::environment`] was given.
     #[must_use]
     pub fn home(mut self, path: impl Into<PathBuf>) -> Self {
@@ -332,7 +332,7 @@ impl Builder {
 
     /// Looks at flags as they change, where settings say where.
     fn poller(&self, live: &LiveFlags, settled: &Resolved) -> Result<Option<PollerHandle>, Error> {
-        let own = &settled.settings.mnemon;
+        let own = &settled.settings.everfold;
         let source = Source::from_settings(&own.flag_source, self.user_home.as_deref())?;
         let interval = poll_interval(&own.limits);
         Ok(source.map(|source| spawn_poller(live.clone(), source, interval)))
@@ -347,7 +347,7 @@ impl Builder {
         model: Arc<dyn Model>,
         limits: &Limits,
     ) -> Result<World, Error> {
-        let project = home.project_dir(&mnemon_transcript::slug(&cwd.display().to_string()));
+        let project = home.project_dir(&everfold_transcript::slug(&cwd.display().to_string()));
         let longest = limits.transcript_line_bytes;
         let transcripts = self.logs(project.root(), longest);
         let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);

@@ -1,9 +1,9 @@
 //! The real clock.
 
+use everfold_kernel::Timestamp;
+use everfold_kernel::ports::Clock;
 use jiff::Zoned;
 use jiff::civil::Date;
-use mnemon_kernel::Timestamp;
-use mnemon_kernel::ports::Clock;
 
 /// The time of this machine, and UUIDs of version 7.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Why an agent could not be made, or what it keeps could not be used.
 
-use mnemon_kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 use std::path::PathBuf;
 
 /// What stood in the way.
@@ -16,28 +16,28 @@ pub enum Error {
     },
     /// Settings.
     #[error(transparent)]
-    Settings(#[from] mnemon_settings::Error),
+    Settings(#[from] everfold_settings::Error),
     /// The provider.
     #[error(transparent)]
-    Provider(#[from] mnemon_provider::Error),
+    Provider(#[from] everfold_provider::Error),
     /// The key.
     #[error(transparent)]
-    Key(#[from] mnemon_provider::key::KeyError),
+    Key(#[from] everfold_provider::key::KeyError),
     /// The session.
     #[error(transparent)]
-    Session(#[from] mnemon_engine::Error),
+    Session(#[from] everfold_engine::Error),
     /// The memory directory.
     #[error(transparent)]
-    Memory(#[from] mnemon_memdir::Error),
+    Memory(#[from] everfold_memdir::Error),
     /// The team.
     #[error(transparent)]
-    Post(#[from] mnemon_kernel::ports::PostError),
+    Post(#[from] everfold_kernel::ports::PostError),
     /// The disk.
     #[error(transparent)]
-    Disk(#[from] mnemon_disk::Error),
+    Disk(#[from] everfold_disk::Error),
     /// The list of sessions.
     #[error(transparent)]
-    Transcript(#[from] mnemon_kernel::ports::TranscriptError),
+    Transcript(#[from] everfold_kernel::ports::TranscriptError),
 }
 
 impl Classify for Error {

@@ -1,4 +1,4 @@
-//! Hooks of other agents: what Mnemon does beside Claude Code, and beside the
+//! Hooks of other agents: what Everfold does beside Claude Code, and beside the
 //! agents that took over its format (X1).
 //!
 //! A host starts a process for each event and hands it JSON; what comes back
@@ -29,8 +29,8 @@ pub use reply::Reply;
 
 use crate::beside::Beside;
 use crate::error::Error;
+use everfold_memdir::Scope;
 use jiff::Timestamp;
-use mnemon_memdir::Scope;
 use notes::Notes;
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
 //! What is run at events: the registry from settings, and who runs it.
 
-use mnemon_hooks::{Registry, let_go};
-use mnemon_kernel::ports::{BoxFuture, Exit, HookAction, HookCall, HookRun, Hooks};
-use mnemon_process::{FirstLine, ShellConfig, run_hook};
-use mnemon_settings::Resolved;
-use mnemon_web::HookPoster;
+use everfold_hooks::{Registry, let_go};
+use everfold_kernel::ports::{BoxFuture, Exit, HookAction, HookCall, HookRun, Hooks};
+use everfold_process::{FirstLine, ShellConfig, run_hook};
+use everfold_settings::Resolved;
+use everfold_web::HookPoster;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

@@ -1,10 +1,10 @@
 //! Where the instruction files of a session are (I1).
 
 use crate::repo::Repo;
-use mnemon_engine::instructing::Sources;
-use mnemon_rules::Places;
-use mnemon_settings::Trust;
-use mnemon_settings::layout::Platform;
+use everfold_engine::instructing::Sources;
+use everfold_rules::Places;
+use everfold_settings::Trust;
+use everfold_settings::layout::Platform;
 use std::path::{Path, PathBuf};
 
 /// The name of instruction files.

@@ -1,4 +1,4 @@
-//! Mnemon as a library: the engine of the `mnemon` program, for programs of
+//! Everfold as a library: the engine of the `everfold` program, for programs of
 //! your own.
 //!
 //! [`Agent::builder`] takes a working directory and whatever you want to
@@ -10,9 +10,9 @@
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 //! let dir = tempfile::tempdir()?;
 //! std::fs::write(dir.path().join("notes.txt"), "buy milk\n")?;
-//! let agent = mnemon::Agent::builder(dir.path()).home(dir.path().join("home")).build().await?;
+//! let agent = everfold::Agent::builder(dir.path()).home(dir.path().join("home")).build().await?;
 //! let mut session = agent.start();
-//! let end = mnemon::Turn::new(&mut session, "read notes.txt").end().await?;
+//! let end = everfold::Turn::new(&mut session, "read notes.txt").end().await?;
 //! assert!(end.text.contains("buy milk"));
 //! # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 //! ```
@@ -60,26 +60,26 @@ pub use servers::NamedServers;
 pub use styles::{DEFAULT_STYLE, OutputStyle};
 pub use turn::Turn;
 
-pub use mnemon_disk as disk;
-pub use mnemon_disk::retention::Kept;
-pub use mnemon_engine as engine;
-pub use mnemon_engine::{
+pub use everfold_disk as disk;
+pub use everfold_disk::retention::Kept;
+pub use everfold_engine as engine;
+pub use everfold_engine::{
     Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Queue, Session,
     TaskStatus, TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd,
     World,
 };
-pub use mnemon_foreign as foreign;
-pub use mnemon_hooks as hooking;
-pub use mnemon_kernel as kernel;
-pub use mnemon_kernel::{Block, SessionId};
-pub use mnemon_memdir as memdir;
-pub use mnemon_memfile as memfile;
-pub use mnemon_plugdir::{Found as Plugins, Plugin};
-pub use mnemon_prefix as prefix;
-pub use mnemon_process::sandbox_available;
-pub use mnemon_recall as recall;
-pub use mnemon_rules as rules;
-pub use mnemon_settings as settings;
-pub use mnemon_skills as skilling;
-pub use mnemon_transcript as transcript;
+pub use everfold_foreign as foreign;
+pub use everfold_hooks as hooking;
+pub use everfold_kernel as kernel;
+pub use everfold_kernel::{Block, SessionId};
+pub use everfold_memdir as memdir;
+pub use everfold_memfile as memfile;
+pub use everfold_plugdir::{Found as Plugins, Plugin};
+pub use everfold_prefix as prefix;
+pub use everfold_process::sandbox_available;
+pub use everfold_recall as recall;
+pub use everfold_rules as rules;
+pub use everfold_settings as settings;
+pub use everfold_skills as skilling;
+pub use everfold_transcript as transcript;
 pub use tokio_util::sync::CancellationToken;

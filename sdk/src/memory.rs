@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::memory_place::Named;
 use crate::repo::Repo;
-use mnemon_kernel::Flag;
-use mnemon_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
-use mnemon_memdir::location::{global_dir, team_dir};
-use mnemon_memdir::port::Here;
-use mnemon_memdir::{DirDreams, DirMemories};
-use mnemon_settings::Resolved;
+use everfold_kernel::Flag;
+use everfold_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
+use everfold_memdir::location::{global_dir, team_dir};
+use everfold_memdir::port::Here;
+use everfold_memdir::{DirDreams, DirMemories};
+use everfold_settings::Resolved;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(crate) async fn open(
         places.push(MemoryPlace { scope: MemoryScope::Global, dir: global });
     }
     places.push(MemoryPlace { scope: MemoryScope::Project, dir: project.clone() });
-    if resolved.settings.mnemon.flags.is_on(Flag::TeamMemory) {
+    if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {
         let team = team_dir(&project);
         // A link there could lead anywhere: a team's memories are inside (L5.21).
         if ground.files.resolve(&team).await == team {

@@ -8,20 +8,20 @@
 mod called;
 
 pub use called::{Called, Recall, Recaller, recall, recall_in};
-pub use mnemon_memdir::shelf::Shelved;
+pub use everfold_memdir::shelf::Shelved;
 
 use crate::error::Error;
 use crate::memory_place::{Named, SETTING};
 use crate::repo::Repo;
+use everfold_disk::Root;
+use everfold_kernel::Flag;
+use everfold_kernel::limits::RecallLimits;
+use everfold_kernel::ports::Names;
+use everfold_memdir::location::{self, Location, Source};
+use everfold_memdir::{Options, Scope, Store};
+use everfold_memfile::index::INDEX_FILE;
+use everfold_settings::{Home, Resolved};
 use jiff::Timestamp;
-use mnemon_disk::Root;
-use mnemon_kernel::Flag;
-use mnemon_kernel::limits::RecallLimits;
-use mnemon_kernel::ports::Names;
-use mnemon_memdir::location::{self, Location, Source};
-use mnemon_memdir::{Options, Scope, Store};
-use mnemon_memfile::index::INDEX_FILE;
-use mnemon_settings::{Home, Resolved};
 use std::path::{Path, PathBuf};
 
 /// What the places follow from.
@@ -68,9 +68,9 @@ impl MemoryDirs {
             root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
             named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
-            limits: resolved.settings.mnemon.limits.recall.clone(),
-            lookup_bytes: resolved.settings.mnemon.limits.dream.lookup_bytes,
-            team: if resolved.settings.mnemon.flags.is_on(Flag::TeamMemory) {
+            limits: resolved.settings.everfold.limits.recall.clone(),
+            lookup_bytes: resolved.settings.everfold.limits.dream.lookup_bytes,
+            team: if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {
                 Team::On
             } else {
                 Team::Off
@@ -131,7 +131,7 @@ impl MemoryDirs {
     /// Those of some names that the project surely does not have (L6.8).
     #[must_use]
     pub fn missing(&self, names: Names) -> Names {
-        mnemon_search::missing(&self.root, names, self.lookup_bytes)
+        everfold_search::missing(&self.root, names, self.lookup_bytes)
     }
 
     /// How much of memories is shown to a model.
@@ -149,7 +149,7 @@ impl MemoryDirs {
             // Through the project's, which nothing done through it can leave (S1).
             Root::create(&self.dir(Scope::Project))
                 .and_then(|project| project.sub(&location::team_dir(Path::new("."))))
-                .map_err(mnemon_memdir::Error::from)?;
+                .map_err(everfold_memdir::Error::from)?;
         }
         let options = Options { scope, ..Options::default() };
         Ok(Store::open_with(&self.dir(scope), options, Timestamp::now())?)
@@ -194,5 +194,5 @@ pub fn shelf(dir: &Path) -> Result<Vec<Shelved>, Error> {
         path: dir.to_owned(),
         message: error.to_string(),
     };
-    mnemon_memdir::shelf::shelf(dir).map_err(failed)
+    everfold_memdir::shelf::shelf(dir).map_err(failed)
 }

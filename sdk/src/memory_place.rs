@@ -2,8 +2,8 @@
 //! (L5.1). The one place that knows: sessions and commands ask here.
 
 use crate::error::Error;
-use mnemon_memdir::location::{self, Inputs, Location, SetBy, git_root, resolve};
-use mnemon_settings::{Origin, Place, Resolved};
+use everfold_memdir::location::{self, Inputs, Location, SetBy, git_root, resolve};
+use everfold_settings::{Origin, Place, Resolved};
 use std::path::Path;
 
 /// The setting that says where the directory is.
@@ -35,7 +35,7 @@ impl<'a> Named<'a> {
                 (remote, Some(SetBy::User))
             }
         };
-        let memory_home = resolved.settings.mnemon.memory_home.as_deref();
+        let memory_home = resolved.settings.everfold.memory_home.as_deref();
         Self { override_path, setting: set.zip(set_by), place, memory_home }
     }
 

@@ -12,9 +12,9 @@
 mod path;
 mod view;
 
-use mnemon_memdir::store::{Expect, Place, Save};
-use mnemon_memdir::{By, Error, Store, TopicPath};
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_memdir::store::{Expect, Place, Save};
+use everfold_memdir::{By, Error, Store, TopicPath};
+use everfold_memfile::index::INDEX_FILE;
 use path::{Target, shown_name};
 use serde::Deserialize;
 use std::path::Path;

@@ -4,12 +4,12 @@
 //! Transcripts are read line by line and never whole, newest first, ours and
 //! those that Claude Code keeps for the same directory.
 
-use mnemon_disk::jsonl;
-use mnemon_foreign::{Reader, Thread, Told, What};
-use mnemon_kernel::limits::PastLimits;
-use mnemon_kernel::ports::{Past as _, PastFound, PastQuery, SearchError};
-use mnemon_kernel::{BlockView, Entry, Record};
-use mnemon_search::TranscriptSearch;
+use everfold_disk::jsonl;
+use everfold_foreign::{Reader, Thread, Told, What};
+use everfold_kernel::limits::PastLimits;
+use everfold_kernel::ports::{Past as _, PastFound, PastQuery, SearchError};
+use everfold_kernel::{BlockView, Entry, Record};
+use everfold_search::TranscriptSearch;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 

@@ -1,11 +1,11 @@
 //! Permission rules that a person keeps for a project.
 
 use crate::agent::Agent;
-use mnemon_disk::atomic::{self, Audience};
-use mnemon_engine::permit::{Places, Rule};
-use mnemon_settings::Tracked;
-use mnemon_settings::layout::local_settings;
-use mnemon_settings::splice::Splice;
+use everfold_disk::atomic::{self, Audience};
+use everfold_engine::permit::{Places, Rule};
+use everfold_settings::Tracked;
+use everfold_settings::layout::local_settings;
+use everfold_settings::splice::Splice;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

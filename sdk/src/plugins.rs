@@ -1,11 +1,11 @@
 //! What plugins bring, as the parts that everything else knows.
 
 use crate::skills;
-use mnemon_engine::agents::Definition;
-use mnemon_hooks::Registry;
-use mnemon_kernel::Limits;
-use mnemon_plugdir::{Found, Plugin};
-use mnemon_plugins::scoped;
+use everfold_engine::agents::Definition;
+use everfold_hooks::Registry;
+use everfold_kernel::Limits;
+use everfold_plugdir::{Found, Plugin};
+use everfold_plugins::scoped;
 
 /// The handlers of their hooks, each with the variables of its plugin.
 pub(crate) fn registry(plugins: &[Plugin]) -> Registry {

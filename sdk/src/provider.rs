@@ -1,14 +1,14 @@
 //! From the provider that settings choose to one that answers.
 
 use crate::error::Error;
-use mnemon_engine::ModelChoice;
-use mnemon_kernel::ports::Model;
-use mnemon_kernel::settings::ProviderKind;
-use mnemon_kernel::{Limits, Secret};
-use mnemon_provider::{AnthropicProvider, Auth, Config, Offline, OpenAiProvider, key};
-use mnemon_settings::provider::{AuthStyle, Choice, KeySource};
-use mnemon_settings::{Origin, Resolved};
-use mnemon_wire::anthropic::Version;
+use everfold_engine::ModelChoice;
+use everfold_kernel::ports::Model;
+use everfold_kernel::settings::ProviderKind;
+use everfold_kernel::{Limits, Secret};
+use everfold_provider::{AnthropicProvider, Auth, Config, Offline, OpenAiProvider, key};
+use everfold_settings::provider::{AuthStyle, Choice, KeySource};
+use everfold_settings::{Origin, Resolved};
+use everfold_wire::anthropic::Version;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Replaying transcripts that lie on disk (PC7).
 
 use crate::error::Error;
-use mnemon_disk::jsonl;
-use mnemon_engine::replay::{Lanes, Options, Outcome, Policy, Step, Steps};
-use mnemon_foreign::{About, Reader, Thread, Told};
+use everfold_disk::jsonl;
+use everfold_engine::replay::{Lanes, Options, Outcome, Policy, Step, Steps};
+use everfold_foreign::{About, Reader, Thread, Told};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::ScopedJoinHandle;
@@ -189,8 +189,8 @@ mod tests {
             .unwrap();
         let mut feed = Feed::new(&Options::default());
         // Nothing is held back for the count to be calibrated.
-        let limits = mnemon_kernel::Limits {
-            replay: mnemon_kernel::limits::ReplayLimits {
+        let limits = everfold_kernel::Limits {
+            replay: everfold_kernel::limits::ReplayLimits {
                 calibrate_requests: 0,
                 ..Default::default()
             },

@@ -1,7 +1,7 @@
 //! What git says of a directory, read from its files: no program is started
 //! in a repository that nobody has looked at yet (S2).
 
-use mnemon_settings::Tracked;
+use everfold_settings::Tracked;
 use std::path::{Path, PathBuf};
 
 /// A repository around a directory.

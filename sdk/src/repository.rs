@@ -4,14 +4,14 @@
 
 use crate::error::Error;
 use crate::memory_dirs::MemoryDirs;
-use mnemon_engine::instructing::Sources;
-use mnemon_kernel::ports::{Clock, Files, Memories, MemoryIndex, MemoryPlace, MemoryScope};
-use mnemon_kernel::{Limits, Timestamp};
-use mnemon_memdir::port::Here;
-use mnemon_memdir::{DirMemories, Scope};
-use mnemon_rules::{Candidate, Fate, Instructions, Look, Reason, Touch, directory};
-use mnemon_settings::trust::{Standing, Verdict, revoke};
-use mnemon_settings::{Home, Resolved, Trust};
+use everfold_engine::instructing::Sources;
+use everfold_kernel::ports::{Clock, Files, Memories, MemoryIndex, MemoryPlace, MemoryScope};
+use everfold_kernel::{Limits, Timestamp};
+use everfold_memdir::port::Here;
+use everfold_memdir::{DirMemories, Scope};
+use everfold_rules::{Candidate, Fate, Instructions, Look, Reason, Touch, directory};
+use everfold_settings::trust::{Standing, Verdict, revoke};
+use everfold_settings::{Home, Resolved, Trust};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,14 +67,14 @@ impl Repository {
         &self.seen.resolved
     }
 
-    /// Where Mnemon keeps its files.
+    /// Where Everfold keeps its files.
     #[must_use]
     pub fn home(&self) -> &Home {
         &self.seen.home
     }
 
     fn limits(&self) -> &Limits {
-        &self.seen.resolved.settings.mnemon.limits
+        &self.seen.resolved.settings.everfold.limits
     }
 
     /// The instructions of a session that would start now, and what would join

@@ -1,9 +1,9 @@
 //! Old sessions of a home (Q11).
 
 use crate::agent::Agent;
-use mnemon_disk::atomic::{self, Audience};
-use mnemon_disk::retention::{self, Kept};
-use mnemon_kernel::Timestamp;
+use everfold_disk::atomic::{self, Audience};
+use everfold_disk::retention::{self, Kept};
+use everfold_kernel::Timestamp;
 use std::time::{Duration, SystemTime};
 
 /// Days after which a session that nobody touched is removed.
@@ -30,7 +30,7 @@ impl Agent {
     ///
     /// # Errors
     /// If the operating system says no.
-    pub fn remove_session(&self, session: &Kept, days: u64) -> Result<bool, mnemon_disk::Error> {
+    pub fn remove_session(&self, session: &Kept, days: u64) -> Result<bool, everfold_disk::Error> {
         retention::remove(session, self.days_ago(days))
     }
 

@@ -2,13 +2,13 @@
 //! that is trusted (S7).
 
 use crate::shell;
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{ServerMaker, Servers};
-use mnemon_mcp::{Broken, Entry, McpServers, entries};
-use mnemon_plugdir::Plugin;
-use mnemon_plugins::server_name;
-use mnemon_settings::Resolved;
-use mnemon_settings::trust::{Kind, Trust};
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::{ServerMaker, Servers};
+use everfold_mcp::{Broken, Entry, McpServers, entries};
+use everfold_plugdir::Plugin;
+use everfold_plugins::server_name;
+use everfold_settings::Resolved;
+use everfold_settings::trust::{Kind, Trust};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ impl Maker {
         let shell = shell::config(resolved);
         let mut env = shell.env;
         if let Some(root) = roots.first() {
-            let name = mnemon_kernel::env::HOOK_PROJECT_DIR.to_owned();
+            let name = everfold_kernel::env::HOOK_PROJECT_DIR.to_owned();
             env.insert(name, root.display().to_string());
         }
         let (variables, limits) = (variables.clone(), limits.clone());

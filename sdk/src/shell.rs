@@ -1,9 +1,9 @@
 //! The shell that commands run in.
 
-use mnemon_kernel::env;
-use mnemon_kernel::ports::Shell;
-use mnemon_process::{BashShell, ShellConfig};
-use mnemon_settings::Resolved;
+use everfold_kernel::env;
+use everfold_kernel::ports::Shell;
+use everfold_process::{BashShell, ShellConfig};
+use everfold_settings::Resolved;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -2,11 +2,11 @@
 //! the repository, from the working directory up to its root, then those of
 //! plugins, under the names of these.
 
-use mnemon_kernel::limits::SkillLimits;
-use mnemon_plugdir::Plugin;
-use mnemon_plugins::scoped;
-use mnemon_settings::trust::Trust;
-use mnemon_skills::{Form, Origin, Shelf, Skill};
+use everfold_kernel::limits::SkillLimits;
+use everfold_plugdir::Plugin;
+use everfold_plugins::scoped;
+use everfold_settings::trust::Trust;
+use everfold_skills::{Form, Origin, Shelf, Skill};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! Styles of answers (Q14): some of our own, and files of the person and the
 //! repository (`output-styles/*.md`), which take the place of ours by name.
 
-use mnemon_kernel::limits::SkillLimits;
-use mnemon_memfile::Memory;
-use mnemon_plugdir::Plugin;
-use mnemon_plugins::scoped;
+use everfold_kernel::limits::SkillLimits;
+use everfold_memfile::Memory;
+use everfold_plugdir::Plugin;
+use everfold_plugins::scoped;
 use std::path::{Path, PathBuf};
 
 /// The style that is none.

@@ -1,8 +1,8 @@
 //! A turn as a stream of events.
 
+use everfold_engine::{Error, Event, Session, TurnEnd};
+use everfold_kernel::Block;
 use futures_core::Stream;
-use mnemon_engine::{Error, Event, Session, TurnEnd};
-use mnemon_kernel::Block;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -15,8 +15,8 @@ pub(crate) use thinking::{Issued, sign};
 
 use crate::received::Received;
 use crate::scenario::Rules;
-use mnemon_kernel::ModelTable;
-use mnemon_prefix::sim::SimError;
+use everfold_kernel::ModelTable;
+use everfold_prefix::sim::SimError;
 use std::collections::BTreeMap;
 
 /// An error response.

@@ -1,15 +1,15 @@
 //! A clock that stands still until it is told to move.
 
+use everfold_kernel::ports::Clock;
 use jiff::{SignedDuration, Timestamp};
-use mnemon_kernel::ports::Clock;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A settable clock; clones share their time. Its UUIDs count up.
 ///
 /// ```
-/// use mnemon_kernel::ports::Clock;
-/// use mnemon_testkit::FakeClock;
+/// use everfold_kernel::ports::Clock;
+/// use everfold_testkit::FakeClock;
 /// use std::time::Duration;
 ///
 /// let clock = FakeClock::default();

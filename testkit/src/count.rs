@@ -1,8 +1,8 @@
-//! How many tokens the test server sees. The rate differs from Mnemon's own
+//! How many tokens the test server sees. The rate differs from Everfold's own
 //! estimate on purpose, so that nothing passes by agreeing with itself.
 
 use crate::scenario::Rules;
-use mnemon_kernel::Tokens;
+use everfold_kernel::Tokens;
 use serde_json::Value;
 
 /// Counts one tool or block: text by its bytes, arguments and unknown blocks

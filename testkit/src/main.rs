@@ -1,13 +1,13 @@
-//! `mnemon-testkit serve scenario.json [--port N]`: the test server for a
+//! `everfold-testkit serve scenario.json [--port N]`: the test server for a
 //! person to try things against.
 
+use everfold_testkit::{Received, Scenario, TestServer};
 use jiff::Timestamp;
-use mnemon_testkit::{Received, Scenario, TestServer};
 use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: mnemon-testkit serve <scenario.json> [--port <number>]";
+const USAGE: &str = "usage: everfold-testkit serve <scenario.json> [--port <number>]";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
                 source = cause.source();
             }
             // There is nowhere else to say it.
-            let _ = writeln!(std::io::stderr(), "mnemon-testkit: {text}");
+            let _ = writeln!(std::io::stderr(), "everfold-testkit: {text}");
             ExitCode::FAILURE
         }
     }
@@ -44,8 +44,11 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Box<dyn Error>
     let url = server.base_url();
     let mut out = std::io::stdout();
     writeln!(out, "listening on {url}")?;
-    writeln!(out, "ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=test mnemon")?;
-    writeln!(out, "MNEMON_PROVIDER=openai OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=test mnemon")?;
+    writeln!(out, "ANTHROPIC_BASE_URL={url} ANTHROPIC_API_KEY=test everfold")?;
+    writeln!(
+        out,
+        "EVERFOLD_PROVIDER=openai OPENAI_BASE_URL={url}/v1 OPENAI_API_KEY=test everfold"
+    )?;
     out.flush()?;
     server.join();
     Ok(())

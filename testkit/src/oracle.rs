@@ -56,7 +56,7 @@ pub fn first_break(earlier: &Received, later: &Received) -> Option<Break> {
 /// The same for two bodies.
 ///
 /// ```
-/// use mnemon_testkit::oracle::first_break_of;
+/// use everfold_testkit::oracle::first_break_of;
 /// use serde_json::json;
 ///
 /// let one = json!({"messages": [{"role": "user", "content": "a"}]});

@@ -1,13 +1,13 @@
 //! A request as it arrived.
 
 use bytes::Bytes;
+use everfold_kernel::{Usage, Usd};
 use jiff::Timestamp;
-use mnemon_kernel::{Usage, Usd};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The header by which a client says for whom it asks (T6), such as `main`.
-pub use mnemon_kernel::ports::SOURCE_HEADER;
+pub use everfold_kernel::ports::SOURCE_HEADER;
 
 /// One request that the server received, refused ones included.
 #[derive(Clone, Debug)]

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn items_variants_fields_and_crates_are_found() {
         let (_folder, tree) = sample(&[
-            ("a/Cargo.toml", "[package]\nname = \"mnemon-a\"\n"),
+            ("a/Cargo.toml", "[package]\nname = \"everfold-a\"\n"),
             (
                 "a/src/lib.rs",
                 "pub struct Log {\n    pub at: u8,\n}\nenum E {\n    One,\n    Two(u8),\n}\n\
@@ -102,7 +102,7 @@ mod tests {
             assert!(names.defines(name), "{name}");
         }
         assert!(!names.defines("unfold"));
-        assert!(names.has_crate("mnemon_a") && !names.has_crate("mnemon_b"));
+        assert!(names.has_crate("everfold_a") && !names.has_crate("everfold_b"));
     }
 
     #[test]

@@ -136,7 +136,7 @@ pub(crate) fn make_dirs(dir: &Path, audience: Audience) -> Result<(), Error> {
 
 fn temporary(parent: &Path, audience: Audience) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".mnemon-").suffix(".tmp");
+    builder.prefix(".everfold-").suffix(".tmp");
     // The mode goes through open(2), so the umask still has its say.
     #[cfg(unix)]
     if audience == Audience::Umask {

@@ -1,7 +1,7 @@
 //! Why something on the disk did not work.
 
-use mnemon_kernel::error::{Class, Classify};
-use mnemon_kernel::ports::FileError;
+use everfold_kernel::error::{Class, Classify};
+use everfold_kernel::ports::FileError;
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -7,10 +7,10 @@
 use crate::atomic::{Audience, Staged};
 use crate::error::Error;
 use bytes::Bytes;
-use jiff::Timestamp;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead,
 };
+use jiff::Timestamp;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

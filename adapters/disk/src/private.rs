@@ -7,8 +7,8 @@
 use crate::error::Error;
 use crate::lock::Lock;
 use crate::transcripts::DiskTranscripts;
-use mnemon_kernel::SessionId;
-use mnemon_kernel::ports::{
+use everfold_kernel::SessionId;
+use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileRead, Glimpse, Loaded, TranscriptError, Transcripts,
 };
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// How the names of these directories start.
-const PREFIX: &str = "mnemon-private-";
+const PREFIX: &str = "everfold-private-";
 const LOCK: &str = "lock";
 
 /// Transcripts that nothing is left of.

@@ -26,7 +26,7 @@ pub use held::HeldFile;
 pub use listing::{Entry, EntryKind};
 
 /// How the names of unfinished files start; lists leave them out.
-const TEMP_PREFIX: &str = ".mnemon-tmp-";
+const TEMP_PREFIX: &str = ".everfold-tmp-";
 /// How often another name is tried for an unfinished file.
 const TEMP_TRIES: usize = 64;
 

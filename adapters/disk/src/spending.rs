@@ -6,9 +6,9 @@
 
 use crate::error::Error;
 use crate::jsonl::{self, Appender};
+use everfold_kernel::QuerySource;
+use everfold_kernel::ports::{BoxFuture, Spending, SpendingError, Spent};
 use jiff::civil::Date;
-use mnemon_kernel::QuerySource;
-use mnemon_kernel::ports::{BoxFuture, Spending, SpendingError, Spent};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -108,7 +108,7 @@ fn blocking<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::Usd;
+    use everfold_kernel::Usd;
 
     fn spent(tokens: u64) -> Spent {
         Spent { tokens, cost: Usd(0.5) }

@@ -7,13 +7,13 @@
 use crate::error::Error;
 use crate::jsonl::{self, Appender};
 use crate::root::Root;
-use jiff::Timestamp;
-use mnemon_kernel::ids::SessionId;
-use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{
+use everfold_kernel::ids::SessionId;
+use everfold_kernel::limits::Limits;
+use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, Loaded, TranscriptError,
     Transcripts,
 };
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

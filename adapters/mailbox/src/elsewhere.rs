@@ -1,9 +1,9 @@
 //! Platforms without sockets between processes (C7).
 
 use crate::mailbox::Mailbox;
-use mnemon_kernel::SessionId;
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::ports::{Letter, PostError};
+use everfold_kernel::SessionId;
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::ports::{Letter, PostError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

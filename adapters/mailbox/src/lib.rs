@@ -13,10 +13,12 @@ mod socket;
 mod socket;
 mod team;
 
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::ports::{
+    Address, AgentName, BoxFuture, Clock, Draft, Letter, Post, PostError,
+};
+use everfold_kernel::{LetterId, SessionId};
 use mailbox::Mailbox;
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::ports::{Address, AgentName, BoxFuture, Clock, Draft, Letter, Post, PostError};
-use mnemon_kernel::{LetterId, SessionId};
 use socket::Sockets;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

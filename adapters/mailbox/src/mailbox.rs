@@ -7,10 +7,10 @@
 //! was taken and not settled is looked up in the log that it was taken for: if
 //! it is there it is done, else it comes again. So each arrives once.
 
-use mnemon_disk::atomic::{self, Audience};
-use mnemon_disk::{Error, Lock, jsonl};
-use mnemon_kernel::LetterId;
-use mnemon_kernel::ports::{Letter, PostError};
+use everfold_disk::atomic::{self, Audience};
+use everfold_disk::{Error, Lock, jsonl};
+use everfold_kernel::LetterId;
+use everfold_kernel::ports::{Letter, PostError};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;

@@ -7,9 +7,9 @@
 //! anyway (L7.9).
 
 use crate::mailbox::{Mailbox, io};
-use mnemon_kernel::SessionId;
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::ports::{Letter, PostError};
+use everfold_kernel::SessionId;
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::ports::{Letter, PostError};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,10 +1,10 @@
 //! A team: its members, and their mailboxes.
 
 use crate::mailbox::{Mailbox, listed, told};
-use mnemon_disk::Lock;
-use mnemon_disk::atomic::{self, Audience};
-use mnemon_kernel::ports::{AgentName, Letter, PostError};
-use mnemon_kernel::{SessionId, Timestamp};
+use everfold_disk::Lock;
+use everfold_disk::atomic::{self, Audience};
+use everfold_kernel::ports::{AgentName, Letter, PostError};
+use everfold_kernel::{SessionId, Timestamp};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -6,8 +6,8 @@
 //! not count for the call that waits for it.
 
 use crate::content::cut;
-use mnemon_kernel::ports::question::{self, Wants};
-use mnemon_kernel::ports::{Respondent, ServerAnswer, ServerQuestion};
+use everfold_kernel::ports::question::{self, Wants};
+use everfold_kernel::ports::{Respondent, ServerAnswer, ServerQuestion};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -30,7 +30,7 @@ impl ClientHandler for Client {
             Announced::No => json!({ "roots": {} }),
         };
         let abilities: ClientCapabilities = serde_json::from_value(abilities).unwrap_or_default();
-        ClientConfig::new(abilities, Implementation::new("mnemon", env!("CARGO_PKG_VERSION")))
+        ClientConfig::new(abilities, Implementation::new("everfold", env!("CARGO_PKG_VERSION")))
     }
 
     async fn list_roots(

@@ -5,8 +5,8 @@ use crate::client::Client;
 use crate::content;
 use crate::entry::{Entry, Transport};
 use crate::process::{self, Process, Surroundings};
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{Library, ServerPrompt, ServerTool};
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::{Library, ServerPrompt, ServerTool};
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequestParams, GetPromptRequestParams, ProtocolVersion, ReadResourceRequestParams,
@@ -192,7 +192,7 @@ async fn over_http(
 
 fn told(error: &ClientInitializeError) -> String {
     if error.is_authorization_required() {
-        return "it wants a login, which Mnemon does not do by itself; put a token into \
+        return "it wants a login, which Everfold does not do by itself; put a token into \
             \"headers\" of its entry, or a command that prints them into \"headersHelper\""
             .to_owned();
     }

@@ -1,7 +1,7 @@
 //! What servers say, as blocks for a model and tools for a list.
 
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::{
     Asks, Load, Reads, ServerPrompt, ServerResource, ServerResult, ServerTool,
 };
 use rmcp::model::{Prompt, Tool};

@@ -5,8 +5,8 @@ use crate::connection::{self, Ask, Ground, Live};
 use crate::content;
 use crate::entry::{Entry, Transport};
 use crate::process::Surroundings;
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::{
     BoxFuture, Library, Respondent, ServerError, ServerResource, ServerResult, ServerState,
     ServerTool, ServerView, Servers,
 };

@@ -5,13 +5,13 @@ use crate::error::Error;
 use crate::journal::EntryId;
 use crate::path::TopicPath;
 use crate::store::{By, Note, Store, TopicHead};
+use everfold_kernel::ports::Names;
+use everfold_memfile::drift::{Reference, references};
+use everfold_memfile::index::{INDEX_FILE, breach, reach};
+use everfold_memfile::similar::{NEAR, pairs};
+use everfold_memfile::{Memory, secrets};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use mnemon_kernel::ports::Names;
-use mnemon_memfile::drift::{Reference, references};
-use mnemon_memfile::index::{INDEX_FILE, breach, reach};
-use mnemon_memfile::similar::{NEAR, pairs};
-use mnemon_memfile::{Memory, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 

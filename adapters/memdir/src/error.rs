@@ -2,7 +2,7 @@
 
 use crate::journal::EntryId;
 use crate::store::inbox::ProposalId;
-use mnemon_kernel::error::{Class, Classify};
+use everfold_kernel::error::{Class, Classify};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub enum Error {
     /// The disk said no.
     #[error(transparent)]
-    Disk(#[from] mnemon_disk::Error),
+    Disk(#[from] everfold_disk::Error),
     /// A memory directory may not be there.
     #[error("{path:?} cannot be the memory directory: {why}")]
     BadLocation {
@@ -65,7 +65,7 @@ pub enum Error {
         path: String,
     },
     /// There is no memory of that name.
-    #[error("there is no memory {path}; `mnemon memory list` shows those that are")]
+    #[error("there is no memory {path}; `everfold memory list` shows those that are")]
     NotFound {
         /// The memory.
         path: String,
@@ -100,7 +100,7 @@ pub enum Error {
         /// The file.
         path: String,
         /// What is in the way.
-        source: mnemon_memfile::Error,
+        source: everfold_memfile::Error,
     },
     /// Somebody else kept writing for too long.
     #[error("{path} was in use by another process for {waited:?}; try again")]

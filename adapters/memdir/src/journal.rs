@@ -12,9 +12,9 @@ pub(crate) use blobs::Blobs;
 pub(crate) use known::{Known, Seen, nanoseconds};
 
 use crate::error::Error;
+use everfold_disk::jsonl::{self, Appender};
+use everfold_kernel::ids::{RecordId, SessionId};
 use jiff::Timestamp;
-use mnemon_disk::jsonl::{self, Appender};
-use mnemon_kernel::ids::{RecordId, SessionId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -69,16 +69,16 @@ impl ContentId {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Author {
-    /// The person, through Mnemon.
+    /// The person, through Everfold.
     Person,
-    /// An agent of Mnemon's.
+    /// An agent of Everfold's.
     Agent {
         /// Which: `extract`, `dream`, `main`.
         source: String,
     },
-    /// Somebody outside of Mnemon: an editor, Claude Code, git.
+    /// Somebody outside of Everfold: an editor, Claude Code, git.
     Foreign,
-    /// Mnemon itself, mending.
+    /// Everfold itself, mending.
     Program,
 }
 
@@ -176,7 +176,7 @@ impl Journal {
             found.extend(serde_json::from_slice::<Entry>(line).ok());
         });
         match seen {
-            Ok(_) | Err(mnemon_disk::Error::NotFound { .. }) => Ok(found),
+            Ok(_) | Err(everfold_disk::Error::NotFound { .. }) => Ok(found),
             Err(error) => Err(error.into()),
         }
     }
@@ -185,7 +185,7 @@ impl Journal {
     pub(crate) fn last(&self) -> Result<EntryId, Error> {
         let ends = match jsonl::head_and_tail(&self.path, TAIL_BYTES) {
             Ok(ends) => ends,
-            Err(mnemon_disk::Error::NotFound { .. }) => return Ok(EntryId(0)),
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(EntryId(0)),
             Err(error) => return Err(error.into()),
         };
         let end = if ends.tail.is_empty() { &ends.head } else { &ends.tail };

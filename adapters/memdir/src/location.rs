@@ -33,7 +33,7 @@ pub struct Inputs<'a> {
     pub override_path: Option<&'a str>,
     /// `autoMemoryDirectory`, and who set it.
     pub setting: Option<(&'a str, SetBy)>,
-    /// Mnemon's home.
+    /// Everfold's home.
     pub home: &'a Path,
     /// The person's own home, which `~/` stands for.
     pub os_home: Option<&'a Path>,

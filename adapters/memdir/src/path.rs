@@ -5,7 +5,7 @@
 //! `..`, escapes for it, and signs that look like dots and slashes.
 
 use crate::error::Error;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_memfile::index::INDEX_FILE;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 8;
 /// Folders at the top that hold no topics (R2).
 pub(crate) const NO_TOPICS: &[&str] = &["logs", "inbox"];
 /// Our own folder.
-pub(crate) const OWN_DIR: &str = ".mnemon";
+pub(crate) const OWN_DIR: &str = ".everfold";
 
 /// The path of a memory, from the top of its store.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ mod tests {
             "memory.md",
             "sub/Memory.md",
             ".hidden.md",
-            ".mnemon/x.md",
+            ".everfold/x.md",
             ".git/x.md",
             "logs/2026.md",
             "Inbox/x.md",

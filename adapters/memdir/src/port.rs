@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::path::TopicPath;
 use crate::store::{Options, Scope, Store, TopicHead};
 use crate::usage::Count;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     Bodies, BoxFuture, Clock, Memories, MemoryAuthor, MemoryError, MemoryHead, MemoryIndex,
     MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
 };
-use mnemon_memfile::index::{Cap, Caps, INDEX_FILE};
-use mnemon_memfile::{Frontmatter, Memory};
+use everfold_memfile::index::{Cap, Caps, INDEX_FILE};
+use everfold_memfile::{Frontmatter, Memory};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,10 +5,10 @@
 //! not followed, and of a huge file only the start is read.
 
 use crate::path::{NO_TOPICS, OWN_DIR};
+use everfold_memfile::frontmatter::{Basis, Fence, fence};
+use everfold_memfile::index::INDEX_FILE;
+use everfold_memfile::{Frontmatter, Memory, MemoryType};
 use jiff::Timestamp;
-use mnemon_memfile::frontmatter::{Basis, Fence, fence};
-use mnemon_memfile::index::INDEX_FILE;
-use mnemon_memfile::{Frontmatter, Memory, MemoryType};
 use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -184,7 +184,7 @@ mod tests {
         for path in ["a.md", "b/c.MD", "b/MEMORY.md", "MEMORY.md", "logs/x.md", "inbox/y.md"] {
             write(dir.path(), path, "text");
         }
-        for path in [".mnemon/z.md", ".hidden.md", "note.txt", "team/MEMORY.md", "team/t.md"] {
+        for path in [".everfold/z.md", ".hidden.md", "note.txt", "team/MEMORY.md", "team/t.md"] {
             write(dir.path(), path, "text");
         }
         let found: Vec<String> =

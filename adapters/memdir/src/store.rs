@@ -29,10 +29,10 @@ pub use swap::Replacement;
 use crate::error::Error;
 use crate::journal::{Author, Blobs, EntryId, Journal};
 use crate::path::OWN_DIR;
+use everfold_disk::{EntryKind, Root};
+use everfold_kernel::ids::{RecordId, SessionId};
+use everfold_memfile::index::Caps;
 use jiff::Timestamp;
-use mnemon_disk::{EntryKind, Root};
-use mnemon_kernel::ids::{RecordId, SessionId};
-use mnemon_memfile::index::Caps;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -154,7 +154,7 @@ impl Store {
         match done {
             Ok(opening) => store.opening = opening,
             // Somebody else's directory can still be read.
-            Err(Error::Disk(error @ mnemon_disk::Error::Denied { .. })) => {
+            Err(Error::Disk(error @ everfold_disk::Error::Denied { .. })) => {
                 store.opening.read_only = Some(error.to_string());
             }
             Err(error) => return Err(error),
@@ -231,7 +231,7 @@ impl Store {
 
     pub(crate) fn own(&self) -> Result<&Root, Error> {
         let path = self.root.path().join(OWN_DIR);
-        self.own.as_ref().ok_or(Error::Disk(mnemon_disk::Error::Denied { path }))
+        self.own.as_ref().ok_or(Error::Disk(everfold_disk::Error::Denied { path }))
     }
 
     fn journal(&self) -> Journal {

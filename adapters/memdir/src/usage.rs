@@ -43,7 +43,7 @@ impl Store {
     pub fn usage(&self) -> Result<BTreeMap<TopicPath, Count>, Error> {
         match self.own()?.read(Path::new(FILE), MAX_BYTES) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
-            Err(mnemon_disk::Error::NotFound { .. }) => Ok(BTreeMap::new()),
+            Err(everfold_disk::Error::NotFound { .. }) => Ok(BTreeMap::new()),
             Err(error) => Err(error.into()),
         }
     }

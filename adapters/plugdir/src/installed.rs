@@ -1,7 +1,7 @@
 //! Where Claude Code installs plugins. The layout is its own affair and has
 //! changed before, so whatever can be understood is taken.
 
-use mnemon_plugins::{MANIFEST, inside};
+use everfold_plugins::{MANIFEST, inside};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@
 mod installed;
 mod reading;
 
-use mnemon_plugins::{Filling, is_plain};
+use everfold_plugins::{Filling, is_plain};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! What is in one plugin.
 
 use crate::{Places, Plugin, SKILLS_DIR, is_on};
-use mnemon_plugins::{Filling, MANIFEST, Manifest, Part, Place};
+use everfold_plugins::{Filling, MANIFEST, Manifest, Part, Place};
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::{Path, PathBuf};

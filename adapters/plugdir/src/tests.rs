@@ -26,7 +26,7 @@ impl Disk {
     fn find(&self, given: &[&str], enabled: &Value) -> Found {
         find(&Places {
             given: given.iter().map(|dir| self.0.path().join(dir)).collect(),
-            homes: vec![self.0.path().join("mnemon"), self.0.path().join("claude")],
+            homes: vec![self.0.path().join("everfold"), self.0.path().join("claude")],
             data: self.0.path().join("data"),
             project: self.0.path().join("project"),
             enabled: enabled.as_object().unwrap().clone(),

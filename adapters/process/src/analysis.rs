@@ -68,7 +68,7 @@ fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 /// Judges a command. Pure: nothing is run, read or remembered.
 ///
 /// ```
-/// use mnemon_process::analysis::{Audience, is_read_only};
+/// use everfold_process::analysis::{Audience, is_read_only};
 ///
 /// assert!(is_read_only("grep -rn needle src", Audience::BackgroundAgent).is_read_only());
 /// assert!(!is_read_only("find . -delete", Audience::MainAgent).is_read_only());

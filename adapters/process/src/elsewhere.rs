@@ -1,7 +1,7 @@
 //! Platforms without process groups, where no command is run (C7).
 
 use crate::{FirstLine, ShellConfig};
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, HookCall, HookRun, JobInfo, Shell, ShellCommand, ShellError, ShellOutput,
 };
 use std::path::PathBuf;

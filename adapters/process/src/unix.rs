@@ -2,8 +2,8 @@
 
 use crate::ShellConfig;
 use crate::analysis::{Audience, Verdict, is_read_only};
+use everfold_kernel::ports::{BoxFuture, JobInfo, Shell, ShellCommand, ShellError, ShellOutput};
 use jobs::Jobs;
-use mnemon_kernel::ports::{BoxFuture, JobInfo, Shell, ShellCommand, ShellError, ShellOutput};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 

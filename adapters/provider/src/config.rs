@@ -1,8 +1,8 @@
 //! What a provider is told when it is made.
 
-use mnemon_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
-use mnemon_kernel::{Class, Classify, Limits, Secret, env};
-use mnemon_wire::anthropic::Version;
+use everfold_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
+use everfold_kernel::{Class, Classify, Limits, Secret, env};
+use everfold_wire::anthropic::Version;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 

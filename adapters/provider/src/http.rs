@@ -12,7 +12,7 @@ pub(crate) use answer::Dialogue;
 pub(crate) use client::Transport;
 pub(crate) use run::stream;
 
-use mnemon_kernel::ports::{ModelCall, SOURCE_HEADER};
+use everfold_kernel::ports::{ModelCall, SOURCE_HEADER};
 use reqwest::header::{HeaderName, HeaderValue};
 
 /// The header that says who asks; none for a name that cannot be sent.

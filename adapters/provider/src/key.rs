@@ -1,6 +1,6 @@
 //! Where a key comes from: a value, or a command that prints one (S5).
 
-use mnemon_kernel::{Class, Classify, Secret};
+use everfold_kernel::{Class, Classify, Secret};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;

@@ -3,10 +3,10 @@
 //! [`AnthropicProvider`] and [`OpenAiProvider`] send requests whose bytes were
 //! made elsewhere and stream the answers; failures that may pass are tried
 //! again inside, visibly. [`Offline`] answers by rule. What a stream or an
-//! error means is `mnemon-wire`'s business; this crate owns the connection,
+//! error means is `everfold-wire`'s business; this crate owns the connection,
 //! the waiting and the key.
 //!
-//! The key is a [`Secret`](mnemon_kernel::Secret): it is sent in a header and shows up nowhere else,
+//! The key is a [`Secret`](everfold_kernel::Secret): it is sent in a header and shows up nowhere else,
 //! not in an error, not in a log (S5).
 
 mod anthropic;

@@ -11,14 +11,14 @@ mod request;
 mod rules;
 mod summary;
 
-use futures_util::stream;
-use jiff::Timestamp;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, Model, ModelCall, ModelError, ModelKind, ModelStream, Reply,
 };
-use mnemon_kernel::record::Dialect;
-use mnemon_kernel::{Block, MessageId, ModelId, ToolUseId, Usage};
-use mnemon_wire::reply_events;
+use everfold_kernel::record::Dialect;
+use everfold_kernel::{Block, MessageId, ModelId, ToolUseId, Usage};
+use everfold_wire::reply_events;
+use futures_util::stream;
+use jiff::Timestamp;
 use request::Request;
 use rules::Plan;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -2,8 +2,8 @@
 
 use crate::config::{Config, Error};
 use crate::http::{Dialogue, Transport, source_header, stream};
-use mnemon_kernel::ports::{BoxFuture, Headroom, Model, ModelCall, ModelError, ModelStream};
-use mnemon_kernel::record::Dialect;
+use everfold_kernel::ports::{BoxFuture, Headroom, Model, ModelCall, ModelError, ModelStream};
+use everfold_kernel::record::Dialect;
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use std::sync::Arc;

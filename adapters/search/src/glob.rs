@@ -1,8 +1,8 @@
 //! Files by the shape of their path.
 
 use crate::tree::{Found, Stop, existing, files};
+use everfold_kernel::ports::{GlobFound, GlobQuery, SearchError};
 use globset::{GlobBuilder, GlobMatcher};
-use mnemon_kernel::ports::{GlobFound, GlobQuery, SearchError};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 

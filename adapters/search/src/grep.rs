@@ -1,13 +1,13 @@
 //! Lines by a regular expression.
 
 use crate::tree::{Found, Stop, existing, files};
+use everfold_kernel::ports::{GrepFound, GrepMode, GrepQuery, SearchError};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 use matches::Matches;
-use mnemon_kernel::ports::{GrepFound, GrepMode, GrepQuery, SearchError};
 use std::path::Path;
 
 mod matches;

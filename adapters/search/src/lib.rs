@@ -16,7 +16,7 @@ mod tree;
 
 pub use missing::missing;
 
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Names, Search, SearchError,
 };
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 //! files. Only what is surely not there is missing.
 
 use crate::tree::{Found, Stop, files};
-use mnemon_kernel::ports::Names;
+use everfold_kernel::ports::Names;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,10 +8,10 @@ mod scan;
 
 use crate::blocking;
 use crate::tree::Stop;
-use mnemon_kernel::ports::{BoxFuture, Past, PastFound, PastHit, PastQuery, SearchError};
-use mnemon_kernel::{Record, SessionId};
-use mnemon_transcript::find::{Terms, said};
-use mnemon_transcript::{Decoded, decode};
+use everfold_kernel::ports::{BoxFuture, Past, PastFound, PastHit, PastQuery, SearchError};
+use everfold_kernel::{Record, SessionId};
+use everfold_transcript::find::{Terms, said};
+use everfold_transcript::{Decoded, decode};
 use scan::{Found, Piece};
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,14 @@
 //! Walking a tree, with ignore files honoured.
 
+use everfold_kernel::ports::SearchError;
 use ignore::{DirEntry, Walk, WalkBuilder};
-use mnemon_kernel::ports::SearchError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Directories that are looked into only when they are named: git's own files,
-/// and Mnemon's transcripts where the home directory is the working directory.
-const PRIVATE: [&str; 2] = [".git", ".mnemon"];
+/// and Everfold's transcripts where the home directory is the working directory.
+const PRIVATE: [&str; 2] = [".git", ".everfold"];
 
 /// Tells a search that nobody waits for it any more.
 #[derive(Clone, Debug, Default)]

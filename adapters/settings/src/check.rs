@@ -2,7 +2,7 @@
 //! keys that nobody knows are collected, and both can be found in the text.
 
 use crate::origin::{child, segments};
-use mnemon_kernel::{Flag, Settings};
+use everfold_kernel::{Flag, Settings};
 use serde::de::{
     DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
@@ -28,7 +28,7 @@ pub(crate) struct Checked {
 /// Numbers that are bounded by more than their type: pointer, least, most.
 pub(crate) const RANGES: &[(&str, u64, u64)] = &[
     ("/autoCompactWindow", 1, u64::MAX),
-    ("/mnemon/auto_compact_percent", 1, 100),
+    ("/everfold/auto_compact_percent", 1, 100),
     ("/cleanupPeriodDays", 1, u64::MAX),
 ];
 
@@ -55,8 +55,8 @@ pub(crate) fn check(value: &Value) -> Result<Checked, Mismatch> {
     }
     // Editors put `$schema` there to find the schema.
     unknown.retain(|pointer| pointer != "/$schema");
-    let flags = settings.mnemon.flags.unknown();
-    unknown.extend(flags.map(|name| child("/mnemon/flags", name)));
+    let flags = settings.everfold.flags.unknown();
+    unknown.extend(flags.map(|name| child("/everfold/flags", name)));
     Ok(Checked { settings, unknown })
 }
 
@@ -194,22 +194,23 @@ mod tests {
     fn c4_unknown_keys_are_collected_at_every_depth() {
         let checked = check(&json!({
             "$schema": "x", "colour": 1,
-            "mnemon": {"limits": {"max_retries": 2, "speed": 3}, "flags": {"recall": false, "fly": true}},
+            "everfold": {"limits": {"max_retries": 2, "speed": 3}, "flags": {"recall": false, "fly": true}},
             "permissions": {"defaultMode": "plan", "extra": []},
             "hooks": {"Stop": [{"anything": 1}]}
         }))
         .unwrap();
         assert_eq!(
             checked.unknown,
-            ["/colour", "/mnemon/limits/speed", "/permissions/extra", "/mnemon/flags/fly"]
+            ["/colour", "/everfold/limits/speed", "/permissions/extra", "/everfold/flags/fly"]
         );
-        assert_eq!(checked.settings.mnemon.limits.max_retries, 2);
+        assert_eq!(checked.settings.everfold.limits.max_retries, 2);
     }
 
     #[test]
     fn c4_a_wrong_type_names_its_key() {
-        let wrong = check(&json!({"mnemon": {"models": {"a/b": {"window": "big"}}}})).unwrap_err();
-        assert_eq!(wrong.pointer, "/mnemon/models/a~1b/window");
+        let wrong =
+            check(&json!({"everfold": {"models": {"a/b": {"window": "big"}}}})).unwrap_err();
+        assert_eq!(wrong.pointer, "/everfold/models/a~1b/window");
         assert!(wrong.reason.contains("u64"), "{}", wrong.reason);
     }
 
@@ -218,9 +219,9 @@ mod tests {
         for (list, pointer) in [
             (json!({"permissions": [["Bash"]]}), "/permissions"),
             (json!({"permissions": []}), "/permissions"),
-            (json!({"mnemon": []}), "/mnemon"),
-            (json!({"mnemon": {"provider": []}}), "/mnemon/provider"),
-            (json!({"mnemon": {"limits": [1]}}), "/mnemon/limits"),
+            (json!({"everfold": []}), "/everfold"),
+            (json!({"everfold": {"provider": []}}), "/everfold/provider"),
+            (json!({"everfold": {"limits": [1]}}), "/everfold/limits"),
         ] {
             assert_eq!(check(&list).unwrap_err().pointer, pointer);
         }
@@ -229,8 +230,8 @@ mod tests {
     #[test]
     fn t5_a_percentage_is_from_1_to_100() {
         for percent in [0, 101] {
-            let wrong = check(&json!({"mnemon": {"auto_compact_percent": percent}})).unwrap_err();
-            assert_eq!(wrong.pointer, "/mnemon/auto_compact_percent");
+            let wrong = check(&json!({"everfold": {"auto_compact_percent": percent}})).unwrap_err();
+            assert_eq!(wrong.pointer, "/everfold/auto_compact_percent");
             assert_eq!(wrong.reason, "has to be from 1 to 100");
         }
     }

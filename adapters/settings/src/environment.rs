@@ -8,8 +8,8 @@ use crate::check;
 use crate::error::Error;
 use crate::merge::Layer;
 use crate::origin::{Origin, child};
-use mnemon_kernel::settings::ProviderKind;
-use mnemon_kernel::{Flag, Limits, env};
+use everfold_kernel::settings::ProviderKind;
+use everfold_kernel::{Flag, Limits, env};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub enum Place {
     /// On a person's own machine.
     #[default]
     Own,
-    /// On a machine that goes away (`MNEMON_REMOTE=1`).
+    /// On a machine that goes away (`EVERFOLD_REMOTE=1`).
     Remote,
 }
 
@@ -73,15 +73,15 @@ const TOKENS: Takes = Takes::Number { least: 1, most: u64::MAX };
 
 /// Variables with a key of their own.
 pub(crate) const VARIABLES: &[Variable] = &[
-    variable(env::PROVIDER, "/mnemon/provider/kind", Takes::Provider),
+    variable(env::PROVIDER, "/everfold/provider/kind", Takes::Provider),
     variable(env::MODEL, "/model", Takes::Text),
-    variable(env::SMALL_MODEL, "/mnemon/small_model", Takes::Text),
+    variable(env::SMALL_MODEL, "/everfold/small_model", Takes::Text),
     variable(env::MEMORY_DIR, "/autoMemoryDirectory", Takes::Text),
     variable(env::DISABLE_AUTO_MEMORY, "/autoMemoryEnabled", Takes::Not),
     variable(env::AUTO_COMPACT_WINDOW, "/autoCompactWindow", TOKENS),
     variable(
         env::AUTO_COMPACT_PERCENT,
-        "/mnemon/auto_compact_percent",
+        "/everfold/auto_compact_percent",
         Takes::Number { least: 1, most: 100 },
     ),
 ];
@@ -146,7 +146,7 @@ fn flags(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error> 
         };
         let flag = flag.to_ascii_lowercase();
         let origin = Origin::Env(name.clone());
-        let pointer = child("/mnemon/flags", &flag);
+        let pointer = child("/everfold/flags", &flag);
         if check::is_flag(&flag) {
             let on = switch(name, text)?;
             out.layers.push(Layer::leaf(origin, &pointer, on.into()));
@@ -171,7 +171,7 @@ fn limits(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error>
         };
         let Some(pointer) = known.get(ours) else {
             let rest = ours.strip_prefix(env::LIMIT_PREFIX).unwrap_or(ours);
-            let pointer = child("/mnemon/limits", &rest.to_ascii_lowercase());
+            let pointer = child("/everfold/limits", &rest.to_ascii_lowercase());
             out.unknown.push((pointer, Origin::Env(name)));
             continue;
         };
@@ -197,7 +197,7 @@ fn no_auto_compact(variables: &Variables, out: &mut FromEnvironment) {
         .find(|name| get(variables, name).is_some_and(|value| value != "0"));
     if let Some(name) = set {
         let origin = Origin::Env((*name).to_owned());
-        let pointer = child("/mnemon/flags", Flag::AutoCompact.name());
+        let pointer = child("/everfold/flags", Flag::AutoCompact.name());
         let layer = Layer::leaf(origin, &pointer, false.into());
         out.layers.push(layer);
     }
@@ -207,7 +207,7 @@ fn no_auto_compact(variables: &Variables, out: &mut FromEnvironment) {
 pub(crate) fn limit_variables() -> impl Iterator<Item = (String, String)> {
     let mut leaves = Vec::new();
     let limits = serde_json::to_value(Limits::default()).unwrap_or_default();
-    walk(&limits, env::LIMIT_PREFIX, "/mnemon/limits", &mut leaves);
+    walk(&limits, env::LIMIT_PREFIX, "/everfold/limits", &mut leaves);
     leaves.into_iter()
 }
 

@@ -1,13 +1,13 @@
 //! Why settings could not be read.
 
-use mnemon_kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 use std::path::PathBuf;
 
 /// What failed. A person has to act on each of these before a session starts.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no place for the home directory.
-    #[error("find a home directory: set MNEMON_HOME to a full path")]
+    #[error("find a home directory: set EVERFOLD_HOME to a full path")]
     NoHome,
     /// A path that has to be whole is not.
     #[error("use {what} {}: give a full path", path.display())]
@@ -123,10 +123,10 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: Box<mnemon_disk::Error>,
+        source: Box<everfold_disk::Error>,
     },
     /// Both kinds of flag source are set.
-    #[error("use mnemon.flag_source: set `file` or `url`, not both")]
+    #[error("use everfold.flag_source: set `file` or `url`, not both")]
     TwoFlagSources,
     /// Layers that were each right do not make settings together.
     #[error("merge settings: `{key}`: {reason}")]

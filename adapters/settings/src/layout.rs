@@ -2,22 +2,22 @@
 //!
 //! Paths only; nothing is read here, and only [`Home::ensure`] touches the
 //! disk. `CLAUDE_CONFIG_DIR` never sets the home: who wants to share
-//! `~/.claude` says so with `MNEMON_HOME`.
+//! `~/.claude` says so with `EVERFOLD_HOME`.
 
 use crate::error::Error;
-use mnemon_kernel::env;
+use everfold_kernel::env;
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 
-/// The home directory of Mnemon.
+/// The home directory of Everfold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
 }
 
 impl Home {
-    /// The home that `MNEMON_HOME` names, else `.mnemon` in the person's own.
+    /// The home that `EVERFOLD_HOME` names, else `.everfold` in the person's own.
     ///
     /// # Errors
     /// [`Error::NoHome`] if neither is known, [`Error::RelativePath`] if the
@@ -29,7 +29,7 @@ impl Home {
         let named = variables.get(env::HOME).filter(|value| !value.is_empty());
         let root = match (named, os_home) {
             (Some(named), _) => full_path(env::HOME, named, os_home)?,
-            (None, Some(home)) => full_path("the home directory", "~/.mnemon", Some(home))?,
+            (None, Some(home)) => full_path("the home directory", "~/.everfold", Some(home))?,
             (None, None) => return Err(Error::NoHome),
         };
         Ok(Self { root })
@@ -191,9 +191,9 @@ impl Platform {
     #[must_use]
     pub fn managed_settings(self) -> PathBuf {
         PathBuf::from(match self {
-            Self::Linux => "/etc/mnemon/settings.json",
-            Self::MacOs => "/Library/Application Support/Mnemon/settings.json",
-            Self::Windows => r"C:\ProgramData\Mnemon\settings.json",
+            Self::Linux => "/etc/everfold/settings.json",
+            Self::MacOs => "/Library/Application Support/Everfold/settings.json",
+            Self::Windows => r"C:\ProgramData\Everfold\settings.json",
         })
     }
 }
@@ -231,15 +231,15 @@ mod tests {
         let at = |pairs: &[(&str, &str)]| {
             Home::resolve(&variables(pairs), os_home).map(|home| home.root)
         };
-        assert_eq!(at(&[]).unwrap(), Path::new("/home/ada/.mnemon"));
-        assert_eq!(at(&[("MNEMON_HOME", "")]).unwrap(), Path::new("/home/ada/.mnemon"));
+        assert_eq!(at(&[]).unwrap(), Path::new("/home/ada/.everfold"));
+        assert_eq!(at(&[("EVERFOLD_HOME", "")]).unwrap(), Path::new("/home/ada/.everfold"));
         assert_eq!(
             at(&[("CLAUDE_CONFIG_DIR", "/elsewhere")]).unwrap(),
-            Path::new("/home/ada/.mnemon")
+            Path::new("/home/ada/.everfold")
         );
-        assert_eq!(at(&[("MNEMON_HOME", "/srv/m")]).unwrap(), Path::new("/srv/m"));
-        assert_eq!(at(&[("MNEMON_HOME", "~/.claude")]).unwrap(), Path::new("/home/ada/.claude"));
-        assert!(matches!(at(&[("MNEMON_HOME", "here")]), Err(Error::RelativePath { .. })));
+        assert_eq!(at(&[("EVERFOLD_HOME", "/srv/m")]).unwrap(), Path::new("/srv/m"));
+        assert_eq!(at(&[("EVERFOLD_HOME", "~/.claude")]).unwrap(), Path::new("/home/ada/.claude"));
+        assert!(matches!(at(&[("EVERFOLD_HOME", "here")]), Err(Error::RelativePath { .. })));
         assert!(matches!(Home::resolve(&variables(&[]), None), Err(Error::NoHome)));
     }
 
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn c7_managed_settings_have_a_fixed_place_on_each_platform() {
         let at = |platform: Platform| platform.managed_settings();
-        assert_eq!(at(Platform::Linux), Path::new("/etc/mnemon/settings.json"));
+        assert_eq!(at(Platform::Linux), Path::new("/etc/everfold/settings.json"));
         assert!(at(Platform::MacOs).starts_with("/Library"));
         assert!(at(Platform::Windows).to_string_lossy().starts_with(r"C:\ProgramData"));
     }

@@ -11,7 +11,7 @@ pub use poller::{PollerHandle, Source, poll_interval, spawn_poller};
 
 use crate::error::Error;
 use crate::resolved::Resolved;
-use mnemon_kernel::{Flags, Limits};
+use everfold_kernel::{Flags, Limits};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ impl LiveFlags {
     /// The flags and limits in force now.
     #[must_use]
     pub fn current(&self) -> (Flags, Limits) {
-        let own = &self.resolved().settings.mnemon;
+        let own = &self.resolved().settings.everfold;
         (own.flags.clone(), own.limits.clone())
     }
 
@@ -48,7 +48,8 @@ impl LiveFlags {
     /// [`Error::Flag`] if it is not of the form `{"flags": {…}, "limits": {…}}`
     /// with values that flags and limits take.
     pub fn apply(&self, answer: &[u8]) -> Result<(), Error> {
-        let wrong = |reason: String| Error::Flag { flag: "mnemon.flag_source".to_owned(), reason };
+        let wrong =
+            |reason: String| Error::Flag { flag: "everfold.flag_source".to_owned(), reason };
         let answer: Map<String, Value> =
             serde_json::from_slice(answer).map_err(|error| wrong(error.to_string()))?;
         // Other keys are left for other readers.

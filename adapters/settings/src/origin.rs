@@ -84,7 +84,7 @@ pub(crate) fn segments(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~"))
 }
 
-/// A pointer as people write keys: `mnemon.models."gpt-4.1".window`.
+/// A pointer as people write keys: `everfold.models."gpt-4.1".window`.
 pub(crate) fn dotted(pointer: &str) -> String {
     segments(pointer)
         .map(|segment| {

@@ -6,11 +6,11 @@
 use crate::environment::{Variables, get};
 use crate::error::Error;
 use crate::resolved::Resolved;
-use mnemon_kernel::settings::{
+use everfold_kernel::settings::{
     ANTHROPIC_URL, DEFAULT_MODEL, DEFAULT_SMALL_MODEL, OPENAI_URL, ProviderKind,
 };
-use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{ModelId, Secret, env};
+use everfold_kernel::window::Overrides;
+use everfold_kernel::{ModelId, Secret, env};
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ pub fn choose(resolved: &Resolved, variables: &Variables) -> Result<Choice, Erro
         ProviderKind::Offline => format!("{why}: offline"),
         _ => format!("{why}: {}, {keyed}", kind.as_str()),
     };
-    let own = &resolved.settings.mnemon.provider;
+    let own = &resolved.settings.everfold.provider;
     Ok(Choice {
         kind,
         base_url: base_url(kind, resolved, variables)?,
@@ -113,8 +113,8 @@ pub fn choose(resolved: &Resolved, variables: &Variables) -> Result<Choice, Erro
 }
 
 fn kind(resolved: &Resolved, variables: &Variables) -> (ProviderKind, String) {
-    if let Some(kind) = resolved.settings.mnemon.provider.kind {
-        let origin = resolved.origin("/mnemon/provider/kind");
+    if let Some(kind) = resolved.settings.everfold.provider.kind {
+        let origin = resolved.origin("/everfold/provider/kind");
         return (kind, format!("asked for by {origin}"));
     }
     let found = |names: &[&'static str]| {
@@ -134,8 +134,8 @@ fn kind(resolved: &Resolved, variables: &Variables) -> (ProviderKind, String) {
     if let Some(name) = found(&[env::OPENAI_API_KEY, env::OPENAI_BASE_URL]) {
         return (ProviderKind::OpenAi, format!("{name} is set"));
     }
-    if resolved.settings.mnemon.provider.base_url.is_some() {
-        let why = "mnemon.provider.base_url is set".to_owned();
+    if resolved.settings.everfold.provider.base_url.is_some() {
+        let why = "everfold.provider.base_url is set".to_owned();
         return (ProviderKind::Anthropic, why);
     }
     (ProviderKind::Offline, "no key found".to_owned())
@@ -174,13 +174,13 @@ fn base_url(
         ProviderKind::OpenAi => (env::OPENAI_BASE_URL, OPENAI_URL),
         ProviderKind::Offline => return Ok(None),
     };
-    let pointer = "/mnemon/provider/base_url";
-    let set = resolved.settings.mnemon.provider.base_url.as_deref();
+    let pointer = "/everfold/provider/base_url";
+    let set = resolved.settings.everfold.provider.base_url.as_deref();
     let by_variable = get(variables, variable);
     let (url, from) = match (by_variable, set) {
         (Some(url), None) => (url, variable),
         (Some(url), Some(_)) if !resolved.origin(pointer).beats_environment() => (url, variable),
-        (_, Some(url)) => (url, "mnemon.provider.base_url"),
+        (_, Some(url)) => (url, "everfold.provider.base_url"),
         (None, None) => (default, "the default"),
     };
     web_address(url, from)?;
@@ -215,12 +215,12 @@ fn headers(
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
         header(&mut headers, name, value, env::ANTHROPIC_CUSTOM_HEADERS, index)?;
     }
-    let set = &resolved.settings.mnemon.provider.headers;
+    let set = &resolved.settings.everfold.provider.headers;
     for (index, (name, value)) in set.iter().enumerate() {
-        let pointer = crate::origin::child("/mnemon/provider/headers", name);
+        let pointer = crate::origin::child("/everfold/provider/headers", name);
         let wins = resolved.origin(&pointer).beats_environment();
         if wins || !headers.contains_key(&name.trim().to_ascii_lowercase()) {
-            header(&mut headers, name, value, "mnemon.provider.headers", index)?;
+            header(&mut headers, name, value, "everfold.provider.headers", index)?;
         }
     }
     Ok(headers)
@@ -246,7 +246,7 @@ fn header(
 fn betas(resolved: &Resolved, variables: &Variables) -> Vec<String> {
     let named = get(variables, env::ANTHROPIC_BETAS).unwrap_or_default();
     let mut betas: Vec<String> = Vec::new();
-    let set = resolved.settings.mnemon.provider.betas.iter();
+    let set = resolved.settings.everfold.provider.betas.iter();
     for beta in set.map(String::as_str).chain(named.split(',')) {
         let beta = beta.trim();
         if !beta.is_empty() && !betas.iter().any(|known| known == beta) {
@@ -262,7 +262,7 @@ fn betas(resolved: &Resolved, variables: &Variables) -> Vec<String> {
 pub fn models(resolved: &Resolved, kind: ProviderKind) -> Models {
     let settings = &resolved.settings;
     let main = settings.model.as_deref().unwrap_or(DEFAULT_MODEL);
-    let small = match (settings.mnemon.small_model.as_deref(), kind) {
+    let small = match (settings.everfold.small_model.as_deref(), kind) {
         (Some(small), _) => small,
         (None, ProviderKind::OpenAi) => main,
         (None, ProviderKind::Anthropic | ProviderKind::Offline) => DEFAULT_SMALL_MODEL,
@@ -270,7 +270,7 @@ pub fn models(resolved: &Resolved, kind: ProviderKind) -> Models {
     Models {
         main: ModelId::new(main),
         small: ModelId::new(small),
-        fallback: settings.mnemon.fallback_model.as_ref().map(ModelId::new),
+        fallback: settings.everfold.fallback_model.as_ref().map(ModelId::new),
     }
 }
 
@@ -280,6 +280,6 @@ pub fn window_overrides(resolved: &Resolved) -> Overrides {
     Overrides {
         window: resolved.ambient.context_window,
         auto_compact_window: resolved.settings.auto_compact_window,
-        auto_compact_percent: resolved.settings.mnemon.auto_compact_percent,
+        auto_compact_percent: resolved.settings.everfold.auto_compact_percent,
     }
 }

@@ -10,8 +10,8 @@ use crate::refuse::{self, Judge, Refused, Tracked};
 use crate::schema;
 use crate::source::{Document, Extra, read_capped};
 use crate::trust::Trust;
-use mnemon_kernel::Settings;
-use mnemon_kernel::settings::PermissionMode;
+use everfold_kernel::Settings;
+use everfold_kernel::settings::PermissionMode;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -246,8 +246,8 @@ impl Resolved {
     /// [`Error::Flag`] if the provider's answer does not have the shape of
     /// flags and limits.
     pub fn with_provider(&self, flags: &Value, limits: &Value) -> Result<Self, Error> {
-        let mnemon = serde_json::json!({ "mnemon": { "flags": flags, "limits": limits } });
-        let layer = Layer { origin: Origin::Provider, value: mnemon };
+        let everfold = serde_json::json!({ "everfold": { "flags": flags, "limits": limits } });
+        let layer = Layer { origin: Origin::Provider, value: everfold };
         check_flag(&layer)?;
         let mut layers = self.layers.clone();
         layers.retain(|old| old.origin != Origin::Provider);
@@ -271,7 +271,7 @@ impl Resolved {
         self.origins.get(pointer).unwrap_or(&Origin::Default)
     }
 
-    /// Every key with its value and origin, for `mnemon config`: in the order
+    /// Every key with its value and origin, for `everfold config`: in the order
     /// of the schema, defaults included, then keys that nobody knows.
     pub fn explain(&self) -> impl Iterator<Item = Row> + '_ {
         let keys = schema::keys(&schema::settings_schema());
@@ -312,9 +312,9 @@ impl Resolved {
 }
 
 /// Values that may hold keys, and are not shown (S5).
-const HIDDEN: &[&str] = &["/env/", "/mnemon/provider/headers/"];
+const HIDDEN: &[&str] = &["/env/", "/everfold/provider/headers/"];
 
-/// One line of `mnemon config`.
+/// One line of `everfold config`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// The key, with dots.

@@ -1,6 +1,6 @@
 //! The JSON schema of settings, and the list of keys that follows from it (C6).
 //!
-//! [`mnemon_kernel::Settings`] is the one list; the schema for editors and
+//! [`everfold_kernel::Settings`] is the one list; the schema for editors and
 //! the page for people are both made from it, so neither can fall behind.
 
 mod page;
@@ -9,8 +9,8 @@ pub use page::reference_page;
 
 use crate::check::RANGES;
 use crate::origin::{child, segments};
-use mnemon_kernel::settings::{DEFAULT_MODEL, DEFAULT_SMALL_MODEL};
-use mnemon_kernel::{Flag, Settings};
+use everfold_kernel::settings::{DEFAULT_MODEL, DEFAULT_SMALL_MODEL};
+use everfold_kernel::{Flag, Settings};
 use serde_json::{Map, Value, json};
 
 /// The schema, with every flag by name and the bounds that types do not say.
@@ -26,11 +26,11 @@ pub fn settings_schema() -> Value {
         (flag.name().to_owned(), entry)
     });
     let flags = Value::Object(flags.collect::<Map<_, _>>());
-    say(&mut schema, "/mnemon/flags", "properties", flags);
+    say(&mut schema, "/everfold/flags", "properties", flags);
     // Settings leave these unset, so that what nobody said is not written.
     say(&mut schema, "/model", "default", DEFAULT_MODEL.into());
     let small = DEFAULT_SMALL_MODEL.into();
-    say(&mut schema, "/mnemon/small_model", "default", small);
+    say(&mut schema, "/everfold/small_model", "default", small);
     for (pointer, least, most) in RANGES {
         say(&mut schema, pointer, "minimum", (*least).into());
         if *most < u64::MAX {
@@ -164,12 +164,12 @@ mod tests {
 
     #[test]
     fn c6_the_schema_lists_flags_limits_and_known_names() {
-        assert_eq!(key("/mnemon/flags/recall").default, true);
-        assert_eq!(key("/mnemon/flags/collapse").default, false);
-        assert_eq!(key("/mnemon/limits/max_retries").default, 10);
+        assert_eq!(key("/everfold/flags/recall").default, true);
+        assert_eq!(key("/everfold/flags/collapse").default, false);
+        assert_eq!(key("/everfold/limits/max_retries").default, 10);
         assert_eq!(key("/model").default, DEFAULT_MODEL);
         assert_eq!(key("/autoMemoryEnabled").takes, "true or false");
-        assert_eq!(key("/mnemon/cache/ttl").default, "auto");
+        assert_eq!(key("/everfold/cache/ttl").default, "auto");
         assert_eq!(key("/permissions/allow").takes, "list of string");
         assert!(key("/permissions/defaultMode").takes.contains("`plan`"));
         let schema = settings_schema();
@@ -191,7 +191,7 @@ mod tests {
         // Limits are many and change often; docs/guide/settings.md shows them.
         let listing: Vec<String> = keys(&settings_schema())
             .iter()
-            .filter(|key| !key.pointer.starts_with("/mnemon/limits/"))
+            .filter(|key| !key.pointer.starts_with("/everfold/limits/"))
             .map(|key| format!("{}: {} = {}", key.pointer, key.takes, key.default))
             .collect();
         insta::assert_snapshot!(listing.join("\n"));

@@ -27,7 +27,7 @@ impl Extra {
     /// A text that starts with `{` is JSON, anything else is a path.
     ///
     /// ```
-    /// use mnemon_settings::Extra;
+    /// use everfold_settings::Extra;
     ///
     /// assert_eq!(Extra::parse("a.json"), Extra::File("a.json".into()));
     /// assert!(matches!(Extra::parse(r#" {"model": "x"}"#), Extra::Inline(_)));
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn c4_a_wrong_type_names_file_line_column_and_key() {
-        let document = parse("{\n  \"mnemon\": {\n    \"limits\": {\"max_retries\": -1}\n  }\n}");
+        let document = parse("{\n  \"everfold\": {\n    \"limits\": {\"max_retries\": -1}\n  }\n}");
         let error = document.unwrap().check().unwrap_err().to_string();
         assert!(
-            error.starts_with("read x.json, line 3, column 32: `mnemon.limits.max_retries`: "),
+            error.starts_with("read x.json, line 3, column 32: `everfold.limits.max_retries`: "),
             "{error}"
         );
     }

@@ -18,7 +18,7 @@ pub use record::{Record, Verdict, all, revoke};
 use crate::error::Error;
 use crate::layout::Home;
 use crate::refuse::Tracked;
-use mnemon_kernel::Timestamp;
+use everfold_kernel::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

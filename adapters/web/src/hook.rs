@@ -1,6 +1,6 @@
 //! Handlers of hooks that are requests to a server.
 
-use mnemon_kernel::ports::{Exit, HookAction, HookCall, HookRun};
+use everfold_kernel::ports::{Exit, HookAction, HookCall, HookRun};
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use std::collections::BTreeMap;

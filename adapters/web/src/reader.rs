@@ -2,8 +2,8 @@
 
 use crate::content::{Content, decoded};
 use crate::markdown;
-use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{BoxFuture, Page, Web, WebError};
+use everfold_kernel::limits::Limits;
+use everfold_kernel::ports::{BoxFuture, Page, Web, WebError};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// How many redirects are followed.
 const MAX_REDIRECTS: usize = 5;
-const USER_AGENT: &str = concat!("mnemon/", env!("CARGO_PKG_VERSION"));
+const USER_AGENT: &str = concat!("everfold/", env!("CARGO_PKG_VERSION"));
 const WANTED: HeaderValue =
     HeaderValue::from_static("text/markdown, text/html;q=0.9, text/*;q=0.8, */*;q=0.5");
 

@@ -8,7 +8,7 @@
 //! Git is asked with the repository's hooks and monitors switched off: a
 //! repository must not start programs by being looked at (S2).
 
-use mnemon_kernel::ports::{BoxFuture, Left, Worktree, WorktreeError, Worktrees};
+use everfold_kernel::ports::{BoxFuture, Left, Worktree, WorktreeError, Worktrees};
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use tokio::process::Command;
@@ -41,7 +41,7 @@ impl GitWorktrees {
         let repo = PathBuf::from(repo);
         let base =
             git(&repo, &["rev-parse", "--verify", "HEAD^{commit}"]).await.map_err(|_| none())?;
-        let (path, branch) = (self.dir.join(name), format!("mnemon/{name}"));
+        let (path, branch) = (self.dir.join(name), format!("everfold/{name}"));
         let place = path.display().to_string();
         git(&repo, &["worktree", "add", "--quiet", "-b", &branch, &place, &base]).await?;
         Ok(Worktree { path, branch, base, repo })
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(tree.path.join("a.txt")).unwrap(), "one\n");
         assert_eq!(trees.finish(&tree).await.unwrap(), Left::Nothing);
         assert!(!tree.path.exists());
-        assert!(!run(&repo, &["branch", "--list"]).contains("mnemon"));
+        assert!(!run(&repo, &["branch", "--list"]).contains("everfold"));
         assert_eq!(seen(&repo), before, "the person's checkout is as it was");
         assert!(!root.path().join("ran").exists(), "no hook was run");
     }

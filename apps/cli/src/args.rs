@@ -23,7 +23,7 @@ use std::path::PathBuf;
 /// Without -p it talks with you; with -p it answers once and ends. Without a
 /// key it works offline, by rule.
 #[derive(Debug, Parser)]
-#[command(name = "mnemon", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(name = "everfold", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Talk, or answer once.
     #[command(flatten)]
@@ -174,7 +174,7 @@ pub(crate) enum Command {
     Dream(DreamArgs),
     /// Answer a hook of another agent: JSON in, JSON out
     Hook(HookArgs),
-    /// Put Mnemon's memory into another agent: hooks and an MCP server
+    /// Put Everfold's memory into another agent: hooks and an MCP server
     Install(InstallArgs),
     /// Show which instruction files are loaded, why, and at what cost
     Instructions(InstructionsArgs),
@@ -241,7 +241,7 @@ mod tests {
     use clap::CommandFactory;
 
     fn parse(words: &[&str]) -> Cli {
-        Cli::try_parse_from(std::iter::once(&"mnemon").chain(words)).unwrap()
+        Cli::try_parse_from(std::iter::once(&"everfold").chain(words)).unwrap()
     }
 
     #[test]
@@ -286,6 +286,6 @@ mod tests {
         let cli = parse(&["--session-id", "0192F0C1-1111-7000-8000-000000000001"]);
         let id = cli.talk.which.session_id;
         assert_eq!(id.as_deref(), Some("0192f0c1-1111-7000-8000-000000000001"));
-        assert!(Cli::try_parse_from(["mnemon", "--session-id", "../x"]).is_err());
+        assert!(Cli::try_parse_from(["everfold", "--session-id", "../x"]).is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! `mnemon config`: every setting, its value and who set it (C4).
+//! `everfold config`: every setting, its value and who set it (C4).
 
 use crate::args::ConfigArgs;
 use crate::fail::Usage;
 use crate::present::Presenter;
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use mnemon::settings::Row;
-use mnemon::settings::schema::settings_schema;
+use everfold::settings::Row;
+use everfold::settings::schema::settings_schema;
 
 /// Shows settings, or their schema.
 pub(crate) async fn run(ground: &Ground, args: &ConfigArgs, presenter: &Presenter) -> Result<()> {
@@ -36,7 +36,7 @@ fn below(rows: Vec<Row>, key: &str) -> Result<Vec<Row>> {
         rows.into_iter().filter(|row| row.key == key || row.key.starts_with(&start)).collect();
     if found.is_empty() {
         let message = format!("there is no setting {key}");
-        return Err(Usage::new(message, "`mnemon config` lists them all").into());
+        return Err(Usage::new(message, "`everfold config` lists them all").into());
     }
     Ok(found)
 }

@@ -1,4 +1,4 @@
-//! `mnemon cost` and `/cost`: what was used and what it cost, by source and
+//! `everfold cost` and `/cost`: what was used and what it cost, by source and
 //! model (T6), from the bookings in transcripts, and the cache breaks that
 //! nothing had announced (PC6).
 
@@ -9,21 +9,21 @@ use crate::present::{Presenter, counted, grouped};
 use crate::setup::{self, Ground};
 use crate::telling::telling;
 use anyhow::{Context, Result};
+use everfold::kernel::ports::{TranscriptError, Transcripts};
+use everfold::kernel::usage::LedgerLine;
+use everfold::kernel::{Decision, Entry, Ledger, Record, SessionId};
+use everfold::transcript::line::Line;
+use everfold::{Agent, Session};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use mnemon::kernel::ports::{TranscriptError, Transcripts};
-use mnemon::kernel::usage::LedgerLine;
-use mnemon::kernel::{Decision, Entry, Ledger, Record, SessionId};
-use mnemon::transcript::line::Line;
-use mnemon::{Agent, Session};
 use serde_json::{Value, json};
 
 pub(crate) mod breaks;
 mod by;
 
 /// What the lines have in them that matter here; others need not be read.
-const TELLING: [&str; 2] = ["mnemon_booked", "mnemon_break_seen"];
+const TELLING: [&str; 2] = ["everfold_booked", "everfold_break_seen"];
 
 /// How sources are called that worked beside other agents, in one table with ours.
 const BESIDE: &str = "beside:";
@@ -131,7 +131,7 @@ async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
         Some(text) => Scope::Session(pick::find(agent, text).await?),
         None => match pick::newest(agent).await {
             Ok(newest) => Scope::Session(newest),
-            // Who only uses Mnemon beside another agent has no session here.
+            // Who only uses Everfold beside another agent has no session here.
             Err(_) if has_any(&*agent.books()).await => Scope::Project,
             Err(error) => return Err(error),
         },
@@ -175,7 +175,7 @@ impl Span {
 
 impl Sum {
     async fn add_all(&mut self, transcripts: &dyn Transcripts, span: Option<Span>) -> Result<()> {
-        for glimpse in transcripts.glimpse().await.map_err(mnemon::Error::from)? {
+        for glimpse in transcripts.glimpse().await.map_err(everfold::Error::from)? {
             if span.is_none_or(|span| glimpse.modified >= span.from) {
                 self.add(transcripts, &glimpse.session, span).await?;
             }
@@ -210,7 +210,7 @@ impl Sum {
                 _ => {}
             }
         };
-        transcripts.load(session, &mut sink).await.map_err(mnemon::Error::from)?;
+        transcripts.load(session, &mut sink).await.map_err(everfold::Error::from)?;
         self.breaks.append(&mut breaks);
         if found.lines().next().is_some() || span.is_none() {
             self.sessions += 1;
@@ -344,15 +344,15 @@ pub(crate) async fn show_session(
 fn is_not_there(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
-        Some(mnemon::Error::Transcript(TranscriptError::NotFound { .. }))
+        Some(everfold::Error::Transcript(TranscriptError::NotFound { .. }))
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon::kernel::usage::{Booking, QuerySource};
-    use mnemon::kernel::{ModelTable, Usage};
+    use everfold::kernel::usage::{Booking, QuerySource};
+    use everfold::kernel::{ModelTable, Usage};
 
     #[test]
     fn t6_a_model_without_a_price_is_not_shown_as_free() {

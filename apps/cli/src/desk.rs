@@ -9,7 +9,7 @@ use crate::pick::Opened;
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use mnemon::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
+use everfold::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
 use std::sync::Arc;
 
 mod choose;

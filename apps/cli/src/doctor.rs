@@ -1,4 +1,4 @@
-//! `mnemon doctor`: what is wrong or missing, and the command that mends it.
+//! `everfold doctor`: what is wrong or missing, and the command that mends it.
 //! It looks and changes nothing.
 
 use crate::args::{Choices, DoctorArgs};
@@ -6,9 +6,9 @@ use crate::fail::{self, told};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use mnemon::Agent;
-use mnemon::kernel::settings::ProviderKind;
-use mnemon_tui::{Row, Table};
+use everfold::Agent;
+use everfold::kernel::settings::ProviderKind;
+use everfold_tui::{Row, Table};
 use serde::Serialize;
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `mnemon dream` and `/dream`: consolidating memories by hand (L6.6).
+//! `everfold dream` and `/dream`: consolidating memories by hand (L6.6).
 
 use crate::args::{DreamArgs, OutputFormat};
 use crate::fail::{FAILED, LOCKED, NOTHING_TO_DO};
@@ -7,12 +7,12 @@ use crate::present::{Look, Presenter, grouped};
 use crate::setup::{self, Ground};
 use crate::signals::Signals;
 use anyhow::Result;
+use everfold::engine::dreaming::{Change, Dreamer, Gates, Mode};
+use everfold::engine::{DreamEnd, DreamWish, Dreamt};
+use everfold::kernel::ports::Holder;
+use everfold::memdir::store::FileDiff;
+use everfold::{CancellationToken, Event, Session, TaskStatus, TaskView};
 use jiff::Timestamp;
-use mnemon::engine::dreaming::{Change, Dreamer, Gates, Mode};
-use mnemon::engine::{DreamEnd, DreamWish, Dreamt};
-use mnemon::kernel::ports::Holder;
-use mnemon::memdir::store::FileDiff;
-use mnemon::{CancellationToken, Event, Session, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use tokio::sync::mpsc::unbounded_channel;
@@ -100,7 +100,7 @@ impl Watch {
         match self {
             Self::Silent => {}
             Self::Stream => {
-                let mut value = json!({"type": "system", "subtype": "mnemon_task"});
+                let mut value = json!({"type": "system", "subtype": "everfold_task"});
                 if let (Some(map), Value::Object(rest)) = (value.as_object_mut(), task_fields(task))
                 {
                     map.extend(rest);
@@ -198,10 +198,10 @@ fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
     let what = if dry { "would be" } else { "done" };
     presenter.line(&format!("{what}: {} ({by})", dreamt.report.summary()))?;
     if let Some(entry) = dreamt.entry {
-        presenter.note(Look::Dim, &format!("to take it back: `mnemon memory undo {entry}`"));
+        presenter.note(Look::Dim, &format!("to take it back: `everfold memory undo {entry}`"));
     }
     if !dry && !dreamt.report.proposed.is_empty() {
-        presenter.note(Look::Dim, "to decide what was proposed: `mnemon memory inbox`");
+        presenter.note(Look::Dim, "to decide what was proposed: `everfold memory inbox`");
     }
     Ok(())
 }
@@ -239,7 +239,7 @@ fn as_json(end: &DreamEnd, wish: DreamWish) -> Value {
             "type": "dream", "status": "done", "dry_run": dry_run,
             "dreamer": match dreamt.by { Dreamer::Rules => "rules", Dreamer::Model => "model" },
             "entry": dreamt.entry,
-            "undo": dreamt.entry.map(|entry| format!("mnemon memory undo {entry}")),
+            "undo": dreamt.entry.map(|entry| format!("everfold memory undo {entry}")),
             "summary": dreamt.report.summary(),
             "report": dreamt.report,
             "changes": dreamt.changes.iter().map(|change| {

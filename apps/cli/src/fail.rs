@@ -1,6 +1,6 @@
 //! Why the program ends without an answer: exit codes and hints.
 
-use mnemon::kernel::{Class, Classify};
+use everfold::kernel::{Class, Classify};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -84,8 +84,8 @@ pub(crate) fn told(error: &anyhow::Error) -> Told {
     }
     let (hint, code) = advice(error);
     // What settings say is the end of a sentence.
-    let start = match error.downcast_ref::<mnemon::Error>() {
-        Some(mnemon::Error::Settings(_)) => "failed to ",
+    let start = match error.downcast_ref::<everfold::Error>() {
+        Some(everfold::Error::Settings(_)) => "failed to ",
         _ => "",
     };
     Told { message: Some(format!("{start}{error:#}")), hint, code }
@@ -98,61 +98,62 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     if let Some(refusal) = error.downcast_ref::<Refusal>() {
         return (Some(refusal.hint.clone()), FAILED);
     }
-    if let Some(error) = error.downcast_ref::<mnemon::memdir::Error>() {
+    if let Some(error) = error.downcast_ref::<everfold::memdir::Error>() {
         return memory(error);
     }
-    match error.downcast_ref::<mnemon::Error>() {
-        Some(mnemon::Error::Directory { .. }) => {
+    match error.downcast_ref::<everfold::Error>() {
+        Some(everfold::Error::Directory { .. }) => {
             let hint = "name a directory that is there and that you may read";
             (Some(hint.into()), BAD_USAGE)
         }
-        Some(mnemon::Error::Settings(error)) => {
+        Some(everfold::Error::Settings(error)) => {
             let hint = match error.class() {
                 Class::Bug => "please report this",
-                _ => "mend it there; `mnemon config` shows every setting and who set it",
+                _ => "mend it there; `everfold config` shows every setting and who set it",
             };
             (Some(hint.into()), BAD_USAGE)
         }
-        Some(mnemon::Error::Key(_)) => {
+        Some(everfold::Error::Key(_)) => {
             (Some("run the command of apiKeyHelper by hand to see what it says".into()), BAD_USAGE)
         }
-        Some(mnemon::Error::Provider(_)) => {
-            (Some("`mnemon doctor` says which provider is used and why".into()), BAD_USAGE)
+        Some(everfold::Error::Provider(_)) => {
+            (Some("`everfold doctor` says which provider is used and why".into()), BAD_USAGE)
         }
-        Some(mnemon::Error::Memory(error)) => memory(error),
-        Some(mnemon::Error::Session(mnemon::engine::Error::Exists(_))) => (None, BAD_USAGE),
+        Some(everfold::Error::Memory(error)) => memory(error),
+        Some(everfold::Error::Session(everfold::engine::Error::Exists(_))) => (None, BAD_USAGE),
         Some(
-            mnemon::Error::Session(mnemon::engine::Error::Transcript(error))
-            | mnemon::Error::Transcript(error),
+            everfold::Error::Session(everfold::engine::Error::Transcript(error))
+            | everfold::Error::Transcript(error),
         ) => transcript(error),
-        _ => match error.downcast_ref::<mnemon::engine::Error>() {
-            Some(mnemon::engine::Error::Transcript(error)) => transcript(error),
+        _ => match error.downcast_ref::<everfold::engine::Error>() {
+            Some(everfold::engine::Error::Transcript(error)) => transcript(error),
             _ => (None, FAILED),
         },
     }
 }
 
-fn memory(error: &mnemon::memdir::Error) -> (Option<String>, u8) {
-    use mnemon::memdir::Error as E;
+fn memory(error: &everfold::memdir::Error) -> (Option<String>, u8) {
+    use everfold::memdir::Error as E;
     match error {
         E::BadLocation { .. } => {
-            let hint = "set MNEMON_MEMORY_DIR or autoMemoryDirectory to an absolute path";
+            let hint = "set EVERFOLD_MEMORY_DIR or autoMemoryDirectory to an absolute path";
             (Some(hint.into()), BAD_USAGE)
         }
         E::BadPath { .. } => (None, BAD_USAGE),
-        E::NoEntry { .. } => (Some("`mnemon memory log` shows those that are".into()), FAILED),
+        E::NoEntry { .. } => (Some("`everfold memory log` shows those that are".into()), FAILED),
         _ => (None, FAILED),
     }
 }
 
-fn transcript(error: &mnemon::kernel::ports::TranscriptError) -> (Option<String>, u8) {
-    use mnemon::kernel::ports::TranscriptError as E;
+fn transcript(error: &everfold::kernel::ports::TranscriptError) -> (Option<String>, u8) {
+    use everfold::kernel::ports::TranscriptError as E;
     match error {
-        E::NotFound { .. } => {
-            (Some("`mnemon sessions list` shows the sessions of this directory".into()), BAD_USAGE)
-        }
+        E::NotFound { .. } => (
+            Some("`everfold sessions list` shows the sessions of this directory".into()),
+            BAD_USAGE,
+        ),
         E::Write { .. } => {
-            let hint = "check the disk and the owner of that directory, or set MNEMON_HOME";
+            let hint = "check the disk and the owner of that directory, or set EVERFOLD_HOME";
             (Some(hint.into()), FAILED)
         }
         E::Read { .. } => (Some("check its owner and its mode".into()), FAILED),

@@ -1,4 +1,4 @@
-//! `mnemon -p`: one turn, printed for people or programs (C1, Q9).
+//! `everfold -p`: one turn, printed for people or programs (C1, Q9).
 
 use crate::args::{OutputFormat, Talk};
 use crate::fail::{self, Usage};
@@ -7,9 +7,9 @@ use crate::present::{Look, Presenter, counted};
 use crate::setup::{self, Ground};
 use crate::signals::Signals;
 use anyhow::Result;
+use everfold::kernel::settings::Surface;
+use everfold::{Agent, Block, EndReason, RefuseAll, Session, Turn, TurnEnd};
 use futures_util::StreamExt;
-use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, Block, EndReason, RefuseAll, Session, Turn, TurnEnd};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,7 +87,7 @@ async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
 }
 
 enum Ended {
-    Turn(Result<TurnEnd, mnemon::engine::Error>),
+    Turn(Result<TurnEnd, everfold::engine::Error>),
     /// A second signal: there is no time to say anything.
     Killed,
 }
@@ -159,7 +159,7 @@ fn prompt(talk: &Talk, presenter: &Presenter) -> Result<String> {
             None | Some("") => "there is no prompt".to_owned(),
             Some(id) => format!("there is no prompt: {id:?} was read as the session of --resume"),
         };
-        let hint = "write `mnemon -p \"what to do\"`, or pipe a text into it";
+        let hint = "write `everfold -p \"what to do\"`, or pipe a text into it";
         return Err(Usage::new(message, hint).into());
     }
     Ok(parts.join("\n\n"))

@@ -1,4 +1,4 @@
-//! `mnemon health` and `/health`: whether the layers earn their keep (Q10).
+//! `everfold health` and `/health`: whether the layers earn their keep (Q10).
 //! From transcripts and the journals of memory; nothing is asked and nothing
 //! written.
 
@@ -7,10 +7,10 @@ use crate::pick;
 use crate::present::{Presenter, counted, grouped};
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use everfold::Agent;
+use everfold::kernel::SessionId;
+use everfold::kernel::ports::Transcripts;
 use jiff::{SignedDuration, Timestamp};
-use mnemon::Agent;
-use mnemon::kernel::SessionId;
-use mnemon::kernel::ports::Transcripts;
 use serde_json::{Value, json};
 
 mod memories;
@@ -98,7 +98,7 @@ async fn add_all(
     transcripts: &dyn Transcripts,
     since: Option<Timestamp>,
 ) -> Result<()> {
-    for glimpse in transcripts.glimpse().await.map_err(mnemon::Error::from)? {
+    for glimpse in transcripts.glimpse().await.map_err(everfold::Error::from)? {
         if since.is_none_or(|since| glimpse.modified >= since) {
             add(tally, transcripts, &glimpse.session, since).await?;
         }
@@ -114,7 +114,7 @@ async fn add(
 ) -> Result<()> {
     tally.begin_session();
     let mut sink = |line: &[u8]| tally.note(line, since);
-    transcripts.load(session, &mut sink).await.map_err(mnemon::Error::from)?;
+    transcripts.load(session, &mut sink).await.map_err(everfold::Error::from)?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! `mnemon hook`: what another agent's hooks run (X1).
+//! `everfold hook`: what another agent's hooks run (X1).
 //!
 //! It never breaks its host. Whatever goes wrong, the exit code is 0, standard
 //! output has the JSON that the host expects or nothing, and the log has a
@@ -9,10 +9,10 @@ mod worker;
 
 use crate::log::{self, Verbosity};
 use crate::setup::Ground;
-use mnemon::Agent;
-use mnemon::beside::Beside;
-use mnemon::hook::Call;
-use mnemon::kernel::{Limits, env};
+use everfold::Agent;
+use everfold::beside::Beside;
+use everfold::hook::Call;
+use everfold::kernel::{Limits, env};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};

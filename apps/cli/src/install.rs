@@ -1,4 +1,4 @@
-//! `mnemon install` and `uninstall`: hooks and an MCP server in the settings of
+//! `everfold install` and `uninstall`: hooks and an MCP server in the settings of
 //! another agent, and everything back as it was (X2).
 //!
 //! A change is planned for all files before the first is written, so that one
@@ -20,11 +20,11 @@ use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter};
 use crate::setup;
 use anyhow::{Context, Result};
+use everfold::disk::atomic::{self, Audience};
+use everfold::memdir::ContentId;
+use everfold::memdir::store::FileDiff;
+use everfold::settings::Home;
 use host::{Ground, Part};
-use mnemon::disk::atomic::{self, Audience};
-use mnemon::memdir::ContentId;
-use mnemon::memdir::store::FileDiff;
-use mnemon::settings::Home;
 use piece::{Piece, Refused};
 use receipt::{Drawer, Kept, Receipt};
 use serde_json::json;
@@ -57,7 +57,7 @@ struct Fitter<'a> {
     presenter: &'a Presenter,
 }
 
-/// Puts Mnemon into another agent.
+/// Puts Everfold into another agent.
 pub(crate) fn install(
     ground: &setup::Ground,
     args: &InstallArgs,
@@ -80,7 +80,7 @@ pub(crate) fn install(
         if !args.json {
             let host = args.host.as_str();
             let note = format!(
-                "what the files held is kept in {}; `mnemon uninstall {host}` takes it all back",
+                "what the files held is kept in {}; `everfold uninstall {host}` takes it all back",
                 fitter.drawer.backups().display()
             );
             presenter.note(Look::Dim, &note);
@@ -98,7 +98,7 @@ pub(crate) fn uninstall(
     args: &UninstallArgs,
     presenter: &Presenter,
 ) -> Result<()> {
-    with_fitter(ground, args.host, Path::new("mnemon"), presenter, |fitter| {
+    with_fitter(ground, args.host, Path::new("everfold"), presenter, |fitter| {
         let receipt = fitter.drawer.read();
         let changes = fitter.without_ours(&fitter.parts(true), &receipt)?;
         fitter.show(&changes, "uninstall", args.dry_run, args.json)?;
@@ -118,11 +118,11 @@ fn with_fitter(
     work: impl FnOnce(&Fitter<'_>) -> Result<()>,
 ) -> Result<()> {
     let home = Home::resolve(&ground.variables, ground.user_home.as_deref())
-        .map_err(mnemon::Error::from)?;
+        .map_err(everfold::Error::from)?;
     let Some(user_home) = ground.user_home.as_deref() else {
         return Err(Usage::new("there is no home directory", "set HOME").into());
     };
-    let is_usual = home.root() == user_home.join(".mnemon");
+    let is_usual = home.root() == user_home.join(".everfold");
     let fitter = Fitter {
         host,
         ground: Ground {
@@ -144,7 +144,7 @@ impl Fitter<'_> {
         let mut parts = self.host.parts(&self.ground);
         let dir = self.host.dir(&self.ground);
         if share && self.host == Host::Claude && dir != self.home {
-            let path = vec!["mnemon", "memory_home"];
+            let path = vec!["everfold", "memory_home"];
             let shared = Piece::Member { path, value: json!(dir) };
             let path = self.home.join("settings.json");
             parts.push(Part { path, pieces: vec![shared] });
@@ -259,7 +259,7 @@ impl Fitter<'_> {
             let already = if verb == "install" {
                 "everything is there already"
             } else {
-                "nothing of Mnemon's is there"
+                "nothing of Everfold's is there"
             };
             return Ok(self.presenter.line(already)?);
         }

@@ -1,15 +1,15 @@
-//! `mnemon instructions`: what is loaded, from where, in what order, at what
+//! `everfold instructions`: what is loaded, from where, in what order, at what
 //! cost, and what is not (I5). Works without a key and without a network.
 
 use crate::args::{Choices, InstructionsArgs};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use mnemon::Chain;
-use mnemon::kernel::Limits;
-use mnemon::kernel::ports::MemoryIndex;
-use mnemon::kernel::tokens::{Tokens, estimate_text};
-use mnemon::rules::{Conditional, Fate, Reason, Row, Scope};
+use everfold::Chain;
+use everfold::kernel::Limits;
+use everfold::kernel::ports::MemoryIndex;
+use everfold::kernel::tokens::{Tokens, estimate_text};
+use everfold::rules::{Conditional, Fate, Reason, Row, Scope};
 use serde_json::{Value, json};
 
 /// How many patterns of a rule are shown.
@@ -23,7 +23,7 @@ pub(crate) async fn run(
 ) -> Result<()> {
     let repository = setup::builder(ground, &Choices::default())?.repository()?;
     let chain = repository.chain(&args.files).await?;
-    let limits = &repository.settings().settings.mnemon.limits;
+    let limits = &repository.settings().settings.everfold.limits;
     if args.json {
         return Ok(Presenter::json(&chain_json(&chain, limits))?);
     }
@@ -55,7 +55,7 @@ pub(crate) async fn run(
 pub(crate) async fn found(ground: &Ground) -> Result<String> {
     let repository = setup::builder(ground, &Choices::default())?.repository()?;
     let chain = repository.chain(&[]).await?;
-    let limits = &repository.settings().settings.mnemon.limits;
+    let limits = &repository.settings().settings.everfold.limits;
     let name = |row: &&Row| row.path.file_name().map(|name| name.to_string_lossy().into_owned());
     let loaded = loaded(&chain);
     let names: Vec<String> = loaded.iter().filter_map(name).collect();
@@ -156,7 +156,7 @@ fn left_out(fate: &Fate) -> Option<String> {
         Fate::Excluded => "claudeMdExcludes names it".into(),
         Fate::TooLarge { bytes } => format!("it has {bytes} bytes, more than is read"),
         Fate::NotText => "it is not text".into(),
-        Fate::NeedsApproval => "it is outside the repository; `mnemon trust` lets it in".into(),
+        Fate::NeedsApproval => "it is outside the repository; `everfold trust` lets it in".into(),
         Fate::TooDeep => "imports go too deep here, or are too many".into(),
         Fate::Missing => "it is not there".into(),
         Fate::Unreadable { message } => message.clone(),

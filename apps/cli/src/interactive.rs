@@ -1,4 +1,4 @@
-//! `mnemon`: a conversation in the terminal, line by line.
+//! `everfold`: a conversation in the terminal, line by line.
 //!
 //! Questions of tools travel to this loop by a channel and are asked here, so
 //! that what was printed before them is on the screen first. Input may be a
@@ -12,11 +12,11 @@ use crate::present::{Look, Presenter, counted};
 use crate::setup::{self, Ground};
 use crate::signals::{Signals, Stop};
 use anyhow::Result;
+use everfold::kernel::ports::Respondent;
+use everfold::kernel::settings::Surface;
+use everfold::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
+use everfold_tui::{Asker, Question};
 use futures_util::StreamExt;
-use mnemon::kernel::ports::Respondent;
-use mnemon::kernel::settings::Surface;
-use mnemon::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
-use mnemon_tui::{Asker, Question};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -93,7 +93,7 @@ async fn choose(
     lines: &mut Lines,
     signals: &mut Signals,
     query: &str,
-) -> Result<Option<mnemon::SessionId>> {
+) -> Result<Option<everfold::SessionId>> {
     let sessions = agent.sessions().await?;
     let mut query = query.trim().to_owned();
     loop {
@@ -101,7 +101,7 @@ async fn choose(
         if found.is_empty() {
             presenter.line("no session has these words")?;
         }
-        let now = mnemon::kernel::Timestamp::now();
+        let now = everfold::kernel::Timestamp::now();
         for (at, entry) in found.iter().take(pick::SHOWN).enumerate() {
             presenter.line(&format!("{:>3}{}", at + 1, pick::row(entry, now)))?;
         }
@@ -147,7 +147,7 @@ impl Repl {
     fn greet(&self) -> Result<()> {
         let Desk { agent, session, presenter, .. } = &self.desk;
         let name = setup::model_name(agent, session);
-        presenter.styled(Look::Bold, &format!("mnemon {}", env!("CARGO_PKG_VERSION")))?;
+        presenter.styled(Look::Bold, &format!("everfold {}", env!("CARGO_PKG_VERSION")))?;
         presenter.line(&format!("  {name}"))?;
         if let Some(notice) = setup::offline_notice(agent) {
             presenter.styled(Look::Yellow, &format!("{notice}\n"))?;

@@ -1,8 +1,8 @@
-//! The log file: `logs/mnemon.log` in the home directory, for its owner alone
+//! The log file: `logs/everfold.log` in the home directory, for its owner alone
 //! (S5). It is made when the first line is logged, so that a start that logs
 //! nothing costs nothing.
 
-use mnemon::kernel::env;
+use everfold::kernel::env;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::setup::Ground;
 /// A log file over this size is put aside before the next line.
 const ROTATE_BYTES: u64 = 8 << 20;
 
-/// How much is logged where `MNEMON_LOG` does not say.
+/// How much is logged where `EVERFOLD_LOG` does not say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     /// What somebody should look at.
@@ -34,7 +34,7 @@ impl Verbosity {
     fn filter(self) -> &'static str {
         match self {
             Self::Normal => "warn",
-            Self::Verbose => "warn,mnemon=debug,mnemon_engine=debug,mnemon_provider=debug",
+            Self::Verbose => "warn,everfold=debug,everfold_engine=debug,everfold_provider=debug",
         }
     }
 }
@@ -42,12 +42,12 @@ impl Verbosity {
 /// Starts logging. Without a home directory, or with a filter that cannot be
 /// read, there is none: a log is never a reason to stop.
 pub(crate) fn start(ground: &Ground, verbosity: Verbosity) {
-    let home = mnemon::settings::Home::resolve(&ground.variables, ground.user_home.as_deref());
+    let home = everfold::settings::Home::resolve(&ground.variables, ground.user_home.as_deref());
     let Ok(home) = home else { return };
     let named = ground.variables.get(env::LOG).filter(|filter| !filter.is_empty());
     let filter = named.map_or(verbosity.filter(), String::as_str);
     let Ok(filter) = EnvFilter::try_new(filter) else { return };
-    let lazy = Lazy { path: home.root().join("logs").join("mnemon.log"), file: Arc::default() };
+    let lazy = Lazy { path: home.root().join("logs").join("everfold.log"), file: Arc::default() };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn s5_the_log_is_made_by_its_first_line_and_is_private() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("logs").join("mnemon.log");
+        let path = dir.path().join("logs").join("everfold.log");
         let mut lazy = Lazy { path: path.clone(), file: Arc::default() };
         assert!(!path.exists());
         lazy.write_all(b"one\n").unwrap();
@@ -143,10 +143,10 @@ mod tests {
     #[test]
     fn a_large_log_is_put_aside() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("mnemon.log");
+        let path = dir.path().join("everfold.log");
         File::create(&path).unwrap().set_len(ROTATE_BYTES + 1).unwrap();
         open(&path).unwrap().write_all(b"new\n").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"new\n");
-        assert!(dir.path().join("mnemon.log.old").exists());
+        assert!(dir.path().join("everfold.log.old").exists());
     }
 }

@@ -1,5 +1,5 @@
-//! The `mnemon` program: arguments, environment, exit codes, rendering. What
-//! it does is in the `mnemon` library.
+//! The `everfold` program: arguments, environment, exit codes, rendering. What
+//! it does is in the `everfold` library.
 
 mod args;
 mod config;
@@ -114,19 +114,19 @@ async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Resu
         Command::Trust(args) => trust::run(ground, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "mnemon", &mut script);
+            clap_complete::generate(*shell, &mut Cli::command(), "everfold", &mut script);
             presenter.text(&String::from_utf8_lossy(&script))?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// `mnemon --model x doctor` reads as a prompt, which nobody means.
+/// `everfold --model x doctor` reads as a prompt, which nobody means.
 fn refuse_late_command(talk: &Talk) -> Result<()> {
     let Some(prompt) = &talk.prompt else { return Ok(()) };
     if Cli::command().get_subcommands().any(|command| command.get_name() == prompt) {
         let message = format!("{prompt} is a command, and flags come after it");
-        let hint = format!("write `mnemon {prompt} …`; for the word as a prompt, add -p");
+        let hint = format!("write `everfold {prompt} …`; for the word as a prompt, add -p");
         return Err(Usage::new(message, hint).into());
     }
     Ok(())

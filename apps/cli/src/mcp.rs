@@ -1,12 +1,12 @@
-//! `mnemon mcp`: memories for other agents, over the Model Context Protocol.
+//! `everfold mcp`: memories for other agents, over the Model Context Protocol.
 
 use crate::args::McpArgs;
 use crate::fail::Usage;
 use crate::present::{Look, Presenter};
 use crate::setup::Ground;
 use anyhow::Result;
-use mnemon::Agent;
-use mnemon_mcp_server::{Open, Server, serve_http, serve_stdio};
+use everfold::Agent;
+use everfold_mcp_server::{Open, Server, serve_http, serve_stdio};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `mnemon memory`: looking at memories, and changing them (C2). Works without
+//! `everfold memory`: looking at memories, and changing them (C2). Works without
 //! a key and without a network. Memories that are not there are not made by
 //! looking for them.
 
@@ -17,11 +17,11 @@ use crate::args::memory::{InboxCommand, MemoryCommand, Tier};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use everfold::memdir::By;
+use everfold::memdir::Store;
+use everfold::memory_dirs::MemoryDirs;
+use everfold_tui::Table;
 use jiff::{Timestamp, Zoned};
-use mnemon::memdir::By;
-use mnemon::memdir::Store;
-use mnemon::memory_dirs::MemoryDirs;
-use mnemon_tui::Table;
 use std::process::ExitCode;
 
 /// What every one of these commands works with.

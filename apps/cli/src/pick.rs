@@ -4,10 +4,10 @@ use crate::args::Which;
 use crate::fail::Usage;
 use crate::present::cut;
 use anyhow::Result;
-use mnemon::engine::Resumed;
-use mnemon::kernel::Timestamp;
-use mnemon::transcript::{Listed, matches};
-use mnemon::{Agent, Session, SessionId};
+use everfold::engine::Resumed;
+use everfold::kernel::Timestamp;
+use everfold::transcript::{Listed, matches};
+use everfold::{Agent, Session, SessionId};
 
 /// How many sessions an error or a question shows.
 pub(crate) const SHOWN: usize = 10;
@@ -69,7 +69,7 @@ pub(crate) async fn target(agent: &Agent, which: &Which) -> Result<Target> {
     if let Some(id) = &id
         && agent.world().transcripts.path(id).exists()
     {
-        return Err(mnemon::Error::Session(mnemon::engine::Error::Exists(id.clone())).into());
+        return Err(everfold::Error::Session(everfold::engine::Error::Exists(id.clone())).into());
     }
     match &which.resume {
         None if which.go_on => Ok(Target::Old(newest(agent).await?)),
@@ -102,7 +102,7 @@ pub(crate) async fn newest(agent: &Agent) -> Result<SessionId> {
 }
 
 fn none_yet() -> Usage {
-    let hint = "start one with `mnemon` or `mnemon -p`";
+    let hint = "start one with `everfold` or `everfold -p`";
     Usage::new("there is no session in this directory yet", hint)
 }
 
@@ -118,7 +118,7 @@ pub(crate) async fn find(agent: &Agent, text: &str) -> Result<SessionId> {
         [one] => Ok(one.session.clone()),
         [] => Err(Usage::new(
             format!("no session of this directory is called {text:?} or has these words"),
-            "`mnemon sessions list` shows them",
+            "`everfold sessions list` shows them",
         )
         .into()),
         several => {
@@ -146,7 +146,7 @@ fn ask_for_one(sessions: &[Listed]) -> Usage {
     let now = Timestamp::now();
     let lines: Vec<String> = sessions.iter().take(SHOWN).map(|entry| row(entry, now)).collect();
     let message = format!("say which session to resume:\n{}", lines.join("\n"));
-    Usage::new(message, "`mnemon sessions list --search TEXT` finds others")
+    Usage::new(message, "`everfold sessions list --search TEXT` finds others")
 }
 
 /// One session on one line.

@@ -5,10 +5,10 @@
 //! terminal sees it, so that no text can move the cursor or rename the window.
 //! Programs that read a pipe get the bytes as they are.
 
-use mnemon::engine::event::Kept;
-pub(crate) use mnemon_tui::Look;
-use mnemon_tui::Page;
-pub(crate) use mnemon_tui::picture::{counted, grouped};
+use everfold::engine::event::Kept;
+pub(crate) use everfold_tui::Look;
+use everfold_tui::Page;
+pub(crate) use everfold_tui::picture::{counted, grouped};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -225,7 +225,7 @@ pub(crate) fn remembered(paths: &[PathBuf], how: Kept) -> String {
     match how {
         Kept::Saved => format!("saved to memory: {names}"),
         Kept::ByRule => format!("kept by rule, without a model: {names}"),
-        Kept::Proposed => format!("proposed for memory: {names} (mnemon memory inbox)"),
+        Kept::Proposed => format!("proposed for memory: {names} (everfold memory inbox)"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `mnemon recall`: which memories a message would bring in, and why (R9). By
+//! `everfold recall`: which memories a message would bring in, and why (R9). By
 //! the local ranker alone, so it needs no model; all that it writes is what it
 //! learned of files, beside the store.
 
@@ -8,9 +8,9 @@ use crate::fail::Usage;
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use everfold::memdir::Scope;
+use everfold::memory_dirs::{Called, MemoryDirs, Recall, recall, recall_in};
 use jiff::Timestamp;
-use mnemon::memdir::Scope;
-use mnemon::memory_dirs::{Called, MemoryDirs, Recall, recall, recall_in};
 use serde_json::{Value, json};
 
 /// Shows what would be injected.

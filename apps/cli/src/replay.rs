@@ -1,4 +1,4 @@
-//! `mnemon replay`: what sessions cost, and what they would have cost under
+//! `everfold replay`: what sessions cost, and what they would have cost under
 //! other policies (PC7): a table, a picture, and why.
 
 mod json;
@@ -13,9 +13,9 @@ use crate::pick;
 use crate::present::{Look, Presenter, grouped};
 use crate::setup::{self, Ground};
 use anyhow::{Context, Result};
-use mnemon::engine::replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
-use mnemon::foreign::Tally;
-use mnemon::{Agent, Replayed, replay_file};
+use everfold::engine::replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
+use everfold::foreign::Tally;
+use everfold::{Agent, Replayed, replay_file};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
     {
         let known: Vec<&str> = config.table.iter().map(|(name, _)| name).collect();
         let message = format!("the model {model:?} has no price");
-        let hint = format!("there are {}; mnemon.prices adds others", known.join(", "));
+        let hint = format!("there are {}; everfold.prices adds others", known.join(", "));
         return Err(Usage::new(message, hint).into());
     }
     Ok(Options {
@@ -148,7 +148,7 @@ fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> R
 /// What is drawn on the terminal: the first policy, and ours.
 fn pictured(lanes: &[LaneReport]) -> impl Iterator<Item = &LaneReport> {
     let first = lanes.first().map(|lane| lane.policy);
-    lanes.iter().filter(move |lane| Some(lane.policy) == first || lane.policy == Policy::Mnemon)
+    lanes.iter().filter(move |lane| Some(lane.policy) == first || lane.policy == Policy::Everfold)
 }
 
 fn show_total(sessions: &[Session], presenter: &Presenter) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `mnemon` on a screen: the desk as the host of the terminal.
+//! `everfold` on a screen: the desk as the host of the terminal.
 
 use crate::args::{Choices, Talk};
 use crate::desk::{Desk, Flow, Hands, commands};
@@ -10,12 +10,12 @@ use crate::pick::{self, Target};
 use crate::present::Presenter;
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use mnemon::kernel::ports::Respondent;
-use mnemon::kernel::settings::Surface;
-use mnemon::memdir::Scope;
-use mnemon::memory_dirs::shelf;
-use mnemon::{Agent, CancellationToken, Session, SessionId};
-use mnemon_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Side, Start, Welcome};
+use everfold::kernel::ports::Respondent;
+use everfold::kernel::settings::Surface;
+use everfold::memdir::Scope;
+use everfold::memory_dirs::shelf;
+use everfold::{Agent, CancellationToken, Session, SessionId};
+use everfold_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Side, Start, Welcome};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -62,9 +62,9 @@ pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> 
         history,
         host: Box::new(desk),
     };
-    let host = mnemon_tui::run(start).await?;
+    let host = everfold_tui::run(start).await?;
     host.agent().shutdown().await;
-    presenter.line(&format!("mnemon --resume {}", host.session().id()))?;
+    presenter.line(&format!("everfold --resume {}", host.session().id()))?;
     Ok(ExitCode::SUCCESS)
 }
 

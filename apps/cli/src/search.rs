@@ -1,4 +1,4 @@
-//! `mnemon search`: words in memories, then in what was said before (R10).
+//! `everfold search`: words in memories, then in what was said before (R10).
 
 use crate::args::{Choices, Place, SearchArgs};
 use crate::fail::Usage;
@@ -6,10 +6,10 @@ use crate::pick;
 use crate::present::{Look, Presenter, cut};
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use everfold::Agent;
+use everfold::kernel::ports::{Bodies, MemoryHead, Past, PastFound, PastHit, PastQuery};
+use everfold::transcript::find::Terms;
 use jiff::Timestamp;
-use mnemon::Agent;
-use mnemon::kernel::ports::{Bodies, MemoryHead, Past, PastFound, PastHit, PastQuery};
-use mnemon::transcript::find::Terms;
 use serde_json::{Value, json};
 
 /// Characters of an excerpt.
@@ -104,7 +104,7 @@ fn show(memories: &[Memory], found: &PastFound, presenter: &Presenter) -> Result
         presenter.styled(Look::Dim, &text)?;
     }
     if let Some(hit) = found.hits.first() {
-        let text = format!("all of it: mnemon show-result {}\n", hit.record);
+        let text = format!("all of it: everfold show-result {}\n", hit.record);
         presenter.styled(Look::Dim, &text)?;
     }
     for path in &found.unreadable {

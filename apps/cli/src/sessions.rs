@@ -1,19 +1,19 @@
-//! `mnemon sessions`: past conversations of this directory (Q4).
+//! `everfold sessions`: past conversations of this directory (Q4).
 
 use crate::args::{Choices, SessionsCommand};
 use crate::pick;
 use crate::present::{Presenter, counted, cut, grouped, size};
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use jiff::Timestamp;
-use mnemon::Agent;
-use mnemon::engine::noting;
-use mnemon::kernel::ports::Loaded;
-use mnemon::kernel::usage::LedgerLine;
-use mnemon::kernel::{
+use everfold::Agent;
+use everfold::engine::noting;
+use everfold::kernel::ports::Loaded;
+use everfold::kernel::usage::LedgerLine;
+use everfold::kernel::{
     BlockView, Decision, Entry, Ledger, MessageId, ModelId, Record, SessionId, UserOrigin,
 };
-use mnemon::transcript::{Decoded, Listed, decode};
+use everfold::transcript::{Decoded, Listed, decode};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -126,7 +126,7 @@ impl Story {
         let mut story = Self::default();
         let mut sink = |line: &[u8]| story.push(line);
         let transcripts = &agent.world().transcripts;
-        let loaded = transcripts.load(id, &mut sink).await.map_err(mnemon::Error::from)?;
+        let loaded = transcripts.load(id, &mut sink).await.map_err(everfold::Error::from)?;
         Ok((story, loaded))
     }
 
@@ -158,7 +158,7 @@ impl Story {
             Entry::User(user) => {
                 if user.origin == UserOrigin::Human {
                     self.prompts += 1;
-                    let text = || user.content.iter().map(mnemon::Block::plain_text).collect();
+                    let text = || user.content.iter().map(everfold::Block::plain_text).collect();
                     self.first_prompt.get_or_insert_with(text);
                 }
                 for block in &user.content {

@@ -5,11 +5,11 @@ use crate::args::{Choices, Talk, split_rules};
 use crate::fail::Usage;
 use crate::trust;
 use anyhow::{Context, Result};
-use mnemon::engine::permit::{Places, Rule};
-use mnemon::kernel::ports::{AgentName, Approver, Respondent};
-use mnemon::kernel::settings::{ProviderKind, Surface};
-use mnemon::settings::{Extra, Refused};
-use mnemon::{Agent, Builder, Session};
+use everfold::engine::permit::{Places, Rule};
+use everfold::kernel::ports::{AgentName, Approver, Respondent};
+use everfold::kernel::settings::{ProviderKind, Surface};
+use everfold::settings::{Extra, Refused};
+use everfold::{Agent, Builder, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,8 +107,8 @@ pub(crate) fn builder(ground: &Ground, choices: &Choices) -> Result<Builder> {
         Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
     let texts = [
         ("--model", "/model", &choices.model),
-        ("--small-model", "/mnemon/small_model", &choices.small_model),
-        ("--fallback-model", "/mnemon/fallback_model", &choices.fallback_model),
+        ("--small-model", "/everfold/small_model", &choices.small_model),
+        ("--fallback-model", "/everfold/fallback_model", &choices.fallback_model),
     ];
     for (flag, pointer, value) in texts {
         if let Some(value) = value {
@@ -162,7 +162,7 @@ pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     if refused > 0 {
         notes.push(format!(
             "{refused} settings were not taken over, most likely those of this repository; \
-             `mnemon doctor` says which and why"
+             `everfold doctor` says which and why"
         ));
     }
     notes

@@ -1,4 +1,4 @@
-//! `mnemon show-result`: a result or a message by its id (L1.8).
+//! `everfold show-result`: a result or a message by its id (L1.8).
 //!
 //! Without a session, the newest one that has the id is meant: ids are made
 //! to be had once.
@@ -9,8 +9,8 @@ use crate::pick;
 use crate::present::Presenter;
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use mnemon::engine::recalled::{self, RecallError, Recalled};
-use mnemon::{Agent, SessionId};
+use everfold::engine::recalled::{self, RecallError, Recalled};
+use everfold::{Agent, SessionId};
 use serde_json::json;
 
 /// Prints what an id stands for.

@@ -1,8 +1,8 @@
 //! Lines of transcripts that tell what a command looks for: the cost, the
 //! health, hooks that failed. Most lines do not, and need not be decoded.
 
-use mnemon::transcript::line::Line;
-use mnemon::transcript::{Decoded, decode};
+use everfold::transcript::line::Line;
+use everfold::transcript::{Decoded, decode};
 
 /// The record of a line that has one of these parts in it. Lines that a fork
 /// copied count where they were written, and are none here.
@@ -31,7 +31,7 @@ mod tests {
         copied["forkedFrom"] = json!({"sessionId": "s", "messageUuid": "o"});
         let parts = ["compact_boundary"];
         assert!(telling(&line(user.clone()), &parts).is_some());
-        assert!(telling(&line(user), &["mnemon_booked"]).is_none());
+        assert!(telling(&line(user), &["everfold_booked"]).is_none());
         assert!(telling(&line(copied), &parts).is_none());
         for broken in [&b"\xff compact_boundary"[..], b"{compact_boundary", b""] {
             assert!(telling(broken, &parts).is_none());

@@ -1,14 +1,14 @@
-//! `mnemon trust`: what a repository brings that could act, and a person's word
+//! `everfold trust`: what a repository brings that could act, and a person's word
 //! on it (S7). Works without a key and without a network.
 
 use crate::args::{Choices, TrustArgs};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use everfold::Repository;
+use everfold::settings::Trust;
+use everfold::settings::trust::{Kind, Standing, Verdict, all};
 use jiff::Timestamp;
-use mnemon::Repository;
-use mnemon::settings::Trust;
-use mnemon::settings::trust::{Kind, Standing, Verdict, all};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub(crate) async fn run(ground: &Ground, args: &TrustArgs, presenter: &Presenter
         presenter.line(&format!("it is {}", word(trust.standing())))?;
     } else {
         presenter.line("trusted; whatever is new or changed asks again")?;
-        presenter.note(Look::Dim, "to take it back: `mnemon trust --revoke`");
+        presenter.note(Look::Dim, "to take it back: `everfold trust --revoke`");
     }
     Ok(())
 }
@@ -94,9 +94,9 @@ fn standing_json(standing: &Standing) -> Value {
 }
 
 fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()> {
-    let records = all(repository.home()).map_err(mnemon::Error::from)?;
+    let records = all(repository.home()).map_err(everfold::Error::from)?;
     if json {
-        let row = |(root, record): &(PathBuf, mnemon::settings::trust::Record)| {
+        let row = |(root, record): &(PathBuf, everfold::settings::trust::Record)| {
             json!({
                 "root": root,
                 "at": record.at,
@@ -141,7 +141,7 @@ pub(crate) fn note(trust: &Trust) -> Option<String> {
         _ => "it is not trusted",
     };
     Some(format!(
-        "{kinds} of this repository are off: {why}; `mnemon trust --dry-run` shows them, \
-         `mnemon trust` turns them on"
+        "{kinds} of this repository are off: {why}; `everfold trust --dry-run` shows them, \
+         `everfold trust` turns them on"
     ))
 }

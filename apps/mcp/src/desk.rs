@@ -2,13 +2,13 @@
 //! sentences for the model that called.
 
 use crate::arguments::Arguments;
+use everfold::beside::{Beside, Keep, Kept, NotKept};
+use everfold::kernel::Flag;
+use everfold::kernel::ports::PastHit;
+use everfold::memdir::{By, Scope, TopicPath};
+use everfold::memfile::MemoryType;
+use everfold::memory_dirs::recall;
 use jiff::Timestamp;
-use mnemon::beside::{Beside, Keep, Kept, NotKept};
-use mnemon::kernel::Flag;
-use mnemon::kernel::ports::PastHit;
-use mnemon::memdir::{By, Scope, TopicPath};
-use mnemon::memfile::MemoryType;
-use mnemon::memory_dirs::recall;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
@@ -83,7 +83,7 @@ impl Desk {
         let most = arguments.number("limit", MEMORIES)?.clamp(1, MOST);
         let found =
             recall(self.beside.memories(), query, self.now).map_err(|error| error.to_string())?;
-        let row = |hit: &mnemon::memory_dirs::Called| {
+        let row = |hit: &everfold::memory_dirs::Called| {
             json!({
                 "id": format!("{}/{}", word(hit.scope.unwrap_or(Scope::Project)), hit.path),
                 "name": hit.name.as_ref().unwrap_or(&hit.path),
@@ -115,7 +115,7 @@ impl Desk {
             .ok_or_else(missing)?;
         let text = match store.read(&path) {
             Ok(read) => read.text,
-            Err(mnemon::memdir::Error::NotFound { .. }) => return Err(missing()),
+            Err(everfold::memdir::Error::NotFound { .. }) => return Err(missing()),
             Err(error) => return Err(error.to_string()),
         };
         let about = std::fs::metadata(store.dir().join(path.as_path()));
@@ -161,7 +161,7 @@ impl Desk {
             Kept::Saved { path, entry } => {
                 let note = match entry {
                     Some(entry) => {
-                        format!("the person can take it back: mnemon memory undo {entry}")
+                        format!("the person can take it back: everfold memory undo {entry}")
                     }
                     None => "it was there already, word for word".to_owned(),
                 };
@@ -169,7 +169,7 @@ impl Desk {
                 json!({"id": id(&path), "state": state, "note": note})
             }
             Kept::Waiting { path } => {
-                let note = "it waits for the person's word: mnemon memory inbox";
+                let note = "it waits for the person's word: everfold memory inbox";
                 json!({"id": id(&path), "state": "waiting", "note": note})
             }
         })
@@ -183,11 +183,11 @@ impl Desk {
         Ok(match forgotten {
             Kept::Saved { entry, .. } => {
                 let entry = entry.map(|entry| entry.to_string()).unwrap_or_default();
-                let note = format!("the person can take it back: mnemon memory undo {entry}");
+                let note = format!("the person can take it back: everfold memory undo {entry}");
                 json!({"id": text, "state": "forgotten", "note": note})
             }
             Kept::Waiting { .. } => {
-                let note = "the person wrote it; it waits for their word: mnemon memory inbox";
+                let note = "the person wrote it; it waits for their word: everfold memory inbox";
                 json!({"id": text, "state": "waiting", "note": note})
             }
         })

@@ -1,4 +1,4 @@
-//! An MCP server: Mnemon's memories for any agent that speaks the Model
+//! An MCP server: Everfold's memories for any agent that speaks the Model
 //! Context Protocol (X3).
 //!
 //! Six tools, and every memory as a resource. Over standard input and output,

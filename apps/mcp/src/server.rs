@@ -4,7 +4,7 @@ use crate::arguments::Arguments;
 use crate::catalogue::{INSTRUCTIONS, tools};
 use crate::desk::Desk;
 use crate::resources::{self, SCHEME};
-use mnemon::beside::Beside;
+use everfold::beside::Beside;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
     Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -93,7 +93,8 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let about = Implementation::new("mnemon", env!("CARGO_PKG_VERSION")).with_title("Mnemon");
+        let about =
+            Implementation::new("everfold", env!("CARGO_PKG_VERSION")).with_title("Everfold");
         ServerConfig::new(capabilities).with_server_info(about).with_instructions(INSTRUCTIONS)
     }
 

@@ -1,7 +1,7 @@
 //! Questions of tools and servers on their way to the person, and answers on
 //! their way back.
 
-use mnemon::kernel::ports::{
+use everfold::kernel::ports::{
     Answer, Approver, BoxFuture, PermissionAsk, Respondent, ServerAnswer, ServerQuestion,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};

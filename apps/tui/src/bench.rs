@@ -1,11 +1,11 @@
-//! The screen without a terminal, for `mnemon-bench`. It promises nothing.
+//! The screen without a terminal, for `everfold-bench`. It promises nothing.
 
 use crate::app::App;
 use crate::host::Welcome;
 use crate::talk::history;
 use crate::theme::Theme;
 use crate::worker::Told;
-use mnemon::{Agent, Event, Session};
+use everfold::{Agent, Event, Session};
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;

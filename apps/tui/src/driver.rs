@@ -15,8 +15,8 @@ use crate::worker::{Ask, Brake, Told, Worker};
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mnemon::Agent;
-use mnemon::kernel::ports::GlobQuery;
+use everfold::Agent;
+use everfold::kernel::ports::GlobQuery;
 use ratatui::crossterm::event::Event as TermEvent;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,7 +119,7 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
 /// What the worker gives back at its end. Where it broke off, the log has all
 /// that was said.
 fn ended(ended: Result<Box<dyn Host>, JoinError>) -> anyhow::Result<Box<dyn Host>> {
-    ended.context("the session broke off, which is a defect; `mnemon --continue` goes on with it")
+    ended.context("the session broke off, which is a defect; `everfold --continue` goes on with it")
 }
 
 struct Driver {

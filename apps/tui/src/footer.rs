@@ -3,8 +3,8 @@
 use crate::look::Look;
 use crate::status::Status;
 use crate::theme::Theme;
-use mnemon::kernel::settings::PermissionMode;
-use mnemon::{MemorySwitch, TaskStatus};
+use everfold::kernel::settings::PermissionMode;
+use everfold::{MemorySwitch, TaskStatus};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -5,8 +5,8 @@ use crate::asking::Open;
 use crate::look::Look;
 use crate::theme::Theme;
 use crate::wrap;
-use mnemon::kernel::ports::question::{Field, Need, Wants};
-use mnemon::kernel::ports::{ServerAnswer, ServerQuestion};
+use everfold::kernel::ports::question::{Field, Need, Wants};
+use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 use serde_json::{Map, Value};
@@ -166,7 +166,7 @@ fn fields(ask: &ServerQuestion) -> &[Field] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon::kernel::ports::question;
+    use everfold::kernel::ports::question;
     use ratatui::crossterm::event::KeyModifiers;
     use serde_json::json;
     use tokio::sync::oneshot::Receiver;

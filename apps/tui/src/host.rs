@@ -2,7 +2,7 @@
 
 use crate::page::Page;
 use crate::side::Side;
-use mnemon::{Agent, CancellationToken, Session, SessionId};
+use everfold::{Agent, CancellationToken, Session, SessionId};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The terminal of Mnemon: the conversation, and what is behind it.
+//! The terminal of Everfold: the conversation, and what is behind it.
 //!
 //! Three parts, and data flows one way between them. The `driver` waits for
 //! keys, for what the engine tells, and for the next frame. The `app` is the

@@ -11,7 +11,7 @@ use crate::page::Page;
 use crate::status::Status;
 use crate::theme::Theme;
 use crate::worker::Ask;
-use mnemon::Session;
+use everfold::Session;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Rect;

@@ -6,8 +6,8 @@
 //! only.
 
 use crate::look::Look;
-use mnemon::engine::context_view::{Category, ContextView, Threshold, ThresholdKind};
-use mnemon::kernel::Tokens;
+use everfold::engine::context_view::{Category, ContextView, Threshold, ThresholdKind};
+use everfold::kernel::Tokens;
 
 /// What the cells of the bar show, from left to right.
 #[must_use]
@@ -126,7 +126,7 @@ pub fn counted(count: u64, thing: &str) -> String {
 mod tests {
     use super::*;
     use crate::app::harness::window_of;
-    use mnemon::engine::context_view::CategoryKind;
+    use everfold::engine::context_view::CategoryKind;
 
     fn view() -> ContextView {
         window_of(&[

@@ -6,7 +6,7 @@ use crate::look::Look;
 use crate::talk::Diff;
 use crate::theme::Theme;
 use crate::wrap;
-use mnemon::kernel::ports::{Answer, PermissionAsk};
+use everfold::kernel::ports::{Answer, PermissionAsk};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use crate::host::BoxFuture;
 use crate::look::Look;
 use crate::page::Page;
-use mnemon::kernel::Ledger;
+use everfold::kernel::Ledger;
 
 /// The program around the screen, as far as it does without the session.
 pub trait Side: Send + Sync {

@@ -3,13 +3,13 @@
 
 use crate::host::Host;
 use crate::side::Side;
-use mnemon::engine::agents::Agents;
-use mnemon::engine::context_view::ContextView;
-use mnemon::engine::status::Live;
-use mnemon::kernel::settings::PermissionMode;
-use mnemon::kernel::usage::Booking;
-use mnemon::kernel::{Ledger, QuerySource, Window};
-use mnemon::{Background, MemorySwitch, Queue, SessionId};
+use everfold::engine::agents::Agents;
+use everfold::engine::context_view::ContextView;
+use everfold::engine::status::Live;
+use everfold::kernel::settings::PermissionMode;
+use everfold::kernel::usage::Booking;
+use everfold::kernel::{Ledger, QuerySource, Window};
+use everfold::{Background, MemorySwitch, Queue, SessionId};
 use std::sync::Arc;
 
 /// The state of a session, without the session.

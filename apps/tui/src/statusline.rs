@@ -3,7 +3,7 @@
 
 use crate::host::Host;
 use crate::status::Status;
-use mnemon::kernel::ports::{Exit, HookAction, HookCall, Hooks};
+use everfold::kernel::ports::{Exit, HookAction, HookCall, Hooks};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

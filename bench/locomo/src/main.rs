@@ -1,6 +1,6 @@
 //! Retrieval quality of the local ranker on `LoCoMo` (R9).
 //!
-//! `cargo run --release -p mnemon-bench-locomo [FILE]` prints recall at 1, 5
+//! `cargo run --release -p everfold-bench-locomo [FILE]` prints recall at 1, 5
 //! and 10 for two baselines and for ours, by category and by conversation, and
 //! what each signal is worth by leaving it out, what the threshold
 //! lets through, and how long a ranking takes. The data is not part of the
@@ -15,8 +15,8 @@ mod speed;
 mod threshold;
 
 use anyhow::{Context, Result};
+use everfold_recall::Tuning;
 use measure::{Recall, Report, measure};
-use mnemon_recall::Tuning;
 use std::path::PathBuf;
 
 fn main() -> Result<()> {

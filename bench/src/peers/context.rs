@@ -3,12 +3,12 @@
 use super::Row;
 use super::place::Place;
 use anyhow::{Context, Result};
-use mnemon::engine::replay::{Options, Policy, Replay};
-use mnemon::foreign::{Thread, Told, What};
-use mnemon::kernel::record::CacheTtl;
-use mnemon::kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};
-use mnemon::prefix::sim::{Chain, SimConfig, Simulator, hash};
-use mnemon_bench::conversation::{BYTES_PER_TOKEN, Writer};
+use everfold::engine::replay::{Options, Policy, Replay};
+use everfold::foreign::{Thread, Told, What};
+use everfold::kernel::record::CacheTtl;
+use everfold::kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};
+use everfold::prefix::sim::{Chain, SimConfig, Simulator, hash};
+use everfold_bench::conversation::{BYTES_PER_TOKEN, Writer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;
@@ -26,7 +26,7 @@ const PEER: &str = "LangChain";
 /// What a reader has to know of these rows.
 pub(super) const NOTE: &str = "LangChain's middleware is driven with its defaults (summaries at 80 % of the window) \
     over a session of 1,000 requests and 400,000 tokens without pauses; what each request would send is priced by \
-    our cache simulator at claude-sonnet-4-5's prices, the answers left out. Ours is the policy `mnemon` over the same \
+    our cache simulator at claude-sonnet-4-5's prices, the answers left out. Ours is the policy `everfold` over the same \
     session. Theirs is counted at four bytes a token, ours by the replay's own count: by how much these differ is what the \
     row of append only shows, where both send the same.";
 
@@ -176,7 +176,7 @@ fn price(own: &Strategy) -> Priced {
 
 /// What the same prompts cost append only, and under our policy.
 fn ours(records: &[Record]) -> (Priced, Priced) {
-    let policies = vec![Policy::None, Policy::Mnemon];
+    let policies = vec![Policy::None, Policy::Everfold];
     let mut replay = Replay::new(Options { policies, ..Options::default() });
     for record in records {
         let what = What::Record(Box::new(record.clone()));
@@ -192,5 +192,5 @@ fn ours(records: &[Record]) -> (Priced, Priced) {
         let answers = table.spec(&MODEL.into()).cost(&answers).map_or(0.0, |usd| usd.0);
         Priced { usd: own.usd - answers, summaries: own.compactions, largest: own.largest }
     };
-    (told(Policy::None), told(Policy::Mnemon))
+    (told(Policy::None), told(Policy::Everfold))
 }

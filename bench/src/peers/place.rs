@@ -41,7 +41,7 @@ impl Place {
     /// Makes it, where it is not there: outside of the tree, so that nothing
     /// of a peer is taken for a part of it.
     pub(crate) fn new() -> Result<Self> {
-        let root = std::env::temp_dir().join("mnemon-peers");
+        let root = std::env::temp_dir().join("everfold-peers");
         std::fs::create_dir_all(root.join("home")).context("no room for peers")?;
         Ok(Self { root: root.canonicalize()? })
     }

@@ -1,20 +1,20 @@
 //! Our transcripts and Claude Code's: one form, many generations (CONTRACTS 3).
 //!
-//! A single line is `mnemon-transcript`'s business; here is what lines mean
+//! A single line is `everfold-transcript`'s business; here is what lines mean
 //! together while a session goes on.
 
 use crate::reader::{About, Format, Sink, Thread, Told, What, name};
 use crate::response::Open;
 use crate::trail::{Pace, Trail};
-use jiff::Timestamp;
-use mnemon_kernel::record::{
+use everfold_kernel::record::{
     CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum, Spilled,
 };
-use mnemon_kernel::{
+use everfold_kernel::{
     Boundary, Decision, Entry, MessageId, Record, RecordId, ToolUseId, Usd, UserOrigin,
 };
-use mnemon_transcript::line::{Facts, Gap, Line};
-use mnemon_transcript::{Decoded, Side, decode_said};
+use everfold_transcript::line::{Facts, Gap, Line};
+use everfold_transcript::{Decoded, Side, decode_said};
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +109,7 @@ impl Claude {
                 let numbered = !facts.gaps.contains(&Gap::BlockIndex);
                 return self.block((thread, id, numbered), record, rest, (number, about), sink);
             }
-            Entry::Decision(_) => about.format = Some(Format::Mnemon),
+            Entry::Decision(_) => about.format = Some(Format::Everfold),
             Entry::User(_) | Entry::Attachment(_) | Entry::Boundary(_) | Entry::Opaque(_) => {}
         }
         let opens = match &record.entry {

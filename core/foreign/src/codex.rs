@@ -10,13 +10,13 @@ use crate::fields::{Fields, blocks, count, object, text, time};
 use crate::reader::{About, Format, Sink, Thread, Told, What};
 use crate::response::Open;
 use crate::tools;
-use jiff::Timestamp;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     AssistantEntry, Block, Boundary, Decision, Entry, MessageId, ModelId, QuerySource, Record,
     RecordId, SessionId, ToolUseId, Usage, UserEntry, UserOrigin,
 };
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// How texts begin that the program puts on the user's side.

@@ -1,7 +1,7 @@
 //! Looking into JSON that anyone may have written.
 
+use everfold_kernel::Block;
 use jiff::Timestamp;
-use mnemon_kernel::Block;
 use serde_json::{Map, Value, json};
 
 /// The fields of a line.

@@ -9,11 +9,11 @@
 use crate::fields::{Fields, count, object, text, time};
 use crate::reader::{About, Format, Sink, Thread, Told, What};
 use crate::tools;
-use jiff::Timestamp;
-use mnemon_kernel::{
+use everfold_kernel::{
     AssistantEntry, Block, Entry, MessageId, ModelId, Record, RecordId, SessionId, ToolUseId,
     Usage, UserEntry, UserOrigin,
 };
+use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

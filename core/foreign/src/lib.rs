@@ -6,7 +6,7 @@
 //! response once, its blocks together and in order, its usage once, results
 //! after their calls; sidechains as threads of their own; boundaries where they
 //! were; branches that were left taken back where that happened. Unlike a
-//! resume (`mnemon-transcript`'s rebuild) nothing before a boundary is left
+//! resume (`everfold-transcript`'s rebuild) nothing before a boundary is left
 //! out: this is for those who ask what a session did and cost.
 //!
 //! Lines go in one at a time, and what is held is one open response for each
@@ -17,7 +17,7 @@
 //! they touched gets our name for it, so that layers know them; see [`tools`].
 //!
 //! ```
-//! use mnemon_foreign::{Format, Reader, What};
+//! use everfold_foreign::{Format, Reader, What};
 //!
 //! let lines = [
 //!     r#"{"type":"session","id":"s","cwd":"/p","timestamp":"2026-01-01T10:00:00Z"}"#,

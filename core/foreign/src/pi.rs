@@ -6,12 +6,12 @@ use crate::fields::{Fields, blocks, count, object, text, time};
 use crate::reader::{About, Format, Sink, Thread, Told, What};
 use crate::tools;
 use crate::trail::{Pace, Trail};
-use jiff::Timestamp;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{
     AssistantEntry, Block, Boundary, Decision, Entry, MessageId, ModelId, Params, Prelude, Record,
     RecordId, SessionId, ToolUseId, Usage, UserEntry, UserOrigin,
 };
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

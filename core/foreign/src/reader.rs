@@ -5,9 +5,9 @@ use crate::codex::Codex;
 use crate::gemini::{Gemini, is_gemini};
 use crate::pi::Pi;
 use crate::tally::Tally;
-use mnemon_kernel::{Record, RecordId, SessionId};
-use mnemon_transcript::LineError;
-use mnemon_transcript::line::object;
+use everfold_kernel::{Record, RecordId, SessionId};
+use everfold_transcript::LineError;
+use everfold_transcript::line::object;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Ours.
-    Mnemon,
+    Everfold,
     /// Claude Code's.
     ClaudeCode,
     /// A Codex rollout.
@@ -32,7 +32,7 @@ impl Format {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Mnemon => "mnemon",
+            Self::Everfold => "everfold",
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
             Self::Pi => "pi",

@@ -6,7 +6,7 @@
 //! with the usage that the last of them knew; what came between follows.
 
 use crate::reader::{Sink, Thread, Told, What};
-use mnemon_kernel::{AssistantEntry, Entry, MessageId, Record, Usage};
+use everfold_kernel::{AssistantEntry, Entry, MessageId, Record, Usage};
 
 /// A response that may go on.
 #[derive(Debug)]

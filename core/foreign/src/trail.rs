@@ -6,7 +6,7 @@
 //! another in any order, so only what comes after another *thing said* (a
 //! prompt, another response) counts.
 
-use mnemon_kernel::RecordId;
+use everfold_kernel::RecordId;
 
 /// What a step is to the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -258,7 +258,7 @@ impl Reader<'_> {
         let pointer = format!("/hooks/{name}");
         let Some(event) = Event::by_name(name) else {
             let reason = if NEVER.contains(&name) {
-                "this event does not happen in Mnemon"
+                "this event does not happen in Everfold"
             } else {
                 "there is no event of this name"
             };

@@ -34,7 +34,7 @@ impl Role {
 /// views and replays hold the same texts once.
 ///
 /// ```
-/// use mnemon_kernel::{Block, BlockView};
+/// use everfold_kernel::{Block, BlockView};
 ///
 /// let block = Block::text("hello");
 /// assert!(matches!(block.view(), BlockView::Text("hello")));

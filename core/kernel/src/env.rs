@@ -1,38 +1,38 @@
-//! Every environment variable that Mnemon reads, in one place (C5).
+//! Every environment variable that Everfold reads, in one place (C5).
 //!
 //! Only the apps read the environment; everything below them is handed values.
 
-/// The home directory of Mnemon; `~/.mnemon` where unset.
-pub const HOME: &str = "MNEMON_HOME";
+/// The home directory of Everfold; `~/.everfold` where unset.
+pub const HOME: &str = "EVERFOLD_HOME";
 /// Which kind of provider: `anthropic`, `openai` or `offline`.
-pub const PROVIDER: &str = "MNEMON_PROVIDER";
+pub const PROVIDER: &str = "EVERFOLD_PROVIDER";
 /// The model of the conversation.
-pub const MODEL: &str = "MNEMON_MODEL";
+pub const MODEL: &str = "EVERFOLD_MODEL";
 /// The model of side queries.
-pub const SMALL_MODEL: &str = "MNEMON_SMALL_MODEL";
+pub const SMALL_MODEL: &str = "EVERFOLD_SMALL_MODEL";
 /// The memory directory, whole path.
-pub const MEMORY_DIR: &str = "MNEMON_MEMORY_DIR";
+pub const MEMORY_DIR: &str = "EVERFOLD_MEMORY_DIR";
 /// `1` turns auto memory off.
-pub const DISABLE_AUTO_MEMORY: &str = "MNEMON_DISABLE_AUTO_MEMORY";
+pub const DISABLE_AUTO_MEMORY: &str = "EVERFOLD_DISABLE_AUTO_MEMORY";
 /// `1` is remote mode.
-pub const REMOTE: &str = "MNEMON_REMOTE";
+pub const REMOTE: &str = "EVERFOLD_REMOTE";
 /// The memory directory of remote mode.
-pub const REMOTE_MEMORY_DIR: &str = "MNEMON_REMOTE_MEMORY_DIR";
+pub const REMOTE_MEMORY_DIR: &str = "EVERFOLD_REMOTE_MEMORY_DIR";
 /// Text appended to the memory section of the system prompt.
-pub const MEMORY_EXTRA_GUIDELINES: &str = "MNEMON_MEMORY_EXTRA_GUIDELINES";
+pub const MEMORY_EXTRA_GUIDELINES: &str = "EVERFOLD_MEMORY_EXTRA_GUIDELINES";
 /// What the name of every flag's variable starts with.
-pub const FLAG_PREFIX: &str = "MNEMON_FLAG_";
+pub const FLAG_PREFIX: &str = "EVERFOLD_FLAG_";
 /// What the name of every limit's variable starts with, such as
-/// `MNEMON_LIMIT_MAX_RETRIES` or `MNEMON_LIMIT_OFFLOAD_PREVIEW_BYTES`.
-pub const LIMIT_PREFIX: &str = "MNEMON_LIMIT_";
+/// `EVERFOLD_LIMIT_MAX_RETRIES` or `EVERFOLD_LIMIT_OFFLOAD_PREVIEW_BYTES`.
+pub const LIMIT_PREFIX: &str = "EVERFOLD_LIMIT_";
 /// Which log lines go to the log file, as a `tracing` filter.
-pub const LOG: &str = "MNEMON_LOG";
+pub const LOG: &str = "EVERFOLD_LOG";
 /// Tokens of the window of a model that the table does not know (T3).
-pub const CONTEXT_WINDOW: &str = "MNEMON_CONTEXT_WINDOW";
+pub const CONTEXT_WINDOW: &str = "EVERFOLD_CONTEXT_WINDOW";
 /// Compact as if the window were this large (T5).
-pub const AUTO_COMPACT_WINDOW: &str = "MNEMON_AUTO_COMPACT_WINDOW";
+pub const AUTO_COMPACT_WINDOW: &str = "EVERFOLD_AUTO_COMPACT_WINDOW";
 /// Compact at this percentage of the effective window (T5).
-pub const AUTO_COMPACT_PERCENT: &str = "MNEMON_AUTO_COMPACT_PERCENT";
+pub const AUTO_COMPACT_PERCENT: &str = "EVERFOLD_AUTO_COMPACT_PERCENT";
 
 /// Set for hooks and servers, not read: the directory of the project.
 pub const HOOK_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
@@ -65,15 +65,15 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", AUTO_COMPACT_WINDOW),
     ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", AUTO_COMPACT_PERCENT),
     ("CLAUDE_CODE_MAX_CONTEXT_TOKENS", CONTEXT_WINDOW),
-    ("CLAUDE_CODE_MAX_RETRIES", "MNEMON_LIMIT_MAX_RETRIES"),
-    ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MNEMON_LIMIT_MAX_OUTPUT_TOKENS"),
-    ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "MNEMON_LIMIT_HOOKS_STOP_BLOCKS"),
-    ("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "MNEMON_LIMIT_HOOKS_SESSION_END_MS"),
-    ("MAX_MCP_OUTPUT_TOKENS", "MNEMON_LIMIT_OFFLOAD_MCP_TOKENS"),
-    ("MCP_TIMEOUT", "MNEMON_LIMIT_MCP_START_MS"),
-    ("MCP_TOOL_TIMEOUT", "MNEMON_LIMIT_MCP_CALL_MS"),
-    ("BASH_MAX_OUTPUT_LENGTH", "MNEMON_LIMIT_OFFLOAD_BASH_CHARS"),
-    ("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", "MNEMON_LIMIT_READ_RESULT_TOKENS"),
+    ("CLAUDE_CODE_MAX_RETRIES", "EVERFOLD_LIMIT_MAX_RETRIES"),
+    ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "EVERFOLD_LIMIT_MAX_OUTPUT_TOKENS"),
+    ("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "EVERFOLD_LIMIT_HOOKS_STOP_BLOCKS"),
+    ("CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS", "EVERFOLD_LIMIT_HOOKS_SESSION_END_MS"),
+    ("MAX_MCP_OUTPUT_TOKENS", "EVERFOLD_LIMIT_OFFLOAD_MCP_TOKENS"),
+    ("MCP_TIMEOUT", "EVERFOLD_LIMIT_MCP_START_MS"),
+    ("MCP_TOOL_TIMEOUT", "EVERFOLD_LIMIT_MCP_CALL_MS"),
+    ("BASH_MAX_OUTPUT_LENGTH", "EVERFOLD_LIMIT_OFFLOAD_BASH_CHARS"),
+    ("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", "EVERFOLD_LIMIT_READ_RESULT_TOKENS"),
 ];
 
 /// Claude Code's names that turn auto-compact off (any value but `0` or empty).

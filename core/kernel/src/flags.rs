@@ -75,7 +75,7 @@ impl Flag {
         Self::ALL.iter().copied().find(|flag| flag.name() == name)
     }
 
-    /// The environment variable that sets it, such as `MNEMON_FLAG_RECALL`.
+    /// The environment variable that sets it, such as `EVERFOLD_FLAG_RECALL`.
     #[must_use]
     pub fn env_name(self) -> String {
         format!("{}{}", env::FLAG_PREFIX, self.name().to_ascii_uppercase())
@@ -85,7 +85,7 @@ impl Flag {
 /// A reading of all switches.
 ///
 /// ```
-/// use mnemon_kernel::{Flag, Flags};
+/// use everfold_kernel::{Flag, Flags};
 ///
 /// let flags = Flags::default().with(Flag::Recall, false);
 /// assert!(!flags.is_on(Flag::Recall));
@@ -137,7 +137,7 @@ mod tests {
             Flag::ALL.iter().filter(|flag| !flag.default_on()).map(|flag| flag.name()).collect();
         assert_eq!(off, ["prune_cache_edit", "prune_api", "collapse", "team_memory", "daily_logs"]);
         assert_eq!(Flag::ALL.len(), 15);
-        assert_eq!(Flag::PruneTime.env_name(), "MNEMON_FLAG_PRUNE_TIME");
+        assert_eq!(Flag::PruneTime.env_name(), "EVERFOLD_FLAG_PRUNE_TIME");
         assert_eq!(Flag::Dream.about(), "Consolidation.");
     }
 

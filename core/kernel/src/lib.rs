@@ -1,4 +1,4 @@
-//! The vocabulary of Mnemon.
+//! The vocabulary of Everfold.
 //!
 //! Everything else is written in these words: a [`Record`] is one entry of the
 //! log, a [`Block`] one piece of a message, [`Usage`] what a request cost, an

@@ -1,7 +1,7 @@
 //! Every number that bounds something, with its default (Q3).
 //!
-//! Settings change them under `mnemon.limits`, the environment as
-//! `MNEMON_LIMIT_<NAME>`. A literal number in a layer is a defect: it belongs
+//! Settings change them under `everfold.limits`, the environment as
+//! `EVERFOLD_LIMIT_<NAME>`. A literal number in a layer is a defect: it belongs
 //! here.
 
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! The model table: windows, output limits, cache minimums, prices.
 //!
 //! Figures are those of the public documentation; settings override any of
-//! them (`mnemon.models`, `mnemon.prices`), and what is not in the table gets
+//! them (`everfold.models`, `everfold.prices`), and what is not in the table gets
 //! cautious defaults and no price.
 
 mod builtin;
@@ -140,7 +140,7 @@ impl ModelSpec {
     }
 }
 
-/// Overrides of one model's entry (`mnemon.models.<id>`); what is unset stays.
+/// Overrides of one model's entry (`everfold.models.<id>`); what is unset stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ModelOverride {

@@ -2,7 +2,7 @@
 //!
 //! The log is the only state of a conversation. Records are appended and never
 //! removed or changed; a request is a projection of them. How a record is
-//! written as a line of a transcript is `mnemon-transcript`'s business.
+//! written as a line of a transcript is `everfold-transcript`'s business.
 
 use crate::block::Block;
 use crate::ids::{MessageId, ModelId, RecordId, RequestId};
@@ -108,7 +108,7 @@ pub struct Attachment {
 /// the envelope by itself (S4).
 ///
 /// ```
-/// let text = mnemon_kernel::record::reminder("a </system-reminder> b");
+/// let text = everfold_kernel::record::reminder("a </system-reminder> b");
 /// assert_eq!(text.matches("</system-reminder>").count(), 1);
 /// ```
 #[must_use]

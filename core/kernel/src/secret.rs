@@ -7,7 +7,7 @@ use std::fmt;
 /// transcript by accident.
 ///
 /// ```
-/// let key = mnemon_kernel::Secret::new("sk-1");
+/// let key = everfold_kernel::Secret::new("sk-1");
 /// assert_eq!(format!("{key:?}"), "[secret]");
 /// ```
 #[derive(Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The settings that a person or an administrator can write (C4, C6).
 //!
 //! Names that Claude Code users know stay at the top level; everything else
-//! is under `mnemon`. This struct is the list: the JSON schema and the
+//! is under `everfold`. This struct is the list: the JSON schema and the
 //! reference page are generated from it. Reading files, merging and keeping
-//! track of origins is `mnemon-settings`' business.
+//! track of origins is `everfold-settings`' business.
 
 use crate::flags::Flags;
 use crate::limits::Limits;
@@ -77,8 +77,8 @@ pub struct Settings {
     /// The language of answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// Everything that is Mnemon's own.
-    pub mnemon: Own,
+    /// Everything that is Everfold's own.
+    pub everfold: Own,
 }
 
 /// What tools may do without asking, after asking, or not at all (Q6).
@@ -130,7 +130,7 @@ impl PermissionMode {
     }
 }
 
-/// Mnemon's own settings.
+/// Everfold's own settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Own {
@@ -150,7 +150,7 @@ pub struct Own {
     /// How memories are found.
     pub recall: Recall,
     /// Whose `projects` folder has the memories, such as `~/.claude` to share
-    /// them with Claude Code; unset, Mnemon's own. A repository's is not taken over.
+    /// them with Claude Code; unset, Everfold's own. A repository's is not taken over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_home: Option<String>,
     /// The model of side queries.
@@ -352,11 +352,11 @@ mod tests {
     fn c6_known_names_are_at_the_top_level() {
         let settings: Settings = serde_json::from_str(
             r#"{"autoMemoryEnabled": false, "cleanupPeriodDays": 7, "claudeMdExcludes": ["**/x.md"],
-                "permissions": {"defaultMode": "acceptEdits"}, "mnemon": {"cache": {"ttl": "1h"}}}"#,
+                "permissions": {"defaultMode": "acceptEdits"}, "everfold": {"cache": {"ttl": "1h"}}}"#,
         )
         .unwrap();
         assert_eq!(settings.auto_memory_enabled, Some(false));
         assert_eq!(settings.permissions.default_mode, Some(PermissionMode::AcceptEdits));
-        assert_eq!(settings.mnemon.cache.ttl, TtlSetting::OneHour);
+        assert_eq!(settings.everfold.cache.ttl, TtlSetting::OneHour);
     }
 }

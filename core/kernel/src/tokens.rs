@@ -125,7 +125,7 @@ fn per(bytes: usize, bytes_per_token: u64) -> Tokens {
 /// comes next. Counts never carry over to another model.
 ///
 /// ```
-/// use mnemon_kernel::{Calibration, Tokens};
+/// use everfold_kernel::{Calibration, Tokens};
 ///
 /// let mut calibration = Calibration::default();
 /// calibration.observe(Tokens(1_000), Tokens(1_250));

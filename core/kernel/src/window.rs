@@ -53,7 +53,7 @@ impl Window {
     /// The window of `model`.
     ///
     /// ```
-    /// use mnemon_kernel::{Limits, ModelTable, Tokens, Window};
+    /// use everfold_kernel::{Limits, ModelTable, Tokens, Window};
     ///
     /// let table = ModelTable::builtin();
     /// let model = "claude-sonnet-4-5".into();

@@ -2,8 +2,8 @@
 //! branches, dates. Only finding them is done here; whether they still exist
 //! is for whoever can see the project.
 
+use everfold_kernel::ports::Names;
 use jiff::civil::Date;
-use mnemon_kernel::ports::Names;
 use regex::Regex;
 use std::fmt;
 use std::sync::LazyLock;

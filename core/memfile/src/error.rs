@@ -1,6 +1,6 @@
 //! Why a memory's text cannot be changed as asked.
 
-use mnemon_kernel::error::{Class, Classify};
+use everfold_kernel::error::{Class, Classify};
 
 /// What stands in the way, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

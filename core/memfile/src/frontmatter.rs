@@ -17,9 +17,9 @@ pub(crate) use splice::newline_of;
 pub use splice::{Key, Value, remove, set};
 
 use crate::taxonomy::MemoryType;
+use everfold_kernel::ids::{RecordId, SessionId};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use mnemon_kernel::ids::{RecordId, SessionId};
 use serde_json::Map;
 
 /// The block that the newer generation keeps its keys in.

@@ -11,7 +11,7 @@
 //!   refers to, near-copies, file names.
 //!
 //! Everything here takes text and gives text or data. No files, no clock; the
-//! directory itself is `mnemon-memdir`'s business.
+//! directory itself is `everfold-memdir`'s business.
 
 pub mod dates;
 pub mod drift;

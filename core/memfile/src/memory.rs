@@ -4,9 +4,9 @@ use crate::dates;
 use crate::frontmatter::{Basis, Fault, Fence, Frontmatter, Trust, fence};
 use crate::frontmatter::{Key, METADATA, Value, set};
 use crate::taxonomy::MemoryType;
+use everfold_kernel::ids::{RecordId, SessionId};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use mnemon_kernel::ids::{RecordId, SessionId};
 
 /// How much of a file a list is made from (R2).
 pub const HEAD_LINES: usize = 30;

@@ -1,7 +1,7 @@
 //! Plugins as Claude Code has them (CONTRACTS 2.8): what a manifest says, and
 //! what the placeholders in a plugin's files stand for.
 //!
-//! Nothing is read or run here, and nothing else of Mnemon knows of plugins:
+//! Nothing is read or run here, and nothing else of Everfold knows of plugins:
 //! what they bring becomes skills, agents, hooks and servers like any others.
 
 mod filling;
@@ -19,7 +19,7 @@ pub fn scoped(plugin: &str, name: &str) -> String {
 /// What a plugin's server is called where tools are named.
 ///
 /// ```
-/// assert_eq!(mnemon_plugins::server_name("docs", "web"), "plugin_docs_web");
+/// assert_eq!(everfold_plugins::server_name("docs", "web"), "plugin_docs_web");
 /// ```
 #[must_use]
 pub fn server_name(plugin: &str, server: &str) -> String {

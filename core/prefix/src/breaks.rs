@@ -27,9 +27,9 @@ pub(crate) use fingerprint::{BlockPrint, HeadPrint};
 pub use fingerprint::{Fingerprint, Part};
 
 use crate::fold::BreakCause;
-use mnemon_kernel::limits::BreakLimits;
-use mnemon_kernel::record::{BreakSeen, CacheTtl};
-use mnemon_kernel::{Prices, QuerySource, Timestamp, Usage, Usd};
+use everfold_kernel::limits::BreakLimits;
+use everfold_kernel::record::{BreakSeen, CacheTtl};
+use everfold_kernel::{Prices, QuerySource, Timestamp, Usage, Usd};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -76,10 +76,10 @@ pub struct Answered {
 /// Notices cache breaks of one session.
 ///
 /// ```
-/// use mnemon_kernel::{QuerySource, Timestamp, Usage, limits::BreakLimits, record::CacheTtl};
-/// # use mnemon_kernel::{Block, Decision, Entry, Limits, Params, Prelude, Record, UserEntry, UserOrigin};
-/// use mnemon_prefix::breaks::{Answered, Base, Detector, NOTHING_CHANGED, Sent};
-/// # use mnemon_prefix::Fold;
+/// use everfold_kernel::{QuerySource, Timestamp, Usage, limits::BreakLimits, record::CacheTtl};
+/// # use everfold_kernel::{Block, Decision, Entry, Limits, Params, Prelude, Record, UserEntry, UserOrigin};
+/// use everfold_prefix::breaks::{Answered, Base, Detector, NOTHING_CHANGED, Sent};
+/// # use everfold_prefix::Fold;
 /// # let record = |id: &str, entry| Record { id: id.into(), parent: None, at: Default::default(), entry };
 /// # let prelude = Prelude { system: vec![], tools: vec![], params: Params::new("claude-sonnet-5-5", 1_000) };
 /// # let mut fold = Fold::new(Limits::default().into());

@@ -68,8 +68,8 @@
 
 use crate::fold::Fold;
 use crate::message::{Message, Origin};
-use mnemon_kernel::record::{CacheState, CacheTtl, ClearingSum};
-use mnemon_kernel::{Prices, Role, Timestamp, Tokens, Usd, UserOrigin};
+use everfold_kernel::record::{CacheState, CacheTtl, ClearingSum};
+use everfold_kernel::{Prices, Role, Timestamp, Tokens, Usd, UserOrigin};
 
 /// All that a sum is made with, but for the tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,8 +90,8 @@ impl Terms {
     /// `rewritten` others have to be written again.
     ///
     /// ```
-    /// use mnemon_kernel::{ModelTable, Tokens, record::{CacheState, CacheTtl}};
-    /// use mnemon_prefix::economy::{Terms, pays};
+    /// use everfold_kernel::{ModelTable, Tokens, record::{CacheState, CacheTtl}};
+    /// use everfold_prefix::economy::{Terms, pays};
     ///
     /// let prices = ModelTable::builtin().spec(&"claude-sonnet-4-6".into()).prices;
     /// let warm = Terms { prices, ttl: Some(CacheTtl::FiveMinutes), cache: CacheState::Warm, rounds: 10.0 };
@@ -262,7 +262,7 @@ fn priced(tokens: Tokens, per_million: f64) -> Usd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::ModelTable;
+    use everfold_kernel::ModelTable;
     use proptest::prelude::*;
 
     fn terms(ttl: Option<CacheTtl>, cache: CacheState, rounds: f64) -> Terms {

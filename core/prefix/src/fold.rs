@@ -3,9 +3,9 @@
 use crate::measure::Weight;
 use crate::message::{Link, Message, Origin, Piece, Showing, interrupted};
 use crate::request::{Directive, Frame, Rendered, Request};
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
+use everfold_kernel::{
     AssistantEntry, Block, BlockView, Boundary, Calibration, Entry, Limits, MessageId, ModelId,
     Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry, UserOrigin,
 };
@@ -28,8 +28,8 @@ const SYNTAX_SHARE: u64 = 4;
 /// record. Two folds that were given the same records are the same.
 ///
 /// ```
-/// use mnemon_kernel::{Block, Entry, Limits, Params, Prelude, Decision, Record, UserEntry, UserOrigin};
-/// use mnemon_prefix::Fold;
+/// use everfold_kernel::{Block, Entry, Limits, Params, Prelude, Decision, Record, UserEntry, UserOrigin};
+/// use everfold_prefix::Fold;
 ///
 /// let record = |id: &str, entry| Record { id: id.into(), parent: None, at: Default::default(), entry };
 /// let prelude = Prelude { system: vec![], tools: vec![], params: Params::new("claude-sonnet-5-5", 1_000) };

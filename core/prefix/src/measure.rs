@@ -6,8 +6,8 @@
 use crate::fold::Fold;
 use crate::message::{Link, Message, Origin, Piece};
 use crate::sim::{Hash, short};
-use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{Block, Limits, Role, Tokens, UserOrigin};
+use everfold_kernel::tokens::estimate_block;
+use everfold_kernel::{Block, Limits, Role, Tokens, UserOrigin};
 use serde::Serialize;
 use std::io::{BufWriter, Write};
 

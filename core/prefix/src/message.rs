@@ -6,7 +6,7 @@
 //! left out, empty texts are left out.
 
 use crate::sim::Hash;
-use mnemon_kernel::{
+use everfold_kernel::{
     Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
 };
 use serde_json::Value;

@@ -3,7 +3,7 @@
 //! later.
 
 use crate::message::Shown;
-use mnemon_kernel::{Block, BlockView};
+use everfold_kernel::{Block, BlockView};
 use serde_json::{Value, json};
 
 /// A block without pictures and documents.
@@ -46,7 +46,7 @@ fn told(block: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::ToolUseId;
+    use everfold_kernel::ToolUseId;
 
     #[test]
     fn q13_a_model_that_takes_no_pictures_is_told_of_them() {

@@ -10,11 +10,11 @@ use crate::measure::Measured;
 use crate::message::{Message, Shown};
 use crate::pictures::described;
 use bytes::Bytes;
-use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
-use mnemon_kernel::ports::ModelCall;
-use mnemon_kernel::record::{Breakpoint, CacheTtl, Dialect, Pictures};
-use mnemon_kernel::{Block, MessageId, Prelude, QuerySource, Role};
-use mnemon_wire::openai;
+use everfold_kernel::models::LONG_WINDOW_SUFFIX;
+use everfold_kernel::ports::ModelCall;
+use everfold_kernel::record::{Breakpoint, CacheTtl, Dialect, Pictures};
+use everfold_kernel::{Block, MessageId, Prelude, QuerySource, Role};
+use everfold_wire::openai;
 use serde_json::{Value, json};
 use std::fmt;
 

@@ -2,7 +2,7 @@
 //!
 //! A request is a list of [`Piece`]s in the order of the prefix: tools, system
 //! blocks, message blocks. [`Simulator::request`] answers with the split of
-//! its tokens, which [`ModelSpec::cost`](mnemon_kernel::ModelSpec::cost)
+//! its tokens, which [`ModelSpec::cost`](everfold_kernel::ModelSpec::cost)
 //! prices. The test server bills with it, and a replay compares policies.
 //!
 //! # The model
@@ -40,8 +40,8 @@ mod properties;
 pub use chain::Chain;
 pub use pieces::pieces_of;
 
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Class, Classify, Timestamp, Tokens, Usage};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Class, Classify, Timestamp, Tokens, Usage};
 use std::collections::BTreeMap;
 
 /// A hash of 128 bits: none of a session's pieces is taken for another, and
@@ -74,8 +74,8 @@ impl Piece {
     /// A piece without a marker, hashed here.
     ///
     /// ```
-    /// use mnemon_kernel::Tokens;
-    /// use mnemon_prefix::sim::Piece;
+    /// use everfold_kernel::Tokens;
+    /// use everfold_prefix::sim::Piece;
     ///
     /// let piece = Piece::new(b"hello", Tokens(2));
     /// assert_eq!(piece, Piece::new(b"hello", Tokens(2)));
@@ -147,8 +147,8 @@ struct Entry {
 /// A prompt cache.
 ///
 /// ```
-/// use mnemon_kernel::{record::CacheTtl, Timestamp, Tokens};
-/// use mnemon_prefix::sim::{Piece, SimConfig, Simulator};
+/// use everfold_kernel::{record::CacheTtl, Timestamp, Tokens};
+/// use everfold_prefix::sim::{Piece, SimConfig, Simulator};
 ///
 /// let mut cache = Simulator::new(SimConfig::default());
 /// let pieces = [Piece::new(b"system", Tokens(5_000)).with_breakpoint(CacheTtl::FiveMinutes)];

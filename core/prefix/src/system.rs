@@ -5,14 +5,14 @@
 //! the project stands after it. Sections are composed once a session and kept
 //! in the log as part of the prelude (PC3).
 
+use everfold_kernel::SystemBlock;
+use everfold_kernel::record::Breakpoint;
 use minijinja::{Environment, UndefinedBehavior, Value, context};
-use mnemon_kernel::SystemBlock;
-use mnemon_kernel::record::Breakpoint;
 
 /// Says who sends the request; a block of its own, always first.
-const ATTRIBUTION: &str = concat!("mnemon/", env!("CARGO_PKG_VERSION"));
+const ATTRIBUTION: &str = concat!("everfold/", env!("CARGO_PKG_VERSION"));
 /// Says through which face the person speaks.
-const CLI_PREFIX: &str = "You are running inside the mnemon command-line program.";
+const CLI_PREFIX: &str = "You are running inside the everfold command-line program.";
 const INTRODUCTION: &str = include_str!("system/introduction.md");
 const SYSTEM: &str = include_str!("system/system.md");
 const TASKS: &str = include_str!("system/tasks.md");
@@ -93,9 +93,9 @@ pub struct Error {
     source: minijinja::Error,
 }
 
-impl mnemon_kernel::Classify for Error {
-    fn class(&self) -> mnemon_kernel::Class {
-        mnemon_kernel::Class::Bug
+impl everfold_kernel::Classify for Error {
+    fn class(&self) -> everfold_kernel::Class {
+        everfold_kernel::Class::Bug
     }
 }
 
@@ -230,10 +230,10 @@ mod tests {
     #[test]
     fn l5_8_the_memory_section_reads_so() {
         let blocks = with_memory(MemorySurroundings {
-            dir: "/home/ada/.mnemon/projects/engine/memory".into(),
-            global_dir: Some("/home/ada/.mnemon/memory".into()),
+            dir: "/home/ada/.everfold/projects/engine/memory".into(),
+            global_dir: Some("/home/ada/.everfold/memory".into()),
             team_dir: None,
-            transcripts: Some("/home/ada/.mnemon/projects/engine".into()),
+            transcripts: Some("/home/ada/.everfold/projects/engine".into()),
             guidelines: Some("Write memories in French.".into()),
             keeping: Keeping::Topics,
         });

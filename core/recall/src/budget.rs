@@ -1,7 +1,7 @@
 //! What of a memory is shown, and when a session has had enough (R1, R5).
 
-use mnemon_kernel::UserOrigin;
-use mnemon_kernel::limits::RecallLimits;
+use everfold_kernel::UserOrigin;
+use everfold_kernel::limits::RecallLimits;
 
 use crate::text;
 
@@ -35,8 +35,8 @@ pub enum Extent {
 /// The beginning of a file within the limits for one (R5).
 ///
 /// ```
-/// use mnemon_kernel::limits::RecallLimits;
-/// use mnemon_recall::budget::{Extent, shown};
+/// use everfold_kernel::limits::RecallLimits;
+/// use everfold_recall::budget::{Extent, shown};
 ///
 /// let limits = RecallLimits { file_lines: 1, ..RecallLimits::default() };
 /// let part = shown("one\ntwo\n", &limits);

@@ -13,7 +13,7 @@ const DAMPING: f64 = 60.0;
 /// Fuses orders, best first. What is first seen in an earlier order wins a tie.
 ///
 /// ```
-/// let fused = mnemon_recall::fuse(&[vec!["a", "b", "c"], vec!["b", "c"]]);
+/// let fused = everfold_recall::fuse(&[vec!["a", "b", "c"], vec!["b", "c"]]);
 /// assert_eq!(fused, ["b", "c", "a"]);
 /// ```
 #[must_use]

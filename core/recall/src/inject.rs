@@ -1,9 +1,9 @@
 //! How a recalled memory is shown to the model (R6).
 
 use crate::budget::{Extent, Shown};
+use everfold_kernel::Attachment;
+use everfold_kernel::record::reminder;
 use jiff::Timestamp;
-use mnemon_kernel::Attachment;
-use mnemon_kernel::record::reminder;
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -69,7 +69,7 @@ impl Age {
 mod tests {
     use super::*;
     use crate::budget::shown;
-    use mnemon_kernel::limits::RecallLimits;
+    use everfold_kernel::limits::RecallLimits;
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_second(1_750_000_000 + seconds).unwrap()

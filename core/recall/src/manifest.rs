@@ -6,9 +6,9 @@
 
 use crate::rank::{Document, rank};
 use crate::tuning::Tuning;
+use everfold_kernel::limits::RecallLimits;
+use everfold_kernel::record::neutralise;
 use jiff::Timestamp;
-use mnemon_kernel::limits::RecallLimits;
-use mnemon_kernel::record::neutralise;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 

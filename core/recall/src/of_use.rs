@@ -3,15 +3,15 @@
 //! It was, if the answer has words of it that the conversation did not have
 //! before: then the model has them from there.
 
-use mnemon_kernel::limits::RecallLimits;
+use everfold_kernel::limits::RecallLimits;
 use std::collections::BTreeSet;
 
 /// Whether the answer uses a memory. All are sets of stems
 /// ([`crate::stems`]): of the memory, of what was said besides, of the answer.
 ///
 /// ```
-/// use mnemon_kernel::limits::RecallLimits;
-/// use mnemon_recall::{stems, was_used};
+/// use everfold_kernel::limits::RecallLimits;
+/// use everfold_recall::{stems, was_used};
 ///
 /// let memory = stems("We deploy the shop on Fridays, after the standup.");
 /// let asked = stems("when do we deploy the shop?");

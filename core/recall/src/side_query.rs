@@ -4,8 +4,8 @@
 //! answer is read. Asking, and giving up when it is late, is the engine's part.
 
 use crate::manifest::Manifest;
-use mnemon_kernel::limits::RecallLimits;
-use mnemon_kernel::record::neutralise;
+use everfold_kernel::limits::RecallLimits;
+use everfold_kernel::record::neutralise;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -60,9 +60,9 @@ pub enum Error {
     },
 }
 
-impl mnemon_kernel::Classify for Error {
-    fn class(&self) -> mnemon_kernel::Class {
-        mnemon_kernel::Class::Degrade
+impl everfold_kernel::Classify for Error {
+    fn class(&self) -> everfold_kernel::Class {
+        everfold_kernel::Class::Degrade
     }
 }
 

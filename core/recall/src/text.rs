@@ -109,7 +109,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 /// The stems of the words in a text that carry a meaning, each once.
 ///
 /// ```
-/// let stems = mnemon_recall::stems("We deploy the shop on Fridays");
+/// let stems = everfold_recall::stems("We deploy the shop on Fridays");
 /// assert_eq!(stems.into_iter().collect::<Vec<_>>(), ["deploy", "friday", "shop"]);
 /// ```
 #[must_use]

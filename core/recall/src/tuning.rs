@@ -2,7 +2,7 @@
 //!
 //! The gains in brackets are points of recall at 1, 5 and 10 on the development
 //! half of `LoCoMo` (five conversations, 1,018 questions): what is lost when that
-//! signal alone is left out. `mnemon-bench-locomo` prints them again. Values
+//! signal alone is left out. `everfold-bench-locomo` prints them again. Values
 //! were taken where neighbouring values do as well and no single conversation
 //! decides. Chosen on four conversations and measured on the fifth, in turn,
 //! the same kinds of signals gave 42.0 / 72.0 / 80.4; stemmed BM25 gives 34.2 / 56.4 / 64.8.

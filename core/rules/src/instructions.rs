@@ -2,7 +2,7 @@
 
 use crate::discover::{Reason, Scope};
 use crate::patterns::Patterns;
-use mnemon_kernel::tokens::Tokens;
+use everfold_kernel::tokens::Tokens;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub struct Conditional {
     pub patterns: Patterns,
 }
 
-/// One file that was met, for `mnemon instructions` (I5).
+/// One file that was met, for `everfold instructions` (I5).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The file.

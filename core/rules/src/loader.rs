@@ -11,8 +11,8 @@ use crate::frontmatter;
 use crate::instructions::{Conditional, Fate, Instructions, Row, Text};
 use crate::markdown;
 use crate::patterns::Patterns;
-use mnemon_kernel::Limits;
-use mnemon_kernel::tokens::{Tokens, estimate_text};
+use everfold_kernel::Limits;
+use everfold_kernel::tokens::{Tokens, estimate_text};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

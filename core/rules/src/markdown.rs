@@ -90,7 +90,7 @@ fn code(text: &str) -> Vec<Range<usize>> {
 ///
 /// ```
 /// let text = "# Style\nshort\n\n# Compact instructions\nkeep the plan\n\n# Other\n";
-/// assert_eq!(mnemon_rules::compact_instructions(text).as_deref(), Some("keep the plan"));
+/// assert_eq!(everfold_rules::compact_instructions(text).as_deref(), Some("keep the plan"));
 /// ```
 #[must_use]
 pub fn compact_instructions(text: &str) -> Option<String> {

@@ -5,8 +5,8 @@
 //! patterns than any memory holds. A pattern that is invalid, or over the
 //! budget, matches nothing.
 
+use everfold_kernel::limits::RulesLimits;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use mnemon_kernel::limits::RulesLimits;
 use std::collections::VecDeque;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use crate::discover::{Reason, Scope};
 use crate::instructions::Text;
-use mnemon_kernel::record::reminder;
+use everfold_kernel::record::reminder;
 use std::fmt::Write as _;
 
 const HEAD: &str = "Instructions for this work, each with the file it comes from. Follow them. \

@@ -1,7 +1,7 @@
 //! All skills together.
 
 use crate::skill::Skill;
-use mnemon_kernel::limits::SkillLimits;
+use everfold_kernel::limits::SkillLimits;
 
 /// The skills that there are; of two with one name the first counts.
 #[derive(Clone, Debug, Default, PartialEq)]

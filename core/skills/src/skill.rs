@@ -1,7 +1,7 @@
 //! One skill.
 
-use mnemon_memfile::Frontmatter;
-use mnemon_memfile::frontmatter::{Fence, fence};
+use everfold_memfile::Frontmatter;
+use everfold_memfile::frontmatter::{Fence, fence};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 

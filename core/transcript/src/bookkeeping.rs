@@ -2,7 +2,7 @@
 //! tool results. The last line of a kind wins. Lines of kinds that are not
 //! named here are left where they are.
 
-use mnemon_kernel::{Block, Decision, Entry, Record, RecordId, SessionId, ToolUseId, UserOrigin};
+use everfold_kernel::{Block, Decision, Entry, Record, RecordId, SessionId, ToolUseId, UserOrigin};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -21,9 +21,9 @@ use crate::envelope::Side;
 use crate::line::{Decoded, Facts, Gap, Line, Link, decode};
 use boundary::{Bound, Pending};
 pub use conversation::{Conversation, SkipReason, Skipped, Tally};
+use everfold_kernel::{Decision, Entry, RecordId};
 use index::{Body, Form, Index, Node};
 use jiff::Timestamp;
-use mnemon_kernel::{Decision, Entry, RecordId};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 

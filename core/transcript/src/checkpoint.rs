@@ -5,17 +5,17 @@
 //! transcript, named by its hash.
 
 use crate::line::encode::time;
+use everfold_kernel::RecordId;
 use jiff::Timestamp;
-use mnemon_kernel::RecordId;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
 const SNAPSHOT: &str = "file-history-snapshot";
 const DELTA: &str = "file-history-delta";
 /// Our own field: the version that the tool wrote.
-const WROTE: &str = "mnemonWrote";
+const WROTE: &str = "everfoldWrote";
 /// Our own field: why there is no copy.
-const NOT_KEPT: &str = "mnemonNotKept";
+const NOT_KEPT: &str = "everfoldNotKept";
 
 /// A file, as it was before a tool changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]

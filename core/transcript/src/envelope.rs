@@ -1,6 +1,6 @@
 //! What every line says besides its record: where and by whom it was written.
 
-use mnemon_kernel::{RecordId, SessionId};
+use everfold_kernel::{RecordId, SessionId};
 use serde_json::{Value, json};
 
 /// Facts of a session that are repeated on each of its lines.

@@ -5,8 +5,8 @@
 //! its record is read, and the words have to stand in what was said
 //! ([`said`], [`Terms::all_in`]), not in names and ids around it.
 
-use mnemon_kernel::ports::MemoryHead;
-use mnemon_kernel::{Block, BlockView, Entry, Record, UserOrigin};
+use everfold_kernel::ports::MemoryHead;
+use everfold_kernel::{Block, BlockView, Entry, Record, UserOrigin};
 use regex::bytes;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
@@ -20,7 +20,7 @@ const MOST_WORDS: usize = 16;
 /// quotes are one phrase.
 ///
 /// ```
-/// use mnemon_transcript::find::Terms;
+/// use everfold_transcript::find::Terms;
 ///
 /// let terms = Terms::parse("\"staging key\" rotated").unwrap();
 /// assert!(terms.all_in("We ROTATED the staging key."));

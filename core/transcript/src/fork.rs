@@ -8,8 +8,8 @@
 
 use crate::envelope::{Envelope, ForkedFrom};
 use crate::line::{ANCHOR, encode};
-use mnemon_kernel::record::{Extracted, Rewound};
-use mnemon_kernel::{BlockView, Decision, Entry, Record, RecordId, SessionId};
+use everfold_kernel::record::{Extracted, Rewound};
+use everfold_kernel::{BlockView, Decision, Entry, Record, RecordId, SessionId};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

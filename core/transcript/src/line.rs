@@ -2,7 +2,7 @@
 //!
 //! [`encode`] and [`decode`] are inverse: a record that was written comes back
 //! equal (times to the millisecond). Reading is tolerant: what is not known is
-//! kept as [`Entry::Opaque`](mnemon_kernel::Entry::Opaque) and shown to no
+//! kept as [`Entry::Opaque`](everfold_kernel::Entry::Opaque) and shown to no
 //! model, and an unknown field is never an error. This module sees one line at
 //! a time; what lines mean together is [`chain`](crate::chain)'s business.
 
@@ -14,7 +14,7 @@ pub use decode::{decode, decode_said};
 pub use encode::encode;
 
 use crate::envelope::{ForkedFrom, Side};
-use mnemon_kernel::{Class, Classify, Record, RecordId, SessionId};
+use everfold_kernel::{Class, Classify, Record, RecordId, SessionId};
 use serde_json::{Map, Value};
 
 /// Key of a boundary's metadata that names the record which the preserved
@@ -23,11 +23,11 @@ use serde_json::{Map, Value};
 pub const ANCHOR: &str = "anchorUuid";
 
 /// Subtypes of our own lines start with this.
-pub(crate) const DECISION_PREFIX: &str = "mnemon_";
+pub(crate) const DECISION_PREFIX: &str = "everfold_";
 /// Says who wrote a user message, where its form does not.
-const ORIGIN: &str = "mnemonOrigin";
+const ORIGIN: &str = "everfoldOrigin";
 /// Holds an attachment's data where it cannot stand beside the kind.
-const DATA: &str = "mnemonData";
+const DATA: &str = "everfoldData";
 /// The model that lines name which no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 

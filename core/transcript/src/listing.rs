@@ -4,8 +4,8 @@
 use crate::bookkeeping::Sidelines;
 use crate::envelope::Side;
 use crate::line::{Decoded, Facts, Gap, decode};
-use mnemon_kernel::ports::Glimpse;
-use mnemon_kernel::{SessionId, Timestamp};
+use everfold_kernel::ports::Glimpse;
+use everfold_kernel::{SessionId, Timestamp};
 
 /// One session in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const PLAIN_UNITS: usize = 200;
 /// gets a hash of the whole path.
 ///
 /// ```
-/// assert_eq!(mnemon_transcript::slug("/home/u/my.proj_x"), "-home-u-my-proj-x");
+/// assert_eq!(everfold_transcript::slug("/home/u/my.proj_x"), "-home-u-my-proj-x");
 /// ```
 #[must_use]
 pub fn slug(path: &str) -> String {

@@ -6,9 +6,9 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::line::{Decoded, decode};
+use everfold_kernel::record::Rewound;
+use everfold_kernel::{Decision, Entry, Record, RecordId, UserOrigin};
 use jiff::Timestamp;
-use mnemon_kernel::record::Rewound;
-use mnemon_kernel::{Decision, Entry, Record, RecordId, UserOrigin};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -94,7 +94,7 @@ impl Trace {
         self.by_id.insert(id, at);
         self.nodes.push(Node { parent, line: self.lines });
         let spoken = kind == "user" && !head.is_meta && !head.is_compact_summary;
-        if spoken || head.subtype.as_deref() == Some("mnemon_rewound") {
+        if spoken || head.subtype.as_deref() == Some("everfold_rewound") {
             self.stop(at, line);
         }
     }
@@ -108,7 +108,7 @@ impl Trace {
                     .content
                     .iter()
                     .filter(|block| block.kind() == "text")
-                    .map(mnemon_kernel::Block::plain_text)
+                    .map(everfold_kernel::Block::plain_text)
                     .collect();
                 StopKind::Said(texts.join("\n"))
             }

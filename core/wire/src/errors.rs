@@ -7,7 +7,7 @@
 
 mod overflow;
 
-use mnemon_kernel::ports::ModelError;
+use everfold_kernel::ports::ModelError;
 use serde_json::Value;
 
 /// Most characters of a server's words that are repeated.
@@ -19,10 +19,10 @@ const SPENT: [&str; 2] = ["enforced_spend_limit_reached", "insufficient_quota"];
 /// What an HTTP response with an error status means.
 ///
 /// ```
-/// use mnemon_kernel::ports::ModelError;
+/// use everfold_kernel::ports::ModelError;
 ///
 /// let body = br#"{"error":{"message":"prompt is too long: 203052 tokens > 200000 maximum"}}"#;
-/// let error = mnemon_wire::classify(400, body);
+/// let error = everfold_wire::classify(400, body);
 /// assert!(matches!(error, ModelError::PromptTooLong { actual: Some(203_052), .. }));
 /// ```
 #[must_use]

@@ -3,8 +3,8 @@
 //! Anthropic names the time at which a limit is whole again, OpenAI how long
 //! that takes. A limit that is not understood counts as not there.
 
+use everfold_kernel::ports::Headroom;
 use jiff::{SignedDuration, Timestamp};
-use mnemon_kernel::ports::Headroom;
 
 /// What Anthropic limits.
 const ANTHROPIC: &[&str] = &["requests", "tokens", "input-tokens", "output-tokens"];
@@ -14,8 +14,8 @@ const OPENAI: &[&str] = &["requests", "tokens"];
 /// Reads headers by their names, in lower case. None where no limit is named.
 ///
 /// ```
-/// use mnemon_kernel::Timestamp;
-/// use mnemon_wire::headroom;
+/// use everfold_kernel::Timestamp;
+/// use everfold_wire::headroom;
 ///
 /// let headers = [
 ///     ("anthropic-ratelimit-requests-limit", "1000"),

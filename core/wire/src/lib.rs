@@ -4,7 +4,7 @@
 //! events, [`anthropic`] and [`openai`] assemble them into blocks, [`errors`]
 //! says what a failure means and [`retry`] whether to try again. [`openai`]
 //! also renders a conversation for chat completions; the Anthropic form is the
-//! one the log is kept in, and `mnemon-prefix` renders it.
+//! one the log is kept in, and `everfold-prefix` renders it.
 //!
 //! Nothing here reads a socket, a clock or the environment, and nothing a
 //! server sends makes it panic.

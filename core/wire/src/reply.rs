@@ -1,7 +1,7 @@
 //! A whole answer, as the events by which it would have been streamed.
 
-use mnemon_kernel::BlockView;
-use mnemon_kernel::ports::{ModelEvent, Reply};
+use everfold_kernel::BlockView;
+use everfold_kernel::ports::{ModelEvent, Reply};
 
 /// The events of an answer that came in one piece.
 #[must_use]

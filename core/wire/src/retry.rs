@@ -5,8 +5,8 @@
 //! chance in it so that many clients do not come back at once. Time and chance
 //! are handed in.
 
+use everfold_kernel::Limits;
 use jiff::Timestamp;
-use mnemon_kernel::Limits;
 use std::time::Duration;
 
 /// The part of a wait that chance may take off.

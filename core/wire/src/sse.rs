@@ -9,7 +9,7 @@
 //! What it holds is bounded: an event over the limit is an error, because a
 //! server that never ends one must not fill the memory.
 
-use mnemon_kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -51,7 +51,7 @@ pub enum End {
 /// Cuts bytes into events.
 ///
 /// ```
-/// let mut decoder = mnemon_wire::sse::Decoder::new(1024);
+/// let mut decoder = everfold_wire::sse::Decoder::new(1024);
 /// assert!(decoder.push(b"event: ping\ndata: {").unwrap().is_empty());
 /// let events = decoder.push(b"}\n\n").unwrap();
 /// assert_eq!((events[0].name.as_str(), events[0].data.as_str()), ("ping", "{}"));

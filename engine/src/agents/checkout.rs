@@ -1,8 +1,8 @@
 //! The checkout of an agent: a worktree of ours, or a place that a hook made.
 
 use super::{Agents, Parent};
-use mnemon_hooks::Occasion;
-use mnemon_kernel::ports::{FileKind, Left, Worktree};
+use everfold_hooks::Occasion;
+use everfold_kernel::ports::{FileKind, Left, Worktree};
 use std::path::{Path, PathBuf};
 
 /// Changed files that are named.

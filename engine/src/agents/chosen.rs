@@ -1,10 +1,10 @@
 //! The servers of an agent: those of the session that it may use, and its own.
 
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, Respondent, ServerError, ServerResource, ServerResult, ServerTool, ServerView,
     Servers,
 };
-use mnemon_mail::Definition;
+use everfold_mail::Definition;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;

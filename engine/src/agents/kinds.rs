@@ -2,9 +2,9 @@
 
 use super::Agents;
 use crate::session::{Error, Session};
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::ports::Files;
-use mnemon_mail::{Definition, Roster};
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::ports::Files;
+use everfold_mail::{Definition, Roster};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

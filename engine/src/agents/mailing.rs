@@ -3,9 +3,9 @@
 
 use super::{Agents, Me, locked};
 use crate::session::{Error, Session};
-use mnemon_kernel::Entry;
-use mnemon_kernel::ports::Letter;
-use mnemon_mail::apply;
+use everfold_kernel::Entry;
+use everfold_kernel::ports::Letter;
+use everfold_mail::apply;
 
 impl Agents {
     /// Whether something waits for the main thread.

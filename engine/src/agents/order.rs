@@ -1,8 +1,8 @@
 //! What an agent is asked to do, and what came of it.
 
-use mnemon_kernel::Usage;
-use mnemon_kernel::ports::AgentName;
-use mnemon_mail::{Isolation, Running};
+use everfold_kernel::Usage;
+use everfold_kernel::ports::AgentName;
+use everfold_mail::{Isolation, Running};
 
 /// A call of the Agent tool, understood.
 #[derive(Clone, Debug, PartialEq)]

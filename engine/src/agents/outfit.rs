@@ -9,9 +9,9 @@ use crate::fork::{Start, Thread};
 use crate::hooking::ENV_FILE;
 use crate::session::Session;
 use crate::world::World;
-use mnemon_kernel::ports::{Confinement, Servers};
-use mnemon_kernel::{Flag, ModelId, SessionId};
-use mnemon_mail::{Definition, Running};
+use everfold_kernel::ports::{Confinement, Servers};
+use everfold_kernel::{Flag, ModelId, SessionId};
+use everfold_mail::{Definition, Running};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Session {
     ) {
         self.thread = Thread::Agent { source: source(plan), start };
         self.envelope.session = parent.clone();
-        self.envelope.side = mnemon_transcript::Side::Agent(Some(plan.id.clone()));
+        self.envelope.side = everfold_transcript::Side::Agent(Some(plan.id.clone()));
         let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
         if let Some(context) = Arc::get_mut(&mut self.context) {
             context.crew = Some(crew.clone());
@@ -89,7 +89,7 @@ impl Session {
     }
 
     /// Takes over the conversation of a parent: what was said, read and decided.
-    pub(super) fn take_over(&mut self, fold: mnemon_prefix::Fold, parent: &Parent) {
+    pub(super) fn take_over(&mut self, fold: everfold_prefix::Fold, parent: &Parent) {
         self.fold = fold;
         self.last.clone_from(&parent.last);
         self.attached = parent.attached.clone();

@@ -7,7 +7,7 @@
 use super::tests::background;
 use super::{Background, TaskHandle, TaskStatus, TaskView, life};
 use crate::event::Event;
-use mnemon_kernel::QuerySource;
+use everfold_kernel::QuerySource;
 use shuttle::future::{block_on, spawn, yield_now};
 use std::future::Future;
 use tokio::sync::mpsc;

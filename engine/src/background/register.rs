@@ -4,7 +4,7 @@
 use super::{TaskStatus, TaskView};
 use crate::event::Event;
 use crate::session::Events;
-use mnemon_kernel::{QuerySource, Timestamp};
+use everfold_kernel::{QuerySource, Timestamp};
 use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;
 

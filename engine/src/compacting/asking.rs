@@ -1,11 +1,11 @@
 //! Asking a model for a summary, until it fits and is one.
 
 use crate::session::{Error, Session};
-use mnemon_compact::parse::{self, Attempt};
-use mnemon_compact::strip::{Stripped, TooLong};
-use mnemon_compact::{Guidance, Plan, Sending};
-use mnemon_kernel::{Decision, Effect, Entry, Outcome, Window};
-use mnemon_prefix::economy::cache_state;
+use everfold_compact::parse::{self, Attempt};
+use everfold_compact::strip::{Stripped, TooLong};
+use everfold_compact::{Guidance, Plan, Sending};
+use everfold_kernel::{Decision, Effect, Entry, Outcome, Window};
+use everfold_prefix::economy::cache_state;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -71,7 +71,7 @@ impl Session {
         let last_use = self.fold.last_response().max(self.last_fork);
         let idle = limits.prune.idle_minutes;
         let cache = cache_state(self.world.clock.now(), last_use, ttl, idle);
-        let sending = mnemon_compact::plan::sending(&self.fold, window, cache, &limits);
+        let sending = everfold_compact::plan::sending(&self.fold, window, cache, &limits);
         let mut stripped = match sending {
             Sending::Fork => None,
             Sending::Stripped => Some(Stripped::of(&self.fold, plan, &limits)),

@@ -6,9 +6,9 @@
 
 use crate::ladder::Climbed;
 use crate::session::{Error, Session};
-use mnemon_compact::collapse::{self, Candidate, Pressure};
-use mnemon_kernel::ports::ModelKind;
-use mnemon_kernel::{Entry, Outcome, RecordId};
+use everfold_compact::collapse::{self, Candidate, Pressure};
+use everfold_kernel::ports::ModelKind;
+use everfold_kernel::{Entry, Outcome, RecordId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

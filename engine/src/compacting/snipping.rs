@@ -2,7 +2,7 @@
 //! the results of its calls and the next request.
 
 use crate::session::{Error, Session};
-use mnemon_kernel::{BlockView, RecordId};
+use everfold_kernel::{BlockView, RecordId};
 use serde_json::json;
 
 /// A range that the model wants out of view, in the words that it used.
@@ -38,7 +38,7 @@ impl Session {
 
     /// The record that an id stands for: of a call its own or its result's.
     fn record_of(&self, id: &str, end: End) -> RecordId {
-        let pieces = || self.fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+        let pieces = || self.fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
         let mut of_call = pieces().filter(|piece| match piece.block.view() {
             BlockView::ToolUse { id: own, .. } | BlockView::ToolResult { id: own, .. } => own == id,
             _ => false,

@@ -3,7 +3,7 @@
 
 use crate::fork::Ground;
 use crate::world::World;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileRead, FileStat, FileVersion, Files, GlobFound, GlobQuery,
     GrepFound, GrepQuery, JobInfo, LinesRead, Search, SearchError, Shell, ShellCommand, ShellError,
     ShellOutput,
@@ -246,21 +246,21 @@ mod tests {
     #[test]
     fn l6_7_commands_see_the_copy_and_nothing_else_changes() {
         let mapping =
-            Mapping { dir: "/h/memory".into(), copy: "/h/memory/.mnemon/dream/copy".into() };
+            Mapping { dir: "/h/memory".into(), copy: "/h/memory/.everfold/dream/copy".into() };
         for (command, wanted) in [
-            ("ls /h/memory", "ls /h/memory/.mnemon/dream/copy"),
-            ("cat '/h/memory/a b.md'", "cat '/h/memory/.mnemon/dream/copy/a b.md'"),
+            ("ls /h/memory", "ls /h/memory/.everfold/dream/copy"),
+            ("cat '/h/memory/a b.md'", "cat '/h/memory/.everfold/dream/copy/a b.md'"),
             ("ls /h/memory2 /h/memory-old", "ls /h/memory2 /h/memory-old"),
-            ("wc -l /h/memory/*.md; ls /h", "wc -l /h/memory/.mnemon/dream/copy/*.md; ls /h"),
+            ("wc -l /h/memory/*.md; ls /h", "wc -l /h/memory/.everfold/dream/copy/*.md; ls /h"),
         ] {
             assert_eq!(mapping.command(command), wanted);
         }
         assert_eq!(
             mapping.there(Path::new("/h/memory/a.md")),
-            Path::new("/h/memory/.mnemon/dream/copy/a.md")
+            Path::new("/h/memory/.everfold/dream/copy/a.md")
         );
         assert_eq!(mapping.back(&mapping.there(Path::new("/h/memory"))), Path::new("/h/memory"));
         assert_eq!(mapping.there(Path::new("/h/other")), Path::new("/h/other"));
-        assert_eq!(mapping.told("/h/memory/.mnemon/dream/copy/a.md:1:x"), "/h/memory/a.md:1:x");
+        assert_eq!(mapping.told("/h/memory/.everfold/dream/copy/a.md:1:x"), "/h/memory/a.md:1:x");
     }
 }

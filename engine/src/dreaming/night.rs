@@ -6,16 +6,16 @@ use crate::background::TaskHandle;
 use crate::event::EndReason;
 use crate::fork::Fork;
 use crate::world::World;
-use jiff::tz::TimeZone;
-use mnemon_dream::apply::{Ended, Settled, settle};
-use mnemon_dream::report::{Reasons, Report, Told};
-use mnemon_dream::{Closed, Material, Rules, Texts, Tidied, check, drift, texts, tidy};
-use mnemon_kernel::ports::{
+use everfold_dream::apply::{Ended, Settled, settle};
+use everfold_dream::report::{Reasons, Report, Told};
+use everfold_dream::{Closed, Material, Rules, Texts, Tidied, check, drift, texts, tidy};
+use everfold_kernel::ports::{
     Begun, Dreams, Ending, Gathered, LogsRead, Night as Held, Proposal, Stored, Swap, Swapped,
 };
-use mnemon_kernel::{Limits, SessionId, Usage, Usd, settings};
-use mnemon_memfile::Caps;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_kernel::{Limits, SessionId, Usage, Usd, settings};
+use everfold_memfile::Caps;
+use everfold_memfile::index::INDEX_FILE;
+use jiff::tz::TimeZone;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(super) fn notice(end: &DreamEnd) -> Option<String> {
         DreamEnd::Done(dreamt)
             if !dreamt.report.is_empty() || !dreamt.report.proposed.is_empty() =>
         {
-            let undo = |entry| format!("; `mnemon memory undo {entry}` takes it back");
+            let undo = |entry| format!("; `everfold memory undo {entry}` takes it back");
             let undo = dreamt.entry.map(undo).unwrap_or_default();
             Some(format!("memories were consolidated: {}{undo}", dreamt.report.summary()))
         }
@@ -160,7 +160,7 @@ impl Night {
         let missing = self.world.search.missing(root, drift::names(texts), most).await;
         let missing = missing.unwrap_or_else(|error| {
             tracing::warn!(%error, "what memories name was not looked up");
-            mnemon_kernel::ports::Names::default()
+            everfold_kernel::ports::Names::default()
         });
         let today = self.world.clock.now().to_zoned(TimeZone::system()).date();
         drift::findings(texts, base, &missing, today)
@@ -222,7 +222,7 @@ impl Night {
             logs: base.logs.keys().cloned().collect(),
             drift: drift.to_vec(),
             seen: tidied.seen.clone(),
-            never_used: mnemon_dream::tidy::never_used(base),
+            never_used: everfold_dream::tidy::never_used(base),
             index: (index.lines().count(), index.len()),
         }
     }
@@ -299,7 +299,7 @@ impl Night {
         held: &dyn Held,
         settled: Settled,
         report: &mut Report,
-        at: mnemon_kernel::Timestamp,
+        at: everfold_kernel::Timestamp,
     ) {
         report.kept = settled.kept;
         for waiting in settled.waiting {

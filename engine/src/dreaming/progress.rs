@@ -2,7 +2,7 @@
 
 use crate::background::TaskHandle;
 use crate::event::Event;
-use mnemon_kernel::{Usage, Usd};
+use everfold_kernel::{Usage, Usd};
 use serde_json::Value;
 use std::path::Path;
 

@@ -8,12 +8,12 @@
 use super::Session;
 use crate::budget::Denied;
 use crate::session::Error;
-use mnemon_extract::{Due, Worth, due, worth};
-use mnemon_kernel::ports::ModelKind;
-use mnemon_kernel::{
+use everfold_extract::{Due, Worth, due, worth};
+use everfold_kernel::ports::ModelKind;
+use everfold_kernel::{
     Block, Decision, Entry, QuerySource, Record, RecordId, ToolUseId, UserEntry, UserOrigin,
 };
-use mnemon_prefix::message::INTERRUPTED;
+use everfold_prefix::message::INTERRUPTED;
 use std::time::Duration;
 
 /// How often what a review costs is booked while it runs.

@@ -2,15 +2,15 @@
 //! what passes goes into the store.
 
 use crate::recalling::listed_as;
-use mnemon_extract::{Grounds, Known, Proposal, Provenance, Review, Verdict, finished, gate};
-use mnemon_kernel::limits::{ExtractLimits, Limits};
-use mnemon_kernel::ports::{
+use everfold_extract::{Grounds, Known, Proposal, Provenance, Review, Verdict, finished, gate};
+use everfold_kernel::limits::{ExtractLimits, Limits};
+use everfold_kernel::ports::{
     Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryLine, MemoryScope,
     MemoryWrite, MemoryWritten,
 };
-use mnemon_kernel::{QuerySource, settings};
-use mnemon_memfile::frontmatter::Basis;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_kernel::{QuerySource, settings};
+use everfold_memfile::frontmatter::Basis;
+use everfold_memfile::index::INDEX_FILE;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -6,10 +6,10 @@ use super::keeper::Keeper;
 use crate::event::{Event, Kept as How};
 use crate::memory_switch::MemorySwitch;
 use crate::session::Session;
-use mnemon_extract::{Review, Said, Who, by_rule, capture};
-use mnemon_kernel::ports::{Bodies, MemoryBefore, MemoryScope};
-use mnemon_kernel::{RecordId, settings};
-use mnemon_memfile::slug::{free_slug, slugify};
+use everfold_extract::{Review, Said, Who, by_rule, capture};
+use everfold_kernel::ports::{Bodies, MemoryBefore, MemoryScope};
+use everfold_kernel::{RecordId, settings};
+use everfold_memfile::slug::{free_slug, slugify};
 use std::path::PathBuf;
 use std::sync::Arc;
 

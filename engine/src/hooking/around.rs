@@ -6,11 +6,11 @@ use crate::background::TaskStatus;
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
 use crate::session::{Error, Session};
-use mnemon_hooks::{Event as HookEvent, Occasion, Task, Verdict, Wish};
-use mnemon_kernel::Block;
-use mnemon_kernel::ports::JobState;
-use mnemon_kernel::settings::Surface;
-use mnemon_rules::{Fate, Reason, Row, Scope};
+use everfold_hooks::{Event as HookEvent, Occasion, Task, Verdict, Wish};
+use everfold_kernel::Block;
+use everfold_kernel::ports::JobState;
+use everfold_kernel::settings::Surface;
+use everfold_rules::{Fate, Reason, Row, Scope};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 

@@ -5,9 +5,9 @@ use super::calls::{Said, told};
 use super::handlers::Handlers;
 use crate::agents::Agents;
 use crate::tools::{ToolCall, ToolContext};
+use everfold_hooks::{Answer, Base, Handler, Noted, Occasion, Verdict, Waits};
+use everfold_kernel::settings::PermissionMode;
 use futures_util::future::join_all;
-use mnemon_hooks::{Answer, Base, Handler, Noted, Occasion, Verdict, Waits};
-use mnemon_kernel::settings::PermissionMode;
 use serde_json::Value;
 use std::sync::Arc;
 

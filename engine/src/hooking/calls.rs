@@ -3,7 +3,7 @@
 use super::FEEDBACK;
 use crate::session::{Error, Session};
 use crate::tools::{ToolCall, ToolOutput};
-use mnemon_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission, Wish};
+use everfold_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission, Wish};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -138,7 +138,7 @@ impl Session {
         tool: &str,
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
-        let message = format!("Mnemon needs your permission to use {tool}");
+        let message = format!("Everfold needs your permission to use {tool}");
         let kind = "permission_prompt";
         self.fire(&Occasion::Notification { message: &message, kind }, cancel).await?;
         Ok(())

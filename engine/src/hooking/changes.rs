@@ -4,8 +4,8 @@
 //! an answer; nothing runs meanwhile.
 
 use crate::session::{Error, Session};
-use mnemon_hooks::{Event as HookEvent, Occasion};
-use mnemon_kernel::Timestamp;
+use everfold_hooks::{Event as HookEvent, Occasion};
+use everfold_kernel::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;

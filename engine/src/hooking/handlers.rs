@@ -9,15 +9,15 @@ use crate::agents::{Agents, Order, Parent, Started};
 use crate::ask::{SideBookings, collect, side_request};
 use crate::config::Config;
 use crate::world::World;
-use mnemon_hooks::{
+use everfold_hooks::{
     Act, Ended, Event as HookEvent, Handler, Means, Ran, filled_arguments, filled_prompt, judgement,
 };
-use mnemon_kernel::env::{HOOK_ENV_FILE, HOOK_PROJECT_DIR};
-use mnemon_kernel::ports::{HookAction, HookCall};
-use mnemon_kernel::record::reminder;
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{Attachment, ModelId, QuerySource, ToolUseId};
-use mnemon_mail::{Definition, Running};
+use everfold_kernel::env::{HOOK_ENV_FILE, HOOK_PROJECT_DIR};
+use everfold_kernel::ports::{HookAction, HookCall};
+use everfold_kernel::record::reminder;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{Attachment, ModelId, QuerySource, ToolUseId};
+use everfold_mail::{Definition, Running};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;

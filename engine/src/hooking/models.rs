@@ -3,10 +3,10 @@
 use crate::agents::model_of;
 use crate::event::Event;
 use crate::session::{Error, Session};
-use mnemon_hooks::{Occasion, Switch};
-use mnemon_kernel::ModelId;
-use mnemon_kernel::record::CacheTtl;
-use mnemon_skills::Skill;
+use everfold_hooks::{Occasion, Switch};
+use everfold_kernel::ModelId;
+use everfold_kernel::record::CacheTtl;
+use everfold_skills::Skill;
 use tokio_util::sync::CancellationToken;
 
 /// Tokens that prices are for.

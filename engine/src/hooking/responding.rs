@@ -3,9 +3,9 @@
 
 use crate::agents::Agents;
 use crate::tools::ToolContext;
-use mnemon_hooks::{Elicited, Event as HookEvent, Occasion, Reply, Verdict};
-use mnemon_kernel::ports::question::{self, Wants};
-use mnemon_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
+use everfold_hooks::{Elicited, Event as HookEvent, Occasion, Reply, Verdict};
+use everfold_kernel::ports::question::{self, Wants};
+use everfold_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! it is by the names on the disk.
 
 use bytes::Bytes;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead,
 };
 use std::path::{Path, PathBuf};

@@ -3,11 +3,11 @@
 
 use crate::compacting::{Scope, Trigger};
 use crate::session::{Error, Session};
-use mnemon_compact::apply::{Setting, settle};
-use mnemon_compact::{Applied, Plan, Summary, Way};
-use mnemon_kernel::{BlockView, Flag, RecordId, Window};
-use mnemon_notes::{Notes, keep_from, policy};
-use mnemon_prefix::Message;
+use everfold_compact::apply::{Setting, settle};
+use everfold_compact::{Applied, Plan, Summary, Way};
+use everfold_kernel::{BlockView, Flag, RecordId, Window};
+use everfold_notes::{Notes, keep_from, policy};
+use everfold_prefix::Message;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;

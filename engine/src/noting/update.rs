@@ -4,10 +4,10 @@ use super::PLACE;
 use super::page::Page;
 use crate::config::Config;
 use crate::event::EndReason;
-use mnemon_kernel::ports::{Expect, FileError, Transcripts};
-use mnemon_kernel::{Decision, RecordId, SessionId};
-use mnemon_notes::Template;
-use mnemon_notes::apply::judge;
+use everfold_kernel::ports::{Expect, FileError, Transcripts};
+use everfold_kernel::{Decision, RecordId, SessionId};
+use everfold_notes::Template;
+use everfold_notes::apply::judge;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::Places;
 use crate::tools::Access;
+use everfold_kernel::{Class, Classify};
 use globset::{GlobBuilder, GlobMatcher};
-use mnemon_kernel::{Class, Classify};
 use std::fmt;
 use std::path::{Path, PathBuf};
 

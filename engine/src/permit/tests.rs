@@ -10,8 +10,8 @@ fn permit(mode: PermissionMode, allow: &[&str], ask: &[&str], deny: &[&str]) -> 
     };
     let places = Places {
         roots: vec!["/repo".into(), "/other".into()],
-        readable: vec!["/home/ada/.mnemon/projects/x".into()],
-        writable: vec!["/home/ada/.mnemon/projects/x/memory".into()],
+        readable: vec!["/home/ada/.everfold/projects/x".into()],
+        writable: vec!["/home/ada/.everfold/projects/x/memory".into()],
         home: Some("/home/ada".into()),
     };
     let (permit, broken) = Permit::new(mode, &settings, places);
@@ -31,7 +31,7 @@ fn allows(permit: &Permit, tool: &str, access: &Access) -> bool {
 fn q6_by_default_reading_inside_is_free_and_all_else_is_asked() {
     let permit = permit(PermissionMode::Default, &[], &[], &[]);
     assert!(allows(&permit, "Read", &Access::Read("/repo/src/a.rs".into())));
-    assert!(allows(&permit, "Read", &Access::Read("/home/ada/.mnemon/projects/x/y.txt".into())));
+    assert!(allows(&permit, "Read", &Access::Read("/home/ada/.everfold/projects/x/y.txt".into())));
     assert!(!allows(&permit, "Read", &Access::Read("/etc/shadow".into())));
     assert!(!allows(&permit, "Read", &Access::Read("/repository/a".into())));
     assert!(!allows(&permit, "Edit", &Access::Edit("/repo/src/a.rs".into())));
@@ -168,16 +168,16 @@ fn broken_rules_are_named_and_left_out() {
 
 #[test]
 fn l5_8_memories_are_written_without_asking_and_nothing_beside_them_is() {
-    let dir = "/home/ada/.mnemon/projects/x/memory";
+    let dir = "/home/ada/.everfold/projects/x/memory";
     let edit = |name: &str| Access::Edit(format!("{dir}/{name}").into());
     let free = permit(PermissionMode::Default, &[], &[], &[]);
     for name in ["MEMORY.md", "deploy.md", "topics/a.md"] {
         assert!(allows(&free, "Write", &edit(name)), "{name}");
     }
-    for name in ["run.sh", ".mnemon/journal.md", "a/.git/x.md", "../settings.md", ""] {
+    for name in ["run.sh", ".everfold/journal.md", "a/.git/x.md", "../settings.md", ""] {
         assert!(!allows(&free, "Write", &edit(name)), "{name}");
     }
-    assert!(!allows(&free, "Write", &Access::Edit("/home/ada/.mnemon/projects/x/a.md".into())));
+    assert!(!allows(&free, "Write", &Access::Edit("/home/ada/.everfold/projects/x/a.md".into())));
     let planning = permit(PermissionMode::Plan, &[], &[], &[]);
     assert!(!allows(&planning, "Write", &edit("deploy.md")));
     let denied = permit(PermissionMode::Default, &[], &[], &["Write"]);

@@ -1,8 +1,8 @@
 //! Looking through the lines of a log for one id.
 
 use super::{RecallError, Recalled, RecalledKind, words};
-use mnemon_kernel::{BlockView, Entry, Record, SessionId, Timestamp};
-use mnemon_transcript::{Decoded, decode};
+use everfold_kernel::{BlockView, Entry, Record, SessionId, Timestamp};
+use everfold_transcript::{Decoded, decode};
 
 /// Longest id that is looked for.
 const ID_BYTES: usize = 512;
@@ -91,7 +91,7 @@ impl<'a> Looking<'a> {
     }
 
     fn take_one(&mut self, id: &str, record: &Record) {
-        let named = |own: &str| own == id || mnemon_offload::stem(own) == id;
+        let named = |own: &str| own == id || everfold_offload::stem(own) == id;
         match &record.entry {
             Entry::Assistant(assistant) => {
                 if let BlockView::ToolUse { id, name, .. } = assistant.block.view()

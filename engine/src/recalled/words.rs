@@ -1,6 +1,6 @@
 //! Records as text that a person or a model reads.
 
-use mnemon_kernel::{Block, BlockView, Entry, Record, Role};
+use everfold_kernel::{Block, BlockView, Entry, Record, Role};
 use serde_json::Value;
 
 /// Characters of a record in a span.

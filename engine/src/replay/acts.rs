@@ -7,18 +7,18 @@
 use super::conversation::Conversation;
 use super::lane::Lane;
 use super::policy::Prune;
-use mnemon_compact::apply::{Applied, Extras, Setting, settle, settle_local};
-use mnemon_compact::{Due, Guidance, Origin, Plan, Scope, Sending, Summary, Trigger, Way};
-use mnemon_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{
+use everfold_compact::apply::{Applied, Extras, Setting, settle, settle_local};
+use everfold_compact::{Due, Guidance, Origin, Plan, Scope, Sending, Summary, Trigger, Way};
+use everfold_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::window::Overrides;
+use everfold_kernel::{
     Decision, Effect, Entry, Limits, ModelId, ModelSpec, Outcome, Timestamp, Tokens, Usage, Usd,
 };
-use mnemon_prefix::Fold;
-use mnemon_prefix::economy::cache_state;
-use mnemon_prefix::sim::hash;
-use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_prefix::Fold;
+use everfold_prefix::economy::cache_state;
+use everfold_prefix::sim::hash;
+use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,10 +45,10 @@ pub(super) fn climb(
 }
 
 fn offload(lane: &mut Lane, own: &mut Conversation, now: Timestamp, limits: &Limits) {
-    for spill in mnemon_offload::plan(&own.fold, &limits.offload) {
+    for spill in everfold_offload::plan(&own.fold, &limits.offload) {
         let Effect::Spill { file, .. } = spill.effect else { continue };
         let path = PathBuf::from("tool-results").join(file);
-        let applied = mnemon_offload::apply(spill.pending, Outcome::Spilled { path });
+        let applied = everfold_offload::apply(spill.pending, Outcome::Spilled { path });
         let Some(Decision::Spilled(spilled)) = applied.decision else { continue };
         lane.takes(own, &spilled.tool_use_id);
         lane.totals.spilled += 1;
@@ -81,7 +81,7 @@ fn prune(
     if lane.rules.prune == Prune::ByTime && !is_time {
         return;
     }
-    let Some(Decision::Cleared(cleared)) = mnemon_prune::plan(&own.fold, &situation) else {
+    let Some(Decision::Cleared(cleared)) = everfold_prune::plan(&own.fold, &situation) else {
         return;
     };
     lane.totals.clearings += 1;
@@ -104,9 +104,10 @@ fn mask(lane: &mut Lane, own: &mut Conversation, now: Timestamp, (keep, over): (
     for id in &old {
         lane.takes(own, id);
     }
-    let results = old
-        .into_iter()
-        .map(|tool_use_id| ClearedResult { tool_use_id, marker: mnemon_prune::CLEARED.to_owned() });
+    let results = old.into_iter().map(|tool_use_id| ClearedResult {
+        tool_use_id,
+        marker: everfold_prune::CLEARED.to_owned(),
+    });
     let sum = ClearingSum {
         cache: CacheState::Warm,
         cleared_tokens: 0,
@@ -130,7 +131,7 @@ fn compact(
     limits: &Limits,
 ) -> f64 {
     let window = own.window(spec, overrides, limits);
-    let due = mnemon_compact::policy::due(
+    let due = everfold_compact::policy::due(
         &own.fold,
         &window,
         &lane.common.flags,
@@ -144,7 +145,7 @@ fn compact(
     let ttl = own.fold.prelude().and_then(|prelude| prelude.params.cache);
     let last_use = own.fold.last_response().max(own.last_fork);
     let cache = cache_state(now, last_use, ttl, limits.prune.idle_minutes);
-    let sending = mnemon_compact::plan::sending(&own.fold, &window, cache, limits);
+    let sending = everfold_compact::plan::sending(&own.fold, &window, cache, limits);
     let usage = ask(lane, own, now, spec, (&plan, sending), limits);
     let spent = spec.cost(&usage).map_or(0.0, |usd| usd.0);
     lane.totals.usage.add(&usage);
@@ -154,10 +155,10 @@ fn compact(
     let past = plan.past(&own.fold, limits);
     let mut extras = Extras::default();
     if let Some(Effect::ReadFiles { paths, max_bytes }) =
-        mnemon_compact::files::wanted(&past, limits)
+        everfold_compact::files::wanted(&past, limits)
     {
         let files = as_read_last(&own.fold, paths, max_bytes);
-        extras.restored = mnemon_compact::files::attach(&files, limits);
+        extras.restored = everfold_compact::files::attach(&files, limits);
     }
     let setting = Setting { fold: &own.fold, window: &window, limits };
     let summary = Summary::checked(&past, &modelled(limits), Way::Model, limits);

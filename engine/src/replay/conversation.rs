@@ -6,14 +6,14 @@ use super::regret::Memory;
 use super::report::Before;
 use super::step::{Asked, Said};
 use super::why::Stays;
-use mnemon_kernel::record::{Breakpoint, CacheTtl};
-use mnemon_kernel::{
+use everfold_kernel::record::{Breakpoint, CacheTtl};
+use everfold_kernel::{
     Decision, Entry, Limits, ModelId, ModelSpec, Params, Prelude, Record, RecordId, SystemBlock,
     Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
 };
-use mnemon_prefix::measure::Shares;
-use mnemon_prefix::sim::{Chain, Hash, hash};
-use mnemon_prefix::{BreakCause, Fold};
+use everfold_prefix::measure::Shares;
+use everfold_prefix::sim::{Chain, Hash, hash};
+use everfold_prefix::{BreakCause, Fold};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl Conversation {
                 false
             }
             Entry::Attachment(own) if self.passing != Passing::No => {
-                !mnemon_compact::strip::REINJECTED.contains(&own.kind.as_str())
+                !everfold_compact::strip::REINJECTED.contains(&own.kind.as_str())
             }
             Entry::Decision(decision) => matches!(
                 decision,
@@ -128,7 +128,7 @@ impl Conversation {
         self.model = Some(model.clone());
         self.prelude = asked.prelude;
         self.salt = Arc::clone(&asked.salt);
-        let limits = mnemon_kernel::Limits::default();
+        let limits = everfold_kernel::Limits::default();
         let bytes = self.prelude.0.saturating_mul(limits.bytes_per_token_text);
         let text = " ".repeat(usize::try_from(bytes).unwrap_or(0));
         let mut params = Params::new(model.clone(), 0);
@@ -184,14 +184,14 @@ impl Conversation {
     /// Drops records from view, and nothing else.
     pub(super) fn rewind(&mut self, dropped: &[RecordId]) {
         let dropped: BTreeSet<&RecordId> = dropped.iter().collect();
-        let pieces = self.fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+        let pieces = self.fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
         let preserved = pieces.map(|piece| piece.record.clone()).filter(|id| !dropped.contains(id));
-        let boundary = mnemon_kernel::Boundary {
+        let boundary = everfold_kernel::Boundary {
             trigger: "rewind".to_owned(),
             pre_tokens: 0,
             last_before: None,
             preserved: preserved.collect(),
-            keeps: mnemon_kernel::record::Keeps::Prefix,
+            keeps: everfold_kernel::record::Keeps::Prefix,
             metadata: serde_json::Map::new(),
         };
         let at = self.last_request.unwrap_or_default();
@@ -203,7 +203,7 @@ impl Conversation {
     pub(super) fn window(
         &self,
         spec: &ModelSpec,
-        overrides: &mnemon_kernel::window::Overrides,
+        overrides: &everfold_kernel::window::Overrides,
         limits: &Limits,
     ) -> Window {
         let unknown = ModelId::new("");

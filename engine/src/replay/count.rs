@@ -7,7 +7,7 @@
 //! before any calibration. It says nothing that thresholds depend on: those
 //! stay with the kernel's estimate (T2).
 
-use mnemon_kernel::{Block, BlockView, Limits};
+use everfold_kernel::{Block, BlockView, Limits};
 use serde_json::Value;
 
 /// Letters of a word in one token.

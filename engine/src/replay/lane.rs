@@ -6,13 +6,13 @@ use super::policy::{Policy, Rules};
 use super::report::{Before, LaneReport, Round, RoundShares, Totals, small};
 use super::step::{Asked, Said};
 use super::why::{Stay, Watch};
-use mnemon_foreign::Thread;
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{
+use everfold_foreign::Thread;
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{
     BlockView, Decision, Entry, Flags, Limits, ModelId, ModelSpec, ModelTable, RecordId, Tokens,
     ToolUseId, Usage, UserOrigin,
 };
-use mnemon_prefix::sim::{SimConfig, Simulator};
+use everfold_prefix::sim::{SimConfig, Simulator};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Policies: what a session could have been run under.
 
-use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{Flag, Flags, Limits};
+use everfold_kernel::window::Overrides;
+use everfold_kernel::{Flag, Flags, Limits};
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ pub enum Policy {
     /// alone (L2.2).
     Seed,
     /// This system by our defaults: a clearing is made where it pays (L2.7).
-    Mnemon,
+    Everfold,
     /// The API's `clear_tool_uses` at its own defaults.
     ApiClear,
     /// The newest results stay, the rest is cleared before every request.
@@ -30,14 +30,14 @@ pub enum Policy {
 impl Policy {
     /// What is compared where nothing is asked for: as it went, without any
     /// policy, and ours.
-    pub const USUAL: [Self; 3] = [Self::Recorded, Self::None, Self::Mnemon];
+    pub const USUAL: [Self; 3] = [Self::Recorded, Self::None, Self::Everfold];
 
     /// All presets.
     pub const PRESETS: [Self; 7] = [
         Self::Recorded,
         Self::None,
         Self::Seed,
-        Self::Mnemon,
+        Self::Everfold,
         Self::ApiClear,
         Self::Mask(10),
         Self::SummarizeAt(80),
@@ -63,7 +63,7 @@ impl Policy {
             Self::Recorded => Rules { boundaries: Boundaries::Honoured, ..plain },
             Self::None => plain,
             Self::Seed => Rules { prune: Prune::ByTime, ..whole },
-            Self::Mnemon => Rules { prune: Prune::WhereItPays, ..whole },
+            Self::Everfold => Rules { prune: Prune::WhereItPays, ..whole },
             Self::ApiClear => {
                 let own = &limits.replay;
                 let (over, keep) = (own.api_trigger_tokens, own.api_keep_results);
@@ -127,7 +127,7 @@ impl fmt::Display for Policy {
             Self::Recorded => f.write_str("recorded"),
             Self::None => f.write_str("none"),
             Self::Seed => f.write_str("seed"),
-            Self::Mnemon => f.write_str("mnemon"),
+            Self::Everfold => f.write_str("everfold"),
             Self::ApiClear => f.write_str("api-clear"),
             Self::Mask(keep) => write!(f, "mask-{keep}"),
             Self::SummarizeAt(percent) => write!(f, "summarize-at-{percent}"),
@@ -145,7 +145,7 @@ impl FromStr for Policy {
             "recorded" => Some(Self::Recorded),
             "none" => Some(Self::None),
             "seed" => Some(Self::Seed),
-            "mnemon" => Some(Self::Mnemon),
+            "everfold" => Some(Self::Everfold),
             "api-clear" => Some(Self::ApiClear),
             "settings" => Some(Self::Settings),
             _ => None,
@@ -155,7 +155,7 @@ impl FromStr for Policy {
             .or_else(|| number("mask-").map(Self::Mask))
             .or_else(|| percent.map(Self::SummarizeAt))
             .ok_or_else(|| {
-                "there are recorded, none, seed, mnemon, api-clear, mask-N, summarize-at-P \
+                "there are recorded, none, seed, everfold, api-clear, mask-N, summarize-at-P \
                  (P from 1 to 100) and settings"
                     .to_owned()
             })
@@ -171,7 +171,7 @@ mod tests {
         for policy in Policy::PRESETS.into_iter().chain([Policy::Settings, Policy::Mask(3)]) {
             assert_eq!(policy.to_string().parse(), Ok(policy));
         }
-        for wrong in ["", "mask-", "mask--1", "summarize-at-0", "summarize-at-101", "Mnemon"] {
+        for wrong in ["", "mask-", "mask--1", "summarize-at-0", "summarize-at-101", "Everfold"] {
             assert!(wrong.parse::<Policy>().unwrap_err().contains("mask-N"), "{wrong}");
         }
     }

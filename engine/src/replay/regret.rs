@@ -1,7 +1,7 @@
 //! Regret: a later round reads a file again, or repeats a command, whose
 //! result had been taken away.
 
-use mnemon_kernel::{BlockView, Record, ToolUseId};
+use everfold_kernel::{BlockView, Record, ToolUseId};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

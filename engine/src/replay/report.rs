@@ -2,8 +2,8 @@
 
 use super::policy::Policy;
 use super::why::Moment;
-use mnemon_kernel::{Timestamp, Usage};
-use mnemon_prefix::measure::Shares;
+use everfold_kernel::{Timestamp, Usage};
+use everfold_prefix::measure::Shares;
 use serde::Serialize;
 
 /// Sums over the requests of a session.

@@ -2,12 +2,12 @@
 //! looked through once, however many of them take it.
 
 use super::regret::Wish;
-use mnemon_foreign::Thread;
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{
+use everfold_foreign::Thread;
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{
     BlockView, Entry, ModelId, Record, RecordId, Timestamp, Tokens, ToolUseId, Usage,
 };
-use mnemon_prefix::measure::Weight;
+use everfold_prefix::measure::Weight;
 use serde_json::Value;
 use std::sync::Arc;
 

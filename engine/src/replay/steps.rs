@@ -9,12 +9,12 @@ use super::Options;
 use super::regret;
 use super::step::{Asked, Call, Said, Standing, Step, Stepped};
 use super::weigh::{self, Hollow, Sampler, Scale};
-use mnemon_foreign::{Thread, Told, What};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{
+use everfold_foreign::{Thread, Told, What};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{
     Decision, Entry, Limits, MessageId, ModelId, Params, Record, RecordId, Timestamp, Tokens, Usage,
 };
-use mnemon_prefix::measure::Weight;
+use everfold_prefix::measure::Weight;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -294,7 +294,7 @@ fn model_of(response: &[Record]) -> ModelId {
 mod tests {
     use super::super::Policy;
     use super::*;
-    use mnemon_kernel::{Block, ToolUseId, UserEntry, UserOrigin};
+    use everfold_kernel::{Block, ToolUseId, UserEntry, UserOrigin};
     use serde_json::json;
 
     #[test]
@@ -320,13 +320,13 @@ mod tests {
             let Stepped::Said(said) = made.remove(0).what else { panic!("nothing was said") };
             *said
         };
-        for policies in [&Policy::USUAL[..], &[Policy::Mnemon], &[Policy::None]] {
+        for policies in [&Policy::USUAL[..], &[Policy::Everfold], &[Policy::None]] {
             let said = made(policies);
             let shown = format!("{said:?}");
             assert!(shown.len() < data.len() && !shown.contains("QUJD"), "{shown}");
             assert!(said.weights[0].tokens.0 >= 2_000 && said.weights[1].tokens.0 >= 2_000);
             assert_eq!(said.hollow.is_some(), policies.len() > 1);
         }
-        assert!(format!("{:?}", made(&[Policy::Mnemon])).contains("here"), "texts are kept");
+        assert!(format!("{:?}", made(&[Policy::Everfold])).contains("here"), "texts are kept");
     }
 }

@@ -5,10 +5,10 @@
 //! conversation that say what they used; everything after is predicted.
 
 use super::count;
-use mnemon_kernel::limits::ReplayLimits;
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{AssistantEntry, Block, BlockView, Entry, Limits, Record, Tokens, Usage};
-use mnemon_prefix::measure::Weight;
+use everfold_kernel::limits::ReplayLimits;
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{AssistantEntry, Block, BlockView, Entry, Limits, Record, Tokens, Usage};
+use everfold_prefix::measure::Weight;
 use serde_json::Value;
 
 /// What the first requests of a conversation teach.
@@ -139,10 +139,10 @@ pub(super) fn blocks(record: &Record) -> impl Iterator<Item = &Block> {
 }
 
 /// The estimate of a prelude.
-pub(super) fn prelude_tokens(prelude: &mnemon_kernel::Prelude, limits: &Limits) -> Tokens {
+pub(super) fn prelude_tokens(prelude: &everfold_kernel::Prelude, limits: &Limits) -> Tokens {
     let text: Tokens = prelude.system.iter().map(|block| estimate_text(&block.text, limits)).sum();
     let tools = prelude.tools.iter().map(|tool| tool.to_string().len()).sum();
-    text + mnemon_kernel::tokens::estimate_json_bytes(tools, limits)
+    text + everfold_kernel::tokens::estimate_json_bytes(tools, limits)
 }
 
 /// Takes the bytes of pictures and documents out of blocks that were weighed:
@@ -202,7 +202,7 @@ impl Hollow {
     /// The same record without its texts.
     pub(super) fn of(&self, record: &Record) -> Record {
         let entry = match &record.entry {
-            Entry::User(user) => Entry::User(mnemon_kernel::UserEntry {
+            Entry::User(user) => Entry::User(everfold_kernel::UserEntry {
                 content: user.content.iter().map(|block| self.block(block)).collect(),
                 origin: user.origin,
                 tool_use_result: None,
@@ -216,7 +216,7 @@ impl Hollow {
                 usage: Usage::default(),
                 stop_reason: None,
             }),
-            Entry::Attachment(own) => Entry::Attachment(mnemon_kernel::Attachment {
+            Entry::Attachment(own) => Entry::Attachment(everfold_kernel::Attachment {
                 kind: own.kind.clone(),
                 rendered: PLACE.to_owned(),
                 data: Value::Null,

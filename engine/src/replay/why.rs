@@ -2,8 +2,8 @@
 //! what would have avoided it.
 
 use super::report::{Before, Round};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Prices, Timestamp, ToolUseId, Usage};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Prices, Timestamp, ToolUseId, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 
 use crate::session::{Error, Session};
 use crate::world::World;
-use mnemon_kernel::{Record, RecordId, SessionId};
-use mnemon_transcript::checkpoint::{Before, Place};
-use mnemon_transcript::{Checkpoint, Trace};
+use everfold_kernel::{Record, RecordId, SessionId};
+use everfold_transcript::checkpoint::{Before, Place};
+use everfold_transcript::{Checkpoint, Trace};
 use std::collections::BTreeMap;
 
 /// Changes of files that go along into a fork, by the record that they follow.

@@ -1,10 +1,10 @@
 //! Points, and what happened to files since.
 
 use crate::session::Session;
-use mnemon_kernel::ports::FileError;
-use mnemon_kernel::{Limits, RecordId, Timestamp};
-use mnemon_transcript::trace::{Stop, StopKind};
-use mnemon_transcript::{Checkpoint, Trace, checkpoint::Before};
+use everfold_kernel::ports::FileError;
+use everfold_kernel::{Limits, RecordId, Timestamp};
+use everfold_transcript::trace::{Stop, StopKind};
+use everfold_transcript::{Checkpoint, Trace, checkpoint::Before};
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -146,7 +146,7 @@ impl Session {
     pub(super) async fn file_now(
         &self,
         path: &std::path::Path,
-    ) -> Result<Option<mnemon_kernel::ports::FileRead>, String> {
+    ) -> Result<Option<everfold_kernel::ports::FileRead>, String> {
         let files = &self.world.files;
         // The path was resolved when the file was changed. A link that was put
         // there since could lead anywhere (S1).

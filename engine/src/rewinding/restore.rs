@@ -3,8 +3,8 @@
 
 use super::RewindReport;
 use crate::session::Session;
-use mnemon_kernel::ports::{Expect, FileRead};
-use mnemon_transcript::Checkpoint;
+use everfold_kernel::ports::{Expect, FileRead};
+use everfold_transcript::Checkpoint;
 use std::path::Path;
 
 /// What became of a file.

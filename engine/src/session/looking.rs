@@ -7,9 +7,9 @@ use crate::config::Config;
 use crate::permit::{Permit, RuleError};
 use crate::queue::Queue;
 use crate::tools::ToolContext;
-use mnemon_kernel::settings::PermissionMode;
-use mnemon_kernel::{Ledger, ModelId, SessionId, Window};
-use mnemon_prefix::Fold;
+use everfold_kernel::settings::PermissionMode;
+use everfold_kernel::{Ledger, ModelId, SessionId, Window};
+use everfold_prefix::Fold;
 
 impl Session {
     /// Its id.

@@ -8,7 +8,7 @@ use crate::file_history::FileHistory;
 use crate::permit::Places;
 use crate::tools::ToolContext;
 use crate::world::World;
-use mnemon_kernel::{Flag, SessionId};
+use everfold_kernel::{Flag, SessionId};
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -8,15 +8,15 @@ use crate::rewinding::Changes;
 use crate::toolbox::Toolbox;
 use crate::tools::{SEEN_FIELD, started_in_background};
 use crate::world::World;
-use mnemon_kernel::ports::JobState;
-use mnemon_kernel::{
+use everfold_kernel::ports::JobState;
+use everfold_kernel::{
     Block, Decision, Entry, Ledger, Limits, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
     UserOrigin,
 };
-use mnemon_mail::apply::ENDED;
-use mnemon_prefix::Fold;
-use mnemon_prefix::message::{INTERRUPTED, Message, Origin};
-use mnemon_transcript::{Conversation, Rebuild};
+use everfold_mail::apply::ENDED;
+use everfold_prefix::Fold;
+use everfold_prefix::message::{INTERRUPTED, Message, Origin};
+use everfold_transcript::{Conversation, Rebuild};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ impl Session {
         let mut session = Self::new(id, world.clone(), config, toolbox);
         let mut fresh = || world.clock.fresh_uuid();
         let forked =
-            mnemon_transcript::fork(&conversation.records, from, &session.envelope, &mut fresh);
+            everfold_transcript::fork(&conversation.records, from, &session.envelope, &mut fresh);
         let mut changes = Changes::of(&world, from, &conversation.records, &forked.records).await?;
         for (line, original) in forked.lines.iter().zip(&conversation.records) {
             world.transcripts.append(&session.id, line.as_bytes()).await?;

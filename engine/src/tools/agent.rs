@@ -3,10 +3,10 @@
 use super::input::Input;
 use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::agents::{Finished, Me, Order, Started};
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::ports::{AgentName, BoxFuture};
-use mnemon_mail::definition::FORK;
-use mnemon_mail::{Isolation, Roster, Running};
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::ports::{AgentName, BoxFuture};
+use everfold_mail::definition::FORK;
+use everfold_mail::{Isolation, Roster, Running};
 use serde_json::{Value, json};
 
 /// Its name.

@@ -5,7 +5,7 @@
 //! stands before its output: a long output may be put aside, and only its
 //! start would be seen.
 
-use mnemon_kernel::ports::{BoxFuture, Exit, FileKind, ShellCommand, ShellError, ShellOutput};
+use everfold_kernel::ports::{BoxFuture, Exit, FileKind, ShellCommand, ShellError, ShellOutput};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

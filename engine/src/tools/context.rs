@@ -4,10 +4,10 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use mnemon_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
-use mnemon_kernel::settings::PermissionMode;
-use mnemon_kernel::{Flag, Limits, SessionId};
-use mnemon_skills::Shelf;
+use everfold_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
+use everfold_kernel::settings::PermissionMode;
+use everfold_kernel::{Flag, Limits, SessionId};
+use everfold_skills::Shelf;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::skilled::SkillRequest;
 use crate::world::World;
 
 /// The field of a result's structured form that names versions of files.
-pub(crate) const SEEN_FIELD: &str = "mnemonSeen";
+pub(crate) const SEEN_FIELD: &str = "everfoldSeen";
 
 /// What a tool may use while it runs.
 pub struct ToolContext {

@@ -6,7 +6,7 @@
 
 mod hint;
 
-use mnemon_kernel::ports::BoxFuture;
+use everfold_kernel::ports::BoxFuture;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

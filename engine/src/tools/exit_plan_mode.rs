@@ -3,8 +3,8 @@
 use super::input::Input;
 use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::hooking::request_beside;
-use mnemon_hooks::Permission;
-use mnemon_kernel::ports::{Answer, BoxFuture, PermissionAsk};
+use everfold_hooks::Permission;
+use everfold_kernel::ports::{Answer, BoxFuture, PermissionAsk};
 use serde_json::{Value, json};
 
 const NAME: &str = "ExitPlanMode";

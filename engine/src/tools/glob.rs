@@ -4,7 +4,7 @@
 //! that directory is what permission is decided by: an absolute pattern moves
 //! it, `..` is refused.
 
-use mnemon_kernel::ports::{BoxFuture, GlobQuery};
+use everfold_kernel::ports::{BoxFuture, GlobQuery};
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 

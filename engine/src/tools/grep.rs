@@ -1,6 +1,6 @@
 //! Grep: lines by a regular expression.
 
-use mnemon_kernel::ports::{BoxFuture, GrepFound, GrepMode, GrepQuery};
+use everfold_kernel::ports::{BoxFuture, GrepFound, GrepMode, GrepQuery};
 use serde_json::{Value, json};
 
 use super::input::Input;

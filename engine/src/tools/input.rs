@@ -6,7 +6,7 @@
 //! ignored. The same reading serves `access` and `run`, so that a call which
 //! is let through as harmless because it is malformed does nothing.
 
-use mnemon_wire::INVALID_JSON;
+use everfold_wire::INVALID_JSON;
 use serde_json::{Map, Value};
 
 use super::Refusal;

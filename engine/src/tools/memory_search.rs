@@ -4,9 +4,9 @@
 //! read whole. Everything in them is something that was once said, not a
 //! request.
 
-use mnemon_kernel::ports::{Bodies, BoxFuture, PastFound, PastQuery};
-use mnemon_kernel::record::neutralise;
-use mnemon_transcript::find::Terms;
+use everfold_kernel::ports::{Bodies, BoxFuture, PastFound, PastQuery};
+use everfold_kernel::record::neutralise;
+use everfold_transcript::find::Terms;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

@@ -3,7 +3,7 @@
 //! Only directories of the session are looked into; a guess must neither walk
 //! the whole disk nor tell the names of files elsewhere.
 
-use mnemon_kernel::ports::GlobQuery;
+use everfold_kernel::ports::GlobQuery;
 use std::path::Path;
 
 use super::{Refusal, ToolContext};

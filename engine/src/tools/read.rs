@@ -7,7 +7,7 @@
 
 pub(crate) mod media;
 
-use mnemon_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
+use everfold_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! `ListMcpResourcesTool` and `ReadMcpResourceTool`: what servers have to read.
 
-use mnemon_kernel::ports::{Asks, BoxFuture, Library, Reads, Servers};
-use mnemon_kernel::record::neutralise;
+use everfold_kernel::ports::{Asks, BoxFuture, Library, Reads, Servers};
+use everfold_kernel::record::neutralise;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -8,9 +8,9 @@
 
 mod pages;
 
-use mnemon_kernel::ports::BoxFuture;
-use mnemon_kernel::record::RECALL_TOOL;
-use mnemon_kernel::record::neutralise;
+use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::record::RECALL_TOOL;
+use everfold_kernel::record::neutralise;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use super::input::Input;
 use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::agents::{Crew, MAIN, Me};
-use mnemon_kernel::ports::{Address, Body, BoxFuture, Consent, Draft, PostError};
+use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, Draft, PostError};
 use serde_json::{Value, json};
 
 const NAME: &str = "SendMessage";

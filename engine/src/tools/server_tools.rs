@@ -1,7 +1,7 @@
 //! `ToolSearch` and `mcp__call`: the two tools through which a model reaches
 //! the tools of servers, whose schemas are not in the list (Q14).
 
-use mnemon_kernel::ports::{BoxFuture, ServerTool};
+use everfold_kernel::ports::{BoxFuture, ServerTool};
 use serde_json::{Value, json};
 
 use super::input::Input;

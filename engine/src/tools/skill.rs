@@ -2,7 +2,7 @@
 //! task. The tool only asks; the engine brings the text in once all results
 //! of the answer are in the log.
 
-use mnemon_kernel::ports::BoxFuture;
+use everfold_kernel::ports::BoxFuture;
 use serde_json::{Value, json};
 
 use super::input::Input;

@@ -2,7 +2,7 @@
 //! (L4.14). The tool only asks; the engine does it once all results of the
 //! answer are in the log.
 
-use mnemon_kernel::ports::BoxFuture;
+use everfold_kernel::ports::BoxFuture;
 use serde_json::{Value, json};
 
 use super::context::Snipping;

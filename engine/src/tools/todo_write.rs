@@ -1,6 +1,6 @@
 //! TodoWrite: the model's own list of what is to be done.
 
-use mnemon_kernel::ports::BoxFuture;
+use everfold_kernel::ports::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;

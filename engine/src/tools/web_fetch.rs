@@ -6,8 +6,8 @@
 //! same rules as the client that fetches it, so that the host for which
 //! permission is given is the host that is asked.
 
-use mnemon_kernel::ports::{BoxFuture, Page};
-use mnemon_kernel::record::neutralise;
+use everfold_kernel::ports::{BoxFuture, Page};
+use everfold_kernel::record::neutralise;
 use serde_json::{Value, json};
 use url::{Host, Url};
 

@@ -3,7 +3,7 @@
 //! A new file can be written at any time. An existing one only by who has seen
 //! its current content: otherwise somebody's work would be lost unseen.
 
-use mnemon_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
+use everfold_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

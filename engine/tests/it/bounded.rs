@@ -2,15 +2,15 @@
 //! comes, requests are valid, the prefix breaks only where that is declared,
 //! compaction converges, and nothing is out of reach.
 
-use mnemon_compact::apply::{Extras, Setting, settle_local};
-use mnemon_compact::{Due, Origin, Plan, Scope, Trigger};
-use mnemon_kernel::window::Overrides;
-use mnemon_kernel::{
+use everfold_compact::apply::{Extras, Setting, settle_local};
+use everfold_compact::{Due, Origin, Plan, Scope, Trigger};
+use everfold_kernel::window::Overrides;
+use everfold_kernel::{
     AssistantEntry, Block, Decision, Entry, Flags, Limits, ModelSpec, ModelTable, Outcome, Params,
     Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin, Window,
 };
-use mnemon_prefix::{BreakCause, Fold, Showing};
-use mnemon_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_prefix::{BreakCause, Fold, Showing};
+use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -123,9 +123,9 @@ impl World {
 
     /// The ladder, with a disk that always has room and no model to sum up.
     fn climb(&mut self) {
-        for spill in mnemon_offload::plan(&self.fold, &self.limits.offload) {
+        for spill in everfold_offload::plan(&self.fold, &self.limits.offload) {
             let outcome = Outcome::Spilled { path: "/spilled".into() };
-            if let Some(decision) = mnemon_offload::apply(spill.pending, outcome).decision {
+            if let Some(decision) = everfold_offload::apply(spill.pending, outcome).decision {
                 self.append(Entry::Decision(decision));
             }
         }
@@ -141,13 +141,13 @@ impl World {
             flags: &flags,
             limits: &self.limits,
         };
-        if let Some(decision) = mnemon_prune::plan(&self.fold, &situation) {
+        if let Some(decision) = everfold_prune::plan(&self.fold, &situation) {
             self.append(Entry::Decision(decision));
         }
         let mut compactions = 0;
         let due = |world: &Self| {
             let origin = Origin::MainThread;
-            mnemon_compact::policy::due(&world.fold, &world.window, &flags, &world.limits, origin)
+            everfold_compact::policy::due(&world.fold, &world.window, &flags, &world.limits, origin)
         };
         while due(self) != Due::No {
             compactions += 1;
@@ -221,7 +221,7 @@ impl World {
         self.user(prompt, UserOrigin::Human);
         if round.pin {
             let record = self.records.last().unwrap().id.clone();
-            if let Ok(decision) = mnemon_compact::pins::pin(&self.fold, &record, &self.limits) {
+            if let Ok(decision) = everfold_compact::pins::pin(&self.fold, &record, &self.limits) {
                 self.append(Entry::Decision(decision));
             }
         }

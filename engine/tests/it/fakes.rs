@@ -1,18 +1,18 @@
 //! A world in memory for tests of tools: files, search, shell and web do what
 //! the test says, and keep what they were asked.
 
-use mnemon_engine::tools::{Asker, ToolContext, standard_tools};
-use mnemon_engine::{Access, Tool, ToolCall, ToolOutput, World};
-use mnemon_kernel::ports::{
+use everfold_engine::tools::{Asker, ToolContext, standard_tools};
+use everfold_engine::{Access, Tool, ToolCall, ToolOutput, World};
+use everfold_kernel::ports::{
     Answer, Approver, BoxFuture, Clock, Exit, Expect, FileError, FileKind, FileRead, FileStat,
     FileVersion, Files, Glimpse, GlobFound, GlobQuery, GrepFound, GrepQuery, JobInfo, JobState,
     LinesRead, Loaded, Model, ModelCall, ModelError, ModelStream, Page, PermissionAsk, Search,
     SearchError, Shell, ShellCommand, ShellError, ShellOutput, TranscriptError, Transcripts, Web,
     WebError,
 };
-use mnemon_kernel::record::Dialect;
-use mnemon_kernel::{Entry, Limits, Record, SessionId, Timestamp, ToolUseId};
-use mnemon_transcript::{Envelope, encode};
+use everfold_kernel::record::Dialect;
+use everfold_kernel::{Entry, Limits, Record, SessionId, Timestamp, ToolUseId};
+use everfold_transcript::{Envelope, encode};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 //! files that are read and read again, commands that are run and run again,
 //! few large results among many small ones, pauses of the person.
 
-use mnemon_kernel::{
+use everfold_kernel::{
     AssistantEntry, Block, Entry, MessageId, Record, Timestamp, ToolUseId, Usage, UserEntry,
     UserOrigin,
 };

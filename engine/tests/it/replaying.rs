@@ -2,10 +2,12 @@
 //! they lie beside the repository.
 
 use crate::made_up;
-use mnemon_engine::replay::{Before, Cause, LaneReport, Options, Outcome, Policy, Replay, Totals};
-use mnemon_foreign::{Reader, Thread, Told, What};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Entry, Record};
+use everfold_engine::replay::{
+    Before, Cause, LaneReport, Options, Outcome, Policy, Replay, Totals,
+};
+use everfold_foreign::{Reader, Thread, Told, What};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Entry, Record};
 use std::collections::BTreeMap;
 
 fn session(name: &str) -> Option<Vec<u8>> {
@@ -91,7 +93,7 @@ fn claim(sessions: u64) {
             sums.entry(lane.policy).or_default().add(&lane.totals);
         }
         count += 1;
-        let (none, ours) = (lane(outcome, Policy::None), lane(outcome, Policy::Mnemon));
+        let (none, ours) = (lane(outcome, Policy::None), lane(outcome, Policy::Everfold));
         if none.totals.over_window == 0 {
             let more = (ours.totals.usd / none.totals.usd - 1.0) * 100.0;
             worst = worst.max(more);
@@ -114,7 +116,7 @@ fn claim(sessions: u64) {
             own.usd, own.regrets, own.compactions, own.clearings, own.over_window
         );
     }
-    let ours = sums[&Policy::Mnemon];
+    let ours = sums[&Policy::Everfold];
     for policy in [Policy::Seed, Policy::ApiClear, Policy::Mask(10), Policy::SummarizeAt(80)] {
         let other = sums[&policy];
         assert!(ours.usd < other.usd, "{policy} is cheaper: {other:?} against {ours:?}");
@@ -149,7 +151,7 @@ fn pc7_policies_see_the_same_session() {
     let again = replay(&made_up::session(3), Options::default());
     assert_eq!(outcome, again, "a replay is a function of the log");
     for lane in &outcome.lanes {
-        let sum: u64 = lane.rounds.iter().map(mnemon_engine::replay::Round::prompt).sum();
+        let sum: u64 = lane.rounds.iter().map(everfold_engine::replay::Round::prompt).sum();
         assert!(sum <= lane.totals.usage.prompt().0, "{}", lane.policy);
         assert_eq!(lane.rounds[0].before, Before::Start);
     }
@@ -166,7 +168,7 @@ fn pc7_l4_1_summaries_keep_a_long_session_in_its_window() {
         assert!(own.summaries_usd > 0.0 && own.summaries_usd < own.usd / 2.0);
     }
     // Where clearing keeps it short, no summary is needed.
-    let ours = lane(&outcome, Policy::Mnemon).totals;
+    let ours = lane(&outcome, Policy::Everfold).totals;
     assert!(ours.over_window == 0 && ours.compactions + ours.clearings > 0, "{ours:?}");
     assert!(lane(&outcome, Policy::None).totals.over_window > 0);
     assert_eq!(records.iter().filter(|own| matches!(own.entry, Entry::Boundary(_))).count(), 0);

@@ -9,8 +9,8 @@ mod web;
 mod write;
 
 use crate::fakes::{Bench, tool};
-use mnemon_engine::Access;
-use mnemon_engine::tools::{TodoStatus, standard_tools};
+use everfold_engine::Access;
+use everfold_engine::tools::{TodoStatus, standard_tools};
 use serde_json::{Value, json};
 
 #[test]

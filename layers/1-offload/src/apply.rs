@@ -1,8 +1,8 @@
 //! How the log changes: the decision that freezes what the model sees.
 
 use crate::plan::{Extent, Head, Pending, head};
-use mnemon_kernel::record::{RECALL_TOOL, Spilled, neutralise};
-use mnemon_kernel::{Decision, Outcome};
+use everfold_kernel::record::{RECALL_TOOL, Spilled, neutralise};
+use everfold_kernel::{Decision, Outcome};
 use std::path::Path;
 
 /// What came of one spill.

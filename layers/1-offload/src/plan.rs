@@ -6,9 +6,9 @@
 //! was decided before, or sent whole, is never looked at again (L1.4).
 
 use crate::policy::{Cap, cap, is_exempt};
-use mnemon_kernel::limits::OffloadLimits;
-use mnemon_kernel::{Effect, ToolUseId};
-use mnemon_prefix::{Fold, Freshness, ResultView, Showing};
+use everfold_kernel::limits::OffloadLimits;
+use everfold_kernel::{Effect, ToolUseId};
+use everfold_prefix::{Fold, Freshness, ResultView, Showing};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;

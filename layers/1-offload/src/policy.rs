@@ -1,12 +1,12 @@
 //! When a tool result is too big: caps by tool, and the tools that have none.
 
-use mnemon_kernel::limits::OffloadLimits;
+use everfold_kernel::limits::OffloadLimits;
 
 /// The tool that reads files. It pages by itself, and spilling what it read
 /// would make the model read the spilled file, and so on (L1.2).
 pub const READ_TOOL: &str = "Read";
 
-use mnemon_kernel::record::RECALL_TOOL;
+use everfold_kernel::record::RECALL_TOOL;
 
 const BASH_TOOL: &str = "Bash";
 const GREP_TOOL: &str = "Grep";
@@ -26,8 +26,8 @@ pub enum Cap {
 /// is never above the default one.
 ///
 /// ```
-/// use mnemon_kernel::limits::OffloadLimits;
-/// use mnemon_offload::{Cap, cap};
+/// use everfold_kernel::limits::OffloadLimits;
+/// use everfold_offload::{Cap, cap};
 ///
 /// let limits = OffloadLimits::default();
 /// assert_eq!(cap("Bash", &limits), Cap::Chars(30_000));

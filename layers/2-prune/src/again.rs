@@ -10,15 +10,15 @@
 //! are run after every change, the file that is worked on
 //! (`ask_repeated_percent`). What was asked lately is still being worked with
 //! (`ask_recent_percent`, for the `recent_results` newest). All else is rarely
-//! asked for again (`ask_again_percent`). The three were chosen with `mnemon
+//! asked for again (`ask_again_percent`). The three were chosen with `everfold
 //! replay` on sessions by chance, and looked at on others.
 
 use crate::plan::Stale;
 use crate::policy::Situation;
-use mnemon_kernel::limits::PruneLimits;
-use mnemon_kernel::{Tokens, Usd};
-use mnemon_prefix::economy::Terms;
-use mnemon_prefix::{Fold, ResultView};
+use everfold_kernel::limits::PruneLimits;
+use everfold_kernel::{Tokens, Usd};
+use everfold_prefix::economy::Terms;
+use everfold_prefix::{Fold, ResultView};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

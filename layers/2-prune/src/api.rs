@@ -6,10 +6,10 @@
 //! the window, the model's prices and the tool list, not on the pace.
 
 use crate::policy::MCP_PREFIX;
-use mnemon_kernel::limits::PruneLimits;
-use mnemon_kernel::record::{AppliedEdit, CacheState};
-use mnemon_kernel::{ModelSpec, Prelude, Tokens, Window};
-use mnemon_prefix::economy::Terms;
+use everfold_kernel::limits::PruneLimits;
+use everfold_kernel::record::{AppliedEdit, CacheState};
+use everfold_kernel::{ModelSpec, Prelude, Tokens, Window};
+use everfold_prefix::economy::Terms;
 use serde_json::{Value, json};
 
 const CLEAR_THINKING: &str = "clear_thinking_20251015";
@@ -101,8 +101,8 @@ pub fn applied_edits(list: &Value) -> Vec<AppliedEdit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::window::Overrides;
-    use mnemon_kernel::{Limits, ModelTable, Params};
+    use everfold_kernel::window::Overrides;
+    use everfold_kernel::{Limits, ModelTable, Params};
 
     fn ask(model: &str, spec: Option<&ModelSpec>, limits: &PruneLimits) -> Value {
         let table = ModelTable::builtin();

@@ -1,10 +1,10 @@
 //! How the log changes: markers in place of results, with the sum by which
 //! it was decided.
 
-use mnemon_kernel::Decision;
-use mnemon_kernel::limits::PruneLimits;
-use mnemon_kernel::record::{ClearTrigger, Cleared, ClearedResult, ClearingSum};
-use mnemon_prefix::{ResultView, Showing};
+use everfold_kernel::Decision;
+use everfold_kernel::limits::PruneLimits;
+use everfold_kernel::record::{ClearTrigger, Cleared, ClearedResult, ClearingSum};
+use everfold_prefix::{ResultView, Showing};
 use serde_json::Value;
 
 /// What stands in place of a cleared result.

@@ -17,12 +17,12 @@
 use crate::again::Again;
 use crate::apply::{clear, edit, marker, write_marker};
 use crate::policy::{Situation, Thread, is_clearable};
-use mnemon_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Decision, Role, Timestamp, Tokens, Usd};
-use mnemon_prefix::economy::{Terms, pays, spent};
-use mnemon_prefix::message::{CACHE_EDITS, Origin};
-use mnemon_prefix::{Fold, Message, ResultView, Showing};
+use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Decision, Role, Timestamp, Tokens, Usd};
+use everfold_prefix::economy::{Terms, pays, spent};
+use everfold_prefix::message::{CACHE_EDITS, Origin};
+use everfold_prefix::{Fold, Message, ResultView, Showing};
 use std::collections::BTreeSet;
 
 /// Decides what the next request clears: at most one decision, none where

@@ -1,9 +1,9 @@
 //! When results are cleared, and which tools' results may be.
 
-use mnemon_kernel::record::{CacheState, ClearTrigger};
-use mnemon_kernel::{Flag, Flags, Limits, ModelSpec, Timestamp};
-use mnemon_prefix::Fold;
-use mnemon_prefix::economy::{SECONDS_A_MINUTE, Terms, cache_state, expected_rounds};
+use everfold_kernel::record::{CacheState, ClearTrigger};
+use everfold_kernel::{Flag, Flags, Limits, ModelSpec, Timestamp};
+use everfold_prefix::Fold;
+use everfold_prefix::economy::{SECONDS_A_MINUTE, Terms, cache_state, expected_rounds};
 
 /// Tools whose results can be had again, or are stale once acted on (L2.1).
 const CLEARABLE: [&str; 8] =

@@ -2,8 +2,8 @@
 
 use crate::notes::{Flaw, Notes, safe};
 use crate::template::Template;
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Decision, Limits, RecordId};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Decision, Limits, RecordId};
 
 /// An update that is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]

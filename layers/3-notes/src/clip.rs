@@ -1,6 +1,6 @@
 //! Cutting text by tokens, never inside a character.
 
-use mnemon_kernel::Limits;
+use everfold_kernel::Limits;
 
 /// The start of `text` that is estimated at so many tokens or fewer, ended at
 /// a line where one ends in its second half.

@@ -2,7 +2,7 @@
 
 use crate::fill::{fill, has_hole};
 use crate::notes::Notes;
-use mnemon_kernel::Limits;
+use everfold_kernel::Limits;
 
 const PROMPT: &str = include_str!("prompt.md");
 

@@ -5,7 +5,7 @@
 /// known stays as it is.
 ///
 /// ```
-/// use mnemon_notes::fill;
+/// use everfold_notes::fill;
 ///
 /// let text = fill("{{ a }} and {{b}}, {{c}}", &[("a", "{{b}}"), ("b", "$1")]);
 /// assert_eq!(text, "{{b}} and $1, {{c}}");

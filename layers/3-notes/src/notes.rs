@@ -9,9 +9,9 @@
 
 use crate::clip;
 use crate::template::Template;
-use mnemon_kernel::record::neutralise;
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Limits, Tokens};
+use everfold_kernel::record::neutralise;
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Limits, Tokens};
 
 /// The notes of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]

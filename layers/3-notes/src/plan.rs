@@ -4,9 +4,9 @@
 //! as many as make up the least that is kept. A cut falls between API rounds,
 //! so a result stays with its call and thinking with its message.
 
-use mnemon_kernel::{BlockView, Limits, RecordId, Role, Tokens, UserOrigin};
-use mnemon_prefix::message::Origin;
-use mnemon_prefix::{Fold, Message};
+use everfold_kernel::{BlockView, Limits, RecordId, Role, Tokens, UserOrigin};
+use everfold_prefix::message::Origin;
+use everfold_prefix::{Fold, Message};
 
 /// Why the notes cannot stand for the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

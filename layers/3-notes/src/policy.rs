@@ -1,7 +1,7 @@
 //! When the notes are made and brought up to date (L3.2, L3.8).
 
-use mnemon_kernel::{BlockView, Flag, Flags, Limits, RecordId, Role, Tokens};
-use mnemon_prefix::{Fold, Message, Piece};
+use everfold_kernel::{BlockView, Flag, Flags, Limits, RecordId, Role, Tokens};
+use everfold_prefix::{Fold, Message, Piece};
 
 /// Whether the notes are to be looked at now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,11 +11,11 @@ use crate::plan::{Plan, Way};
 use crate::policy::threshold;
 use crate::preview::Report;
 use crate::{check, files, keep, local};
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{
     Attachment, Block, Boundary, Entry, Limits, Tokens, UserEntry, UserOrigin, Window,
 };
-use mnemon_prefix::Fold;
+use everfold_prefix::Fold;
 use serde_json::{Map, Value, json};
 
 /// A summary that is to be put in place.
@@ -153,7 +153,7 @@ fn attempt(
         entries.push(entry);
     };
     push(&mut after, Entry::Boundary(boundary(plan, fold)));
-    let kept = after.messages().iter().map(mnemon_prefix::Message::tokens).sum();
+    let kept = after.messages().iter().map(everfold_prefix::Message::tokens).sum();
     push(&mut after, said(text, UserOrigin::CompactSummary));
     Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
     let fit = fitting(&after, &extras.restored, summary.way, (setting, kept));

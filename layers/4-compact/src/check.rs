@@ -13,7 +13,7 @@
 use crate::past::Past;
 use crate::said::{self, Part, Said};
 use crate::{RECALL_TOOL, clip};
-use mnemon_kernel::Limits;
+use everfold_kernel::Limits;
 
 /// A summary that was checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ pub enum Fact {
         /// What failed.
         of: String,
         /// The record of the result.
-        record: Option<mnemon_kernel::RecordId>,
+        record: Option<everfold_kernel::RecordId>,
     },
 }
 

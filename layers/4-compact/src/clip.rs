@@ -1,6 +1,6 @@
 //! Cutting text: by bytes, characters or tokens, never inside a character.
 
-use mnemon_kernel::Limits;
+use everfold_kernel::Limits;
 
 /// The longest start of `text` of at most this many bytes.
 pub(crate) fn bytes(text: &str, max: usize) -> &str {

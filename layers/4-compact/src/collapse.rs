@@ -8,11 +8,11 @@
 use crate::error::Error;
 use crate::past::Past;
 use crate::{clip, keep, local, prompt};
-use mnemon_kernel::effect::{Ask, AskShape};
-use mnemon_kernel::{
+use everfold_kernel::effect::{Ask, AskShape};
+use everfold_kernel::{
     BlockView, Decision, Effect, Flag, Flags, Limits, QuerySource, RecordId, Role, Tokens, Window,
 };
-use mnemon_prefix::{Fold, Message, Showing};
+use everfold_prefix::{Fold, Message, Showing};
 use std::collections::BTreeSet;
 
 /// Finished rounds that can be shown by a summary.
@@ -116,7 +116,7 @@ fn rounds(fold: &Fold, keep: usize) -> Vec<Option<Round>> {
 fn round(response: &Message, next: Option<&Message>, pins: &BTreeSet<RecordId>) -> Option<Round> {
     let calls: BTreeSet<&str> = response.tool_calls().collect();
     let after = next.filter(|next| next.role() == Role::User).map_or(&[][..], Message::pieces);
-    let is_answer = |piece: &&mnemon_prefix::Piece| matches!(piece.block.view(), BlockView::ToolResult { id, .. } if calls.contains(id));
+    let is_answer = |piece: &&everfold_prefix::Piece| matches!(piece.block.view(), BlockView::ToolResult { id, .. } if calls.contains(id));
     let answers: Vec<_> = after.iter().take_while(is_answer).collect();
     let own = || response.pieces().iter().chain(answers.iter().copied());
     let stays = own().any(|piece| pins.contains(&piece.record) || piece.shown == Showing::StandsIn);
@@ -141,7 +141,7 @@ fn round(response: &Message, next: Option<&Message>, pins: &BTreeSet<RecordId>) 
 pub fn ask(fold: &Fold, span: &Candidate, limits: &Limits) -> Result<Effect, Error> {
     let own = &limits.compact;
     let part = part(fold, span)?;
-    let said = |(role, piece): (Role, &mnemon_prefix::Piece)| {
+    let said = |(role, piece): (Role, &everfold_prefix::Piece)| {
         let shown = crate::past::shown(&piece.block);
         let text = clip::tokens(&shown, own.collapse_span_tokens, limits);
         let thinks =
@@ -176,7 +176,7 @@ pub fn stage(
         "[Finished rounds, records {} to {}, in short; they are in the transcript and can be shown again.]\n{}",
         span.from,
         span.to,
-        mnemon_kernel::record::neutralise(&body)
+        everfold_kernel::record::neutralise(&body)
     );
     Ok(Staged { span, summary })
 }
@@ -196,7 +196,7 @@ pub fn commit(
     }
     let current = candidates(fold, limits);
     let smaller = |staged: &&Staged| {
-        let size = mnemon_kernel::tokens::estimate_text(&staged.summary, limits);
+        let size = everfold_kernel::tokens::estimate_text(&staged.summary, limits);
         let inside = current.iter().any(|span| covers(fold, span, &staged.span));
         inside && size < staged.span.tokens
     };

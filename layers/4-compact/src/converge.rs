@@ -8,9 +8,9 @@
 
 use crate::plan::Way;
 use crate::policy::threshold;
-use mnemon_kernel::{Class, Classify, Decision, Tokens, Window};
-use mnemon_kernel::{Limits, limits::CompactLimits};
-use mnemon_prefix::{Fold, Message};
+use everfold_kernel::{Class, Classify, Decision, Tokens, Window};
+use everfold_kernel::{Limits, limits::CompactLimits};
+use everfold_prefix::{Fold, Message};
 
 /// Why a compaction was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

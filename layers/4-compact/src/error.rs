@@ -1,6 +1,6 @@
 //! Why something that was asked of this layer cannot be done.
 
-use mnemon_kernel::{Class, Classify, RecordId};
+use everfold_kernel::{Class, Classify, RecordId};
 
 /// What this layer refuses.
 #[derive(Debug, thiserror::Error)]

@@ -2,9 +2,9 @@
 
 use crate::clip;
 use crate::past::{FileUse, Past};
-use mnemon_kernel::record::reminder;
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Attachment, Effect, Limits};
+use everfold_kernel::record::reminder;
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Attachment, Effect, Limits};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ fn file(path: &str, content: &str, tokens: u64, limits: &Limits) -> Option<Attac
     for line in content.lines() {
         let next = format!("\n{:>6}\t{line}", shown + 1);
         if estimate_text(&numbered, limits) + estimate_text(&next, limits)
-            > mnemon_kernel::Tokens(room)
+            > everfold_kernel::Tokens(room)
         {
             break;
         }

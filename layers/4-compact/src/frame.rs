@@ -5,9 +5,9 @@ use crate::check::CHANGED_FILE;
 use crate::past::{Past, Span};
 use crate::plan::{Plan, Trigger, Way};
 use crate::{RECALL_TOOL, local};
-use mnemon_kernel::record::{Keeps, neutralise};
-use mnemon_kernel::{Limits, Role};
-use mnemon_prefix::Fold;
+use everfold_kernel::record::{Keeps, neutralise};
+use everfold_kernel::{Limits, Role};
+use everfold_prefix::Fold;
 
 /// How much the frame says of what is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub(crate) fn spans(all: &[Span], most: usize) -> Vec<Span> {
 
 /// What is said last where a request follows and nothing else is the user's.
 pub(crate) fn go_on(before: &Fold, after: &Fold) -> Option<String> {
-    let speaker = |fold: &Fold| fold.messages().last().map(mnemon_prefix::Message::role);
+    let speaker = |fold: &Fold| fold.messages().last().map(everfold_prefix::Message::role);
     let waits = speaker(before) == Some(Role::User) && speaker(after) == Some(Role::Assistant);
     waits.then(|| "Go on from the summary above.".to_owned())
 }

@@ -1,8 +1,8 @@
 //! What stays together: a result with its call, thinking with its message.
 
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{BlockView, Boundary, Entry, Record, RecordId, Role, Timestamp};
-use mnemon_prefix::{Fold, Message, Piece};
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{BlockView, Boundary, Entry, Record, RecordId, Role, Timestamp};
+use everfold_prefix::{Fold, Message, Piece};
 use std::collections::BTreeSet;
 
 /// Every piece with its speaker, oldest first.

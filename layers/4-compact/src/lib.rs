@@ -3,7 +3,7 @@
 //! When a conversation no longer fits, what came before is replaced by a
 //! summary (L4). This crate decides *when* ([`policy`]), *what* ([`plan`]) and
 //! *how the log changes* ([`apply`]). It asks no model and reads no file: it
-//! gives [`Effect`](mnemon_kernel::Effect)s and turns their outcomes into
+//! gives [`Effect`](everfold_kernel::Effect)s and turns their outcomes into
 //! entries of the log.
 //!
 //! One compaction, as an engine runs it:
@@ -52,4 +52,4 @@ pub use past::Past;
 pub use plan::{Guidance, Plan, Scope, Sending, Trigger, Way};
 pub use policy::{Due, Origin};
 
-use mnemon_kernel::record::RECALL_TOOL;
+use everfold_kernel::record::RECALL_TOOL;

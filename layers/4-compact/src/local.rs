@@ -4,7 +4,7 @@
 use crate::past::{Call, CallOutcome, FileUse, Past, Todo};
 use crate::said::{self, Said};
 use crate::{RECALL_TOOL, clip, frame};
-use mnemon_kernel::Limits;
+use everfold_kernel::Limits;
 
 /// Shares of a summary's tokens: one part in so many.
 const SAID_SHARE: u64 = 2;

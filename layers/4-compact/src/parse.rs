@@ -5,8 +5,8 @@
 //! tags; the last summary wins. An answer without one is asked for once more.
 
 use crate::{clip, prompt};
-use mnemon_kernel::effect::AskShape;
-use mnemon_kernel::{Effect, Limits};
+use everfold_kernel::effect::AskShape;
+use everfold_kernel::{Effect, Limits};
 
 /// Which answer this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

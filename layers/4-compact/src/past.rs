@@ -5,9 +5,9 @@
 
 use crate::said::{self, Part, Said};
 use crate::{clip, frame, keep, local};
-use mnemon_kernel::{Block, BlockView, Limits, RecordId, Role, Tokens, ToolUseId, UserOrigin};
-use mnemon_prefix::message::Origin;
-use mnemon_prefix::{Fold, Piece};
+use everfold_kernel::{Block, BlockView, Limits, RecordId, Role, Tokens, ToolUseId, UserOrigin};
+use everfold_prefix::message::Origin;
+use everfold_prefix::{Fold, Piece};
 use serde_json::Value;
 use std::borrow::Cow;
 

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::keep;
-use mnemon_kernel::{Decision, Limits, RecordId, Tokens};
-use mnemon_prefix::Fold;
+use everfold_kernel::{Decision, Limits, RecordId, Tokens};
+use everfold_prefix::Fold;
 use std::collections::BTreeSet;
 
 /// Tokens that the pins hold, with all that stays for their sake: a pinned

@@ -7,11 +7,11 @@
 use crate::error::Error;
 use crate::past::Past;
 use crate::{clip, keep, prompt};
-use mnemon_kernel::effect::{Ask, AskShape};
-use mnemon_kernel::record::{CacheState, Keeps};
-use mnemon_kernel::{Effect, Limits, QuerySource, RecordId, Role, Tokens, UserOrigin, Window};
-use mnemon_prefix::Fold;
-use mnemon_prefix::message::Origin;
+use everfold_kernel::effect::{Ask, AskShape};
+use everfold_kernel::record::{CacheState, Keeps};
+use everfold_kernel::{Effect, Limits, QuerySource, RecordId, Role, Tokens, UserOrigin, Window};
+use everfold_prefix::Fold;
+use everfold_prefix::message::Origin;
 use std::collections::BTreeSet;
 
 /// Which part of the conversation is summarised (L4.7). The message that is

@@ -4,8 +4,8 @@
 //! (`/compact`) a person decides, and nothing here is asked but
 //! [`may_start`].
 
-use mnemon_kernel::{Flag, Flags, Limits, QuerySource, Tokens, Window};
-use mnemon_prefix::Fold;
+use everfold_kernel::{Flag, Flags, Limits, QuerySource, Tokens, Window};
+use everfold_prefix::Fold;
 
 /// Whose conversation it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

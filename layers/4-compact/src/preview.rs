@@ -4,9 +4,9 @@ use crate::apply::{Setting, Summary, name, paths};
 use crate::past::{Past, Span};
 use crate::plan::Plan;
 use crate::{clip, files, keep};
-use mnemon_kernel::{Attachment, BlockView, Effect, Limits, RecordId, Role, Tokens, UserOrigin};
-use mnemon_prefix::message::Origin;
-use mnemon_prefix::{Fold, Piece};
+use everfold_kernel::{Attachment, BlockView, Effect, Limits, RecordId, Role, Tokens, UserOrigin};
+use everfold_prefix::message::Origin;
+use everfold_prefix::{Fold, Piece};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -6,8 +6,8 @@
 //! excerpt with the id that brings it back (L4.11).
 
 use crate::RECALL_TOOL;
-use mnemon_kernel::tokens::estimate_text;
-use mnemon_kernel::{Limits, RecordId};
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Limits, RecordId};
 
 /// One message of the person.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 
 use crate::error::Error;
 use crate::{RECALL_TOOL, keep};
-use mnemon_kernel::{Decision, RecordId};
-use mnemon_prefix::Fold;
+use everfold_kernel::{Decision, RecordId};
+use everfold_prefix::Fold;
 use std::collections::BTreeSet;
 
 /// Takes the records from one to another out of view.

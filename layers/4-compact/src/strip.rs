@@ -3,11 +3,11 @@
 
 use crate::error::Error;
 use crate::plan::{Guidance, Plan, Sending, ask};
-use mnemon_kernel::effect::AskShape;
-use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{Block, BlockView, Effect, Limits, Role, Tokens};
-use mnemon_prefix::Fold;
-use mnemon_prefix::message::{CACHE_EDITS, Message, Origin};
+use everfold_kernel::effect::AskShape;
+use everfold_kernel::tokens::estimate_block;
+use everfold_kernel::{Block, BlockView, Effect, Limits, Role, Tokens};
+use everfold_prefix::Fold;
+use everfold_prefix::message::{CACHE_EDITS, Message, Origin};
 use serde_json::{Value, json};
 
 /// Kinds of attachments that come back after a compaction by themselves (L4.5).
@@ -167,7 +167,7 @@ fn strip(message: &Message, before: Option<&Message>) -> Vec<Block> {
     let blocks = message.blocks(before);
     blocks
         .iter()
-        .map(mnemon_prefix::message::Shown::block)
+        .map(everfold_prefix::message::Shown::block)
         .filter(|b| !comes_back(b))
         .map(plain)
         .collect()

@@ -6,11 +6,13 @@
 
 use crate::capture::Captured;
 use crate::gate::Grounds;
+use everfold_kernel::{RecordId, SessionId};
+use everfold_memfile::frontmatter::{
+    Basis, Fence, Key, METADATA, Trust, Value, fence, remove, set,
+};
+use everfold_memfile::{Draft, Memory, dates};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use mnemon_kernel::{RecordId, SessionId};
-use mnemon_memfile::frontmatter::{Basis, Fence, Key, METADATA, Trust, Value, fence, remove, set};
-use mnemon_memfile::{Draft, Memory, dates};
 
 /// Where a memory came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

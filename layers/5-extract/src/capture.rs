@@ -5,9 +5,9 @@
 //! they stand, marked with the rule that found them.
 
 use crate::plan::{Review, Who};
-use mnemon_kernel::RecordId;
-use mnemon_kernel::limits::ExtractLimits;
-use mnemon_memfile::MemoryType;
+use everfold_kernel::RecordId;
+use everfold_kernel::limits::ExtractLimits;
+use everfold_memfile::MemoryType;
 use regex::Regex;
 use std::sync::LazyLock;
 

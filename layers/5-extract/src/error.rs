@@ -1,6 +1,6 @@
 //! What can go wrong in this layer.
 
-use mnemon_kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 
 /// What failed.
 #[derive(Debug, thiserror::Error)]

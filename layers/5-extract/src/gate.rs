@@ -13,12 +13,12 @@ mod evidence;
 pub use derivable::Derivable;
 
 use crate::plan::Review;
+use everfold_kernel::limits::ExtractLimits;
+use everfold_kernel::{Class, Classify, RecordId};
+use everfold_memfile::frontmatter::{Basis, Trust};
+use everfold_memfile::similar::{COPY, Fingerprint};
+use everfold_memfile::{Memory, secrets};
 use evidence::Weighed;
-use mnemon_kernel::limits::ExtractLimits;
-use mnemon_kernel::{Class, Classify, RecordId};
-use mnemon_memfile::frontmatter::{Basis, Trust};
-use mnemon_memfile::similar::{COPY, Fingerprint};
-use mnemon_memfile::{Memory, secrets};
 use regex::Regex;
 use std::sync::LazyLock;
 

@@ -6,11 +6,11 @@
 //! from strangers (L5.26).
 
 use crate::error::Error;
+use everfold_kernel::{Block, BlockView, RecordId, ToolUseId, UserOrigin};
+use everfold_prefix::Message;
+use everfold_prefix::message::{Origin, Piece};
+use everfold_recall::Manifest;
 use minijinja::{Environment, UndefinedBehavior, context};
-use mnemon_kernel::{Block, BlockView, RecordId, ToolUseId, UserOrigin};
-use mnemon_prefix::Message;
-use mnemon_prefix::message::{Origin, Piece};
-use mnemon_recall::Manifest;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -238,9 +238,9 @@ pub fn directive(review: &Review, told: &Directive<'_>) -> Result<String, Error>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everfold_kernel::limits::RecallLimits;
+    use everfold_recall::Topic;
     use jiff::Timestamp;
-    use mnemon_kernel::limits::RecallLimits;
-    use mnemon_recall::Topic;
 
     #[test]
     fn l5_9_the_prompt_reads_so() {

@@ -5,8 +5,8 @@
 //! lies there is reviewed next, so that none is lost and none overlap (L5.12).
 
 use crate::plan::Review;
-use mnemon_kernel::limits::ExtractLimits;
-use mnemon_kernel::settings::Surface;
+use everfold_kernel::limits::ExtractLimits;
+use everfold_kernel::settings::Surface;
 
 /// Where a session runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

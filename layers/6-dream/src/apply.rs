@@ -9,12 +9,12 @@ use crate::indexes::{self, Indexes};
 use crate::novel::Vocabulary;
 use crate::report::{ABSORBED, Reasons, Told};
 use crate::{Rules, Texts, is_list, others, said, texts, topics};
-use mnemon_kernel::ports::{Stored, SwapEdit, Writer};
-use mnemon_kernel::settings::{self, Deed, Review};
-use mnemon_memfile::frontmatter::Trust;
-use mnemon_memfile::index::{INDEX_FILE, resolve};
-use mnemon_memfile::similar::Fingerprint;
-use mnemon_memfile::{Index, Memory, Pointer};
+use everfold_kernel::ports::{Stored, SwapEdit, Writer};
+use everfold_kernel::settings::{self, Deed, Review};
+use everfold_memfile::frontmatter::Trust;
+use everfold_memfile::index::{INDEX_FILE, resolve};
+use everfold_memfile::similar::Fingerprint;
+use everfold_memfile::{Index, Memory, Pointer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change that waits for the person.

@@ -3,10 +3,10 @@
 
 use crate::tidy::day_of;
 use crate::{Texts, topics};
+use everfold_kernel::ports::{Names, Stored};
+use everfold_memfile::Memory;
+use everfold_memfile::drift::{Reference, references};
 use jiff::civil::Date;
-use mnemon_kernel::ports::{Names, Stored};
-use mnemon_memfile::Memory;
-use mnemon_memfile::drift::{Reference, references};
 
 /// What memories name that could be looked for.
 #[must_use]

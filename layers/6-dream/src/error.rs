@@ -1,6 +1,6 @@
 //! Why something about a dream did not work.
 
-use mnemon_kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 
 /// What failed.
 #[derive(Debug, thiserror::Error)]

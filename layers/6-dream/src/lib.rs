@@ -36,11 +36,11 @@ pub use policy::Closed;
 pub use report::Report;
 pub use tidy::{Tidied, tidy};
 
-use mnemon_kernel::limits::DreamLimits;
-use mnemon_kernel::ports::Stored;
-use mnemon_memfile::index::{INDEX_FILE, is_sub_index};
-use mnemon_memfile::similar::Fingerprint;
-use mnemon_memfile::{Caps, Memory};
+use everfold_kernel::limits::DreamLimits;
+use everfold_kernel::ports::Stored;
+use everfold_memfile::index::{INDEX_FILE, is_sub_index};
+use everfold_memfile::similar::Fingerprint;
+use everfold_memfile::{Caps, Memory};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a memory directory as text, by their paths.
@@ -62,7 +62,7 @@ pub fn texts(stored: &Stored) -> Texts {
     stored.files.iter().filter_map(text).collect()
 }
 
-fn text_of(file: &mnemon_kernel::ports::StoredFile) -> Option<&str> {
+fn text_of(file: &everfold_kernel::ports::StoredFile) -> Option<&str> {
     file.text.as_deref()
 }
 

@@ -2,9 +2,9 @@
 //! program has found already (L6.4, L6.8).
 
 use crate::error::Error;
+use everfold_kernel::limits::DreamLimits;
+use everfold_memfile::Caps;
 use minijinja::{Environment, UndefinedBehavior, context};
-use mnemon_kernel::limits::DreamLimits;
-use mnemon_memfile::Caps;
 
 const PROMPT: &str = include_str!("prompt.md");
 

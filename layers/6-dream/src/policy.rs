@@ -2,9 +2,9 @@
 //!
 //! A time in the future counts as expired: clocks are set back.
 
+use everfold_kernel::SessionId;
+use everfold_kernel::limits::DreamLimits;
 use jiff::{SignedDuration, Timestamp};
-use mnemon_kernel::SessionId;
-use mnemon_kernel::limits::DreamLimits;
 use std::fmt;
 
 /// Why there is no dream now.

@@ -8,9 +8,9 @@ mod dates;
 use crate::indexes::Indexes;
 use crate::report::Reasons;
 use crate::{Rules, Texts, is_list, others, texts, topics};
+use everfold_kernel::ports::Stored;
+use everfold_memfile::{Memory, secrets};
 use jiff::civil::Date;
-use mnemon_kernel::ports::Stored;
-use mnemon_memfile::{Memory, secrets};
 use std::collections::BTreeMap;
 
 /// What became of a store by rule.
@@ -48,8 +48,8 @@ fn look(stored: &Stored, rules: Rules<'_>, done: &mut Tidied) {
     let mut seen = Vec::new();
     if let Some(over) = done
         .texts
-        .get(mnemon_memfile::index::INDEX_FILE)
-        .and_then(|text| mnemon_memfile::index::breach(text, rules.caps))
+        .get(everfold_memfile::index::INDEX_FILE)
+        .and_then(|text| everfold_memfile::index::breach(text, rules.caps))
     {
         seen.push(over.to_string());
     }

@@ -3,9 +3,9 @@
 //! Everything here came from an agent, so it is marked: it is information, not
 //! a word of the person, and no permission follows from it.
 
-use mnemon_kernel::Attachment;
-use mnemon_kernel::ports::{Body, Consent, Letter};
-use mnemon_kernel::record::{neutralise, reminder};
+use everfold_kernel::Attachment;
+use everfold_kernel::ports::{Body, Consent, Letter};
+use everfold_kernel::record::{neutralise, reminder};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -156,7 +156,7 @@ fn earliest(queues: &mut [VecDeque<Letter>]) -> Option<Letter> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::Timestamp;
+    use everfold_kernel::Timestamp;
 
     fn message(text: &str) -> Letter {
         Letter {

@@ -4,9 +4,9 @@
 //! person or from a repository; in both cases it may only narrow what the
 //! session may do, never widen it (S2).
 
-use mnemon_kernel::settings::PermissionMode;
-use mnemon_memfile::Frontmatter;
-use mnemon_memfile::frontmatter::{Fence, fence};
+use everfold_kernel::settings::PermissionMode;
+use everfold_memfile::Frontmatter;
+use everfold_memfile::frontmatter::{Fence, fence};
 use serde_json::{Map, Value};
 
 /// A kind of agent.

@@ -22,8 +22,8 @@ impl MemoryPlaces {
     /// The directory of a kind of agent; none where memory is off.
     ///
     /// ```
-    /// use mnemon_mail::memory::MemoryPlaces;
-    /// use mnemon_mail::MemoryScope;
+    /// use everfold_mail::memory::MemoryPlaces;
+    /// use everfold_mail::MemoryScope;
     ///
     /// let places = MemoryPlaces { user: Some("/h/agent-memory".into()), ..Default::default() };
     /// let dir = places.of(MemoryScope::User, "team:reviewer").unwrap();

@@ -1,8 +1,8 @@
 //! What forks and sub-agents are told (L7.2, L7.3).
 
-use mnemon_kernel::{Block, ToolUseId, UserOrigin};
-use mnemon_prefix::Fold;
-use mnemon_prefix::message::{Message, Origin};
+use everfold_kernel::{Block, ToolUseId, UserOrigin};
+use everfold_prefix::Fold;
+use everfold_prefix::message::{Message, Origin};
 
 const FORK: &str = include_str!("prompts/fork.md");
 const COORDINATOR: &str = include_str!("prompts/coordinator.md");

@@ -1,9 +1,9 @@
 //! When it is said what an agent does, and who is asked (L7.7).
 
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::{BlockView, Limits, Prices, Role, Timestamp, Tokens};
-use mnemon_prefix::Fold;
-use mnemon_prefix::economy::Terms;
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::{BlockView, Limits, Prices, Role, Timestamp, Tokens};
+use everfold_prefix::Fold;
+use everfold_prefix::economy::Terms;
 use std::fmt::Write as _;
 
 /// What a model is asked for a summary.
@@ -104,8 +104,8 @@ pub fn read(answer: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon_kernel::ModelTable;
-    use mnemon_kernel::record::{CacheState, CacheTtl};
+    use everfold_kernel::ModelTable;
+    use everfold_kernel::record::{CacheState, CacheTtl};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()

@@ -4,7 +4,7 @@
 //! it is made once. Kinds that appear later are told by an attachment.
 
 use crate::definition::{Definition, FORK};
-use mnemon_kernel::limits::AgentLimits;
+use everfold_kernel::limits::AgentLimits;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

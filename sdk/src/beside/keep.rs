@@ -2,16 +2,16 @@
 //! L5.24).
 
 use super::Beside;
-use mnemon_engine::extract::{Known, Proposal, Refusal, Review, Said, Verdict, Who, gate};
-use mnemon_kernel::settings::{Deed, Review as Way};
-use mnemon_kernel::{Class, Classify, RecordId};
-use mnemon_memdir::shelf::{Shelved, shelf};
-use mnemon_memdir::store::inbox::{Handed, Wish};
-use mnemon_memdir::store::{Expect, Place, Save};
-use mnemon_memdir::{By, EntryId, Scope, Store, TopicPath};
-use mnemon_memfile::frontmatter::{Basis, Fence, Key, METADATA, Trust, Value, fence, set};
-use mnemon_memfile::slug::slugify;
-use mnemon_memfile::{Draft, MemoryType};
+use everfold_engine::extract::{Known, Proposal, Refusal, Review, Said, Verdict, Who, gate};
+use everfold_kernel::settings::{Deed, Review as Way};
+use everfold_kernel::{Class, Classify, RecordId};
+use everfold_memdir::shelf::{Shelved, shelf};
+use everfold_memdir::store::inbox::{Handed, Wish};
+use everfold_memdir::store::{Expect, Place, Save};
+use everfold_memdir::{By, EntryId, Scope, Store, TopicPath};
+use everfold_memfile::frontmatter::{Basis, Fence, Key, METADATA, Trust, Value, fence, set};
+use everfold_memfile::slug::slugify;
+use everfold_memfile::{Draft, MemoryType};
 
 /// A memory that another agent would keep.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +67,8 @@ pub enum NotKept {
     Memories(#[from] crate::Error),
 }
 
-impl From<mnemon_memdir::Error> for NotKept {
-    fn from(error: mnemon_memdir::Error) -> Self {
+impl From<everfold_memdir::Error> for NotKept {
+    fn from(error: everfold_memdir::Error) -> Self {
         Self::Memories(error.into())
     }
 }
@@ -147,7 +147,7 @@ impl Beside {
     /// # Errors
     /// If there is none, or it cannot be removed.
     pub fn forget(&self, scope: Scope, path: &TopicPath, by: &By) -> Result<Kept, NotKept> {
-        let missing = || mnemon_memdir::Error::NotFound { path: path.to_string() };
+        let missing = || everfold_memdir::Error::NotFound { path: path.to_string() };
         let store = self.memories.existing(scope)?.ok_or_else(missing)?;
         let deed = if store.is_persons(path)? { Deed::DeletesPersons } else { Deed::Usual };
         if self.review.review_of(deed) == Way::Inbox {

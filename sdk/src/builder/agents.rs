@@ -4,18 +4,18 @@ use super::{Builder, Wanted};
 use crate::error::Error;
 use crate::memory_place::Named;
 use crate::repo::Repo;
-use mnemon_engine::agents::{
+use everfold_engine::agents::{
     Definition, DefinitionError, KindDirs, MemoryPlaces, coordinator, load,
 };
-use mnemon_engine::tools::AgentTool;
-use mnemon_engine::{AgentSetup, Config, Delegation, Tool};
-use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{AgentName, Post};
-use mnemon_mailbox::DiskPost;
-use mnemon_memdir::location::git_root;
-use mnemon_settings::layout::Platform;
-use mnemon_settings::trust::Trust;
-use mnemon_settings::{Home, Resolved};
+use everfold_engine::tools::AgentTool;
+use everfold_engine::{AgentSetup, Config, Delegation, Tool};
+use everfold_kernel::Limits;
+use everfold_kernel::ports::{AgentName, Post};
+use everfold_mailbox::DiskPost;
+use everfold_memdir::location::git_root;
+use everfold_settings::layout::Platform;
+use everfold_settings::trust::Trust;
+use everfold_settings::{Home, Resolved};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

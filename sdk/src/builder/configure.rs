@@ -4,12 +4,12 @@ use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
-use mnemon_engine::{Allowed, AutoDream, Config, Offers, Remote, Setting};
-use mnemon_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
-use mnemon_kernel::{Limits, ModelTable};
-use mnemon_prefix::system::Surroundings;
-use mnemon_settings::provider::{Choice, models, window_overrides};
-use mnemon_settings::{Place, Resolved};
+use everfold_engine::{Allowed, AutoDream, Config, Offers, Remote, Setting};
+use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
+use everfold_kernel::{Limits, ModelTable};
+use everfold_prefix::system::Surroundings;
+use everfold_settings::provider::{Choice, models, window_overrides};
+use everfold_settings::{Place, Resolved};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Builder {
         limits: Arc<Limits>,
     ) -> Result<Config, Error> {
         let settings = &resolved.settings;
-        let own = &settings.mnemon;
+        let own = &settings.everfold;
         let models = models(resolved, choice.kind);
         let mut roots = vec![cwd.to_owned()];
         let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
@@ -91,7 +91,7 @@ impl Builder {
 
     /// Where sessions run, for what is kept after a turn (L5.13).
     fn extraction(&self, resolved: &Resolved) -> Setting {
-        let off = resolved.settings.mnemon.memory.extract_headless == Some(false);
+        let off = resolved.settings.everfold.memory.extract_headless == Some(false);
         Setting {
             surface: self.surface,
             headless: if off { Allowed::No } else { Allowed::Yes },

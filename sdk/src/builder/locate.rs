@@ -1,4 +1,4 @@
-//! Mnemon beside other agents: memories without an agent of our own.
+//! Everfold beside other agents: memories without an agent of our own.
 
 use super::looking::look_at_trust;
 use super::{Builder, real_directory};
@@ -7,14 +7,14 @@ use crate::error::Error;
 use crate::memory_place::Named;
 use crate::past::Past;
 use crate::repo::Repo;
-use mnemon_kernel::env::CLAUDE_CONFIG_DIR as CLAUDE_DIR;
-use mnemon_kernel::settings::ProviderKind;
-use mnemon_settings::Resolved;
-use mnemon_settings::provider::choose;
+use everfold_kernel::env::CLAUDE_CONFIG_DIR as CLAUDE_DIR;
+use everfold_kernel::settings::ProviderKind;
+use everfold_settings::Resolved;
+use everfold_settings::provider::choose;
 use std::path::PathBuf;
 
 impl Builder {
-    /// Mnemon beside another agent that works in the working directory; none
+    /// Everfold beside another agent that works in the working directory; none
     /// where memories are switched off (X1). Needs settings, but no provider
     /// and no key.
     ///
@@ -35,8 +35,8 @@ impl Builder {
         let claude =
             claude.map(PathBuf::from).or_else(|| Some(self.user_home.as_ref()?.join(".claude")));
         let reviewer = self.reviewer(&resolved);
-        let own = resolved.settings.mnemon;
-        let slug = mnemon_transcript::slug(&cwd.display().to_string());
+        let own = resolved.settings.everfold;
+        let slug = everfold_transcript::slug(&cwd.display().to_string());
         let mut dirs = vec![home.project_dir(&slug).root().to_owned()];
         dirs.extend(claude.as_ref().map(|claude| claude.join("projects").join(&slug)));
         dirs.dedup();
@@ -61,7 +61,7 @@ impl Builder {
     /// nobody said which of its models to ask.
     fn reviewer(&self, resolved: &Resolved) -> Reviewer {
         let settings = &resolved.settings;
-        let is_named = || settings.model.is_some() || settings.mnemon.small_model.is_some();
+        let is_named = || settings.model.is_some() || settings.everfold.small_model.is_some();
         match choose(resolved, &self.variables).map(|choice| choice.kind) {
             Ok(ProviderKind::Anthropic) => Reviewer::Model,
             Ok(ProviderKind::OpenAi) if is_named() => Reviewer::Model,

@@ -7,10 +7,10 @@ use crate::memory;
 use crate::memory_dirs::{self, MemoryDirs};
 use crate::repo::Repo;
 use crate::repository::{Repository, Seen};
-use mnemon_engine::instructing::Sources;
-use mnemon_kernel::ports::Memories;
-use mnemon_settings::layout::{Platform, local_settings, project_settings};
-use mnemon_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
+use everfold_engine::instructing::Sources;
+use everfold_kernel::ports::Memories;
+use everfold_settings::layout::{Platform, local_settings, project_settings};
+use everfold_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -2,10 +2,10 @@
 
 use super::{Builder, Wanted};
 use crate::plugins;
-use mnemon_kernel::Limits;
-use mnemon_kernel::env::CLAUDE_CONFIG_DIR;
-use mnemon_plugdir::{Found, Places, find};
-use mnemon_settings::{Home, Resolved};
+use everfold_kernel::Limits;
+use everfold_kernel::env::CLAUDE_CONFIG_DIR;
+use everfold_plugdir::{Found, Places, find};
+use everfold_settings::{Home, Resolved};
 use std::path::{Path, PathBuf};
 
 impl Builder {

@@ -7,13 +7,13 @@ use crate::servers::{self, Maker, NamedServers};
 use crate::shell;
 use crate::skills;
 use crate::styles;
-use mnemon_engine::tools::{server_tools, skill_tool};
-use mnemon_engine::{Config, Tool, World};
-use mnemon_hooks::{Event, Registry};
-use mnemon_kernel::ports::{Confinement, Hooks};
-use mnemon_plugdir::Plugin;
-use mnemon_settings::Resolved;
-use mnemon_settings::trust::Trust;
+use everfold_engine::tools::{server_tools, skill_tool};
+use everfold_engine::{Config, Tool, World};
+use everfold_hooks::{Event, Registry};
+use everfold_kernel::ports::{Confinement, Hooks};
+use everfold_plugdir::Plugin;
+use everfold_settings::Resolved;
+use everfold_settings::trust::Trust;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl Builder {
 
     /// What the commands of the conversation are held to (S8).
     pub(super) fn confinement(&self, resolved: &Resolved, roots: &[PathBuf]) -> Confinement {
-        let sandbox = &resolved.settings.mnemon.sandbox;
+        let sandbox = &resolved.settings.everfold.sandbox;
         if !sandbox.enabled {
             return Confinement::Free;
         }

@@ -6,10 +6,10 @@ use super::notes::{Ended, Note, Notes, file_name};
 use super::reply::Reply;
 use crate::beside::Beside;
 use crate::error::Error;
+use everfold_kernel::Flag;
+use everfold_memdir::usage::Use;
+use everfold_memdir::{Scope, TopicPath};
 use jiff::Timestamp;
-use mnemon_kernel::Flag;
-use mnemon_memdir::usage::Use;
-use mnemon_memdir::{Scope, TopicPath};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 

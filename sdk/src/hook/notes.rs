@@ -3,8 +3,8 @@
 //! Twenty hooks may run at once, so lines are only appended. A file that is
 //! lost or torn costs a repeated memory, nothing more.
 
-use mnemon_disk::jsonl::{self, Appender};
-use mnemon_memdir::ContentId;
+use everfold_disk::jsonl::{self, Appender};
+use everfold_memdir::ContentId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -6,10 +6,10 @@ use super::reply::{Reply, units};
 use crate::beside::Beside;
 use crate::error::Error;
 use crate::memory_dirs::Recaller;
+use everfold_foreign::without_hooks;
+use everfold_kernel::{Flag, UserOrigin};
+use everfold_recall::budget::{fits_session, has_room, is_worth_recalling};
 use jiff::Timestamp;
-use mnemon_foreign::without_hooks;
-use mnemon_kernel::{Flag, UserOrigin};
-use mnemon_recall::budget::{fits_session, has_room, is_worth_recalling};
 
 /// Who can be behind a message, if the host says so.
 const PERSONS: [&str; 3] = ["", "user", "sdk"];

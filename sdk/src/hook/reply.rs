@@ -1,7 +1,7 @@
 //! What a host gets: text for its model, or nothing (CONTRACTS 2.7).
 
 use super::call::Call;
-use mnemon_kernel::record::neutralise;
+use everfold_kernel::record::neutralise;
 use serde_json::json;
 
 /// An answer to a hook.

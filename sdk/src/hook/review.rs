@@ -8,10 +8,10 @@ use super::said::news;
 use crate::agent::Agent;
 use crate::beside::{Beside, Reviewer};
 use crate::error::Error;
-use mnemon_disk::DiskTranscripts;
-use mnemon_engine::{Elsewhere, Session, World};
-use mnemon_kernel::ports::Transcripts;
-use mnemon_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
+use everfold_disk::DiskTranscripts;
+use everfold_engine::{Elsewhere, Session, World};
+use everfold_kernel::ports::Transcripts;
+use everfold_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl Agent {
     #[must_use]
     pub fn books(&self) -> Arc<dyn Transcripts> {
         let cwd = self.config().surroundings.cwd;
-        let dir = self.books_root().join(mnemon_transcript::slug(&cwd));
+        let dir = self.books_root().join(everfold_transcript::slug(&cwd));
         Arc::new(
             DiskTranscripts::new(dir).with_max_line(self.config().limits.transcript_line_bytes),
         )

@@ -1,7 +1,7 @@
 //! The host's transcript: what was said since it was last looked at.
 
-use mnemon_foreign::{Reader, Thread, What};
-use mnemon_kernel::{Block, BlockView, Entry, Record, UserOrigin};
+use everfold_foreign::{Reader, Thread, What};
+use everfold_kernel::{Block, BlockView, Entry, Record, UserOrigin};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(super) fn news(path: &Path, from: Option<u64>, most: u64) -> std::io::Result
     }
     let mut records: Vec<Record> = Vec::new();
     let mut reader = Reader::new();
-    let mut take = |told: mnemon_foreign::Told| match told.what {
+    let mut take = |told: everfold_foreign::Told| match told.what {
         What::Record(record) if told.thread == Thread::MAIN => records.push(*record),
         What::Rewound { dropped } => records.retain(|record| !dropped.contains(&record.id)),
         What::Record(_) => {}

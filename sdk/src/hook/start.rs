@@ -5,10 +5,10 @@ use super::notes::{Note, Notes};
 use super::reply::{Reply, units};
 use crate::beside::Beside;
 use crate::error::Error;
+use everfold_disk::atomic::{self, Audience};
+use everfold_memdir::{Action, Author, Entry, EntryId, Scope, Store};
+use everfold_memfile::index::{Caps, INDEX_FILE};
 use jiff::Timestamp;
-use mnemon_disk::atomic::{self, Audience};
-use mnemon_memdir::{Action, Author, Entry, EntryId, Scope, Store};
-use mnemon_memfile::index::{Caps, INDEX_FILE};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ impl Beside {
         if text.is_empty() {
             return Ok(Reply::nothing());
         }
-        let head = "Mnemon keeps what was learned in earlier sessions. What follows is from the \
+        let head = "Everfold keeps what was learned in earlier sessions. What follows is from the \
                     past: read the file of a memory before you rely on it, and check it against \
                     the present.\n";
         Ok(Reply::context(&within(&format!("{head}{text}"), self.limits.beside.context_units)))
@@ -98,7 +98,7 @@ impl Beside {
     /// Where the last entry that was told of is noted, for each directory.
     fn seen_file(&self) -> PathBuf {
         let dir = self.memories.dir(Scope::Project);
-        let name = mnemon_memdir::location::project_slug(&dir);
+        let name = everfold_memdir::location::project_slug(&dir);
         self.notes_dir().join("seen").join(name)
     }
 

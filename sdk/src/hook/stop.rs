@@ -8,16 +8,16 @@ use super::reply::Reply;
 use super::said::news;
 use crate::beside::{Beside, Kept, NotKept, Reviewer, keep};
 use crate::error::Error;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use mnemon_engine::extract::{
+use everfold_engine::extract::{
     Ground, Proposal, Provenance, Review, Verdict, by_rule, captured, gate, review,
 };
-use mnemon_kernel::settings::Deed;
-use mnemon_kernel::{Flag, Record, SessionId};
-use mnemon_memdir::store::{Expect, Place};
-use mnemon_memdir::{By, Scope, TopicPath};
-use mnemon_prefix::Fold;
+use everfold_kernel::settings::Deed;
+use everfold_kernel::{Flag, Record, SessionId};
+use everfold_memdir::store::{Expect, Place};
+use everfold_memdir::{By, Scope, TopicPath};
+use everfold_prefix::Fold;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -4,12 +4,12 @@
 
 use super::MemoryDirs;
 use crate::error::Error;
+use everfold_kernel::Attachment;
+use everfold_memdir::Scope;
+use everfold_memdir::catalogue::{Card, Catalogue, rank_cards};
+use everfold_memfile::MemoryType;
+use everfold_recall::{budget, inject};
 use jiff::Timestamp;
-use mnemon_kernel::Attachment;
-use mnemon_memdir::Scope;
-use mnemon_memdir::catalogue::{Card, Catalogue, rank_cards};
-use mnemon_memfile::MemoryType;
-use mnemon_recall::{budget, inject};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};

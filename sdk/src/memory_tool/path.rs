@@ -1,8 +1,8 @@
 //! Paths as the tool has them (`/memories/a/b.txt`), and as the store has them
 //! (`a/b.txt.md`).
 
-use mnemon_memdir::TopicPath;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_memdir::TopicPath;
+use everfold_memfile::index::INDEX_FILE;
 use std::path::Path;
 
 /// Where everything is, to the model.
@@ -89,7 +89,7 @@ mod tests {
             "/memories/..%2fa.md",
             "/memories/．．/a.md",
             "/memories/a\0.md",
-            "/memories/.mnemon/journal.jsonl",
+            "/memories/.everfold/journal.jsonl",
             "/memories/C:/a.md",
             "/memories/a\\..\\b.md",
             "",

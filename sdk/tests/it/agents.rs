@@ -1,11 +1,11 @@
 //! Agents of a conversation: forks, sub-agents, what they write, their end.
 
 use crate::place::{Place, say, say_ok};
-use mnemon::engine::Errand;
-use mnemon::kernel::QuerySource;
-use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
-use mnemon::{EndReason, TaskStatus, Turn};
-use mnemon_testkit::{Received, Reply, Rules, Scenario, TestServer, When, oracle};
+use everfold::engine::Errand;
+use everfold::kernel::QuerySource;
+use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use everfold::{EndReason, TaskStatus, Turn};
+use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -116,7 +116,7 @@ async fn l7_3_a_fork_that_forks_again_is_refused() {
     assert_eq!(forks[0].body["tools"], requests[0].body["tools"], "the list stays the same");
     assert!(requests.last().unwrap().last_tool_results().unwrap().contains("I did it myself."));
     // An errand of the background does not fork either.
-    let errand = Errand::new(QuerySource::Extract, "x".into(), mnemon::engine::Remit::none(), 1);
+    let errand = Errand::new(QuerySource::Extract, "x".into(), everfold::engine::Remit::none(), 1);
     assert!(session.fork_off(errand).is_some());
 }
 
@@ -378,7 +378,7 @@ async fn l5_20_a_kind_with_memory_gets_its_index_and_may_write_there() {
         ".claude/agent-memory/team-reviewer/MEMORY.md",
         &format!("- [Tabs](tabs.md) — tabs\n{}", "x\n".repeat(300)),
     );
-    let refuse = Arc::new(mnemon::RefuseAll) as Arc<dyn Approver>;
+    let refuse = Arc::new(everfold::RefuseAll) as Arc<dyn Approver>;
     let agent = place.builder().approver(refuse).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "review").await;
@@ -403,7 +403,7 @@ async fn l7_8_a_sub_agent_that_fills_its_window_compacts_by_itself() {
     let rules = Rules { window: 60_000, ..Rules::default() };
     let place = Place::new(TestServer::with_handler(rules, filling()).unwrap());
     place.write("big.txt", &"some line of text to read\n".repeat(1_500));
-    let builder = place.builder_with(&[("MNEMON_AUTO_COMPACT_WINDOW", "60000")]);
+    let builder = place.builder_with(&[("EVERFOLD_AUTO_COMPACT_WINDOW", "60000")]);
     let agent = builder.build().await.unwrap();
     let mut session = agent.start();
     let end = say_ok(&mut session, "go").await;
@@ -444,7 +444,7 @@ async fn l7_4_an_agent_over_its_budget_is_stopped_and_says_so() {
         .always(When::source("agent:general"), Reply::tool("Glob", json!({"pattern": "*"})))
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let builder = place.builder_with(&[("MNEMON_LIMIT_AGENTS_BUDGET_TOKENS", "2000")]);
+    let builder = place.builder_with(&[("EVERFOLD_LIMIT_AGENTS_BUDGET_TOKENS", "2000")]);
     let agent = builder.build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "go").await;

@@ -2,10 +2,10 @@
 
 use crate::memory::{dir_of, write};
 use crate::place::{Place, say_ok};
-use mnemon::kernel::ports::MemoryScope;
-use mnemon::kernel::{Flag, QuerySource};
-use mnemon::{Builder, Denied, Session};
-use mnemon_testkit::{Reply, Scenario, TestServer, When};
+use everfold::kernel::ports::MemoryScope;
+use everfold::kernel::{Flag, QuerySource};
+use everfold::{Builder, Denied, Session};
+use everfold_testkit::{Reply, Scenario, TestServer, When};
 use std::collections::BTreeMap;
 
 const DEPLOY: &str = "---\nname: Deploys\ndescription: on which weekday we deploy the shop\n\
@@ -38,7 +38,7 @@ async fn talk_until_booked(session: &mut Session) {
 #[tokio::test]
 async fn l5_27_over_the_session_s_budget_the_local_ranker_serves() {
     let place = place(Reply::text("ok"));
-    let builder = place.builder().set("t", "/mnemon/budget/session_tokens", 1);
+    let builder = place.builder().set("t", "/everfold/budget/session_tokens", 1);
     let mut session = start(builder).await;
     talk_until_booked(&mut session).await;
     let denied = session.budget().allows(&QuerySource::Extract).await.unwrap_err();
@@ -56,7 +56,7 @@ async fn l5_27_a_day_s_budget_is_shared_by_all_processes_of_a_home() {
     let place = place(Reply::text("ok"));
     let mut first = start(place.builder()).await;
     talk_until_booked(&mut first).await;
-    let strict = || place.builder().set("t", "/mnemon/budget/daily_usd", 0.000_000_1);
+    let strict = || place.builder().set("t", "/everfold/budget/daily_usd", 0.000_000_1);
     let other = start(strict()).await;
     let denied = other.budget().allows(&QuerySource::Dream).await.unwrap_err();
     assert!(matches!(denied, Denied::Day(_)), "{denied}");
@@ -67,7 +67,7 @@ async fn l5_27_a_day_s_budget_is_shared_by_all_processes_of_a_home() {
 #[tokio::test]
 async fn l5_27_a_resumed_session_knows_what_it_spent() {
     let place = place(Reply::text("ok"));
-    let builder = || place.builder().set("t", "/mnemon/budget/session_tokens", 1);
+    let builder = || place.builder().set("t", "/everfold/budget/session_tokens", 1);
     let mut session = start(builder()).await;
     talk_until_booked(&mut session).await;
     let agent = builder().build().await.unwrap();
@@ -82,7 +82,7 @@ async fn l5_27_a_rate_limit_that_is_nearly_used_up_is_left_to_the_conversation()
     };
     let headers = BTreeMap::from([header("limit", "1000"), header("remaining", "20")]);
     let place = place(Reply { headers, ..Reply::text("ok") });
-    let off = format!("MNEMON_FLAG_{}", Flag::Recall.name().to_uppercase());
+    let off = format!("EVERFOLD_FLAG_{}", Flag::Recall.name().to_uppercase());
     let mut session = start(place.builder_with(&[(off.as_str(), "0")])).await;
     assert!(session.budget().allows(&QuerySource::Recall).await.is_ok());
     say_ok(&mut session, QUESTION).await;
@@ -97,7 +97,8 @@ async fn l5_27_a_rate_limit_counts_until_it_is_whole_again() {
         (format!("anthropic-ratelimit-requests-{field}"), value.to_owned())
     };
     let place = Place::new(TestServer::start(Scenario::new()).unwrap());
-    let soon = mnemon::kernel::ports::Clock::now(&place.clock) + std::time::Duration::from_mins(1);
+    let soon =
+        everfold::kernel::ports::Clock::now(&place.clock) + std::time::Duration::from_mins(1);
     let headers = BTreeMap::from([
         header("limit", "1000"),
         header("remaining", "0"),
@@ -106,7 +107,7 @@ async fn l5_27_a_rate_limit_counts_until_it_is_whole_again() {
     let reply = Reply { headers, ..Reply::text("ok") };
     let place =
         Place { server: TestServer::start(Scenario::new().otherwise(reply)).unwrap(), ..place };
-    let mut session = start(place.builder_with(&[("MNEMON_FLAG_RECALL", "0")])).await;
+    let mut session = start(place.builder_with(&[("EVERFOLD_FLAG_RECALL", "0")])).await;
     say_ok(&mut session, "hello there").await;
     assert!(session.budget().allows(&QuerySource::Recall).await.is_err());
     place.clock.advance(std::time::Duration::from_mins(2));

@@ -1,9 +1,9 @@
 //! What the prompt cache books.
 
 use crate::place::{Place, say_ok};
+use everfold::kernel::tokens::estimate_text;
+use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use futures_util::StreamExt as _;
-use mnemon::kernel::tokens::estimate_text;
-use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::time::Duration;
 
@@ -107,7 +107,7 @@ async fn pc6_a_break_that_nobody_announced_is_told_once_with_its_cost() {
     let relay = crate::place::Relay::start(&place.server.base_url(), &other.base_url());
     let variables = std::collections::BTreeMap::from([
         ("ANTHROPIC_BASE_URL".to_owned(), relay.url()),
-        ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
+        ("EVERFOLD_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ("ANTHROPIC_API_KEY".to_owned(), "k".to_owned()),
     ]);
     let agent = place.builder().environment(variables, None).build().await.unwrap();
@@ -117,9 +117,9 @@ async fn pc6_a_break_that_nobody_announced_is_told_once_with_its_cost() {
         if round == 5 {
             relay.switch();
         }
-        let mut turn = mnemon::Turn::new(&mut session, "a word to keep in mind. ".repeat(200));
+        let mut turn = everfold::Turn::new(&mut session, "a word to keep in mind. ".repeat(200));
         while let Some(event) = turn.next().await {
-            if let mnemon::Event::Notice(text) = event {
+            if let everfold::Event::Notice(text) = event {
                 notices.push((round, text));
             }
         }
@@ -132,7 +132,7 @@ async fn pc6_a_break_that_nobody_announced_is_told_once_with_its_cost() {
         "{text}"
     );
     let breaks =
-        place.transcript().into_iter().filter(|line| line["subtype"] == "mnemon_break_seen");
+        place.transcript().into_iter().filter(|line| line["subtype"] == "everfold_break_seen");
     assert_eq!(breaks.count(), 1);
 }
 
@@ -151,7 +151,7 @@ async fn pc6_expiry_compaction_and_model_switches_are_not_reported() {
         }
     }
     let breaks =
-        place.transcript().into_iter().filter(|line| line["subtype"] == "mnemon_break_seen");
+        place.transcript().into_iter().filter(|line| line["subtype"] == "everfold_break_seen");
     assert_eq!(breaks.count(), 0);
 }
 
@@ -166,8 +166,8 @@ async fn pc3_sections_are_computed_once_and_anew_after_a_compaction() {
         say_ok(&mut session, &long).await;
         place.server.advance(Duration::from_hours(24));
     }
-    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
-    let stop = mnemon::CancellationToken::new();
+    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
+    let stop = everfold::CancellationToken::new();
     session.compact(compaction, &stop).await.unwrap().unwrap();
     say_ok(&mut session, "go on").await;
     let requests = place.server.requests_of("main");
@@ -186,8 +186,8 @@ async fn pc4_a_fork_has_the_same_tools_system_and_messages() {
     for _ in 0..3 {
         say_ok(&mut session, &"a word to keep in mind. ".repeat(400)).await;
     }
-    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
-    let stop = mnemon::CancellationToken::new();
+    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
+    let stop = everfold::CancellationToken::new();
     session.compact(compaction, &stop).await.unwrap().unwrap();
     let (main, fork) = (place.server.requests_of("main"), place.server.requests_of("compact"));
     let (parent, fork) = (main.last().unwrap(), &fork[0]);
@@ -201,7 +201,7 @@ async fn pc4_a_fork_has_the_same_tools_system_and_messages() {
 async fn pc6_a_server_that_can_say_why_is_asked_behind_the_prefix() {
     let scenario = Scenario::new().otherwise(Reply::text("Understood."));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let builder = place.builder().set("x", "/mnemon/provider/cache_diagnostics", true);
+    let builder = place.builder().set("x", "/everfold/provider/cache_diagnostics", true);
     let agent = builder.build().await.unwrap();
     let mut session = agent.start();
     for _ in 0..3 {

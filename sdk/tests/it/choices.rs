@@ -2,12 +2,12 @@
 //! be seen of it while a turn runs.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::choosing::ThinkingWish;
+use everfold::engine::compacting::Compaction;
+use everfold::kernel::settings::PermissionMode;
+use everfold::{CancellationToken, Event, Turn};
+use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
 use futures_util::StreamExt as _;
-use mnemon::engine::choosing::ThinkingWish;
-use mnemon::engine::compacting::Compaction;
-use mnemon::kernel::settings::PermissionMode;
-use mnemon::{CancellationToken, Event, Turn};
-use mnemon_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ async fn q14_thinking_and_effort_change_in_the_middle_and_are_kept() {
     let why = session.set_thinking(ThinkingWish::Adaptive).await.unwrap().unwrap_err();
     assert!(why.contains("does not think"), "{why}");
     let lines = place.transcript();
-    assert!(lines.iter().all(|line| line["subtype"] != "mnemon_break_seen"), "all was declared");
+    assert!(lines.iter().all(|line| line["subtype"] != "everfold_break_seen"), "all was declared");
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! Clearing that the server does: by the API (L2.4), by cache edits (L2.3).
 
 use crate::place::{Place, say_ok};
+use everfold::engine::compacting::Compaction;
+use everfold::settings::Extra;
+use everfold::{Agent, CancellationToken, Event, Turn};
+use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
 use futures_util::StreamExt as _;
-use mnemon::engine::compacting::Compaction;
-use mnemon::settings::Extra;
-use mnemon::{Agent, CancellationToken, Event, Turn};
-use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::{Value, json};
 
 const SUMMARY: &str = "<summary>\n1. Primary request: keep reading.\n</summary>";
@@ -25,7 +25,7 @@ fn reader(rules: Rules, file: &'static str) -> TestServer {
 }
 
 async fn agent(place: &Place, provider: Value, flags: Value) -> Agent {
-    let settings = json!({"mnemon": {"provider": provider, "flags": flags,
+    let settings = json!({"everfold": {"provider": provider, "flags": flags,
         "limits": {"prune": {"api_trigger_tokens": 30_000, "api_clear_tokens": 10_000,
             "expected_rounds": 200}}}});
     place.builder().settings(Extra::Inline(settings.to_string())).build().await.unwrap()
@@ -36,7 +36,7 @@ fn beta(request: &Received) -> &str {
 }
 
 fn decisions(place: &Place, kind: &str) -> Vec<Value> {
-    let subtype = format!("mnemon_{kind}");
+    let subtype = format!("everfold_{kind}");
     place.transcript().into_iter().filter(|line| line["subtype"] == subtype.as_str()).collect()
 }
 

@@ -1,9 +1,9 @@
 //! Context collapse (L4.13): spans shown by summaries, in place of compaction.
 
 use crate::place::{Place, say, say_ok};
-use mnemon::settings::Extra;
-use mnemon::{Agent, EndReason, Session};
-use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold::settings::Extra;
+use everfold::{Agent, EndReason, Session};
+use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ const WINDOW: u64 = 60_000;
 const EFFECTIVE: u64 = 55_000;
 
 async fn agent(place: &Place) -> Agent {
-    let settings = json!({"mnemon": {
+    let settings = json!({"everfold": {
         "flags": {"collapse": true, "prune_time": false},
         "models": {"claude-haiku-4-5": {"window": WINDOW}},
         "limits": {"output_reserve_tokens": WINDOW - EFFECTIVE},
@@ -46,7 +46,7 @@ fn place(reads: usize) -> Place {
 
 fn collapsed(place: &Place) -> Vec<Value> {
     let lines = place.transcript().into_iter();
-    lines.filter(|line| line["subtype"] == "mnemon_collapsed").collect()
+    lines.filter(|line| line["subtype"] == "everfold_collapsed").collect()
 }
 
 fn shown(request: &Received) -> usize {

@@ -1,10 +1,10 @@
 //! Teams, other sessions, coordinators and plans.
 
 use crate::place::{Place, say_ok};
-use mnemon::kernel::ports::{AgentName, Answer, Approver, BoxFuture, PermissionAsk};
-use mnemon::kernel::settings::PermissionMode;
-use mnemon::{Agent, Turn};
-use mnemon_testkit::{Received, Reply, Scenario, TestServer, When, oracle};
+use everfold::kernel::ports::{AgentName, Answer, Approver, BoxFuture, PermissionAsk};
+use everfold::kernel::settings::PermissionMode;
+use everfold::{Agent, Turn};
+use everfold_testkit::{Received, Reply, Scenario, TestServer, When, oracle};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -85,7 +85,7 @@ async fn l7_5_l7_6_another_session_is_reached_by_its_id_and_asked_to_end() {
     let context = one.context();
     let send = json!({"to": format!("bridge:{}", two.id()), "message": {"type": "shutdown_request", "reason": "all done"}});
     let tool = ask.toolbox().get("SendMessage").unwrap();
-    let call = mnemon::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
+    let call = everfold::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
     let output = tool.run(&call, context).await;
     assert!(!output.is_error, "{output:?}");
     two.news().await;
@@ -112,7 +112,7 @@ async fn l7_7_under_a_coordinator_it_is_said_what_agents_do() {
         .always(When::source("agent_summary"), Reply::text("\"Listing the files here.\"\nand more"))
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let builder = place.builder_with(&[("MNEMON_LIMIT_AGENTS_SUMMARY_S", "0")]);
+    let builder = place.builder_with(&[("EVERFOLD_LIMIT_AGENTS_SUMMARY_S", "0")]);
     let agent = builder.coordinator().build().await.unwrap();
     let mut session = agent.start();
     let background = session.background().clone();
@@ -227,8 +227,8 @@ async fn q14_l4_5_the_plan_comes_back_after_a_compaction() {
     place.dirs.write(session.plan_file(), "1. Take the first step").unwrap();
     let done = session
         .compact(
-            mnemon::engine::compacting::Compaction::by_hand(None),
-            &mnemon::CancellationToken::new(),
+            everfold::engine::compacting::Compaction::by_hand(None),
+            &everfold::CancellationToken::new(),
         )
         .await;
     done.unwrap().unwrap();
@@ -367,7 +367,7 @@ async fn l7_4_an_agent_brings_skills_hooks_and_its_own_servers() {
         )
         .unwrap(),
     );
-    let script = mnemon_testkit::mcp::script(0);
+    let script = everfold_testkit::mcp::script(0);
     let script = place.dirs.write(place.dirs.root().join("server.sh"), &script).unwrap();
     let server = json!({"command": "bash", "args": [script]});
     let settings = json!({"mcpServers": {"a": server, "b": server}}).to_string();
@@ -406,7 +406,7 @@ async fn l7_4_an_agent_has_the_tools_of_servers_that_it_names_and_no_others() {
         .on(When::user("go"), Reply::tool("Agent", task))
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let script = mnemon_testkit::mcp::script(0);
+    let script = everfold_testkit::mcp::script(0);
     let script = place.dirs.write(place.dirs.root().join("server.sh"), &script).unwrap();
     let server = json!({"command": "bash", "args": [script]});
     let settings = json!({"mcpServers": {"a": server, "b": server}}).to_string();
@@ -442,7 +442,7 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
     );
     let dir = place.dirs.root().join("pids");
     std::fs::create_dir_all(&dir).unwrap();
-    let script = mnemon_testkit::mcp::script(0).replacen(
+    let script = everfold_testkit::mcp::script(0).replacen(
         '\n',
         &format!("\npwd > {}/$$\nsleep 1000 &\npwd > {0}/$!\n", dir.display()),
         1,

@@ -1,8 +1,8 @@
 //! The date in a conversation, and daily logs.
 
 use crate::place::{Place, say_ok};
-use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
-use mnemon_testkit::{FakeClock, Reply, Rules, Scenario, TestServer, oracle};
+use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use everfold_testkit::{FakeClock, Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -110,9 +110,9 @@ async fn l5_22_with_daily_logs_the_agent_appends_and_nothing_recalls_them() {
         })
         .unwrap(),
     );
-    let logging = [("MNEMON_FLAG_DAILY_LOGS", "1")];
+    let logging = [("EVERFOLD_FLAG_DAILY_LOGS", "1")];
     let agent =
-        place.builder_with(&logging).approver(Arc::new(mnemon::RefuseAll)).build().await.unwrap();
+        place.builder_with(&logging).approver(Arc::new(everfold::RefuseAll)).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "remember that we moved to Lyon").await;
     let system = place.server.requests()[0].system_text();
@@ -123,7 +123,7 @@ async fn l5_22_with_daily_logs_the_agent_appends_and_nothing_recalls_them() {
     let log = std::fs::read_to_string(dir.join("logs/2026/06/2026-06-01.md")).unwrap();
     assert_eq!(log, "- 12:00 [project] moved to Lyon\n");
     let memories = agent.world().memories.clone().unwrap();
-    let found = memories.scan(100, mnemon::kernel::ports::Bodies::Left).await.unwrap();
+    let found = memories.scan(100, everfold::kernel::ports::Bodies::Left).await.unwrap();
     assert!(found.is_empty(), "logs are no topics: {found:?}");
     let plain = place.builder().build().await.unwrap();
     say_ok(&mut plain.start(), "remember").await;

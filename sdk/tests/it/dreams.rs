@@ -4,18 +4,18 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
-use jiff::SignedDuration;
-use mnemon::engine::dreaming::{Dreamer, Gates, Mode};
-use mnemon::engine::{DreamEnd, DreamWish, Dreamt};
-use mnemon::kernel::Timestamp;
-use mnemon::kernel::ports::{
+use everfold::engine::dreaming::{Dreamer, Gates, Mode};
+use everfold::engine::{DreamEnd, DreamWish, Dreamt};
+use everfold::kernel::Timestamp;
+use everfold::kernel::ports::{
     BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,
     MemoryScope,
 };
-use mnemon::memdir::store::OnConflict;
-use mnemon::memdir::{By, EntryId, Store};
-use mnemon::{Agent, Builder, Event, Session};
-use mnemon_testkit::{Reply, Scenario, TempHome, TestServer, When, oracle};
+use everfold::memdir::store::OnConflict;
+use everfold::memdir::{By, EntryId, Store};
+use everfold::{Agent, Builder, Event, Session};
+use everfold_testkit::{Reply, Scenario, TempHome, TestServer, When, oracle};
+use jiff::SignedDuration;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -196,8 +196,8 @@ async fn l6_1_q3_a_switch_or_a_setting_turns_it_off() {
     let agents = [
         bed.place.builder(),
         bed.place.builder().set("t", "/autoDreamEnabled", false),
-        bed.place.builder_with(&[("MNEMON_FLAG_DREAM", "0")]).set("t", "/autoDreamEnabled", true),
-        bed.builder().set("t", "/mnemon/budget/session_tokens", 0),
+        bed.place.builder_with(&[("EVERFOLD_FLAG_DREAM", "0")]).set("t", "/autoDreamEnabled", true),
+        bed.builder().set("t", "/everfold/budget/session_tokens", 0),
     ];
     for builder in agents {
         let agent = builder.build().await.unwrap();
@@ -283,7 +283,7 @@ async fn l6_1_with_the_time_gate_closed_the_end_of_a_turn_does_one_stat_more() {
         let disk = Arc::clone(&bed.agent().await.world().files);
         let agent = bed
             .place
-            .builder_with(&[("MNEMON_FLAG_DREAM", flag)])
+            .builder_with(&[("EVERFOLD_FLAG_DREAM", flag)])
             .set("t", "/autoDreamEnabled", true)
             .files(Arc::new(Counting(Arc::clone(&counted), disk)))
             .build()
@@ -355,7 +355,7 @@ async fn l6_6_l6_7_a_dream_is_told_swapped_in_whole_and_undone() {
     assert!(
         fs::read_to_string(bed.dir.join("billing.md")).unwrap().contains("Incidents are tracked")
     );
-    assert!(!bed.dir.join(".mnemon/dream").exists(), "the copy is gone");
+    assert!(!bed.dir.join(".everfold/dream").exists(), "the copy is gone");
 
     let mut phases = Vec::new();
     let mut lines = Vec::new();
@@ -421,7 +421,7 @@ async fn l6_7_every_tool_sees_the_copy_and_the_store_stays_until_the_end() {
     assert!(results.matches("REWRITTEN The owner").count() >= 2, "{results}");
     let path = bed.path("owner.md");
     assert!(results.matches(&path).count() >= 3, "{path}: {results}");
-    assert!(!results.contains(".mnemon/dream"), "the copy has no name of its own: {results}");
+    assert!(!results.contains(".everfold/dream"), "the copy has no name of its own: {results}");
     assert!(fs::read_to_string(bed.dir.join("owner.md")).unwrap().contains("REWRITTEN"));
 }
 
@@ -435,10 +435,10 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
     // Another session saves a memory, and a person edits one that the dream changed.
     let store = Store::open(&bed.dir).unwrap();
     let text = memory("later", "Saved by another session while this one dreamt.");
-    let save = mnemon::memdir::store::Save {
-        place: mnemon::memdir::store::Place::Named("later".into()),
+    let save = everfold::memdir::store::Save {
+        place: everfold::memdir::store::Place::Named("later".into()),
         text: &text,
-        expect: mnemon::memdir::store::Expect::Nothing,
+        expect: everfold::memdir::store::Expect::Nothing,
         line: None,
     };
     store.save(&save, &By::agent("extract", "learned", bed.now())).unwrap();
@@ -509,7 +509,7 @@ async fn worst(acts: impl FnOnce(&Path) -> Vec<Reply>) -> String {
     let mut session = bed.agent().await.start();
     let end = dream(&mut session, FORCED).await;
     assert_eq!(bed.files(), before, "{end:?}");
-    assert!(!bed.dir.join(".mnemon/dream").exists());
+    assert!(!bed.dir.join(".everfold/dream").exists());
     match end {
         DreamEnd::Failed(why) => why,
         other => panic!("{other:?}"),
@@ -574,8 +574,8 @@ async fn s1_l6_5_l6_7_a_worst_agent_that_writes_outside() {
             json!({"file_path": other, "content": "no"}),
             json!({"file_path": dir.join("../escaped.md"), "content": "no"}),
             json!({"file_path": dir.join("sub/../../escaped.md"), "content": "no"}),
-            json!({"file_path": dir.join(".mnemon/journal.jsonl"), "content": "no"}),
-            json!({"file_path": dir.join(".mnemon/dream/copy/x.md"), "content": "no"}),
+            json!({"file_path": dir.join(".everfold/journal.jsonl"), "content": "no"}),
+            json!({"file_path": dir.join(".everfold/dream/copy/x.md"), "content": "no"}),
             json!({"file_path": dir.join("run.sh"), "content": "no"}),
         ];
         let mut reply = Reply::default();
@@ -599,7 +599,7 @@ async fn s1_l6_5_l6_7_a_worst_agent_that_writes_outside() {
     assert_eq!(after, before);
     assert!(!project.exists() && !other.exists());
     assert!(!bed.dir.parent().unwrap().join("escaped.md").exists());
-    let journal = fs::read_to_string(bed.dir.join(".mnemon/journal.jsonl")).unwrap();
+    let journal = fs::read_to_string(bed.dir.join(".everfold/journal.jsonl")).unwrap();
     assert!(!journal.contains("\"no\""));
     let request = bed.place.server.requests_of("dream").pop().unwrap();
     let refused = request.body.to_string().matches("is_error\":true").count();
@@ -661,7 +661,7 @@ async fn q2_a_model_that_fails_leaves_everything_as_it_was() {
 async fn l5_27_without_a_budget_rules_dream_alone() {
     let bed = Bed::new(|_| Scenario::new()).await;
     write(&bed.dir, "orphan.md", &memory("orphan", "Nobody points here, and it matters."));
-    let agent = bed.builder().set("t", "/mnemon/budget/session_tokens", 0).build().await.unwrap();
+    let agent = bed.builder().set("t", "/everfold/budget/session_tokens", 0).build().await.unwrap();
     let dreamt = done(dream(&mut agent.start(), FORCED).await);
     assert_eq!(dreamt.by, Dreamer::Rules);
     assert!(dreamt.report.seen[0].contains("no model was asked"), "{:?}", dreamt.report.seen);

@@ -2,10 +2,10 @@
 //! the person, and nobody where there is none.
 
 use crate::place::{Place, say, say_ok};
-use mnemon::kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
-use mnemon::{Agent, EndReason, Turn};
-use mnemon_testkit::mcp::{Revision, asking};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
+use everfold::kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
+use everfold::{Agent, EndReason, Turn};
+use everfold_testkit::mcp::{Revision, asking};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -184,7 +184,7 @@ async fn q5_the_question_of_a_background_agent_is_declined_and_that_of_another_i
         place.server.wait_for_requests(4).await.unwrap();
         let requests = place.server.requests();
         let mut own = requests.iter().filter(|request| request.source() == "agent:general");
-        let answer = own.find_map(mnemon_testkit::Received::last_tool_results).unwrap();
+        let answer = own.find_map(everfold_testkit::Received::last_tool_results).unwrap();
         assert!(answer.contains(says), "{answer}");
         assert_eq!(person.count(), count);
     }

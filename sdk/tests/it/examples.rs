@@ -7,7 +7,7 @@ fn example(name: &str, args: &[&str]) -> String {
     std::fs::write(dir.path().join("main.rs"), "fn main() {}\n").unwrap();
     // A run of single tests does not build examples.
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "mnemon", "--example", name])
+        .args(["build", "--quiet", "--package", "everfold", "--example", name])
         .status()
         .unwrap();
     assert!(built.success());

@@ -2,18 +2,18 @@
 
 use crate::memory::dir_of;
 use crate::place::{Place, say_ok};
+use everfold::engine::MemorySwitch;
+use everfold::engine::compacting::Compaction;
+use everfold::engine::event::Kept;
+use everfold::kernel::RecordId;
+use everfold::kernel::ports::{Bodies, MemoryScope};
+use everfold::memdir::Store;
+use everfold::memfile::frontmatter::Basis;
+use everfold::memfile::{Memory, MemoryType};
+use everfold::{Agent, Builder, Event, Session, Turn};
+use everfold_testkit::scenario::Content;
+use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
 use futures_util::StreamExt;
-use mnemon::engine::MemorySwitch;
-use mnemon::engine::compacting::Compaction;
-use mnemon::engine::event::Kept;
-use mnemon::kernel::RecordId;
-use mnemon::kernel::ports::{Bodies, MemoryScope};
-use mnemon::memdir::Store;
-use mnemon::memfile::frontmatter::Basis;
-use mnemon::memfile::{Memory, MemoryType};
-use mnemon::{Agent, Builder, Event, Session, Turn};
-use mnemon_testkit::scenario::Content;
-use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub(crate) fn reviewing(review: impl Fn(&Received) -> Reply + Send + Sync + 'sta
     Place::new(server.unwrap())
 }
 
-pub(crate) const ON: (&str, &str) = ("MNEMON_FLAG_EXTRACT", "1");
+pub(crate) const ON: (&str, &str) = ("EVERFOLD_FLAG_EXTRACT", "1");
 
 pub(crate) fn builder(place: &Place) -> Builder {
     place.builder_with(&[ON])
@@ -157,7 +157,7 @@ async fn l5_9_l5_15_l5_16_l5_17_a_turn_is_reviewed_and_what_is_worth_it_is_kept(
     assert!(
         session.ledger().lines().any(|(source, _, line)| source == "extract" && line.requests == 1)
     );
-    assert!(place.transcript().iter().any(|line| line["subtype"] == "mnemon_extracted"));
+    assert!(place.transcript().iter().any(|line| line["subtype"] == "everfold_extracted"));
 }
 
 #[tokio::test]
@@ -224,7 +224,7 @@ async fn l5_10_after_a_compaction_all_that_is_left_counts() {
     let (_, mut session) = start(builder(&place)).await;
     say_ok(&mut session, &format!("the first matter {}", "and more of it ".repeat(300))).await;
     session.finish().await.unwrap();
-    let stop = mnemon::CancellationToken::new();
+    let stop = everfold::CancellationToken::new();
     session.compact(Compaction::by_hand(None), &stop).await.unwrap().unwrap();
     say_ok(&mut session, "the second matter").await;
     session.finish().await.unwrap();
@@ -300,20 +300,20 @@ async fn l5_13_q3_it_is_throttled_and_switched_off() {
         reviews(place).len()
     };
     let place = nothing();
-    let slow = place.builder_with(&[ON, ("MNEMON_LIMIT_EXTRACT_EVERY_TURNS", "2")]);
+    let slow = place.builder_with(&[ON, ("EVERFOLD_LIMIT_EXTRACT_EVERY_TURNS", "2")]);
     assert_eq!(count(&place, slow).await, 2);
     let place = nothing();
     assert_eq!(count(&place, place.builder()).await, 0, "the flag");
     let place = nothing();
-    let off = builder(&place).set("t", "/mnemon/memory/extract_headless", false);
+    let off = builder(&place).set("t", "/everfold/memory/extract_headless", false);
     assert_eq!(count(&place, off).await, 0, "nobody sits in front of it");
     let place = nothing();
     let away = place.dirs.root().join("kept").display().to_string();
     let remote =
-        place.builder_with(&[ON, ("MNEMON_REMOTE", "1"), ("MNEMON_REMOTE_MEMORY_DIR", &away)]);
+        place.builder_with(&[ON, ("EVERFOLD_REMOTE", "1"), ("EVERFOLD_REMOTE_MEMORY_DIR", &away)]);
     assert_eq!(count(&place, remote).await, 0, "remote mode");
     let place = nothing();
-    let no_memory = place.builder_with(&[ON, ("MNEMON_DISABLE_AUTO_MEMORY", "1")]);
+    let no_memory = place.builder_with(&[ON, ("EVERFOLD_DISABLE_AUTO_MEMORY", "1")]);
     assert_eq!(count(&place, no_memory).await, 0, "without memory");
 }
 
@@ -328,7 +328,7 @@ async fn l5_14_s1_a_review_writes_only_memories() {
             Reply::tool("Write", write(target.get().unwrap().join("a.md")))
                 .and_tool("Write", write(dir.join("link/b.md")))
                 .and_tool("Write", write(dir.join("../c.md")))
-                .and_tool("Write", write(dir.join(".mnemon/d.md")))
+                .and_tool("Write", write(dir.join(".everfold/d.md")))
                 .and_tool("Write", write(dir.join("e.txt")))
                 .and_tool("Bash", json!({"command": format!("touch {}/f.md", dir.display())}))
                 .and_tool("Write", write(dir.join("MEMORY.md")))
@@ -413,7 +413,7 @@ async fn l5_23_what_is_refused_comes_back_to_the_agent_with_its_reason() {
     for reason in ["supports it", "laid out", "set instructions aside"] {
         assert!(answers.contains(reason), "{reason}: {answers}");
     }
-    let noted = place.transcript().into_iter().find(|line| line["subtype"] == "mnemon_extracted");
+    let noted = place.transcript().into_iter().find(|line| line["subtype"] == "everfold_extracted");
     let noted = noted.unwrap();
     let data = noted.to_string();
     assert!(data.contains("made_up.md: ") && data.contains("real_db.md"), "{data}");
@@ -434,7 +434,7 @@ async fn l5_23_a_near_copy_updates_what_is_there() {
 #[tokio::test]
 async fn l5_24_in_inbox_mode_it_waits_for_a_person() {
     let place = keeping(&[("real_db.md", real_db)]);
-    let inbox = builder(&place).set("t", "/mnemon/memory/review", "inbox");
+    let inbox = builder(&place).set("t", "/everfold/memory/review", "inbox");
     let (agent, mut session) = start(inbox).await;
     let dir = dir_of(&agent, MemoryScope::Project);
     let events = watched(&mut session, REAL_DB).await;
@@ -540,7 +540,7 @@ async fn l5_26_with_the_person_s_word_it_is_kept_and_marked() {
 #[tokio::test]
 async fn l5_27_over_the_budget_rules_keep_what_was_asked_for() {
     let place = reviewing(|_| Reply::text("nothing"));
-    let poor = builder(&place).set("t", "/mnemon/budget/session_tokens", 0);
+    let poor = builder(&place).set("t", "/everfold/budget/session_tokens", 0);
     let (agent, mut session) = start(poor).await;
     let events = watched(&mut session, "Remember that we deploy on Fridays.").await;
     let dir = dir_of(&agent, MemoryScope::Project);
@@ -551,7 +551,7 @@ async fn l5_27_over_the_budget_rules_keep_what_was_asked_for() {
 #[tokio::test]
 async fn l5_19_q8_without_a_model_rules_keep_what_was_asked_for() {
     let place = reviewing(|_| Reply::text("never asked"));
-    let offline = place.builder_with(&[ON, ("MNEMON_PROVIDER", "offline")]);
+    let offline = place.builder_with(&[ON, ("EVERFOLD_PROVIDER", "offline")]);
     let (agent, mut session) = start(offline).await;
     let dir = dir_of(&agent, MemoryScope::Project);
     let prompt = "Remember that we deploy on Fridays. I am a data scientist at a bank. Why is the \

@@ -1,9 +1,9 @@
 //! What goes wrong on the way to a model.
 
 use crate::place::{Place, say, say_ok};
+use everfold::{EndReason, Event, Turn};
+use everfold_testkit::{Fault, Reply, Scenario, TestServer, When, oracle};
 use futures_util::StreamExt;
-use mnemon::{EndReason, Event, Turn};
-use mnemon_testkit::{Fault, Reply, Scenario, TestServer, When, oracle};
 use serde_json::json;
 
 fn garbage() -> Fault {
@@ -54,7 +54,7 @@ async fn q8_an_overloaded_model_gives_way_to_the_fallback() {
     );
     let agent = place
         .builder()
-        .set("--fallback-model", "/mnemon/fallback_model", "claude-haiku-5-5")
+        .set("--fallback-model", "/everfold/fallback_model", "claude-haiku-5-5")
         .build()
         .await
         .unwrap();

@@ -1,11 +1,11 @@
 //! Background agents on the conversation of their parent.
 
 use crate::place::{Place, say_ok};
-use mnemon::CancellationToken;
-use mnemon::EndReason;
-use mnemon::engine::{Errand, Remit, Room, Start};
-use mnemon::kernel::QuerySource;
-use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
+use everfold::CancellationToken;
+use everfold::EndReason;
+use everfold::engine::{Errand, Remit, Room, Start};
+use everfold::kernel::QuerySource;
+use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 
 fn errand(directive: &str, room: &str) -> Errand {

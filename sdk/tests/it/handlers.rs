@@ -2,10 +2,10 @@
 //! and what hooks leave for later.
 
 use crate::place::{Place, say, say_ok};
+use everfold::{Agent, EndReason, Event, Session, Turn};
+use everfold_testkit::mcp::script;
+use everfold_testkit::{Received, Reply, Scenario, TestServer, When};
 use futures_util::StreamExt;
-use mnemon::{Agent, EndReason, Event, Session, Turn};
-use mnemon_testkit::mcp::script;
-use mnemon_testkit::{Received, Reply, Scenario, TestServer, When};
 use serde_json::{Value, json};
 use std::time::Duration;
 

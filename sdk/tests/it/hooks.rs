@@ -2,10 +2,10 @@
 //! what they said.
 
 use crate::place::{Place, say, say_ok};
+use everfold::engine::compacting::Compaction;
+use everfold::{Agent, CancellationToken, EndReason, Event, Session, Turn};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use futures_util::StreamExt;
-use mnemon::engine::compacting::Compaction;
-use mnemon::{Agent, CancellationToken, EndReason, Event, Session, Turn};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 
 fn start(scenario: Scenario) -> Place {
@@ -170,7 +170,7 @@ async fn q7_a_call_can_be_denied_allowed_changed_and_asked_about() {
     place.dirs.write(place.dirs.home().join("settings.json"), &settings).unwrap();
     // Nobody says yes here: what runs was allowed by the hook.
     let agent =
-        place.builder().approver(std::sync::Arc::new(mnemon::RefuseAll)).build().await.unwrap();
+        place.builder().approver(std::sync::Arc::new(everfold::RefuseAll)).build().await.unwrap();
     let end = say_ok(&mut agent.start(), "go").await;
     let exists = |name: &str| place.dirs.project().join(name).exists();
     assert!(!exists("denied") && !exists("changed") && exists("other"));
@@ -320,7 +320,7 @@ async fn q7_handlers_that_fail_have_no_say_and_are_in_the_log() {
     let failed = place
         .transcript()
         .into_iter()
-        .filter(|line| line["subtype"] == "mnemon_hook_failed")
+        .filter(|line| line["subtype"] == "everfold_hook_failed")
         .count();
     assert_eq!((failed, told.len()), (7, 7), "{told:?}");
 }

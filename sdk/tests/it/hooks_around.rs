@@ -2,8 +2,8 @@
 //! changes around a conversation.
 
 use crate::place::{Place, say, say_ok};
-use mnemon::{Agent, CancellationToken, EndReason, RefuseAll};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
+use everfold::{Agent, CancellationToken, EndReason, RefuseAll};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -255,7 +255,7 @@ async fn q7_a_hook_makes_the_checkout_of_an_agent() {
         .requests()
         .iter()
         .filter(|request| request.source() == "main")
-        .filter_map(mnemon_testkit::Received::last_tool_results)
+        .filter_map(everfold_testkit::Received::last_tool_results)
         .collect();
     assert!(main[0].contains("done there") && main[0].contains("It worked in"), "{main:?}");
     assert!(main[1].contains("a WorktreeCreate hook made no worktree: exit code 1"), "{main:?}");

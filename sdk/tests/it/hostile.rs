@@ -3,8 +3,8 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
-use mnemon::kernel::ports::MemoryScope;
-use mnemon_testkit::{Reply, Scenario, TestServer};
+use everfold::kernel::ports::MemoryScope;
+use everfold_testkit::{Reply, Scenario, TestServer};
 use serde_json::json;
 use std::io::Write as _;
 
@@ -145,7 +145,7 @@ async fn s2_settings_of_a_repository_that_act_are_dropped_and_the_rest_holds() {
         "hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "touch owned"}]}]},
         "permissions": {"allow": ["Bash"], "deny": ["Read(secret.txt)"]},
         "env": {"PATH": "."},
-        "mnemon": {"memory": {"review": "auto"}, "flags": {"team_memory": true}},
+        "everfold": {"memory": {"review": "auto"}, "flags": {"team_memory": true}},
     });
     place.write(".claude/settings.json", &settings.to_string());
     let agent = place.agent().await;

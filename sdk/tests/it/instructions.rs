@@ -2,10 +2,10 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
+use everfold::kernel::ports::MemoryScope;
+use everfold::{Event, Session, Turn};
+use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use futures_util::StreamExt;
-use mnemon::kernel::ports::MemoryScope;
-use mnemon::{Event, Session, Turn};
-use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::{Value, json};
 
 fn start(scenario: Scenario) -> Place {
@@ -78,13 +78,12 @@ async fn i2_a_subdirectory_and_a_path_rule_load_at_the_tool_boundary_once() {
 
 #[tokio::test]
 async fn i2_a_resumed_session_does_not_load_them_again() {
-    let server =
-        TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
-            match request.last_tool_results() {
-                None => Reply::tool("Read", json!({"file_path": "sub/a.rs"})),
-                Some(_) => Reply::text("ok"),
-            }
-        });
+    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
+        match request.last_tool_results() {
+            None => Reply::tool("Read", json!({"file_path": "sub/a.rs"})),
+            Some(_) => Reply::text("ok"),
+        }
+    });
     let place = Place::new(server.unwrap());
     place.write("sub/CLAUDE.md", "Rules of the subdirectory.");
     place.write(".claude/rules/rust.md", "---\npaths: **/*.rs\n---\nRules for Rust.");
@@ -128,8 +127,8 @@ async fn i4_a_compaction_reads_instructions_again() {
         say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     }
     place.write("CLAUDE.md", "Instruction of after.");
-    let cancel = mnemon::CancellationToken::new();
-    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
+    let cancel = everfold::CancellationToken::new();
+    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
     session.compact(compaction, &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "and now?").await;
     let body = place.server.requests().pop().unwrap().body.to_string();
@@ -190,8 +189,9 @@ async fn l4_16_standing_guidance_reaches_the_summary_request_and_survives_a_resu
         say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     }
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
-    let compaction = mnemon::engine::compacting::Compaction::by_hand(Some("and the names".into()));
-    let cancel = mnemon::CancellationToken::new();
+    let compaction =
+        everfold::engine::compacting::Compaction::by_hand(Some("and the names".into()));
+    let cancel = everfold::CancellationToken::new();
     session.compact(compaction, &cancel).await.unwrap().unwrap();
     let asked = place.server.requests_of("compact")[0].last_user_text();
     assert!(asked.contains("Keep every SQL query.") && asked.contains("and the names"), "{asked}");

@@ -1,9 +1,9 @@
 //! What a person keeps with a word: a permission rule, a memory (Q6, L5.16).
 
 use crate::place::{Place, say_ok, walk};
-use mnemon::MemorySwitch;
-use mnemon::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
-use mnemon_testkit::{Reply, Rules, Scenario, TestServer};
+use everfold::MemorySwitch;
+use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use everfold_testkit::{Reply, Rules, Scenario, TestServer};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -2,8 +2,8 @@
 //! compact or cancel.
 
 use crate::place::{Place, say};
-use mnemon::{EndReason, TaskStatus, Turn};
-use mnemon_testkit::{Received, Reply, Rules, TestServer};
+use everfold::{EndReason, TaskStatus, Turn};
+use everfold_testkit::{Received, Reply, Rules, TestServer};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -131,7 +131,7 @@ async fn one_run(number: u64) {
     let rules = Rules { window: 45_000, ..Rules::default() };
     let place = Place::new(TestServer::with_handler(rules, handler).unwrap());
     place.write("big.txt", &"some line of text to read\n".repeat(1_200));
-    let builder = place.builder_with(&[("MNEMON_AUTO_COMPACT_WINDOW", "45000")]);
+    let builder = place.builder_with(&[("EVERFOLD_AUTO_COMPACT_WINDOW", "45000")]);
     let agent = builder.build().await.unwrap();
     let mut session = agent.start();
     let run = async {

@@ -2,9 +2,9 @@
 //! the index, and writing memories.
 
 use crate::place::{Place, say_ok};
-use mnemon::kernel::ports::MemoryScope;
-use mnemon::{Agent, RefuseAll};
-use mnemon_testkit::{Received, Reply, Scenario, TestServer, oracle};
+use everfold::kernel::ports::MemoryScope;
+use everfold::{Agent, RefuseAll};
+use everfold_testkit::{Received, Reply, Scenario, TestServer, oracle};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) fn texts(request: &Received, message: usize) -> Vec<String> {
 #[tokio::test]
 async fn l5_8_the_memory_section_stands_behind_the_boundary() {
     let place = answering();
-    let agent = place.builder_with(&[("MNEMON_MEMORY_EXTRA_GUIDELINES", "Prefer haiku.")]);
+    let agent = place.builder_with(&[("EVERFOLD_MEMORY_EXTRA_GUIDELINES", "Prefer haiku.")]);
     let agent = agent.build().await.unwrap();
     say_ok(&mut agent.start(), "hello there").await;
     let request = place.server.requests().pop().unwrap();
@@ -58,7 +58,7 @@ async fn l5_8_the_memory_section_stands_behind_the_boundary() {
 #[tokio::test]
 async fn l5_8_searching_the_past_has_a_switch() {
     let place = answering();
-    let agent = place.builder_with(&[("MNEMON_FLAG_PAST_SEARCH", "0")]).build().await.unwrap();
+    let agent = place.builder_with(&[("EVERFOLD_FLAG_PAST_SEARCH", "0")]).build().await.unwrap();
     say_ok(&mut agent.start(), "hello there").await;
     assert!(!place.server.requests()[0].system_text().contains("*.jsonl"));
 }
@@ -113,8 +113,8 @@ async fn l5_8_a_compaction_reads_the_index_again() {
         say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     }
     write(&dir, "MEMORY.md", "- [A](a.md) — after\n");
-    let cancel = mnemon::CancellationToken::new();
-    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
+    let cancel = everfold::CancellationToken::new();
+    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
     session.compact(compaction, &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "what was it?").await;
     let last = place.server.requests().pop().unwrap();
@@ -126,10 +126,10 @@ async fn l5_8_a_compaction_reads_the_index_again() {
 #[tokio::test]
 async fn l5_7_memory_can_be_switched_off_in_every_way() {
     let off = |place: &Place, way: usize| match way {
-        0 => place.builder_with(&[("MNEMON_DISABLE_AUTO_MEMORY", "1")]),
+        0 => place.builder_with(&[("EVERFOLD_DISABLE_AUTO_MEMORY", "1")]),
         1 => place.builder().set("--settings", "/autoMemoryEnabled", Value::Bool(false)),
         2 => place.builder().set("--bare", "/autoMemoryEnabled", Value::Bool(false)),
-        _ => place.builder_with(&[("MNEMON_REMOTE", "1")]),
+        _ => place.builder_with(&[("EVERFOLD_REMOTE", "1")]),
     };
     for way in 0..4 {
         let place = answering();
@@ -153,7 +153,7 @@ async fn l5_7_memory_can_be_switched_off_in_every_way() {
 async fn l5_7_remote_mode_with_a_directory_has_memory() {
     let place = answering();
     let dir = place.dirs.root().join("remote/memory").display().to_string();
-    let variables = [("MNEMON_REMOTE", "1"), ("MNEMON_REMOTE_MEMORY_DIR", dir.as_str())];
+    let variables = [("EVERFOLD_REMOTE", "1"), ("EVERFOLD_REMOTE_MEMORY_DIR", dir.as_str())];
     let agent = place.builder_with(&variables).build().await.unwrap();
     let found = dir_of(&agent, MemoryScope::Project);
     assert!(found.ends_with("remote/memory"), "{}", found.display());
@@ -171,7 +171,7 @@ async fn l5_1_a_repository_cannot_move_the_memory_directory() {
 
 #[tokio::test]
 async fn l5_8_a_memory_written_now_is_known_in_the_next_conversation() {
-    let server = TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
         let said = request.last_user_text();
         match said.strip_prefix("remember in ") {
             Some(dir) if request.last_tool_results().is_none() => Reply::tool(
@@ -202,17 +202,16 @@ async fn l5_8_a_memory_written_now_is_known_in_the_next_conversation() {
 #[tokio::test]
 async fn s1_a_link_in_the_memory_directory_does_not_lead_an_edit_out_of_it() {
     let outside = tempfile::tempdir().unwrap();
-    let server =
-        TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
-            match request.last_tool_results() {
-                None => Reply::tool(
-                    "Write",
-                    json!({"file_path": request.last_user_text(), "content": "gotcha"}),
-                ),
-                Some(_) => Reply::text("ok"),
-            }
-        })
-        .unwrap();
+    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
+        match request.last_tool_results() {
+            None => Reply::tool(
+                "Write",
+                json!({"file_path": request.last_user_text(), "content": "gotcha"}),
+            ),
+            Some(_) => Reply::text("ok"),
+        }
+    })
+    .unwrap();
     let place = Place::new(server);
     let agent = place.builder().approver(Arc::new(RefuseAll)).build().await.unwrap();
     let dir = dir_of(&agent, MemoryScope::Project);

@@ -2,9 +2,9 @@
 
 mod reference;
 
+use everfold::memdir::{By, Store};
+use everfold::memory_tool::{Answer, Command, run};
 use jiff::Timestamp;
-use mnemon::memdir::{By, Store};
-use mnemon::memory_tool::{Answer, Command, run};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -171,7 +171,7 @@ fn x4_what_the_tool_writes_is_a_memory_like_any_other() {
     store
         .undo(
             log[1].id,
-            mnemon::memdir::store::OnConflict::Force,
+            everfold::memdir::store::OnConflict::Force,
             &By::person("", Timestamp::now()),
         )
         .unwrap();

@@ -1,12 +1,12 @@
 //! Files that a message names, and pictures (Q13).
 
 use crate::place::{Place, say_ok};
+use everfold::engine::mentions::pasted;
+use everfold::kernel::Limits;
+use everfold::settings::Extra;
+use everfold::{Block, Event, RefuseAll, Session, Turn};
+use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
 use futures_util::StreamExt as _;
-use mnemon::engine::mentions::pasted;
-use mnemon::kernel::Limits;
-use mnemon::settings::Extra;
-use mnemon::{Block, Event, RefuseAll, Session, Turn};
-use mnemon_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -114,7 +114,8 @@ async fn q13_a_queued_message_names_files_too() {
 async fn q13_a_model_without_eyes_is_told_what_is_there_and_another_sees_it() {
     let place = place();
     std::fs::write(place.dirs.project().join("shot.png"), PNG).unwrap();
-    let blind = json!({"mnemon": {"models": {"claude-sonnet-5-5": {"images": false}}}}).to_string();
+    let blind =
+        json!({"everfold": {"models": {"claude-sonnet-5-5": {"images": false}}}}).to_string();
     let agent = place.builder().settings(Extra::Inline(blind)).build().await.unwrap();
     let mut session = agent.start();
     said(&mut session, "what is on @shot.png").await;

@@ -2,8 +2,8 @@
 //! becomes of them.
 
 use crate::place::{Place, say_ok};
-use mnemon::{Agent, Session};
-use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold::{Agent, Session};
+use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ pub(crate) async fn agent(place: &Place) -> Agent {
 }
 
 pub(crate) async fn agent_with(place: &Place, more: &[(&str, &str)]) -> Agent {
-    let mut variables = vec![("MNEMON_FLAG_SESSION_MEMORY", "1")];
+    let mut variables = vec![("EVERFOLD_FLAG_SESSION_MEMORY", "1")];
     variables.extend(more);
     place.builder_with(&variables).build().await.unwrap()
 }
@@ -88,7 +88,7 @@ fn updates(place: &Place) -> usize {
 
 pub(crate) fn noted(place: &Place) -> Vec<Value> {
     let lines = place.transcript().into_iter();
-    lines.filter(|line| line["subtype"] == "mnemon_noted").collect()
+    lines.filter(|line| line["subtype"] == "everfold_noted").collect()
 }
 
 #[tokio::test]
@@ -117,8 +117,8 @@ async fn l3_1_l3_2_notes_are_made_at_ten_thousand_tokens_in_one_file_for_its_own
     }
     let decisions = noted(&place);
     assert_eq!(decisions.len(), 1);
-    let through = &decisions[0]["mnemon"]["through"];
-    let mut shown = session.fold().messages().iter().flat_map(mnemon::prefix::Message::pieces);
+    let through = &decisions[0]["everfold"]["through"];
+    let mut shown = session.fold().messages().iter().flat_map(everfold::prefix::Message::pieces);
     assert!(shown.any(|piece| through == piece.record.as_str()), "{through}");
     assert_eq!(session.ledger().lines().filter(|line| line.0 == "session_memory").count(), 1);
 }
@@ -326,9 +326,9 @@ async fn l3_8_a_long_turn_gets_its_notes_too() {
 #[tokio::test]
 async fn q3_l3_8_switched_off_or_without_auto_compact_there_are_no_notes() {
     for (name, value) in [
-        ("MNEMON_FLAG_SESSION_MEMORY", "0"),
-        ("MNEMON_FLAG_AUTO_COMPACT", "0"),
-        ("MNEMON_PROVIDER", "offline"),
+        ("EVERFOLD_FLAG_SESSION_MEMORY", "0"),
+        ("EVERFOLD_FLAG_AUTO_COMPACT", "0"),
+        ("EVERFOLD_PROVIDER", "offline"),
     ] {
         let place = place(take_notes);
         let agent = agent_with(&place, &[(name, value)]).await;
@@ -455,8 +455,8 @@ async fn q4_a_forked_session_takes_the_notes_along() {
 async fn l5_27_notes_keep_to_the_background_budget() {
     let place = place(take_notes);
     let agent = place
-        .builder_with(&[("MNEMON_FLAG_SESSION_MEMORY", "1")])
-        .set("--budget", "/mnemon/budget/session_tokens", 1)
+        .builder_with(&[("EVERFOLD_FLAG_SESSION_MEMORY", "1")])
+        .set("--budget", "/everfold/budget/session_tokens", 1)
         .build()
         .await
         .unwrap();
@@ -483,7 +483,7 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
         .unwrap();
     let stale = session.write_notes("no", file.expect).await;
     assert!(stale.is_err() && notes_of(&session).contains("Mine."));
-    let off = agent_with(&place, &[("MNEMON_FLAG_SESSION_MEMORY", "0")]).await;
+    let off = agent_with(&place, &[("EVERFOLD_FLAG_SESSION_MEMORY", "0")]).await;
     let mut session = off.start();
     turn(&mut session, "hello").await;
     assert!(session.update_notes().await.unwrap().is_err());
@@ -493,7 +493,7 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
 async fn q6_where_a_rule_denies_edits_no_model_is_asked_for_notes() {
     let place = place(take_notes);
     let agent = place
-        .builder_with(&[("MNEMON_FLAG_SESSION_MEMORY", "1")])
+        .builder_with(&[("EVERFOLD_FLAG_SESSION_MEMORY", "1")])
         .set("--deny", "/permissions/deny", json!(["Edit"]))
         .build()
         .await

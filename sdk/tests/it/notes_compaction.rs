@@ -2,14 +2,14 @@
 
 use crate::notes::{agent_with, noted, notes_of, place, shown, take_notes, turn};
 use crate::place::{Place, say_ok};
-use mnemon::Session;
-use mnemon_testkit::{Received, Reply, oracle};
+use everfold::Session;
+use everfold_testkit::{Received, Reply, oracle};
 use serde_json::Value;
 use std::path::Path;
 
 /// A window in which some six readings of the file fit.
 const SMALL: &[(&str, &str)] =
-    &[("MNEMON_MODEL", "claude-haiku-4-5"), ("MNEMON_AUTO_COMPACT_WINDOW", "80000")];
+    &[("EVERFOLD_MODEL", "claude-haiku-4-5"), ("EVERFOLD_AUTO_COMPACT_WINDOW", "80000")];
 
 fn boundaries(place: &Place) -> Vec<Value> {
     let lines = place.transcript().into_iter();
@@ -126,7 +126,7 @@ async fn l3_7_without_notes_or_with_empty_ones_layer_four_runs() {
 async fn q3_switched_off_layer_four_runs_though_there_are_notes() {
     let place = place(take_notes);
     let mut variables = SMALL.to_vec();
-    variables.push(("MNEMON_FLAG_SESSION_MEMORY_COMPACT", "0"));
+    variables.push(("EVERFOLD_FLAG_SESSION_MEMORY_COMPACT", "0"));
     let agent = agent_with(&place, &variables).await;
     let mut session = agent.start();
     until_compacted(&place, &mut session).await;
@@ -141,7 +141,7 @@ async fn hanging(wait: &str) -> (Place, Session) {
         if shown(request).0.contains("Update 1.") { reply.gate("late") } else { reply }
     });
     let mut variables = SMALL.to_vec();
-    variables.push(("MNEMON_LIMIT_NOTES_WAIT_S", wait));
+    variables.push(("EVERFOLD_LIMIT_NOTES_WAIT_S", wait));
     let agent = agent_with(&place, &variables).await;
     let mut session = agent.start();
     turn(&mut session, "read it").await;
@@ -197,8 +197,8 @@ async fn l3_7_an_update_in_flight_is_waited_for() {
 async fn l3_6_notes_that_are_too_far_behind_give_nothing() {
     let place = place(take_notes);
     let mut variables = SMALL.to_vec();
-    variables.push(("MNEMON_LIMIT_NOTES_KEEP_MOST_TOKENS", "3000"));
-    variables.push(("MNEMON_LIMIT_NOTES_GROWTH_TOKENS", "1000000"));
+    variables.push(("EVERFOLD_LIMIT_NOTES_KEEP_MOST_TOKENS", "3000"));
+    variables.push(("EVERFOLD_LIMIT_NOTES_GROWTH_TOKENS", "1000000"));
     let agent = agent_with(&place, &variables).await;
     let mut session = agent.start();
     until_compacted(&place, &mut session).await;
@@ -240,7 +240,7 @@ async fn s6_notes_that_were_spoiled_are_no_summary() {
         let victim = place.dirs.root().join("victim.md");
         std::fs::write(&victim, "victim 4711").unwrap();
         let mut variables = SMALL.to_vec();
-        variables.push(("MNEMON_LIMIT_NOTES_GROWTH_TOKENS", "1000000"));
+        variables.push(("EVERFOLD_LIMIT_NOTES_GROWTH_TOKENS", "1000000"));
         let agent = agent_with(&place, &variables).await;
         let mut session = agent.start();
         turn(&mut session, "read it").await;

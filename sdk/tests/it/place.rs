@@ -1,8 +1,8 @@
 //! A home, a project and an agent in it.
 
-use mnemon::kernel::ports::Approver;
-use mnemon::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
-use mnemon_testkit::{FakeClock, TempHome, TestServer};
+use everfold::kernel::ports::Approver;
+use everfold::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
+use everfold_testkit::{FakeClock, TempHome, TestServer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ impl Place {
         let mut variables = BTreeMap::from([
             ("ANTHROPIC_BASE_URL".to_owned(), self.server.base_url()),
             ("ANTHROPIC_API_KEY".to_owned(), KEY.to_owned()),
-            ("MNEMON_LIMIT_RETRY_BASE_MS".to_owned(), "1".to_owned()),
-            ("MNEMON_LIMIT_RETRY_MAX_MS".to_owned(), "5".to_owned()),
-            ("MNEMON_LIMIT_MAX_RETRIES".to_owned(), "2".to_owned()),
+            ("EVERFOLD_LIMIT_RETRY_BASE_MS".to_owned(), "1".to_owned()),
+            ("EVERFOLD_LIMIT_RETRY_MAX_MS".to_owned(), "5".to_owned()),
+            ("EVERFOLD_LIMIT_MAX_RETRIES".to_owned(), "2".to_owned()),
             // Requests beside the conversation are for the tests that are about them.
-            ("MNEMON_FLAG_SESSION_MEMORY".to_owned(), "0".to_owned()),
-            ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
+            ("EVERFOLD_FLAG_SESSION_MEMORY".to_owned(), "0".to_owned()),
+            ("EVERFOLD_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ]);
         variables.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
         Agent::builder(self.dirs.project())
@@ -54,7 +54,7 @@ impl Place {
     }
 
     /// The lines of a session's transcript.
-    pub(crate) fn transcript_of(&self, session: &mnemon::SessionId) -> Vec<serde_json::Value> {
+    pub(crate) fn transcript_of(&self, session: &everfold::SessionId) -> Vec<serde_json::Value> {
         let name = format!("{session}.jsonl");
         let mut files = walk(&self.dirs.home().join("projects")).into_iter();
         let file = files.find(|path| path.file_name().is_some_and(|own| own == name.as_str()));

@@ -1,7 +1,7 @@
 //! Plugins in whole conversations.
 
 use crate::place::{Place, say_ok};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ fn plugin(place: &Place, dir: &str) -> PathBuf {
     write("output-styles/plain.md", "---\nname: plain\ndescription: d\n---\nWrite plainly.");
     write("bin/kit-tool", "#!/bin/sh\necho from the kit\n");
     write("CLAUDE.md", "Never loaded.");
-    let script = write("server.sh", &mnemon_testkit::mcp::script(0));
+    let script = write("server.sh", &everfold_testkit::mcp::script(0));
     let server = json!({"command": "bash", "args": [script], "env": {"A": "b"}});
     write(".mcp.json", &json!({"mcpServers": {"web": server}}).to_string());
     let told = "echo \"$CLAUDE_PLUGIN_ROOT|$CLAUDE_PLUGIN_DATA|$CLAUDE_PLUGIN_OPTION_TONE\" > told";
@@ -97,7 +97,7 @@ async fn q5_q7_a_plugin_brings_skills_agents_hooks_servers_and_programs() {
     let main = place.server.requests_of("main");
     oracle::assert_prefix_stable(&main);
     let failed = place.transcript_of(session.id()).into_iter();
-    let failed: Vec<Value> = failed.filter(|line| line["type"] == "mnemon_hook_failed").collect();
+    let failed: Vec<Value> = failed.filter(|line| line["type"] == "everfold_hook_failed").collect();
     assert!(failed.is_empty(), "the tool of its server was called: {failed:?}");
     agent.shutdown().await;
 }

@@ -2,10 +2,10 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say, say_ok};
+use everfold::kernel::ports::{Clock as _, MemoryScope};
+use everfold::{Agent, EndReason, Event, Session, Turn};
+use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, When, oracle};
 use futures_util::StreamExt;
-use mnemon::kernel::ports::{Clock as _, MemoryScope};
-use mnemon::{Agent, EndReason, Event, Session, Turn};
-use mnemon_testkit::{Received, Reply, Rules, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -167,12 +167,12 @@ async fn r1_a_cancelled_turn_ends_its_search() {
     let place = Place::new(TestServer::start(scenario).unwrap());
     let (agent, _) = with_memories(&place).await;
     let mut session = agent.start();
-    let cancel = mnemon::CancellationToken::new();
+    let cancel = everfold::CancellationToken::new();
     let stop = async {
         place.server.wait_for_requests(2).await.unwrap();
         cancel.cancel();
     };
-    let prompt = vec![mnemon::Block::text(QUESTION)];
+    let prompt = vec![everfold::Block::text(QUESTION)];
     let (end, ()) = tokio::join!(session.turn(prompt, &cancel), stop);
     assert_eq!(end.unwrap().reason, EndReason::Cancelled);
     place.server.release("recall");
@@ -197,7 +197,7 @@ async fn r8_the_local_ranker_serves_when_the_small_model_fails() {
 #[tokio::test]
 async fn r8_the_local_ranker_serves_when_the_small_model_is_late() {
     let place = working_until("on Fridays", selected(&["tea.md"]).gate("recall"));
-    let limits = [("MNEMON_LIMIT_RECALL_WAIT_MS", "1")];
+    let limits = [("EVERFOLD_LIMIT_RECALL_WAIT_MS", "1")];
     let (agent, _) = with_memories(&place).await;
     drop(agent);
     let agent = place.builder_with(&limits).build().await.unwrap();
@@ -212,7 +212,7 @@ async fn r8_without_a_model_local_picks_go_with_the_first_request() {
     let place = picking(&[]);
     let (agent, _) = with_memories(&place).await;
     drop(agent);
-    let agent = place.builder_with(&[("MNEMON_PROVIDER", "offline")]).build().await.unwrap();
+    let agent = place.builder_with(&[("EVERFOLD_PROVIDER", "offline")]).build().await.unwrap();
     let mut session = agent.start();
     say(&mut session, QUESTION).await;
     let first = session.fold().messages()[0].pieces().to_vec();
@@ -228,7 +228,7 @@ async fn r8_c6_a_setting_has_the_local_ranker_pick_and_asks_no_model() {
     let place = picking(&["tea.md"]);
     let (agent, _) = with_memories(&place).await;
     drop(agent);
-    let builder = place.builder().set("t", "/mnemon/recall/by", "local");
+    let builder = place.builder().set("t", "/everfold/recall/by", "local");
     let agent = builder.build().await.unwrap();
     say_ok(&mut agent.start(), QUESTION).await;
     let first = mains(&place).remove(0).body.to_string();
@@ -255,7 +255,7 @@ async fn r7_nothing_is_surfaced_twice_or_after_it_was_read() {
         .reply(Reply::tool("Read", json!({"file_path": path})))
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let variables = [("MNEMON_MEMORY_DIR", dir.to_str().unwrap())];
+    let variables = [("EVERFOLD_MEMORY_DIR", dir.to_str().unwrap())];
     let agent = place.builder_with(&variables).build().await.unwrap();
     let mut session = agent.start();
     for prompt in ["read it", QUESTION, QUESTION] {
@@ -281,7 +281,7 @@ async fn r5_files_are_cut_and_a_session_has_a_budget() {
     let place = picking(&["deploy.md"]);
     let (agent, _) = with_memories(&place).await;
     drop(agent);
-    let limit = [("MNEMON_LIMIT_RECALL_SESSION_BYTES", "60")];
+    let limit = [("EVERFOLD_LIMIT_RECALL_SESSION_BYTES", "60")];
     let agent = place.builder_with(&limit).build().await.unwrap();
     let mut session = agent.start();
     for _ in 0..4 {
@@ -313,7 +313,7 @@ async fn r1_one_word_and_the_switch_keep_recall_silent() {
     let place = picking(&["deploy.md"]);
     let (agent, _) = with_memories(&place).await;
     say_ok(&mut agent.start(), "deploy").await;
-    let off = place.builder_with(&[("MNEMON_FLAG_RECALL", "0")]).build().await.unwrap();
+    let off = place.builder_with(&[("EVERFOLD_FLAG_RECALL", "0")]).build().await.unwrap();
     let mut session = off.start();
     say_ok(&mut session, QUESTION).await;
     say_ok(&mut session, QUESTION).await;
@@ -342,8 +342,8 @@ async fn r7_a_compaction_lets_a_memory_come_again() {
     let mut session = agent.start();
     talk_until(&place, &mut session, QUESTION, "on Fridays").await;
     say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
-    let cancel = mnemon::CancellationToken::new();
-    let compaction = mnemon::engine::compacting::Compaction::by_hand(None);
+    let cancel = everfold::CancellationToken::new();
+    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
     session.compact(compaction, &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "yes").await;
     let after = mains(&place).pop().unwrap().body["messages"].to_string();
@@ -377,7 +377,7 @@ async fn r10_the_model_searches_memories_then_earlier_conversations() {
         .reply(ask("unheard of"))
         .reply(Reply::text("Nothing."));
     let place = Place::new(TestServer::start(scenario).unwrap());
-    let agent = place.builder_with(&[("MNEMON_FLAG_RECALL", "0")]).build().await.unwrap();
+    let agent = place.builder_with(&[("EVERFOLD_FLAG_RECALL", "0")]).build().await.unwrap();
     say_ok(&mut agent.start(), "where is the key of staging").await;
     let memory = agent.world().memories.as_ref().unwrap().places()[1].dir.join("keys.md");
     place
@@ -396,7 +396,7 @@ async fn r10_the_model_searches_memories_then_earlier_conversations() {
     let results = place.server.requests()[4].last_tool_results().unwrap();
     assert!(results.contains("Nothing has all"), "{results}");
 
-    let off = [("MNEMON_FLAG_PAST_SEARCH", "0"), ("MNEMON_FLAG_RECALL", "0")];
+    let off = [("EVERFOLD_FLAG_PAST_SEARCH", "0"), ("EVERFOLD_FLAG_RECALL", "0")];
     let agent = place.builder_with(&off).build().await.unwrap();
     assert!(agent.start().context().world.past.is_none(), "Q3: it can be switched off");
 }

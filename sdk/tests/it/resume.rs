@@ -1,7 +1,7 @@
 //! Leaving a conversation and coming back.
 
 use crate::place::{Place, say_ok};
-use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
+use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -18,7 +18,7 @@ async fn q4_the_first_request_after_a_resume_starts_with_the_old_bytes() {
     let id = session.id().clone();
     drop(session);
     let (mut session, resumed) = place.agent().await.resume(id).await.unwrap();
-    assert_eq!(resumed, mnemon::engine::Resumed::default());
+    assert_eq!(resumed, everfold::engine::Resumed::default());
     say_ok(&mut session, "second").await;
     oracle::assert_prefix_stable(&place.server.requests());
 }
@@ -80,7 +80,7 @@ async fn c1_a_fork_goes_its_own_way_with_the_same_bytes() {
 
 #[tokio::test]
 async fn q5_a_file_read_before_the_resume_may_be_edited_after_it() {
-    let server = TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
         let path = request.messages()[0]["content"][0]["text"].clone();
         match request.messages().len() {
             1 => Reply::tool("Read", json!({"file_path": path})),

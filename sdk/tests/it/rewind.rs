@@ -1,10 +1,10 @@
 //! Going back (Q12).
 
 use crate::place::{Place, say_ok, walk};
-use mnemon::engine::compacting::Compaction;
-use mnemon::engine::rewinding::{Point, PointKind, RewindReport, RewindWhat, Standing};
-use mnemon::{CancellationToken, Session};
-use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold::engine::compacting::Compaction;
+use everfold::engine::rewinding::{Point, PointKind, RewindReport, RewindWhat, Standing};
+use everfold::{CancellationToken, Session};
+use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -114,7 +114,7 @@ async fn q12_the_conversation_goes_back_and_the_cache_is_read() {
     let (first, now) = (requests[0].usage.unwrap(), requests[3].usage.unwrap());
     assert!(now.cache_read >= first.prompt().0 - first.input, "{now:?} after {first:?}");
     let lines = place.transcript();
-    assert!(lines.iter().all(|line| line["subtype"] != "mnemon_break_seen"), "it was declared");
+    assert!(lines.iter().all(|line| line["subtype"] != "everfold_break_seen"), "it was declared");
     assert!(lines.iter().any(|line| line.to_string().contains("third some")), "nothing is lost");
 
     // A resumed session is where this one is, said or not said.
@@ -293,7 +293,7 @@ async fn q12_without_room_for_copies_work_goes_on_and_nothing_is_overwritten() {
 async fn q12_a_file_over_the_limit_is_said_and_private_to_its_owner() {
     let place = place();
     let agent =
-        place.builder_with(&[("MNEMON_LIMIT_REWIND_FILE_BYTES", "8")]).build().await.unwrap();
+        place.builder_with(&[("EVERFOLD_LIMIT_REWIND_FILE_BYTES", "8")]).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "do: write a.txt short").await;
     say_ok(&mut session, "do: write a.txt much-longer").await;

@@ -1,12 +1,12 @@
 //! Searching the web by the provider's own tool.
 
 use crate::place::{Place, say_ok};
+use everfold::kernel::{BlockView, Entry, Record};
+use everfold::prefix::Message;
+use everfold::{Builder, EndReason, Event, Turn};
+use everfold_testkit::scenario::{Content, Gate};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use futures_util::StreamExt as _;
-use mnemon::kernel::{BlockView, Entry, Record};
-use mnemon::prefix::Message;
-use mnemon::{Builder, EndReason, Event, Turn};
-use mnemon_testkit::scenario::{Content, Gate};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 
 fn start(scenario: Scenario) -> Place {
@@ -15,7 +15,7 @@ fn start(scenario: Scenario) -> Place {
 
 /// The provider of a test is no API of Anthropic's, so it has to be said.
 fn searching(place: &Place) -> Builder {
-    place.builder().set("test", "/mnemon/provider/web_search", true)
+    place.builder().set("test", "/everfold/provider/web_search", true)
 }
 
 fn call(id: &str) -> Content {
@@ -103,7 +103,7 @@ async fn q14_a_search_is_counted_and_paid_for() {
     say_ok(&mut session, "what is new?").await;
     let total = session.ledger().total();
     assert_eq!(total.usage.web_searches, 1);
-    let tokens = mnemon::kernel::Usage { web_searches: 0, ..total.usage };
+    let tokens = everfold::kernel::Usage { web_searches: 0, ..total.usage };
     let spec = agent.config().table.spec(session.model()).clone();
     let searched = total.cost.0 - spec.cost(&tokens).unwrap().0;
     assert!((searched - 0.01).abs() < 1e-9, "ten dollars a thousand: {searched}");

@@ -1,10 +1,10 @@
 //! Servers of tools in whole conversations.
 
 use crate::place::{Place, say_ok};
-use mnemon::engine::compacting::Compaction;
-use mnemon::{Agent, CancellationToken};
-use mnemon_testkit::mcp::{McpHttp, Revision, script};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
+use everfold::engine::compacting::Compaction;
+use everfold::{Agent, CancellationToken};
+use everfold_testkit::mcp::{McpHttp, Revision, script};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 
 fn start(scenario: Scenario) -> Place {
@@ -85,7 +85,7 @@ async fn q6_q7_a_servers_tool_is_judged_by_its_own_name() {
     place.dirs.write(place.dirs.home().join("settings.json"), &settings.to_string()).unwrap();
     // Nobody says yes: what runs is allowed by a rule.
     let agent =
-        place.builder().approver(std::sync::Arc::new(mnemon::RefuseAll)).build().await.unwrap();
+        place.builder().approver(std::sync::Arc::new(everfold::RefuseAll)).build().await.unwrap();
     let end = say_ok(&mut agent.start(), "go").await;
     let requests = place.server.requests();
     assert!(requests[1].last_tool_results().unwrap().contains("one"));

@@ -1,10 +1,10 @@
 //! Skills in whole conversations.
 
 use crate::place::{Place, say, say_ok};
-use mnemon::engine::compacting::Compaction;
-use mnemon::prefix::Message;
-use mnemon::{CancellationToken, EndReason};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
+use everfold::engine::compacting::Compaction;
+use everfold::prefix::Message;
+use everfold::{CancellationToken, EndReason};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 
 fn start(scenario: Scenario) -> Place {
@@ -156,7 +156,7 @@ async fn s7_a_repositorys_skill_is_text_until_the_repository_is_trusted() {
     );
     // Nobody says yes.
     let agent =
-        place.builder().approver(std::sync::Arc::new(mnemon::RefuseAll)).build().await.unwrap();
+        place.builder().approver(std::sync::Arc::new(everfold::RefuseAll)).build().await.unwrap();
     let exists = |name: &str| place.dirs.project().join(name).exists();
     say_ok(&mut agent.start(), "/evil").await;
     assert!(messages(&place, 0).contains("was not run: the repository is not trusted"));
@@ -280,7 +280,7 @@ async fn l4_5_skills_come_back_within_their_budget_newest_first() {
         .filter(|text| text.contains("is in use. Work by it"))
         .collect();
     let tokens: u64 =
-        restored.iter().map(|text| mnemon::kernel::tokens::estimate_text(text, &limits).0).sum();
+        restored.iter().map(|text| everfold::kernel::tokens::estimate_text(text, &limits).0).sum();
     assert!(tokens <= limits.skills.restore_tokens, "{tokens}");
     assert!(tokens > limits.skills.restore_tokens * 3 / 4, "{tokens}: the room is used");
     let named =

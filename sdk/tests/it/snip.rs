@@ -1,8 +1,8 @@
 //! Ranges that the model takes out of its own view (L4.14).
 
 use crate::place::{Place, say_ok};
-use mnemon::settings::Extra;
-use mnemon_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold::settings::Extra;
+use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
 use serde_json::{Value, json};
 
 /// A model that reads, and on demand takes the first thing that it read out of view.
@@ -59,7 +59,7 @@ async fn l4_14_the_model_snips_by_tool_and_resume_honours_it() {
     say_ok(&mut session, "go on").await;
     oracle::assert_prefix_stable(&place.server.requests()[before - 1..]);
     let lines = place.transcript();
-    let snip = lines.iter().find(|line| line["subtype"] == "mnemon_snipped").unwrap();
+    let snip = lines.iter().find(|line| line["subtype"] == "everfold_snipped").unwrap();
     session.undo_decision(&snip["uuid"].as_str().unwrap().into()).await.unwrap();
     say_ok(&mut session, "and now").await;
     assert!(last(&place).body.to_string().contains("secret detour"), "it can be undone");
@@ -80,7 +80,7 @@ async fn l4_14_with_the_flag_off_the_tool_is_refused_and_the_list_unchanged() {
     let mut session = place.agent().await.start();
     say_ok(&mut session, "hello").await;
     let with = tools(&last(&place));
-    let off = json!({"mnemon": {"flags": {"snip": false}}}).to_string();
+    let off = json!({"everfold": {"flags": {"snip": false}}}).to_string();
     let agent = place.builder().settings(Extra::Inline(off)).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "read it").await;

@@ -1,8 +1,8 @@
 //! Providers and ports that can be replaced.
 
 use crate::place::{Place, say_ok};
-use mnemon::Agent;
-use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
+use everfold::Agent;
+use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ async fn q8_a_server_that_speaks_chat_completions_runs_tools_too() {
     let variables = BTreeMap::from([
         ("OPENAI_BASE_URL".to_owned(), format!("{}/v1", place.server.base_url())),
         ("OPENAI_API_KEY".to_owned(), "k".to_owned()),
-        ("MNEMON_MODEL".to_owned(), "llama-4".to_owned()),
-        ("MNEMON_FLAG_EXTRACT".to_owned(), "0".to_owned()),
+        ("EVERFOLD_MODEL".to_owned(), "llama-4".to_owned()),
+        ("EVERFOLD_FLAG_EXTRACT".to_owned(), "0".to_owned()),
     ]);
     let agent = Agent::builder(place.dirs.project())
         .environment(variables, None)
@@ -37,7 +37,7 @@ async fn q8_a_server_that_speaks_chat_completions_runs_tools_too() {
 
 #[tokio::test]
 async fn q8_offline_reads_a_file_without_key_or_network() {
-    let dirs = mnemon_testkit::TempHome::new().unwrap();
+    let dirs = everfold_testkit::TempHome::new().unwrap();
     dirs.write(dirs.project().join("README.md"), "# Title\n\nBody.\n").unwrap();
     let agent = Agent::builder(dirs.project()).home(dirs.home()).build().await.unwrap();
     let mut session = agent.start();
@@ -54,9 +54,9 @@ async fn q3_a_flag_file_is_read_before_the_first_session() {
     let place = Place::new(TestServer::start(Scenario::new()).unwrap());
     let file =
         place.write("flags.json", r#"{"flags": {"snip": false}, "limits": {"max_retries": 1}}"#);
-    let agent = place.builder().set("x", "/mnemon/flag_source/file", file).build().await.unwrap();
+    let agent = place.builder().set("x", "/everfold/flag_source/file", file).build().await.unwrap();
     let session = agent.start();
-    assert!(!session.config().flags.is_on(mnemon::kernel::Flag::Snip));
-    assert!(session.config().flags.is_on(mnemon::kernel::Flag::Recall));
+    assert!(!session.config().flags.is_on(everfold::kernel::Flag::Snip));
+    assert!(session.config().flags.is_on(everfold::kernel::Flag::Recall));
     assert_eq!(session.config().limits.max_retries, 2, "the environment wins over the provider");
 }

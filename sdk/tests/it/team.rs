@@ -3,12 +3,12 @@
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
 use crate::recall::talk_until;
-use mnemon::Agent;
-use mnemon::kernel::ports::MemoryScope;
-use mnemon_testkit::{Reply, Scenario, TestServer, oracle};
+use everfold::Agent;
+use everfold::kernel::ports::MemoryScope;
+use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 
-const ON: (&str, &str) = ("MNEMON_FLAG_TEAM_MEMORY", "1");
+const ON: (&str, &str) = ("EVERFOLD_FLAG_TEAM_MEMORY", "1");
 
 fn start(scenario: Scenario) -> Place {
     Place::new(TestServer::start(scenario).unwrap())
@@ -53,7 +53,7 @@ async fn l5_21_without_the_flag_there_is_no_trace_of_it() {
 
 #[tokio::test]
 async fn l5_21_a_teams_memory_is_recalled_and_the_small_model_knows_it_apart() {
-    let server = TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
         let body = request.body.to_string();
         if body.contains("selected_memories") {
             let listed = body.contains("team:deploy.md");
@@ -97,7 +97,7 @@ async fn l5_21_s1_no_write_leaves_the_teams_directory() {
         let server = TestServer::start(calls).unwrap();
         let url = server.base_url();
         let builder = place.builder_with(&[ON, ("ANTHROPIC_BASE_URL", &url)]);
-        let builder = builder.approver(std::sync::Arc::new(mnemon::RefuseAll));
+        let builder = builder.approver(std::sync::Arc::new(everfold::RefuseAll));
         let mut session = builder.build().await.unwrap().start();
         say_ok(&mut session, "save it").await;
         let told = server.requests()[1].last_tool_results().unwrap();

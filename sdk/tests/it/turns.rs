@@ -1,9 +1,9 @@
 //! Turns with tools.
 
 use crate::place::{Place, say, say_ok};
+use everfold::{EndReason, Event, Turn};
+use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use futures_util::StreamExt;
-use mnemon::{EndReason, Event, Turn};
-use mnemon_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 
 fn start(scenario: Scenario) -> Place {
@@ -12,7 +12,7 @@ fn start(scenario: Scenario) -> Place {
 
 #[tokio::test]
 async fn q1_a_turn_reads_edits_and_answers() {
-    let server = TestServer::with_handler(mnemon_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
         let path = request.last_user_text();
         match request.messages().len() {
             1 => Reply::tool("Read", json!({"file_path": path})),
@@ -67,7 +67,7 @@ async fn s6_unknown_tools_and_broken_arguments_are_answered_to_the_model() {
             .reply(Reply::tool("Teleport", json!({})).and_tool("Read", json!({"offset": 3})))
             .reply(
                 Reply::tool("Read", json!({}))
-                    .fault(mnemon_testkit::Fault::InvalidToolJson("{\"file_path\": ".into())),
+                    .fault(everfold_testkit::Fault::InvalidToolJson("{\"file_path\": ".into())),
             )
             .reply(Reply::text("sorry")),
     );

@@ -1,9 +1,9 @@
 //! The bounded window: layers 1, 2 and 4 in whole conversations.
 
 use crate::place::{Place, say, say_ok};
-use mnemon::engine::compacting::Compaction;
-use mnemon::{Agent, CancellationToken, EndReason, Session};
-use mnemon_testkit::{Fault, Received, Reply, Rules, Scenario, TestServer, When, oracle};
+use everfold::engine::compacting::Compaction;
+use everfold::{Agent, CancellationToken, EndReason, Session};
+use everfold_testkit::{Fault, Received, Reply, Rules, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -173,7 +173,7 @@ async fn l4_6_a_compacted_session_resumes_with_the_same_bytes() {
 async fn compacted(
     place: &Place,
     turns: usize,
-) -> (Session, Result<mnemon::engine::compacting::Report, String>) {
+) -> (Session, Result<everfold::engine::compacting::Report, String>) {
     big_file(place);
     let agent = place.agent().await;
     let mut session = agent.start();
@@ -354,7 +354,7 @@ async fn l4_14_a_snip_can_be_undone() {
 
 #[tokio::test]
 async fn l4_11_offline_compacts_by_rule() {
-    let dirs = mnemon_testkit::TempHome::new().unwrap();
+    let dirs = everfold_testkit::TempHome::new().unwrap();
     dirs.write(dirs.project().join("notes.md"), &"a line of notes\n".repeat(300)).unwrap();
     let agent = Agent::builder(dirs.project()).home(dirs.home()).build().await.unwrap();
     let mut session = agent.start();

@@ -2,7 +2,7 @@
 
 use super::{Endpoint, Refusal, VERSION_2026};
 use crate::received::Received;
-use mnemon_kernel::{ModelId, ModelTable};
+use everfold_kernel::{ModelId, ModelTable};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 

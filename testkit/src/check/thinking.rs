@@ -27,7 +27,7 @@ impl Issued {
 
 /// The signature of a text of thinking.
 pub(crate) fn sign(thinking: &str) -> String {
-    let key = blake3::derive_key("mnemon testkit thinking 1", b"");
+    let key = blake3::derive_key("everfold testkit thinking 1", b"");
     let hash = blake3::keyed_hash(&key, thinking.as_bytes());
     format!("sig_{}", hash.to_hex())
 }

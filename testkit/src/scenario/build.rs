@@ -8,7 +8,7 @@ impl Scenario {
     /// An empty scenario: every request is echoed.
     ///
     /// ```
-    /// use mnemon_testkit::{Reply, Scenario, When};
+    /// use everfold_testkit::{Reply, Scenario, When};
     /// use serde_json::json;
     ///
     /// let scenario = Scenario::new()

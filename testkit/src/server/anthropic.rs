@@ -11,8 +11,8 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
-use mnemon_kernel::Usage;
-use mnemon_prefix::sim::Piece;
+use everfold_kernel::Usage;
+use everfold_prefix::sim::Piece;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

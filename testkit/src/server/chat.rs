@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
-use mnemon_kernel::Usage;
+use everfold_kernel::Usage;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! `usage` is what the cache would have done with what arrived.
 
 use crate::http::{body, post, post_with, user};
-use mnemon_kernel::Usage;
-use mnemon_testkit::{Reply, Rules, Scenario, TestServer};
+use everfold_kernel::Usage;
+use everfold_testkit::{Reply, Rules, Scenario, TestServer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -116,7 +116,7 @@ proptest! {
             held = usage.prompt().0;
             messages.push(json!({"role": "assistant", "content": "ok"}));
         }
-        mnemon_testkit::oracle::assert_prefix_stable(&server.requests());
+        everfold_testkit::oracle::assert_prefix_stable(&server.requests());
     }
 }
 

@@ -17,7 +17,7 @@ struct Program {
 
 impl Program {
     fn serve(scenario: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mnemon-testkit"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_everfold-testkit"))
             .args(["serve", &format!("{}/{scenario}", env!("CARGO_MANIFEST_DIR"))])
             .stdout(Stdio::piped())
             .spawn()
@@ -51,7 +51,7 @@ fn post(address: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: k\r\nx-mnemon-source: main\r\n\
+        "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx-api-key: k\r\nx-everfold-source: main\r\n\
          anthropic-version: 2023-06-01\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
@@ -66,7 +66,7 @@ fn q8_a_person_gets_the_address_and_a_line_for_each_request() {
     let program = Program::serve("scenarios/demo.json");
     let listening = program.line();
     let address = listening.strip_prefix("listening on http://").unwrap().to_owned();
-    let anthropic = format!("ANTHROPIC_BASE_URL=http://{address} ANTHROPIC_API_KEY=test mnemon");
+    let anthropic = format!("ANTHROPIC_BASE_URL=http://{address} ANTHROPIC_API_KEY=test everfold");
     assert_eq!(program.line(), anthropic);
     assert!(program.line().contains(&format!("OPENAI_BASE_URL=http://{address}/v1")));
     let body = r#"{"model":"claude-opus-5","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}"#;
@@ -82,7 +82,7 @@ fn q8_a_person_gets_the_address_and_a_line_for_each_request() {
 
 #[test]
 fn q8_a_scenario_that_cannot_be_read_is_said_to_be_so() {
-    let output = Command::new(env!("CARGO_BIN_EXE_mnemon-testkit"))
+    let output = Command::new(env!("CARGO_BIN_EXE_everfold-testkit"))
         .args(["serve", "no-such-file.json"])
         .output()
         .unwrap();

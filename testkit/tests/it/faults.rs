@@ -1,7 +1,7 @@
 //! Everything that can go wrong on the way.
 
 use crate::http::{Part, ask, body, open, post, user};
-use mnemon_testkit::{Fault, Gate, Reply, Scenario, TestServer};
+use everfold_testkit::{Fault, Gate, Reply, Scenario, TestServer};
 use serde_json::json;
 use std::collections::BTreeMap;
 

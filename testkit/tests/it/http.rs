@@ -1,6 +1,6 @@
 //! A client that sees chunks and breaks as they are, which libraries hide.
 
-use mnemon_testkit::TestServer;
+use everfold_testkit::TestServer;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,6 +1,6 @@
 //! The oracle finds every break, and nothing else.
 
-use mnemon_testkit::oracle::first_break_of;
+use everfold_testkit::oracle::first_break_of;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

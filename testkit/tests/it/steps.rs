@@ -1,8 +1,8 @@
 //! Which step answers, what it answers, and what is written down.
 
 use crate::http::{ask, body, open, post, post_with, user};
-use mnemon_kernel::ports::Clock;
-use mnemon_testkit::{
+use everfold_kernel::ports::Clock;
+use everfold_testkit::{
     Content, Error, Fault, Reply, Rules, SOURCE_HEADER, Scenario, TempHome, TestServer, When,
 };
 use serde_json::{Value, json};
@@ -178,7 +178,7 @@ fn q8_the_demo_plays_three_rounds_of_tools_and_an_answer() {
     };
     assert_eq!(tools, ["Glob", "Read", "Bash"]);
     assert!(!answer.is_empty());
-    mnemon_testkit::oracle::assert_prefix_stable(&server.requests());
+    everfold_testkit::oracle::assert_prefix_stable(&server.requests());
     assert_eq!(said(&ask(&server, user("hello"))), "You said: hello");
 }
 

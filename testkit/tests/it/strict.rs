@@ -1,7 +1,7 @@
 //! Each thing that the API refuses, refused.
 
 use crate::http::{Response, ask, body, open, post, post_with, user};
-use mnemon_testkit::{Content, Reply, Rules, Scenario, TestServer};
+use everfold_testkit::{Content, Reply, Rules, Scenario, TestServer};
 use serde_json::{Value, json};
 
 fn server() -> TestServer {

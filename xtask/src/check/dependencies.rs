@@ -76,7 +76,7 @@ mod tests {
     use crate::tree::sample;
 
     const WORKSPACE: &str = "[workspace]\nmembers = []\n[workspace.dependencies]\n\
-                             mnemon = { path = \"sdk\" }\nbytes = \"1\"\n# note = x\n\
+                             everfold = { path = \"sdk\" }\nbytes = \"1\"\n# note = x\n\
                              serde = { version = \"1\" }\n[profile.dev]\ndebug = false\n";
 
     #[test]

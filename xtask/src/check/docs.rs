@@ -134,7 +134,7 @@ fn expand(path: &str) -> Vec<String> {
 
 fn rust_finding(names: &RustNames, first: &str, rest: &str) -> Option<String> {
     let is_type = first.starts_with(|c: char| c.is_ascii_uppercase());
-    let is_crate = first == "mnemon" || first.starts_with("mnemon_");
+    let is_crate = first == "everfold" || first.starts_with("everfold_");
     if is_crate && !names.has_crate(first) {
         return Some(format!("there is no crate `{first}`"));
     }
@@ -161,7 +161,7 @@ mod tests {
         let (_folder, tree) = sample(&[
             ("README.md", readme),
             ("docs/guide.md", "# A heading\n\n`../README.md` [up](../README.md)\n"),
-            ("core/kernel/Cargo.toml", "name = \"mnemon-kernel\"\n"),
+            ("core/kernel/Cargo.toml", "name = \"everfold-kernel\"\n"),
             ("core/kernel/src/log.rs", SOURCE),
             ("core/kernel/tests/broken.md", "[x](nowhere.md)"),
             ("core/kernel/src/tasks.md", "`src/anyone.rs`"),
@@ -174,9 +174,9 @@ mod tests {
     fn what_exists_may_be_named() {
         let good = "# Top\n\n[a](docs/guide.md#a-heading) [b](#top) [c](https://example.com/x.md)\n\
                     [d](core/kernel) `core/kernel/src/log.rs:2` `core/{kernel}` `docs/`\n\
-                    `Log::fold` `Log::fold()` `mnemon_kernel::log::Log` `std::fs::File`\n\
-                    `<crate>/src/lib.rs` `layers/*` `~/.mnemon/settings.json` `.claude/agents/a.md`\n\
-                    `and/or` `/etc/mnemon/settings.json`\n\n```\ncore/nothing\n```\n";
+                    `Log::fold` `Log::fold()` `everfold_kernel::log::Log` `std::fs::File`\n\
+                    `<crate>/src/lib.rs` `layers/*` `~/.everfold/settings.json` `.claude/agents/a.md`\n\
+                    `and/or` `/etc/everfold/settings.json`\n\n```\ncore/nothing\n```\n";
         assert_eq!(found(good), Vec::<String>::new());
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn what_does_not_exist_is_found() {
         let bad = "[a](docs/none.md)\n[b](docs/guide.md#none)\n[c](../outside.md)\n`core/none`\n\
                    `layers/9-none`\n`src/none.rs`\n`core/{kernel,none}`\n`Log::unfold`\n`Gone::fold`\n\
-                   `mnemon_gone::Log`\n`mnemon_kernel::Gone`\n[d](/docs/guide.md)\n";
+                   `everfold_gone::Log`\n`everfold_kernel::Gone`\n[d](/docs/guide.md)\n";
         let found = found(bad);
         let lines: Vec<String> = (1..=12).map(|line| format!("README.md:{line}: ")).collect();
         for line in &lines {

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use bytes::Bytes;
-use mnemon_kernel::ports::{FileError, FileVersion, LinesRead};
+use everfold_kernel::ports::{FileError, FileVersion, LinesRead};
 use std::io::Read;
 use std::path::Path;
 

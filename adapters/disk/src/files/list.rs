@@ -1,7 +1,7 @@
 //! The files below a directory.
 
 use crate::error::Error;
-use mnemon_kernel::ports::FileError;
+use everfold_kernel::ports::FileError;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

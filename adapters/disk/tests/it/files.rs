@@ -1,6 +1,6 @@
 use super::run;
-use mnemon_disk::DiskFiles;
-use mnemon_kernel::ports::{Expect, FileError, FileKind, Files};
+use everfold_disk::DiskFiles;
+use everfold_kernel::ports::{Expect, FileError, FileKind, Files};
 use std::fs;
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-use mnemon_disk::jsonl::{Appender, LinesSeen, head_and_tail, read};
-use mnemon_disk::{Error, Lock};
+use everfold_disk::jsonl::{Appender, LinesSeen, head_and_tail, read};
+use everfold_disk::{Error, Lock};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;

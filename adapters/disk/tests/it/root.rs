@@ -1,4 +1,4 @@
-use mnemon_disk::{EntryKind, Error, Root};
+use everfold_disk::{EntryKind, Error, Root};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -140,8 +140,8 @@ fn lists_and_walks_are_sorted_and_bounded() {
     for path in ["b", "a/x", "a/c/y", "z"] {
         root.write(p(path), b"12").unwrap();
     }
-    fs::write(dir.path().join(".mnemon-tmp-1-1"), "left by a crash").unwrap();
-    let paths = |entries: Vec<mnemon_disk::Entry>| -> Vec<PathBuf> {
+    fs::write(dir.path().join(".everfold-tmp-1-1"), "left by a crash").unwrap();
+    let paths = |entries: Vec<everfold_disk::Entry>| -> Vec<PathBuf> {
         entries.into_iter().map(|entry| entry.path).collect()
     };
     assert_eq!(paths(root.list(p("")).unwrap()), [p("a"), p("b"), p("z")]);

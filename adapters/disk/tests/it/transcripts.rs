@@ -1,8 +1,8 @@
 use super::run;
-use mnemon_disk::DiskTranscripts;
-use mnemon_kernel::error::{Class, Classify};
-use mnemon_kernel::ids::SessionId;
-use mnemon_kernel::ports::{Loaded, TranscriptError, Transcripts};
+use everfold_disk::DiskTranscripts;
+use everfold_kernel::error::{Class, Classify};
+use everfold_kernel::ids::SessionId;
+use everfold_kernel::ports::{Loaded, TranscriptError, Transcripts};
 use std::fs;
 use std::time::{Duration, SystemTime};
 

@@ -5,9 +5,9 @@
 //! until it is killed.
 
 use crate::post::{draft, member, name, outside, texts};
-use mnemon_disk::jsonl::{self, Appender};
-use mnemon_kernel::ports::{Address, Post, PostError};
-use mnemon_mailbox::DiskPost;
+use everfold_disk::jsonl::{self, Appender};
+use everfold_kernel::ports::{Address, Post, PostError};
+use everfold_mailbox::DiskPost;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -2,7 +2,7 @@
 //! process of its own.
 
 use crate::post::{draft, member, name};
-use mnemon_kernel::ports::{Address, Post, PostError};
+use everfold_kernel::ports::{Address, Post, PostError};
 use std::path::Path;
 use std::process::Command;
 

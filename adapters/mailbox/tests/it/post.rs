@@ -1,9 +1,9 @@
 //! Mailboxes and sockets of one process after another.
 
-use mnemon_kernel::Timestamp;
-use mnemon_kernel::limits::AgentLimits;
-use mnemon_kernel::ports::{Address, AgentName, Body, Clock, Draft, Letter, Post, PostError};
-use mnemon_mailbox::DiskPost;
+use everfold_kernel::Timestamp;
+use everfold_kernel::limits::AgentLimits;
+use everfold_kernel::ports::{Address, AgentName, Body, Clock, Draft, Letter, Post, PostError};
+use everfold_mailbox::DiskPost;
 use std::path::Path;
 use std::sync::Arc;
 

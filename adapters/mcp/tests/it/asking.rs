@@ -1,11 +1,11 @@
 //! Servers that want to know something, in both revisions.
 
 use super::{LIMIT, Place, up};
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::question::Wants;
-use mnemon_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion, Servers};
-use mnemon_mcp::McpServers;
-use mnemon_testkit::mcp::{Revision, asking};
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::question::Wants;
+use everfold_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion, Servers};
+use everfold_mcp::McpServers;
+use everfold_testkit::mcp::{Revision, asking};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

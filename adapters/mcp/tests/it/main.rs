@@ -15,10 +15,10 @@
 mod asking;
 mod reference;
 
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{Library, ServerError, ServerState, Servers};
-use mnemon_mcp::{McpServers, entries};
-use mnemon_testkit::mcp::{McpHttp, Revision, script};
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::{Library, ServerError, ServerState, Servers};
+use everfold_mcp::{McpServers, entries};
+use everfold_testkit::mcp::{McpHttp, Revision, script};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

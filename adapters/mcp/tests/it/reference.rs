@@ -2,9 +2,9 @@
 //! that cannot be done the test says so and passes by.
 
 use super::{LIMIT, Place, up};
-use mnemon_kernel::limits::McpLimits;
-use mnemon_kernel::ports::{ServerState, Servers};
-use mnemon_testkit::interop;
+use everfold_kernel::limits::McpLimits;
+use everfold_kernel::ports::{ServerState, Servers};
+use everfold_testkit::interop;
 use serde_json::{Value, json};
 
 const PACKAGES: [&str; 3] = [

@@ -1,13 +1,13 @@
-//! The file of cards, `.mnemon/recall.bin`: a name with a version, a sum over
+//! The file of cards, `.everfold/recall.bin`: a name with a version, a sum over
 //! all that follows, then one card after the other. Nothing waits for the disk:
 //! a file that was cut short has another sum.
 
 use super::{Card, Mark, own_dir};
+use everfold_memfile::MemoryType;
+use everfold_memfile::frontmatter::Basis;
+use everfold_recall::Words;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use mnemon_memfile::MemoryType;
-use mnemon_memfile::frontmatter::Basis;
-use mnemon_recall::Words;
 use std::io;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ pub(super) fn write(dir: &Path, cards: &[Card]) -> io::Result<()> {
     bytes.extend(NAME);
     bytes.extend(sum(&body).to_le_bytes());
     bytes.extend(body);
-    let mut temp = tempfile::Builder::new().prefix(".mnemon-tmp-").tempfile_in(&own)?;
+    let mut temp = tempfile::Builder::new().prefix(".everfold-tmp-").tempfile_in(&own)?;
     io::Write::write_all(&mut temp, &bytes)?;
     temp.persist(own.join(FILE)).map_err(|failed| failed.error)?;
     Ok(())

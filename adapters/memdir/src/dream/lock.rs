@@ -4,13 +4,13 @@
 //! process that dreams, its time that of the last consolidation. Reading and
 //! then writing it lets two through, so ours also hold an operating system lock
 //! on a file of their own for as long as they dream. Who has that one knows
-//! that no other of ours lives; `.mnemon/dream.json` says which process the
+//! that no other of ours lives; `.everfold/dream.json` says which process the
 //! last one was, and what the time was before it.
 
 use crate::error::Error;
 use crate::store::Store;
+use everfold_disk::{EntryKind, Lock};
 use jiff::{SignedDuration, Timestamp};
-use mnemon_disk::{EntryKind, Lock};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ fn end_of_the_dead(store: &Store) -> Result<(), Error> {
     own.remove_tree(Path::new(COPIES))?;
     let bytes = match own.read(Path::new(NOTE), NOTE_BYTES) {
         Ok(bytes) => bytes,
-        Err(mnemon_disk::Error::NotFound { .. }) => return Ok(()),
+        Err(everfold_disk::Error::NotFound { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
     match serde_json::from_slice::<Note>(&bytes) {
@@ -207,7 +207,7 @@ fn put_back(store: &Store, pid: u32, at: Option<Timestamp>) -> Result<(), Error>
     }
     let own = store.own()?;
     match own.remove(Path::new(NOTE)) {
-        Ok(()) | Err(mnemon_disk::Error::NotFound { .. }) => Ok(()),
+        Ok(()) | Err(everfold_disk::Error::NotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

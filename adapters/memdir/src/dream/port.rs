@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::path::TopicPath;
 use crate::store::inbox::{Handed, Wish};
 use crate::store::{By, Options, Place, Replacement, Store};
-use jiff::Timestamp;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     Begun, BoxFuture, Clock, DreamError, Dreams, Ending, Gathered, Holder, Night, Proposal, Stored,
     Swap, Swapped,
 };
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 
 use super::ContentId;
 use crate::error::Error;
-use mnemon_disk::{EntryKind, Root, jsonl};
+use everfold_disk::{EntryKind, Root, jsonl};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ impl Blobs<'_> {
         match self.own.read(&path, self.max_bytes) {
             Ok(bytes) if ContentId::of(&bytes) == *id => return Ok(Some(bytes)),
             // A damaged one is none.
-            Ok(_) | Err(mnemon_disk::Error::NotFound { .. }) => {}
+            Ok(_) | Err(everfold_disk::Error::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),
         }
         for pack in self.packs()? {
@@ -104,7 +104,7 @@ impl Blobs<'_> {
                 let files = found.into_iter().filter(|entry| entry.kind == EntryKind::File);
                 Ok(files.map(|entry| entry.path).collect())
             }
-            Err(mnemon_disk::Error::NotFound { .. }) => Ok(Vec::new()),
+            Err(everfold_disk::Error::NotFound { .. }) => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }
     }
@@ -134,7 +134,7 @@ impl Blobs<'_> {
         }
         let loose = match self.own.walk(Path::new(BLOBS), usize::MAX) {
             Ok(loose) => loose,
-            Err(mnemon_disk::Error::NotFound { .. }) => return Ok(removed),
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(removed),
             Err(error) => return Err(error.into()),
         };
         let wanted: BTreeSet<PathBuf> = wanted.iter().filter_map(loose_path).collect();

@@ -8,8 +8,8 @@
 
 use super::{ContentId, sync};
 use crate::error::Error;
-use mnemon_disk::jsonl::{self, Appender};
-use mnemon_disk::{Entry, Root};
+use everfold_disk::jsonl::{self, Appender};
+use everfold_disk::{Entry, Root};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -81,7 +81,7 @@ impl Known {
             known.lines += 1;
         });
         match read {
-            Ok(_) | Err(mnemon_disk::Error::NotFound { .. }) => Ok(known),
+            Ok(_) | Err(everfold_disk::Error::NotFound { .. }) => Ok(known),
             Err(error) => Err(error.into()),
         }
     }

@@ -5,7 +5,7 @@ fn inputs<'a>() -> Inputs<'a> {
     Inputs {
         override_path: None,
         setting: None,
-        home: Path::new("/h/.mnemon"),
+        home: Path::new("/h/.everfold"),
         os_home: Some(Path::new("/h/ann")),
         git_root: None,
         cwd: Path::new("/src/app"),
@@ -17,10 +17,10 @@ fn l5_1_the_first_who_may_say_so_decides() {
     let at = |inputs: &Inputs<'_>| {
         resolve(inputs).map(|l| (l.dir.display().to_string(), l.source)).unwrap()
     };
-    let default = "/h/.mnemon/projects/-src-app/memory".to_owned();
+    let default = "/h/.everfold/projects/-src-app/memory".to_owned();
     assert_eq!(at(&inputs()), (default.clone(), Source::Default));
     let git = Inputs { git_root: Some(Path::new("/src")), ..inputs() };
-    assert_eq!(at(&git).0, "/h/.mnemon/projects/-src/memory");
+    assert_eq!(at(&git).0, "/h/.everfold/projects/-src/memory");
     let user = Inputs { setting: Some(("~/mem", SetBy::User)), ..inputs() };
     assert_eq!(at(&user), ("/h/ann/mem".into(), Source::Setting(SetBy::User)));
     let both = Inputs { override_path: Some(" /data/./x/../mem "), ..user };

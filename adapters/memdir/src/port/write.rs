@@ -7,13 +7,13 @@ use crate::path::TopicPath;
 use crate::store::inbox::{Handed, Wish};
 use crate::store::{By, Expect, Place, Save, Store};
 use crate::usage::Use;
-use jiff::Timestamp;
-use mnemon_kernel::ports::{
+use everfold_kernel::ports::{
     MemoryAuthor, MemoryBefore, MemoryError, MemoryLine, MemoryUse, MemoryWrite, MemoryWritten,
 };
-use mnemon_kernel::settings::Review;
-use mnemon_kernel::{Class, Classify};
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_kernel::settings::Review;
+use everfold_kernel::{Class, Classify};
+use everfold_memfile::index::INDEX_FILE;
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

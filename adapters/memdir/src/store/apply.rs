@@ -15,9 +15,9 @@ use super::steps::Step;
 use crate::error::Error;
 use crate::journal::{Change, ContentId};
 use crate::path::is_index_name;
-use mnemon_disk::HeldFile;
-use mnemon_memfile::Index;
-use mnemon_memfile::index::is_sub_index;
+use everfold_disk::HeldFile;
+use everfold_memfile::Index;
+use everfold_memfile::index::is_sub_index;
 use std::path::Path;
 use std::time::Duration;
 

@@ -8,8 +8,8 @@ use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, EntryId};
 use crate::path::TopicPath;
-use mnemon_memfile::index::INDEX_FILE;
-use mnemon_memfile::{Pointer, secrets};
+use everfold_memfile::index::INDEX_FILE;
+use everfold_memfile::{Pointer, secrets};
 
 impl Store {
     /// Removes a memory and its line in the index. The history keeps it.

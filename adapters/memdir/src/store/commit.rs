@@ -10,7 +10,7 @@ use super::steps::Step;
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, Change, ContentId, Entry, EntryId, Known, Seen};
-use mnemon_disk::{EntryKind, Lock};
+use everfold_disk::{EntryKind, Lock};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -100,7 +100,7 @@ impl Store {
         let own = self.own()?;
         let bytes = match own.read(Path::new(INTENT), MAX_INTENT_BYTES) {
             Ok(bytes) => bytes,
-            Err(mnemon_disk::Error::NotFound { .. }) => return Ok(None),
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let Ok(entry) = serde_json::from_slice::<Entry>(&bytes) else {
@@ -191,12 +191,12 @@ impl Store {
         }
         match self.root.read(name, self.options.topic_bytes) {
             Ok(bytes) => Ok(State { content: Some(ContentId::of(&bytes)), bytes: Some(bytes) }),
-            Err(mnemon_disk::Error::TooLarge { bytes, .. }) => {
+            Err(everfold_disk::Error::TooLarge { bytes, .. }) => {
                 let modified = crate::journal::nanoseconds(there.modified);
                 Ok(State { content: Some(ContentId::of_large(bytes, modified)), bytes: None })
             }
             // Gone since it was looked at.
-            Err(mnemon_disk::Error::NotFound { .. }) => Ok(State::default()),
+            Err(everfold_disk::Error::NotFound { .. }) => Ok(State::default()),
             Err(error) => Err(error.into()),
         }
     }

@@ -6,9 +6,9 @@ use super::{By, Store, notice};
 use crate::error::Error;
 use crate::journal::{Action, Change, ContentId, Entry, EntryId, Journal, Known};
 use crate::path::{TopicPath, is_index_name};
+use everfold_memfile::index::{INDEX_FILE, is_sub_index};
+use everfold_memfile::{Frontmatter, Index, Memory, Pointer};
 use jiff::Timestamp;
-use mnemon_memfile::index::{INDEX_FILE, is_sub_index};
-use mnemon_memfile::{Frontmatter, Index, Memory, Pointer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

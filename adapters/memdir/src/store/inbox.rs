@@ -17,8 +17,8 @@ use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Author, ContentId, EntryId};
 use crate::path::TopicPath;
+use everfold_kernel::ids::{RecordId, SessionId};
 use jiff::Timestamp;
-use mnemon_kernel::ids::{RecordId, SessionId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -203,11 +203,11 @@ impl Store {
     pub fn inbox(&self) -> Result<Vec<Proposal>, Error> {
         let entries = match self.root.list(Path::new(DIR)) {
             Ok(entries) => entries,
-            Err(mnemon_disk::Error::NotFound { .. }) => return Ok(Vec::new()),
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
         let mut found: Vec<Proposal> = Vec::new();
-        for entry in entries.iter().filter(|entry| entry.kind == mnemon_disk::EntryKind::File) {
+        for entry in entries.iter().filter(|entry| entry.kind == everfold_disk::EntryKind::File) {
             let Some(id) = number(&entry.path) else { continue };
             found.extend(self.load(id)?);
         }
@@ -250,7 +250,7 @@ impl Store {
     pub fn decided(&self) -> Result<Vec<Decided>, Error> {
         let bytes = match self.root.read(Path::new(DECIDED), MAX_BYTES) {
             Ok(bytes) => bytes,
-            Err(mnemon_disk::Error::NotFound { .. }) => return Ok(Vec::new()),
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
         };
         let lines = bytes.split(|byte| *byte == b'\n');
@@ -263,7 +263,7 @@ impl Store {
     /// # Errors
     /// If there is no such memory, or the history cannot be read.
     pub fn is_persons(&self, path: &TopicPath) -> Result<bool, Error> {
-        use mnemon_memfile::frontmatter::Basis;
+        use everfold_memfile::frontmatter::Basis;
         let blame = self.blame(path)?;
         Ok(blame.front.basis == Some(Basis::Stated)
             || blame.entries.is_empty()
@@ -277,7 +277,7 @@ impl Store {
                 // Somebody may have copied one under another name.
                 Ok(read.map(|proposal| Proposal { id, ..proposal }))
             }
-            Err(mnemon_disk::Error::NotFound { .. }) => Ok(None),
+            Err(everfold_disk::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

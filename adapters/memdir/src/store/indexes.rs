@@ -3,8 +3,8 @@
 use super::commit::{Edit, State};
 use super::{Options, Store};
 use crate::error::Error;
-use mnemon_memfile::index::{INDEX_FILE, breach, is_sub_index, reach, relative, split};
-use mnemon_memfile::{Index, Pointer};
+use everfold_memfile::index::{INDEX_FILE, breach, is_sub_index, reach, relative, split};
+use everfold_memfile::{Index, Pointer};
 use std::collections::BTreeMap;
 
 /// The index files of a store as they are to be; what changed becomes edits.

@@ -95,11 +95,11 @@ impl Store {
     }
 
     /// Keeps what a store holds that is seen for the first time.
-    fn adopt(&self, edits: &[(Edit, mnemon_disk::Entry)]) -> Result<Vec<Seen>, Error> {
+    fn adopt(&self, edits: &[(Edit, everfold_disk::Entry)]) -> Result<Vec<Seen>, Error> {
         let contents: Vec<&[u8]> =
             edits.iter().filter_map(|(edit, _)| edit.after.bytes.as_deref()).collect();
         self.blobs()?.keep(&contents)?;
-        let seen = |(edit, file): &(Edit, mnemon_disk::Entry)| {
+        let seen = |(edit, file): &(Edit, everfold_disk::Entry)| {
             edit.after.content.clone().map(|content| Seen::file(&edit.path, content, file))
         };
         Ok(edits.iter().filter_map(seen).collect())

@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::journal::ContentId;
 use crate::location::TEAM_DIR;
 use crate::path::{NO_TOPICS, OWN_DIR, TopicPath, is_index_name};
+use everfold_disk::{Entry, EntryKind};
+use everfold_memfile::index::{Caps, INDEX_FILE, Loaded, load_part};
+use everfold_memfile::{Frontmatter, Memory};
 use jiff::Timestamp;
-use mnemon_disk::{Entry, EntryKind};
-use mnemon_memfile::index::{Caps, INDEX_FILE, Loaded, load_part};
-use mnemon_memfile::{Frontmatter, Memory};
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -83,7 +83,7 @@ impl Store {
         let bytes = match self.root.head(&file.path, HEAD_BYTES) {
             Ok(bytes) => bytes,
             // Removed since it was listed.
-            Err(mnemon_disk::Error::NotFound { .. }) => return None,
+            Err(everfold_disk::Error::NotFound { .. }) => return None,
             Err(error) => return Some(head(Frontmatter::default(), Some(error.to_string()))),
         };
         let whole = file.bytes <= HEAD_BYTES;
@@ -91,7 +91,7 @@ impl Store {
         let memory = Memory::parse_head(&text);
         let fault = match &memory.fault {
             // The end of a long one is only out of sight.
-            Some(mnemon_memfile::Fault::Unclosed) if !whole || text.lines().count() > 30 => None,
+            Some(everfold_memfile::Fault::Unclosed) if !whole || text.lines().count() > 30 => None,
             fault => fault.as_ref().map(ToString::to_string),
         };
         let fault = fault.or_else(|| (!is_utf8).then(|| "it is not all UTF-8".to_owned()));

@@ -7,9 +7,9 @@ use super::{By, Scope, Store};
 use crate::error::Error;
 use crate::journal::{Action, ContentId, EntryId};
 use crate::path::TopicPath;
-use mnemon_memfile::index::INDEX_FILE;
-use mnemon_memfile::slug::{free_slug, slugify};
-use mnemon_memfile::{Memory, MemoryType, Pointer, secrets};
+use everfold_memfile::index::INDEX_FILE;
+use everfold_memfile::slug::{free_slug, slugify};
+use everfold_memfile::{Memory, MemoryType, Pointer, secrets};
 use std::path::Path;
 
 /// Where a memory goes.

@@ -5,13 +5,13 @@ use super::Store;
 use crate::error::Error;
 use crate::journal::{Action, Author, Entry};
 use crate::path::TopicPath;
+use everfold_disk::EntryKind;
+use everfold_kernel::ports::{Stored, StoredFile, Writer};
+use everfold_memfile::Memory;
+use everfold_memfile::frontmatter::Basis;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use mnemon_disk::EntryKind;
-use mnemon_kernel::ports::{Stored, StoredFile, Writer};
-use mnemon_memfile::Memory;
-use mnemon_memfile::frontmatter::Basis;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -62,10 +62,10 @@ impl Store {
     fn logs(&self, since: Option<Timestamp>) -> Result<BTreeMap<String, String>, Error> {
         let found = match self.root.walk(Path::new(LOGS), usize::MAX) {
             Ok(found) => found,
-            Err(mnemon_disk::Error::NotFound { .. }) => return Ok(BTreeMap::new()),
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(BTreeMap::new()),
             Err(error) => return Err(error.into()),
         };
-        let is_new = |file: &mnemon_disk::Entry| {
+        let is_new = |file: &everfold_disk::Entry| {
             let at = file.modified.and_then(|time| Timestamp::try_from(time).ok());
             file.kind == EntryKind::File && (since.is_none() || at.is_none() || at > since)
         };
@@ -94,7 +94,7 @@ fn past(entries: &[Entry]) -> BTreeMap<&str, Past> {
     past
 }
 
-/// Whether a person had a hand in it: through Mnemon or in an editor.
+/// Whether a person had a hand in it: through Everfold or in an editor.
 pub(super) fn is_by_hand(author: &Author) -> bool {
     matches!(author, Author::Person | Author::Foreign)
 }

@@ -6,8 +6,8 @@ use super::{By, Store, notice};
 use crate::error::Error;
 use crate::journal::{Action, ContentId, EntryId};
 use crate::path::TopicPath;
-use mnemon_memfile::index::{INDEX_FILE, is_sub_index};
-use mnemon_memfile::secrets;
+use everfold_memfile::index::{INDEX_FILE, is_sub_index};
+use everfold_memfile::secrets;
 
 /// What one file is to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, EntryId};
 use crate::path::TopicPath;
-use mnemon_memfile::Pointer;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_memfile::Pointer;
+use everfold_memfile::index::INDEX_FILE;
 
 impl Store {
     /// Writes a memory and leaves the index alone.

@@ -1,8 +1,8 @@
 //! What is wrong with a store, and mending it.
 
 use super::*;
-use mnemon_memdir::check::Issue;
-use mnemon_memfile::drift::Reference;
+use everfold_memdir::check::Issue;
+use everfold_memfile::drift::Reference;
 use std::fs;
 
 #[test]

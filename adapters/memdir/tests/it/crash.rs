@@ -2,9 +2,9 @@
 //! (L5.17).
 
 use super::*;
-use mnemon_memdir::Error;
-use mnemon_memdir::check::Issue;
-use mnemon_memdir::store::{Step, Steps};
+use everfold_memdir::Error;
+use everfold_memdir::check::Issue;
+use everfold_memdir::store::{Step, Steps};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
@@ -110,7 +110,7 @@ fn l5_17_a_change_that_is_stopped_anywhere_is_old_or_new() {
             let log = store.log(None, 100).unwrap();
             assert_eq!(log.len(), if now == old { 2 } else { 3 }, "stopped at {stop}");
             assert!(log.windows(2).all(|pair| pair[0].id > pair[1].id));
-            assert_eq!(open(dir.path()).opening(), &mnemon_memdir::store::Opening::default());
+            assert_eq!(open(dir.path()).opening(), &everfold_memdir::store::Opening::default());
             if done.is_ok() {
                 break;
             }

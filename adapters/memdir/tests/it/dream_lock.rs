@@ -1,16 +1,16 @@
 //! The dream lock: one winner, and no dead one holds it (L6.2, L6.3).
 
 use super::*;
+use everfold_memdir::dream::lock::{Held, take};
+use everfold_memdir::dream::{LOCK_FILE, Taken};
 use jiff::SignedDuration;
-use mnemon_memdir::dream::lock::{Held, take};
-use mnemon_memdir::dream::{LOCK_FILE, Taken};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-const DIR: &str = "MNEMON_TEST_DREAM_DIR";
+const DIR: &str = "EVERFOLD_TEST_DREAM_DIR";
 
 fn store(dir: &Path) -> Arc<Store> {
     Arc::new(open(dir))
@@ -292,11 +292,11 @@ fn l6_3_a_killed_dream_is_rewound_by_whoever_opens_the_store() {
     assert_eq!(seen(dir.path()), Some((pid.clone(), at(50))));
     open(dir.path());
     assert_eq!(seen(dir.path()), Some((pid, at(50))), "the living are left alone");
-    fs::create_dir_all(dir.path().join(".mnemon/dream/copy")).unwrap();
+    fs::create_dir_all(dir.path().join(".everfold/dream/copy")).unwrap();
     dreamer.kill();
     open(dir.path());
     assert_eq!(seen(dir.path()), Some((String::new(), at(7))));
-    assert!(!dir.path().join(".mnemon/dream").exists());
+    assert!(!dir.path().join(".everfold/dream").exists());
 }
 
 #[test]
@@ -307,11 +307,11 @@ fn l6_3_a_reused_number_does_not_keep_the_lock() {
     // What a killed dream of ours leaves, with its number now somebody else's.
     lock_file(dir.path(), &sleeper.pid().to_string(), at(50));
     let note = format!("{{\"pid\":{},\"prior\":\"{}\"}}", sleeper.pid(), at(3));
-    fs::write(dir.path().join(".mnemon/dream.json"), note).unwrap();
+    fs::write(dir.path().join(".everfold/dream.json"), note).unwrap();
     let night = held(take(&store, at(60)).unwrap());
     assert_eq!(night.prior(), Some(at(3)));
     drop(night);
     // A note that nobody can read is no reason to stop.
-    fs::write(dir.path().join(".mnemon/dream.json"), "{").unwrap();
+    fs::write(dir.path().join(".everfold/dream.json"), "{").unwrap();
     held(take(&store, at(60)).unwrap());
 }

@@ -2,12 +2,12 @@
 
 use super::crash::{StopAt, files};
 use super::*;
-use mnemon_kernel::ports::{Ending, LogsRead, Stored, Writer};
-use mnemon_memdir::Error;
-use mnemon_memdir::dream::lock::take;
-use mnemon_memdir::dream::night::DirNight;
-use mnemon_memdir::dream::{LOCK_FILE, Taken};
-use mnemon_memdir::store::{OnConflict, Replacement};
+use everfold_kernel::ports::{Ending, LogsRead, Stored, Writer};
+use everfold_memdir::Error;
+use everfold_memdir::dream::lock::take;
+use everfold_memdir::dream::night::DirNight;
+use everfold_memdir::dream::{LOCK_FILE, Taken};
+use everfold_memdir::store::{OnConflict, Replacement};
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn night(store: &Arc<Store>) -> DirNight {
 }
 
 fn texts(stored: &Stored) -> BTreeMap<String, String> {
-    let text = |(path, file): (&String, &mnemon_kernel::ports::StoredFile)| {
+    let text = |(path, file): (&String, &everfold_kernel::ports::StoredFile)| {
         Some((path.clone(), file.text.clone()?))
     };
     stored.files.iter().filter_map(text).collect()
@@ -92,7 +92,7 @@ fn l6_7_a_dream_is_one_entry_and_undo_brings_back_the_night_before() {
     let after = files(dir.path());
     assert_eq!(after.keys().collect::<Vec<_>>(), ["MEMORY.md", "a.md", "c.md"]);
     let log = store.log(None, 1).unwrap();
-    assert_eq!((log[0].id, log[0].action), (entry, mnemon_memdir::Action::Dream));
+    assert_eq!((log[0].id, log[0].action), (entry, everfold_memdir::Action::Dream));
     assert_eq!(log[0].changes.len(), 4);
     store.undo(entry, OnConflict::Refuse, &by()).unwrap();
     assert_eq!(files(dir.path()), before);
@@ -170,7 +170,7 @@ fn l6_7_a_swap_that_is_stopped_anywhere_is_old_or_new() {
                 .check(|_, _| false)
                 .unwrap()
                 .iter()
-                .any(mnemon_memdir::check::Issue::is_mendable)
+                .any(everfold_memdir::check::Issue::is_mendable)
         );
         if done.is_ok() {
             break;
@@ -197,8 +197,8 @@ fn l6_7_it_is_known_who_wrote_what_and_of_what_use_it_was() {
     let place = Place::At(path("stated.md"));
     let save = Save { place, text: stated, expect: Expect::Nothing, line: None };
     store.save(&save, &by()).unwrap();
-    store.count(&[(path("agent.md"), mnemon_memdir::usage::Use::Recalled)], at(1)).unwrap();
-    store.notice(&By { author: mnemon_memdir::Author::Foreign, ..by() }).unwrap();
+    store.count(&[(path("agent.md"), everfold_memdir::usage::Use::Recalled)], at(1)).unwrap();
+    store.notice(&By { author: everfold_memdir::Author::Foreign, ..by() }).unwrap();
     let stored = store.stored(None).unwrap();
     let writer = |path: &str| stored.files[path].writer;
     assert_eq!(writer("agent.md"), Writer::Agent);
@@ -247,15 +247,15 @@ impl KillAt {
 }
 
 #[cfg(unix)]
-impl mnemon_memdir::store::Steps for KillAt {
-    fn before(&self, _: mnemon_memdir::store::Step<'_>) -> std::ops::ControlFlow<()> {
+impl everfold_memdir::store::Steps for KillAt {
+    fn before(&self, _: everfold_memdir::store::Step<'_>) -> std::ops::ControlFlow<()> {
         self.step();
         std::ops::ControlFlow::Continue(())
     }
 }
 
 #[cfg(unix)]
-const NIGHT: &str = "MNEMON_TEST_NIGHT";
+const NIGHT: &str = "EVERFOLD_TEST_NIGHT";
 
 /// A whole night in a process of its own, killed at the step that it is told.
 #[cfg(unix)]
@@ -315,7 +315,7 @@ fn l6_7_a_dream_killed_at_every_step_leaves_the_old_or_the_new() {
         let time = fs::metadata(&lock).unwrap().modified().unwrap();
         let done = std::time::SystemTime::from(at(500));
         assert!(time == before || (now == new && time == done), "killed at {step}");
-        assert!(!dir.path().join(".mnemon/dream").exists(), "killed at {step}");
+        assert!(!dir.path().join(".everfold/dream").exists(), "killed at {step}");
         night(&store).end(Ending::Undone).unwrap();
         if status.success() {
             break;

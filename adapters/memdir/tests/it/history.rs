@@ -1,8 +1,8 @@
 //! Log, diff, undo, blame, prune, and changes from outside (L5.16, L5.17).
 
 use super::*;
-use mnemon_memdir::store::{Keep, OnConflict};
-use mnemon_memdir::{Action, Author, EntryId, Error};
+use everfold_memdir::store::{Keep, OnConflict};
+use everfold_memdir::{Action, Author, EntryId, Error};
 use std::fs;
 
 #[test]
@@ -178,7 +178,7 @@ fn l5_17_git_is_left_alone() {
     let store = open(dir.path());
     save_at(&store, "a", "one");
     assert_eq!(fs::read_dir(dir.path().join(".git")).unwrap().count(), 1);
-    assert_eq!(fs::read(dir.path().join(".mnemon/.gitignore")).unwrap(), b"*\n");
+    assert_eq!(fs::read(dir.path().join(".everfold/.gitignore")).unwrap(), b"*\n");
     assert!(!dir.path().join(".gitignore").exists());
 }
 
@@ -188,14 +188,14 @@ fn s6_a_damaged_history_is_read_as_far_as_it_goes() {
     let store = open(dir.path());
     save_at(&store, "a", "one");
     save_at(&store, "b", "two");
-    let journal = dir.path().join(".mnemon/journal.jsonl");
+    let journal = dir.path().join(".everfold/journal.jsonl");
     let mut bytes = fs::read(&journal).unwrap();
     bytes.extend_from_slice(b"{\"id\": 3, \"at\": \"20");
     fs::write(&journal, &bytes).unwrap();
-    fs::write(dir.path().join(".mnemon/intent.json"), "{ nonsense").unwrap();
+    fs::write(dir.path().join(".everfold/intent.json"), "{ nonsense").unwrap();
     let store = open(dir.path());
     save_at(&store, "c", "three");
     let ids: Vec<u64> = store.log(None, 10).unwrap().iter().map(|entry| entry.id.0).collect();
     assert_eq!(ids, [3, 2, 1]);
-    assert!(dir.path().join(".mnemon/intent.broken.json").exists());
+    assert!(dir.path().join(".everfold/intent.broken.json").exists());
 }

@@ -1,9 +1,9 @@
 //! Proposals: made, looked at, accepted, rejected, changed (L5.24).
 
+use everfold_memdir::store::inbox::{Handed, ProposalId, Verdict, Wish};
+use everfold_memdir::store::{Expect, Keep, OnConflict, Place, Save};
+use everfold_memdir::{Action, Author, By, Error, Store, TopicPath};
 use jiff::Timestamp;
-use mnemon_memdir::store::inbox::{Handed, ProposalId, Verdict, Wish};
-use mnemon_memdir::store::{Expect, Keep, OnConflict, Place, Save};
-use mnemon_memdir::{Action, Author, By, Error, Store, TopicPath};
 use tempfile::TempDir;
 
 fn at(second: i64) -> Timestamp {

@@ -20,9 +20,9 @@ mod scan;
 mod shared;
 mod store;
 
+use everfold_memdir::store::{Expect, Place, Save, Saved};
+use everfold_memdir::{By, Options, Store, TopicPath};
 use jiff::Timestamp;
-use mnemon_memdir::store::{Expect, Place, Save, Saved};
-use mnemon_memdir::{By, Options, Store, TopicPath};
 use std::path::Path;
 
 /// A time, in seconds since the start of the test's world.

@@ -2,16 +2,16 @@
 
 use super::crash::files;
 use super::*;
-use mnemon_memdir::check::Issue;
-use mnemon_memdir::store::{Step, Steps};
+use everfold_memdir::check::Issue;
+use everfold_memdir::store::{Step, Steps};
 use std::ops::ControlFlow;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-const DIR: &str = "MNEMON_TEST_CHILD_DIR";
-const JOB: &str = "MNEMON_TEST_CHILD_JOB";
+const DIR: &str = "EVERFOLD_TEST_CHILD_DIR";
+const JOB: &str = "EVERFOLD_TEST_CHILD_JOB";
 /// How many memories each of many processes saves.
 const SAVES: usize = 4;
 
@@ -98,7 +98,7 @@ fn l5_17_many_processes_at_once_lose_nothing() {
         assert!(end_of(child).success());
     }
     let store = open(dir.path());
-    assert_eq!(store.opening(), &mnemon_memdir::store::Opening::default());
+    assert_eq!(store.opening(), &everfold_memdir::store::Opening::default());
     let topics = store.scan(usize::MAX).unwrap();
     assert_eq!(topics.len(), PROCESSES * SAVES);
     let bodies = files(dir.path());

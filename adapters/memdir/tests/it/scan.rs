@@ -1,7 +1,7 @@
 //! Listing what is there (R2).
 
 use super::*;
-use mnemon_memfile::MemoryType;
+use everfold_memfile::MemoryType;
 use std::fs;
 use std::time::{Duration, SystemTime};
 

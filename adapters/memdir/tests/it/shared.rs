@@ -3,8 +3,8 @@
 //! ours are at any of their steps. Neither loses a line to the other.
 
 use crate::{at, by, index, memory, open, path, save_at};
-use mnemon_memdir::store::{Expect, OnConflict, Place, Replacement, Save, Step, Steps};
-use mnemon_memdir::{Author, By, ContentId, Error, Options, Store};
+use everfold_memdir::store::{Expect, OnConflict, Place, Replacement, Save, Step, Steps};
+use everfold_memdir::{Author, By, ContentId, Error, Options, Store};
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;

@@ -1,10 +1,10 @@
 //! Saving, forgetting, moving.
 
 use super::*;
-use mnemon_memdir::store::Note;
-use mnemon_memdir::usage::Use;
-use mnemon_memdir::{Action, Error, Scope};
-use mnemon_memfile::index::{Cap, Caps};
+use everfold_memdir::store::Note;
+use everfold_memdir::usage::Use;
+use everfold_memdir::{Action, Error, Scope};
+use everfold_memfile::index::{Cap, Caps};
 use std::fs;
 
 #[test]
@@ -140,7 +140,7 @@ fn l5_28_the_index_stays_within_its_caps() {
         assert_eq!(store.load_index().unwrap().cut, None, "after {n}");
     }
     assert!(moved.contains(&"index-db.md".to_owned()), "{moved:?}");
-    let mendable = |issue: &mnemon_memdir::check::Issue| issue.is_mendable();
+    let mendable = |issue: &everfold_memdir::check::Issue| issue.is_mendable();
     assert!(!store.check(|_, _| false).unwrap().iter().any(mendable));
     // One that moved to a sub-index is changed and forgotten there.
     save_at(&store, "db-topic-0", "changed");
@@ -211,7 +211,7 @@ fn s1_links_that_lead_out_are_refused() {
     assert_eq!(fs::read_to_string(outside.path().join("x.md")).unwrap(), "theirs");
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     let own = tempfile::tempdir().unwrap();
-    symlink(outside.path(), own.path().join(".mnemon")).unwrap();
+    symlink(outside.path(), own.path().join(".everfold")).unwrap();
     let error = Store::open(own.path()).unwrap_err();
     assert!(matches!(error, Error::HistoryPlace { .. }), "{error}");
 }

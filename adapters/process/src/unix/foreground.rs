@@ -5,7 +5,7 @@ use super::kept::Kept;
 use super::launch::{Started, Streams, launch};
 use super::script;
 use crate::ShellConfig;
-use mnemon_kernel::ports::{Exit, ShellCommand, ShellError, ShellOutput};
+use everfold_kernel::ports::{Exit, ShellCommand, ShellError, ShellOutput};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
@@ -32,7 +32,7 @@ pub(super) async fn run(
         message: source.to_string(),
     };
     let began = Instant::now();
-    let note = NamedTempFile::with_prefix("mnemon-cwd-").map_err(failed)?;
+    let note = NamedTempFile::with_prefix("everfold-cwd-").map_err(failed)?;
     let text = script::with_cwd(&command.command, note.path());
     let (streams, mut output) = pipe().map_err(failed)?;
     let started = Started::Script(&text);

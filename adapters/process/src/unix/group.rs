@@ -1,6 +1,6 @@
 //! A process and all it started, and how they end.
 
-use mnemon_kernel::ports::Exit;
+use everfold_kernel::ports::Exit;
 use process_wrap::tokio::ChildWrapper;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::os::unix::process::ExitStatusExt;

@@ -5,7 +5,7 @@ use super::foreground::{DRAIN, live, pump, pump_seen};
 use super::kept::Kept;
 use super::launch::{Started, Streams, launch};
 use crate::{FirstLine, ShellConfig};
-use mnemon_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
+use everfold_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;

@@ -8,7 +8,7 @@ use super::foreground::{after, live};
 use super::group::GroupId;
 use super::launch::{Started, Streams, launch};
 use crate::ShellConfig;
-use mnemon_kernel::ports::{JobInfo, JobState, ShellCommand, ShellError};
+use everfold_kernel::ports::{JobInfo, JobState, ShellCommand, ShellError};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

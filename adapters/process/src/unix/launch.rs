@@ -3,7 +3,7 @@
 use super::group::Group;
 use super::sandbox;
 use crate::ShellConfig;
-use mnemon_kernel::ports::{Confinement, ShellError};
+use everfold_kernel::ports::{Confinement, ShellError};
 use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

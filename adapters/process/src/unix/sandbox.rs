@@ -7,7 +7,7 @@
 //! else in this program is held, and no code runs between `fork` and `exec`.
 //! What is not to be had in full is not had at all.
 
-use mnemon_kernel::ports::ShellError;
+use everfold_kernel::ports::ShellError;
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
 use std::io;
 use std::path::PathBuf;

@@ -6,7 +6,7 @@
 //! end changes nothing, and the exit code is its own. A command that sets an
 //! exit trap itself, or becomes another program by `exec`, just does not tell.
 
-use mnemon_kernel::ports::Confinement;
+use everfold_kernel::ports::Confinement;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The corpus: no unsafe command passes, nearly all plainly safe ones do.
 
-use mnemon_process::analysis::{Audience, Verdict, is_read_only};
+use everfold_process::analysis::{Audience, Verdict, is_read_only};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,6 +1,6 @@
 use super::{block_on, command, eventually, pid_in, runs};
-use mnemon_kernel::ports::{Exit, JobState, Shell, ShellCommand, ShellError};
-use mnemon_process::{BashShell, ShellConfig};
+use everfold_kernel::ports::{Exit, JobState, Shell, ShellCommand, ShellError};
+use everfold_process::{BashShell, ShellConfig};
 use std::path::Path;
 use std::time::Duration;
 

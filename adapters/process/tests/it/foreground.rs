@@ -1,6 +1,6 @@
 use super::{block_on, command, eventually, pid_in, runs};
-use mnemon_kernel::ports::{Exit, Shell, ShellError, ShellOutput};
-use mnemon_process::{BashShell, ShellConfig};
+use everfold_kernel::ports::{Exit, Shell, ShellError, ShellOutput};
+use everfold_process::{BashShell, ShellConfig};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ fn q5_text_reaches_the_shell_as_it_is() {
     assert_eq!(text("echo $#:$0:$LINENO").split(':').next(), Some("0"));
     let traced = text("set -x; echo hi");
     assert_eq!(traced.lines().count(), 2, "no trace of ours: {traced}");
-    assert_eq!(text("env | grep -c '^MNEMON'"), "0\n");
+    assert_eq!(text("env | grep -c '^EVERFOLD'"), "0\n");
     let unfinished = run("cat <<E\nx", &cwd);
     assert!(unfinished.text.contains('x'), "{}", unfinished.text);
 }

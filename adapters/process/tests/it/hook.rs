@@ -1,8 +1,8 @@
 //! Handlers of hooks as programs.
 
 use super::{block_on, pid_in, runs};
-use mnemon_kernel::ports::{Exit, HookAction, HookCall, HookRun};
-use mnemon_process::{ShellConfig, run_hook};
+use everfold_kernel::ports::{Exit, HookAction, HookCall, HookRun};
+use everfold_process::{ShellConfig, run_hook};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -15,7 +15,7 @@ mod foreground;
 mod hook;
 mod sandbox;
 
-use mnemon_kernel::ports::{Confinement, ShellCommand};
+use everfold_kernel::ports::{Confinement, ShellCommand};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! What the operating system holds a command to (S8).
 
 use super::{block_on, command};
-use mnemon_kernel::ports::{Confinement, Exit, Shell, ShellCommand, ShellError, ShellOutput};
-use mnemon_process::{BashShell, ShellConfig, sandbox_available};
+use everfold_kernel::ports::{Confinement, Exit, Shell, ShellCommand, ShellError, ShellOutput};
+use everfold_process::{BashShell, ShellConfig, sandbox_available};
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,10 @@
 //! One answer of either dialect, from its bytes.
 
-use mnemon_kernel::RequestId;
-use mnemon_kernel::ports::{ModelError, ModelEvent};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_wire::sse::{Decoder, End};
-use mnemon_wire::{anthropic, openai, reply_events};
+use everfold_kernel::RequestId;
+use everfold_kernel::ports::{ModelError, ModelEvent};
+use everfold_kernel::record::CacheTtl;
+use everfold_wire::sse::{Decoder, End};
+use everfold_wire::{anthropic, openai, reply_events};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// What is spoken with the server, and what is known of the request.

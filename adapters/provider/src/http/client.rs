@@ -1,8 +1,8 @@
 //! The client, made once for a provider.
 
 use crate::config::{Config, Error};
-use mnemon_kernel::ports::{Headroom, ModelError};
-use mnemon_kernel::{Limits, Secret};
+use everfold_kernel::ports::{Headroom, ModelError};
+use everfold_kernel::{Limits, Secret};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Url, redirect};
 use std::error::Error as _;
@@ -30,7 +30,7 @@ impl Transport {
             // The key must not follow to another host, and a POST that was
             // redirected would arrive as a GET.
             .redirect(redirect::Policy::none())
-            .user_agent(concat!("mnemon/", env!("CARGO_PKG_VERSION")));
+            .user_agent(concat!("everfold/", env!("CARGO_PKG_VERSION")));
         if url.scheme() == "http" {
             // Reading the system's certificates takes longer than all the rest.
             builder = builder.tls_certs_only([]);

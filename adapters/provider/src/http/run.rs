@@ -7,12 +7,12 @@
 use super::answer::{Dialogue, Reader, chance, whole};
 use super::client::Transport;
 use bytes::Bytes;
+use everfold_kernel::ports::{ModelError, ModelEvent, ModelStream};
+use everfold_kernel::{RequestId, Timestamp};
+use everfold_wire::errors::{classify, is_spent};
+use everfold_wire::headroom;
+use everfold_wire::retry::{Failure, Retry, RetryInput, ServerWish, decide};
 use futures_util::stream;
-use mnemon_kernel::ports::{ModelError, ModelEvent, ModelStream};
-use mnemon_kernel::{RequestId, Timestamp};
-use mnemon_wire::errors::{classify, is_spent};
-use mnemon_wire::headroom;
-use mnemon_wire::retry::{Failure, Retry, RetryInput, ServerWish, decide};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use std::collections::VecDeque;

@@ -1,7 +1,7 @@
 //! What a request asks, read from its body.
 
-use mnemon_kernel::ports::ModelError;
-use mnemon_kernel::{Block, BlockView};
+use everfold_kernel::ports::ModelError;
+use everfold_kernel::{Block, BlockView};
 use serde_json::Value;
 
 const REMINDER_OPEN: &str = "<system-reminder>";

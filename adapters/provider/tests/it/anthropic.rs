@@ -2,10 +2,10 @@
 
 use crate::server::{Canned, Server, response, sample, sse, whole};
 use crate::{KEY, ask, blocks, call, config, events, restarts, retries};
+use everfold_kernel::ports::{Model, ModelCall, ModelEvent};
+use everfold_kernel::record::CacheTtl;
+use everfold_provider::{AnthropicProvider, Auth, parse_headers};
 use futures_util::StreamExt;
-use mnemon_kernel::ports::{Model, ModelCall, ModelEvent};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_provider::{AnthropicProvider, Auth, parse_headers};
 use serde_json::json;
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 
 use crate::server::{Canned, Server, error, frame, response, sample, sse, whole};
 use crate::{KEY, ask, blocks, call, config, events, restarts, retries};
-use mnemon_kernel::ports::{ModelError, ModelEvent};
-use mnemon_provider::AnthropicProvider;
+use everfold_kernel::ports::{ModelError, ModelEvent};
+use everfold_provider::AnthropicProvider;
 use serde_json::json;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 #![cfg(unix)]
 
-use mnemon_kernel::Secret;
-use mnemon_provider::key::{KeyError, KeySource, resolve_key};
+use everfold_kernel::Secret;
+use everfold_provider::key::{KeyError, KeySource, resolve_key};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;

@@ -16,11 +16,11 @@ mod offline;
 mod openai;
 mod server;
 
+use everfold_kernel::Secret;
+use everfold_kernel::ports::{Model, ModelCall, ModelError, ModelEvent};
+use everfold_kernel::{Block, Limits, QuerySource};
+use everfold_provider::{AnthropicProvider, Config};
 use futures_util::StreamExt;
-use mnemon_kernel::Secret;
-use mnemon_kernel::ports::{Model, ModelCall, ModelError, ModelEvent};
-use mnemon_kernel::{Block, Limits, QuerySource};
-use mnemon_provider::{AnthropicProvider, Config};
 use std::time::Duration;
 
 const KEY: &str = "sk-test-0123456789";

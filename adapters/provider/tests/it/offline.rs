@@ -1,10 +1,10 @@
 //! The model that is none.
 
 use crate::{blocks, call, events};
-use mnemon_kernel::ports::{Model, ModelError, ModelEvent};
-use mnemon_kernel::record::Dialect;
-use mnemon_kernel::{Block, BlockView};
-use mnemon_provider::{OFFLINE_MODEL, Offline};
+use everfold_kernel::ports::{Model, ModelError, ModelEvent};
+use everfold_kernel::record::Dialect;
+use everfold_kernel::{Block, BlockView};
+use everfold_provider::{OFFLINE_MODEL, Offline};
 use serde_json::{Value, json};
 
 fn tools() -> Value {

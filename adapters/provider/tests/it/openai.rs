@@ -2,10 +2,10 @@
 
 use crate::server::{Server, error, response, sse, whole};
 use crate::{blocks, call, events, limits, restarts, retries};
-use mnemon_kernel::Secret;
-use mnemon_kernel::ports::{Model, ModelError, ModelEvent};
-use mnemon_kernel::record::Dialect;
-use mnemon_provider::{Config, OpenAiProvider};
+use everfold_kernel::Secret;
+use everfold_kernel::ports::{Model, ModelError, ModelEvent};
+use everfold_kernel::record::Dialect;
+use everfold_provider::{Config, OpenAiProvider};
 use serde_json::{Value, json};
 
 fn provider(url: &str, key: Option<Secret>) -> OpenAiProvider {

@@ -1,8 +1,8 @@
 //! What one file has.
 
 use crate::tree::Stop;
+use everfold_kernel::ports::GrepMode;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
-use mnemon_kernel::ports::GrepMode;
 use std::io;
 use std::path::Path;
 

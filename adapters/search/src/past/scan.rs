@@ -1,6 +1,6 @@
 //! One piece of a file, looked through as bytes.
 
-use mnemon_transcript::find::Terms;
+use everfold_transcript::find::Terms;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;

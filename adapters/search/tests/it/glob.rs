@@ -1,6 +1,6 @@
 use super::{block_on, tree};
-use mnemon_kernel::ports::{GlobFound, GlobQuery, Search, SearchError};
-use mnemon_search::TreeSearch;
+use everfold_kernel::ports::{GlobFound, GlobQuery, Search, SearchError};
+use everfold_search::TreeSearch;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};

@@ -1,6 +1,6 @@
 use super::{block_on, short, tree};
-use mnemon_kernel::ports::{GrepFound, GrepMode, GrepQuery, Search, SearchError};
-use mnemon_search::TreeSearch;
+use everfold_kernel::ports::{GrepFound, GrepMode, GrepQuery, Search, SearchError};
+use everfold_search::TreeSearch;
 use std::fs;
 use std::path::Path;
 

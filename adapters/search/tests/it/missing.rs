@@ -1,7 +1,7 @@
 //! What somebody named and a project no longer has (L6.8).
 
-use mnemon_kernel::ports::Names;
-use mnemon_search::missing;
+use everfold_kernel::ports::Names;
+use everfold_search::missing;
 use std::collections::BTreeSet;
 use std::fs;
 

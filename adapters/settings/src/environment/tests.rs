@@ -17,15 +17,15 @@ fn error(pairs: &[(&str, &str)]) -> String {
 #[test]
 fn c5_every_variable_sets_its_key() {
     let all = value(&[
-        ("MNEMON_PROVIDER", "offline"),
-        ("MNEMON_MODEL", "m"),
-        ("MNEMON_SMALL_MODEL", "s"),
-        ("MNEMON_MEMORY_DIR", "/mem"),
-        ("MNEMON_DISABLE_AUTO_MEMORY", "1"),
-        ("MNEMON_AUTO_COMPACT_WINDOW", "100000"),
-        ("MNEMON_AUTO_COMPACT_PERCENT", "80"),
-        ("MNEMON_FLAG_RECALL", "0"),
-        ("MNEMON_LIMIT_MAX_RETRIES", "3"),
+        ("EVERFOLD_PROVIDER", "offline"),
+        ("EVERFOLD_MODEL", "m"),
+        ("EVERFOLD_SMALL_MODEL", "s"),
+        ("EVERFOLD_MEMORY_DIR", "/mem"),
+        ("EVERFOLD_DISABLE_AUTO_MEMORY", "1"),
+        ("EVERFOLD_AUTO_COMPACT_WINDOW", "100000"),
+        ("EVERFOLD_AUTO_COMPACT_PERCENT", "80"),
+        ("EVERFOLD_FLAG_RECALL", "0"),
+        ("EVERFOLD_LIMIT_MAX_RETRIES", "3"),
         ("HOME", "/home/ada"),
     ]);
     assert_eq!(
@@ -33,7 +33,7 @@ fn c5_every_variable_sets_its_key() {
         json!({
             "model": "m", "autoMemoryDirectory": "/mem", "autoMemoryEnabled": false,
             "autoCompactWindow": 100_000,
-            "mnemon": {"provider": {"kind": "offline"}, "small_model": "s", "auto_compact_percent": 80,
+            "everfold": {"provider": {"kind": "offline"}, "small_model": "s", "auto_compact_percent": 80,
                        "flags": {"recall": false}, "limits": {"max_retries": 3}}
         })
     );
@@ -44,7 +44,7 @@ fn c5_every_flag_has_a_variable() {
     for flag in Flag::ALL {
         let name = flag.env_name();
         let on = value(&[(&name, "1")]);
-        assert_eq!(on["mnemon"]["flags"][flag.name()], true, "{name}");
+        assert_eq!(on["everfold"]["flags"][flag.name()], true, "{name}");
     }
 }
 
@@ -55,7 +55,7 @@ fn q3_every_limit_has_a_variable_of_its_own() {
     names.sort();
     names.dedup();
     assert_eq!(names.len(), count);
-    assert!(names.contains(&"MNEMON_LIMIT_MAX_RETRIES".to_owned()));
+    assert!(names.contains(&"EVERFOLD_LIMIT_MAX_RETRIES".to_owned()));
 }
 
 #[test]
@@ -64,17 +64,17 @@ fn q3_nested_limits_are_joined_by_an_underscore() {
     walk(
         &json!({"offload": {"preview_bytes": 1}, "plain": 2}),
         env::LIMIT_PREFIX,
-        "/mnemon/limits",
+        "/everfold/limits",
         &mut out,
     );
     assert_eq!(
         out,
         [
             (
-                "MNEMON_LIMIT_OFFLOAD_PREVIEW_BYTES".to_owned(),
-                "/mnemon/limits/offload/preview_bytes".to_owned()
+                "EVERFOLD_LIMIT_OFFLOAD_PREVIEW_BYTES".to_owned(),
+                "/everfold/limits/offload/preview_bytes".to_owned()
             ),
-            ("MNEMON_LIMIT_PLAIN".to_owned(), "/mnemon/limits/plain".to_owned()),
+            ("EVERFOLD_LIMIT_PLAIN".to_owned(), "/everfold/limits/plain".to_owned()),
         ]
     );
 }
@@ -90,12 +90,12 @@ fn c5_names_of_claude_code_are_honoured_where_ours_is_unset() {
         json!({"autoMemoryEnabled": true})
     );
     assert_eq!(
-        value(&[("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "5"), ("MNEMON_AUTO_COMPACT_WINDOW", "6")]),
+        value(&[("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "5"), ("EVERFOLD_AUTO_COMPACT_WINDOW", "6")]),
         json!({"autoCompactWindow": 6})
     );
     assert_eq!(
-        value(&[("CLAUDE_CODE_MAX_RETRIES", "5"), ("MNEMON_LIMIT_MAX_RETRIES", "")]),
-        json!({"mnemon": {"limits": {"max_retries": 5}}})
+        value(&[("CLAUDE_CODE_MAX_RETRIES", "5"), ("EVERFOLD_LIMIT_MAX_RETRIES", "")]),
+        json!({"everfold": {"limits": {"max_retries": 5}}})
     );
     let read = read(&variables(&[("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50")])).unwrap();
     assert_eq!(read.layers[0].origin, Origin::Env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".into()));
@@ -103,25 +103,25 @@ fn c5_names_of_claude_code_are_honoured_where_ours_is_unset() {
 
 #[test]
 fn c5_auto_compact_is_off_by_the_names_of_claude_code() {
-    let off = json!({"mnemon": {"flags": {"auto_compact": false}}});
+    let off = json!({"everfold": {"flags": {"auto_compact": false}}});
     assert_eq!(value(&[("DISABLE_AUTO_COMPACT", "1")]), off);
     assert_eq!(value(&[("DISABLE_COMPACT", "true")]), off);
     assert_eq!(value(&[("DISABLE_COMPACT", "0")]), json!({}));
     assert_eq!(
-        value(&[("DISABLE_AUTO_COMPACT", "1"), ("MNEMON_FLAG_AUTO_COMPACT", "1")]),
-        json!({"mnemon": {"flags": {"auto_compact": true}}})
+        value(&[("DISABLE_AUTO_COMPACT", "1"), ("EVERFOLD_FLAG_AUTO_COMPACT", "1")]),
+        json!({"everfold": {"flags": {"auto_compact": true}}})
     );
 }
 
 #[test]
 fn c5_a_wrong_value_names_the_variable_and_what_it_takes() {
     assert_eq!(
-        error(&[("MNEMON_PROVIDER", "acme")]),
-        "use the variable MNEMON_PROVIDER: it takes anthropic, openai or offline"
+        error(&[("EVERFOLD_PROVIDER", "acme")]),
+        "use the variable EVERFOLD_PROVIDER: it takes anthropic, openai or offline"
     );
     assert_eq!(
-        error(&[("MNEMON_FLAG_RECALL", "maybe")]),
-        "use the variable MNEMON_FLAG_RECALL: it takes 0 or 1"
+        error(&[("EVERFOLD_FLAG_RECALL", "maybe")]),
+        "use the variable EVERFOLD_FLAG_RECALL: it takes 0 or 1"
     );
     assert_eq!(
         error(&[("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "0")]),
@@ -129,7 +129,7 @@ fn c5_a_wrong_value_names_the_variable_and_what_it_takes() {
     );
     for wrong in ["-1", "many", "99999999999", "1.5", "\"3\"", "null"] {
         assert!(
-            error(&[("MNEMON_LIMIT_MAX_RETRIES", wrong)]).contains("MNEMON_LIMIT_MAX_RETRIES"),
+            error(&[("EVERFOLD_LIMIT_MAX_RETRIES", wrong)]).contains("EVERFOLD_LIMIT_MAX_RETRIES"),
             "{wrong}"
         );
     }
@@ -138,26 +138,26 @@ fn c5_a_wrong_value_names_the_variable_and_what_it_takes() {
 #[test]
 fn c4_unknown_flags_and_limits_are_named() {
     let read =
-        read(&variables(&[("MNEMON_FLAG_FLY", "what"), ("MNEMON_LIMIT_SPEED", "x")])).unwrap();
+        read(&variables(&[("EVERFOLD_FLAG_FLY", "what"), ("EVERFOLD_LIMIT_SPEED", "x")])).unwrap();
     let names: Vec<&str> = read.unknown.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["/mnemon/flags/fly", "/mnemon/limits/speed"]);
+    assert_eq!(names, ["/everfold/flags/fly", "/everfold/limits/speed"]);
     assert!(read.layers.is_empty());
 }
 
 #[test]
 fn t3_the_window_of_an_unknown_model_comes_from_the_environment() {
     let window = |name: &str| read(&variables(&[(name, "64000")])).unwrap().ambient.context_window;
-    assert_eq!(window("MNEMON_CONTEXT_WINDOW"), Some(64_000));
+    assert_eq!(window("EVERFOLD_CONTEXT_WINDOW"), Some(64_000));
     assert_eq!(window("CLAUDE_CODE_MAX_CONTEXT_TOKENS"), Some(64_000));
-    assert!(error(&[("MNEMON_CONTEXT_WINDOW", "200k")]).contains("MNEMON_CONTEXT_WINDOW"));
+    assert!(error(&[("EVERFOLD_CONTEXT_WINDOW", "200k")]).contains("EVERFOLD_CONTEXT_WINDOW"));
 }
 
 #[test]
 fn c5_remote_mode() {
     let read = read(&variables(&[
-        ("MNEMON_REMOTE", "1"),
-        ("MNEMON_REMOTE_MEMORY_DIR", "/r"),
-        ("MNEMON_MEMORY_EXTRA_GUIDELINES", "be brief"),
+        ("EVERFOLD_REMOTE", "1"),
+        ("EVERFOLD_REMOTE_MEMORY_DIR", "/r"),
+        ("EVERFOLD_MEMORY_EXTRA_GUIDELINES", "be brief"),
     ]))
     .unwrap();
     assert_eq!(read.ambient.place, Place::Remote);

@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::layout::full_path;
 use crate::provider::web_address;
 use crate::source::read_capped;
-use mnemon_kernel::Limits;
-use mnemon_kernel::settings::FlagSource;
+use everfold_kernel::Limits;
+use everfold_kernel::settings::FlagSource;
 use reqwest::{Client, Url, redirect};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -39,10 +39,10 @@ impl Source {
         match (&source.file, &source.url) {
             (None, None) => Ok(None),
             (Some(_), Some(_)) => Err(Error::TwoFlagSources),
-            (Some(file), None) => full_path("mnemon.flag_source.file", file, os_home)
+            (Some(file), None) => full_path("everfold.flag_source.file", file, os_home)
                 .map(|path| Some(Self::File(path))),
             (None, Some(url)) => {
-                web_address(url, "mnemon.flag_source.url").map(|url| Some(Self::Url(url)))
+                web_address(url, "everfold.flag_source.url").map(|url| Some(Self::Url(url)))
             }
         }
     }

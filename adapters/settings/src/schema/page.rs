@@ -3,7 +3,7 @@
 use super::{Key, keys, settings_schema};
 use crate::environment::{self, VARIABLES};
 use crate::origin::dotted;
-use mnemon_kernel::{Flag, env};
+use everfold_kernel::{Flag, env};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,22 +11,22 @@ use std::fmt::Write as _;
 const HEAD: &str = "\
 # Settings
 
-<!-- Generated from the settings themselves. To renew: UPDATE_DOCS=1 cargo test -p mnemon-settings -->
+<!-- Generated from the settings themselves. To renew: UPDATE_DOCS=1 cargo test -p everfold-settings -->
 
 Settings are JSON objects. They are read in this order, and what comes later wins:
 
-1. `<home>/settings.json`, where `<home>` is `MNEMON_HOME`, else `~/.mnemon`
+1. `<home>/settings.json`, where `<home>` is `EVERFOLD_HOME`, else `~/.everfold`
 2. `<repo>/.claude/settings.json`
 3. `<repo>/.claude/settings.local.json`
 4. `--settings` with a file or a JSON object
-5. the flag provider (`mnemon.flag_source`), for flags and limits only
+5. the flag provider (`everfold.flag_source`), for flags and limits only
 6. environment variables
 7. command-line flags
-8. managed settings: `/etc/mnemon/settings.json`, on macOS `/Library/Application Support/Mnemon/settings.json`, on Windows `C:\\ProgramData\\Mnemon\\settings.json`
+8. managed settings: `/etc/everfold/settings.json`, on macOS `/Library/Application Support/Everfold/settings.json`, on Windows `C:\\ProgramData\\Everfold\\settings.json`
 
-`<repo>` is the git root, else the working directory. Objects merge, lists are joined without repeats, any other value replaces the one before. Keys that are not in the tables below are kept and named by `mnemon doctor`. `mnemon config` shows every value with its origin.
+`<repo>` is the git root, else the working directory. Objects merge, lists are joined without repeats, any other value replaces the one before. Keys that are not in the tables below are kept and named by `everfold doctor`. `everfold config` shows every value with its origin.
 
-A repository is not trusted with everything: from its settings (and from a local file that git tracks) keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are left out, and `mnemon doctor` names them.
+A repository is not trusted with everything: from its settings (and from a local file that git tracks) keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are left out, and `everfold doctor` names them.
 
 An editor that knows JSON schemas checks the file if it names `docs/settings.schema.json` as `$schema`.
 ";
@@ -43,8 +43,8 @@ pub fn reference_page() -> String {
     page
 }
 
-const FLAGS: &str = "/mnemon/flags/";
-const LIMITS: &str = "/mnemon/limits/";
+const FLAGS: &str = "/everfold/flags/";
+const LIMITS: &str = "/everfold/limits/";
 
 fn plain_keys(page: &mut String, keys: &[Key]) {
     page.push_str("\n## Keys\n\n| key | takes | default | meaning |\n|---|---|---|---|\n");
@@ -57,7 +57,7 @@ fn plain_keys(page: &mut String, keys: &[Key]) {
 
 fn flags(page: &mut String) {
     page.push_str(
-        "\n## Flags\n\nEach turns one system on or off: `mnemon.flags.<name>`, or the variable \
+        "\n## Flags\n\nEach turns one system on or off: `everfold.flags.<name>`, or the variable \
          with `0` or `1`.\n\n| flag | variable | default | meaning |\n|---|---|---|---|\n",
     );
     for flag in Flag::ALL {
@@ -69,7 +69,7 @@ fn flags(page: &mut String) {
 
 fn limits(page: &mut String, keys: &[Key]) {
     page.push_str(
-        "\n## Limits\n\nNumbers that bound something: `mnemon.limits.<name>`, or the variable.\n\n\
+        "\n## Limits\n\nNumbers that bound something: `everfold.limits.<name>`, or the variable.\n\n\
          | limit | variable | default | meaning |\n|---|---|---|---|\n",
     );
     let variables: BTreeMap<String, String> =

@@ -4,8 +4,8 @@ use super::Records;
 use crate::error::Error;
 use crate::layout::Home;
 use crate::source::read_capped;
-use mnemon_disk::{Lock, atomic};
-use mnemon_kernel::Timestamp;
+use everfold_disk::{Lock, atomic};
+use everfold_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -97,7 +97,7 @@ fn file(home: &Home) -> PathBuf {
 
 /// The lock; who holds it for too long is written past, for the file itself is
 /// replaced whole.
-fn lock(path: &Path) -> Result<Option<Lock>, mnemon_disk::Error> {
+fn lock(path: &Path) -> Result<Option<Lock>, everfold_disk::Error> {
     let started = Instant::now();
     loop {
         let lock = Lock::try_acquire(path)?;

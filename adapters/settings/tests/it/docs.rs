@@ -1,4 +1,4 @@
-use mnemon_settings::schema::{reference_page, settings_schema};
+use everfold_settings::schema::{reference_page, settings_schema};
 use std::path::Path;
 
 /// Compares a generated file with the one in the repository, and writes it
@@ -13,7 +13,7 @@ fn up_to_date(name: &str, text: &str) {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written.replace("\r\n", "\n") == text,
-        "docs/{name} is out of date; run UPDATE_DOCS=1 cargo test -p mnemon-settings"
+        "docs/{name} is out of date; run UPDATE_DOCS=1 cargo test -p everfold-settings"
     );
 }
 

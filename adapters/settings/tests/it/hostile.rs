@@ -1,7 +1,7 @@
 //! Whatever a repository writes, it gets no more than it may (S2).
 
 use crate::house::House;
-use mnemon_kernel::settings::PermissionMode;
+use everfold_kernel::settings::PermissionMode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn anything() -> impl Strategy<Value = Value> {
         "ask",
         "defaultMode",
         "additionalDirectories",
-        "mnemon",
+        "everfold",
         "provider",
         "base_url",
         "flag_source",
@@ -50,9 +50,9 @@ proptest! {
 
     #[test]
     fn s2_no_form_of_repository_settings_widens(
-        permissions in anything(), mnemon in anything(), other in anything(),
+        permissions in anything(), everfold in anything(), other in anything(),
     ) {
-        let mut project = json!({"permissions": permissions, "mnemon": mnemon});
+        let mut project = json!({"permissions": permissions, "everfold": everfold});
         if let Value::Object(other) = other {
             for (key, value) in other {
                 project[key] = value;
@@ -72,9 +72,9 @@ proptest! {
             prop_assert!(settings.api_key_helper.is_none() && settings.status_line.is_none());
             prop_assert!(settings.auto_memory_directory.is_none());
             prop_assert!(settings.cleanup_period_days.is_none());
-            let own = settings.mnemon;
-            prop_assert_eq!(own.provider, mnemon_kernel::settings::Provider::default());
-            prop_assert_eq!(own.flag_source, mnemon_kernel::settings::FlagSource::default());
+            let own = settings.everfold;
+            prop_assert_eq!(own.provider, everfold_kernel::settings::Provider::default());
+            prop_assert_eq!(own.flag_source, everfold_kernel::settings::FlagSource::default());
             prop_assert!(own.models.is_empty() && own.prices.is_empty());
         }
     }

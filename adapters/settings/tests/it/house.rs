@@ -1,7 +1,7 @@
 //! A home, a repository and an administrator in a temporary directory.
 
-use mnemon_settings::environment::Variables;
-use mnemon_settings::{Broken, Error, Extra, Home, Inputs, Layer, Resolved, Tracked, load};
+use everfold_settings::environment::Variables;
+use everfold_settings::{Broken, Error, Extra, Home, Inputs, Layer, Resolved, Tracked, load};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

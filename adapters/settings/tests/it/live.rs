@@ -1,6 +1,6 @@
 use crate::house::House;
-use mnemon_kernel::Flag;
-use mnemon_settings::{LiveFlags, Origin, Source, spawn_poller};
+use everfold_kernel::Flag;
+use everfold_settings::{LiveFlags, Origin, Source, spawn_poller};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -81,10 +81,10 @@ fn recall_on(live: &LiveFlags) -> bool {
 fn q3_the_provider_is_above_settings_and_below_environment_and_managed() {
     let house = House::new()
         .home_settings(
-            &json!({"mnemon": {"flags": {"recall": true}, "limits": {"max_retries": 1}}}),
+            &json!({"everfold": {"flags": {"recall": true}, "limits": {"max_retries": 1}}}),
         )
-        .env("MNEMON_FLAG_SNIP", "1")
-        .managed(&json!({"mnemon": {"limits": {"turn_requests": 9}}}));
+        .env("EVERFOLD_FLAG_SNIP", "1")
+        .managed(&json!({"everfold": {"limits": {"turn_requests": 9}}}));
     let live = live(&house);
     let answer = json!({"flags": {"recall": false, "snip": false, "new": true},
                         "limits": {"max_retries": 4, "turn_requests": 1}});
@@ -94,7 +94,7 @@ fn q3_the_provider_is_above_settings_and_below_environment_and_managed() {
     assert!(flags.is_on(Flag::Snip));
     assert_eq!((limits.max_retries, limits.turn_requests), (4, 9));
     let resolved = live.resolved();
-    assert_eq!(resolved.origin("/mnemon/flags/recall"), &Origin::Provider);
+    assert_eq!(resolved.origin("/everfold/flags/recall"), &Origin::Provider);
     // What it no longer says no longer holds.
     live.apply(b"{}").unwrap();
     assert!(recall_on(&live));

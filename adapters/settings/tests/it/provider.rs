@@ -1,8 +1,8 @@
 use crate::house::House;
-use mnemon_kernel::settings::ProviderKind;
-use mnemon_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
-use mnemon_kernel::window::Overrides;
-use mnemon_settings::provider::{AuthStyle, Choice, KeySource, choose, models, window_overrides};
+use everfold_kernel::settings::ProviderKind;
+use everfold_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
+use everfold_kernel::window::Overrides;
+use everfold_settings::provider::{AuthStyle, Choice, KeySource, choose, models, window_overrides};
 use serde_json::json;
 
 fn chosen(house: &House) -> Choice {
@@ -45,11 +45,11 @@ fn c5_the_keys_that_are_there_choose() {
 
 #[test]
 fn c5_a_named_provider_beats_the_keys() {
-    let choice = chosen(&with(&[("MNEMON_PROVIDER", "offline"), ("ANTHROPIC_API_KEY", "k")]));
+    let choice = chosen(&with(&[("EVERFOLD_PROVIDER", "offline"), ("ANTHROPIC_API_KEY", "k")]));
     assert_eq!(choice.kind, ProviderKind::Offline);
     assert_eq!(choice.key, KeySource::None);
-    assert_eq!(choice.reason, "asked for by environment, MNEMON_PROVIDER: offline");
-    let openai = with(&[("MNEMON_PROVIDER", "openai"), ("ANTHROPIC_API_KEY", "k")]);
+    assert_eq!(choice.reason, "asked for by environment, EVERFOLD_PROVIDER: offline");
+    let openai = with(&[("EVERFOLD_PROVIDER", "openai"), ("ANTHROPIC_API_KEY", "k")]);
     assert_eq!(chosen(&openai).key, KeySource::None);
 }
 
@@ -73,7 +73,7 @@ fn s5_a_key_command_is_named_and_keys_are_not_shown() {
 #[test]
 fn c4_managed_provider_settings_beat_the_environment() {
     let house = House::new()
-        .managed(&json!({"apiKeyHelper": "vault", "mnemon": {"provider":
+        .managed(&json!({"apiKeyHelper": "vault", "everfold": {"provider":
             {"base_url": "https://gate.example", "headers": {"X-Team": "a"}, "betas": ["one"]}}}))
         .env("ANTHROPIC_API_KEY", "k")
         .env("ANTHROPIC_BASE_URL", "http://elsewhere")
@@ -85,7 +85,7 @@ fn c4_managed_provider_settings_beat_the_environment() {
     assert_eq!(choice.headers["x-team"].expose(), "a");
     assert_eq!(choice.betas, ["one", "two"]);
     let own = House::new()
-        .home_settings(&json!({"mnemon": {"provider": {"base_url": "https://mine.example"}}}))
+        .home_settings(&json!({"everfold": {"provider": {"base_url": "https://mine.example"}}}))
         .env("ANTHROPIC_BASE_URL", "http://elsewhere");
     assert_eq!(chosen(&own).base_url.as_deref(), Some("http://elsewhere"));
 }
@@ -110,8 +110,8 @@ fn c5_models_have_defaults() {
     assert_eq!(defaults.main.as_str(), "claude-sonnet-5-5");
     assert_eq!(defaults.small.as_str(), "claude-haiku-5-5");
     assert_eq!(defaults.fallback, None);
-    let house = with(&[("MNEMON_MODEL", "llama-4")])
-        .home_settings(&json!({"mnemon": {"fallback_model": "spare"}}));
+    let house = with(&[("EVERFOLD_MODEL", "llama-4")])
+        .home_settings(&json!({"everfold": {"fallback_model": "spare"}}));
     let local = models(&house.load().unwrap(), ProviderKind::OpenAi);
     assert_eq!(local.small.as_str(), "llama-4");
     assert_eq!(local.fallback.unwrap().as_str(), "spare");
@@ -121,10 +121,10 @@ fn c5_models_have_defaults() {
 fn t5_window_overrides_by_setting_and_by_environment() {
     let house = House::new()
         .home_settings(
-            &json!({"autoCompactWindow": 100_000, "mnemon": {"auto_compact_percent": 70}}),
+            &json!({"autoCompactWindow": 100_000, "everfold": {"auto_compact_percent": 70}}),
         )
         .env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60")
-        .env("MNEMON_CONTEXT_WINDOW", "32000");
+        .env("EVERFOLD_CONTEXT_WINDOW", "32000");
     assert_eq!(
         window_overrides(&house.load().unwrap()),
         Overrides {

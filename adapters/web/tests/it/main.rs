@@ -1,9 +1,9 @@
 //! Pages from a server on this machine.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
-use mnemon_kernel::limits::Limits;
-use mnemon_kernel::ports::{Page, Web, WebError};
-use mnemon_web::WebReader;
+use everfold_kernel::limits::Limits;
+use everfold_kernel::ports::{Page, Web, WebError};
+use everfold_web::WebReader;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -99,7 +99,7 @@ fn q5_html_comes_as_markdown_and_the_rest_as_it_is() {
     let missing = fetch("/missing").unwrap();
     assert_eq!((missing.status, missing.text.as_str()), (404, "nothing"));
     let agent = fetch("/agent").unwrap().text.to_ascii_lowercase();
-    assert!(agent.contains("user-agent: mnemon/"), "{agent}");
+    assert!(agent.contains("user-agent: everfold/"), "{agent}");
 }
 
 #[test]

@@ -5,18 +5,18 @@ use crate::install::Host;
 use clap::Args;
 use std::path::PathBuf;
 
-/// `mnemon hook`. Read without the help of clap, which would end the program
+/// `everfold hook`. Read without the help of clap, which would end the program
 /// with a code that hosts take for a veto.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
     /// The event, such as `UserPromptSubmit`; the one that the input names where nothing is said
     pub(crate) event: Option<String>,
-    /// Mnemon's home, where it is not the usual one
+    /// Everfold's home, where it is not the usual one
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 }
 
-/// `mnemon install`.
+/// `everfold install`.
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
     /// Which agent
@@ -33,7 +33,7 @@ pub(crate) struct InstallArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon mcp`.
+/// `everfold mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
     /// Listen on this port of this machine, instead of standard input and output; 0 takes any
@@ -44,7 +44,7 @@ pub(crate) struct McpArgs {
     pub(crate) project: Option<PathBuf>,
 }
 
-/// `mnemon uninstall`.
+/// `everfold uninstall`.
 #[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
     /// Which agent

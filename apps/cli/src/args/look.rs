@@ -4,10 +4,10 @@ use super::{Choices, OutputFormat};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// `mnemon config`.
+/// `everfold config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
-    /// Only this key and those below it, such as mnemon.limits
+    /// Only this key and those below it, such as everfold.limits
     pub(crate) key: Option<String>,
     /// For programs
     #[arg(long)]
@@ -20,7 +20,7 @@ pub(crate) struct ConfigArgs {
     pub(crate) choices: Choices,
 }
 
-/// `mnemon cost`.
+/// `everfold cost`.
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
     /// A session of this directory; the newest where nothing is said
@@ -82,7 +82,7 @@ impl By {
     }
 }
 
-/// `mnemon doctor`.
+/// `everfold doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     /// For programs
@@ -93,7 +93,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) choices: Choices,
 }
 
-/// `mnemon instructions`.
+/// `everfold instructions`.
 #[derive(Debug, Args)]
 pub(crate) struct InstructionsArgs {
     /// Also what loads when these files are read
@@ -103,7 +103,7 @@ pub(crate) struct InstructionsArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon trust`.
+/// `everfold trust`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct TrustArgs {
@@ -121,7 +121,7 @@ pub(crate) struct TrustArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon show-result`.
+/// `everfold show-result`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowResultArgs {
     /// A tool call's id, a record's id, or two of these as FROM..TO
@@ -134,7 +134,7 @@ pub(crate) struct ShowResultArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon health`.
+/// `everfold health`.
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
     /// One session of this directory; all of them where nothing is said
@@ -148,7 +148,7 @@ pub(crate) struct HealthArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon search`.
+/// `everfold search`.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// Words that all have to be there; words in double quotes are one phrase
@@ -177,7 +177,7 @@ pub(crate) enum Place {
     Sessions,
 }
 
-/// `mnemon sessions`.
+/// `everfold sessions`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// The sessions of this directory, newest first
@@ -232,7 +232,7 @@ pub(crate) enum ExportFormat {
     Jsonl,
 }
 
-/// `mnemon dream`.
+/// `everfold dream`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct DreamArgs {
     /// Show what would change, and change nothing

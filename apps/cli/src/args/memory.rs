@@ -1,11 +1,11 @@
 //! The command line of memories (C2), as it was typed.
 
 use clap::{Args, Subcommand, ValueEnum};
-use mnemon::memdir::Scope;
-use mnemon::memfile::MemoryType;
+use everfold::memdir::Scope;
+use everfold::memfile::MemoryType;
 use std::path::PathBuf;
 
-/// `mnemon memory`.
+/// `everfold memory`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemoryCommand {
     /// All memories, newest first
@@ -93,7 +93,7 @@ pub(crate) enum MemoryCommand {
     },
 }
 
-/// `mnemon memory inbox`.
+/// `everfold memory inbox`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum InboxCommand {
     /// What waits, oldest first
@@ -171,7 +171,7 @@ pub(crate) struct Named {
     pub(crate) json: bool,
 }
 
-/// `mnemon memory add`.
+/// `everfold memory add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     /// A short name; the file is called after it
@@ -194,7 +194,7 @@ pub(crate) struct AddArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon memory import`.
+/// `everfold memory import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// Where from: claude, codex, or files and folders of notes
@@ -211,7 +211,7 @@ pub(crate) struct ImportArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon memory export`.
+/// `everfold memory export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// A folder that is empty, or not there yet
@@ -224,7 +224,7 @@ pub(crate) struct ExportArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon memory log`.
+/// `everfold memory log`.
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     /// Only of this memory; one that is gone by its whole name
@@ -243,7 +243,7 @@ pub(crate) struct LogArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon memory undo`.
+/// `everfold memory undo`.
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
     /// The number of an entry; the newest that still holds where nothing is said
@@ -262,7 +262,7 @@ pub(crate) struct UndoArgs {
     pub(crate) json: bool,
 }
 
-/// `mnemon recall`.
+/// `everfold recall`.
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
     /// What a message would say

@@ -1,19 +1,19 @@
-//! The command line of `mnemon replay` (PC7), as it was typed.
+//! The command line of `everfold replay` (PC7), as it was typed.
 
 use clap::{Args, ValueEnum};
-use mnemon::engine::replay::Policy;
-use mnemon::kernel::record::CacheTtl;
+use everfold::engine::replay::Policy;
+use everfold::kernel::record::CacheTtl;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// `mnemon replay`.
+/// `everfold replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Transcripts of mnemon, Claude Code, Codex or pi, directories of them, or sessions of this directory
+    /// Transcripts of everfold, Claude Code, Codex or pi, directories of them, or sessions of this directory
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Under which policies: recorded, none, seed, mnemon, api-clear, mask-N, summarize-at-P,
-    /// settings, or all for every preset; else recorded, none and mnemon
+    /// Under which policies: recorded, none, seed, everfold, api-clear, mask-N, summarize-at-P,
+    /// settings, or all for every preset; else recorded, none and everfold
     #[arg(long, value_name = "POLICIES", value_delimiter = ',')]
     policy: Vec<Chosen>,
     /// Price everything by this model; else each request by its own

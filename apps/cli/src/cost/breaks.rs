@@ -1,9 +1,9 @@
-//! Cache breaks that nothing had announced, as `mnemon cost` shows them (PC6).
+//! Cache breaks that nothing had announced, as `everfold cost` shows them (PC6).
 
 use crate::present::{Presenter, grouped};
+use everfold::kernel::record::BreakSeen;
+use everfold::kernel::{SessionId, Usd};
 use jiff::Timestamp;
-use mnemon::kernel::record::BreakSeen;
-use mnemon::kernel::{SessionId, Usd};
 use serde_json::{Value, json};
 use std::io;
 

@@ -3,10 +3,10 @@
 use super::{line_json, row};
 use crate::args::By;
 use crate::present::Presenter;
+use everfold::kernel::usage::Booking;
+use everfold::kernel::{Ledger, SessionId};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use mnemon::kernel::usage::Booking;
-use mnemon::kernel::{Ledger, SessionId};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;

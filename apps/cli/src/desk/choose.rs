@@ -3,8 +3,8 @@
 use super::messages::tell;
 use super::{Desk, Flow};
 use anyhow::Result;
-use mnemon::engine::choosing::{EFFORTS, ThinkingWish};
-use mnemon::kernel::Params;
+use everfold::engine::choosing::{EFFORTS, ThinkingWish};
+use everfold::kernel::Params;
 
 pub(super) async fn thinking(desk: &mut Desk, text: &str) -> Result<Flow> {
     let wish = match text {

@@ -12,8 +12,8 @@ use crate::present::{Look, cut};
 use crate::sessions::export as file;
 use crate::setup;
 use anyhow::Result;
-use mnemon::kernel::ModelId;
-use mnemon_tui::{CommandInfo, Table};
+use everfold::kernel::ModelId;
+use everfold_tui::{CommandInfo, Table};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -287,7 +287,7 @@ pub(crate) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
         let skills = std::sync::Arc::clone(&desk.session.config().skills);
-        let is_skill = skills.get(name).is_some_and(mnemon::skilling::Skill::is_for_person);
+        let is_skill = skills.get(name).is_some_and(everfold::skilling::Skill::is_for_person);
         if is_skill || name.starts_with(SERVER_PROMPTS) {
             return Ok(Flow::Say(format!("/{text}")));
         }
@@ -332,7 +332,7 @@ async fn doctor(desk: &mut Desk) -> Result<Flow> {
 
 async fn export(desk: &mut Desk, name: &str) -> Result<Flow> {
     let id = desk.session.id();
-    let name = if name.is_empty() { format!("mnemon-{id}.md") } else { name.to_owned() };
+    let name = if name.is_empty() { format!("everfold-{id}.md") } else { name.to_owned() };
     let path = std::path::Path::new(&desk.session.config().surroundings.cwd).join(name);
     if !desk.agent.world().transcripts.path(id).exists() {
         let why = "there is nothing to write: this session has no log yet, or is private";

@@ -4,9 +4,9 @@ use super::messages::{named, tell};
 use super::{Desk, Flow};
 use crate::present::{Look, grouped};
 use anyhow::Result;
-use mnemon::Event;
-use mnemon::engine::compacting::{Compaction, Preview, Report, Scope, Trigger};
-use mnemon::engine::in_view::InView;
+use everfold::Event;
+use everfold::engine::compacting::{Compaction, Preview, Report, Scope, Trigger};
+use everfold::engine::in_view::InView;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Spans, records or files of each kind that are listed.
@@ -193,8 +193,8 @@ fn show_preview(desk: &Desk, preview: &Preview, entries: &[InView]) -> Result<Fl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon::kernel::Tokens;
-    use mnemon::prefix::Showing;
+    use everfold::kernel::Tokens;
+    use everfold::prefix::Showing;
 
     fn parsed(text: &str) -> Wish {
         tried(text).unwrap()

@@ -4,7 +4,7 @@ use super::{Desk, Flow};
 use crate::present::Look;
 use crate::setup;
 use anyhow::Result;
-use mnemon_tui::picture;
+use everfold_tui::picture;
 
 /// The brackets around the bar.
 const FRAME: usize = 2;

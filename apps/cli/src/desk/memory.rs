@@ -1,4 +1,4 @@
-//! `/memory` and `/private`: the same memories as `mnemon memory`, in place.
+//! `/memory` and `/private`: the same memories as `everfold memory`, in place.
 
 use super::{Desk, Flow, Hands};
 use crate::args::Choices;
@@ -9,7 +9,7 @@ use crate::present::Look;
 use crate::setup;
 use anyhow::Result;
 use clap::Parser;
-use mnemon::MemorySwitch;
+use everfold::MemorySwitch;
 
 /// What follows `/memory`.
 #[derive(Debug, Parser)]
@@ -32,7 +32,7 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     }
     if words.iter().any(|word| word == "--json") {
         // It would go past the screen, to wherever standard output is.
-        let note = format!("JSON is for programs; use `mnemon memory {text}` elsewhere");
+        let note = format!("JSON is for programs; use `everfold memory {text}` elsewhere");
         desk.presenter.note(Look::Yellow, &note);
         return Ok(Flow::GoOn);
     }
@@ -47,7 +47,7 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
         && let Some(outside) = needs_an_editor(&command)
     {
         // The lines of a pipe are read ahead; an editor would not get them.
-        let note = format!("{outside} opens an editor; use `mnemon memory {outside}` elsewhere");
+        let note = format!("{outside} opens an editor; use `everfold memory {outside}` elsewhere");
         desk.presenter.note(Look::Yellow, &note);
         return Ok(Flow::GoOn);
     }

@@ -7,9 +7,9 @@
 use super::{Desk, Flow};
 use crate::present::{Look, grouped};
 use anyhow::Result;
-use mnemon::engine::in_view::InView;
-use mnemon::engine::recalled;
-use mnemon::prefix::Showing;
+use everfold::engine::in_view::InView;
+use everfold::engine::recalled;
+use everfold::prefix::Showing;
 use serde_json::json;
 
 /// Columns from which ids fit beside the words.
@@ -196,7 +196,7 @@ pub(super) fn tell(desk: &Desk, done: Result<String, String>) -> Result<Flow> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mnemon::kernel::Tokens;
+    use everfold::kernel::Tokens;
 
     fn entries(ids: &[&str]) -> Vec<InView> {
         let entry = |(at, id): (usize, &&str)| InView {

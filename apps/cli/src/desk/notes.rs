@@ -4,8 +4,8 @@ use super::{Desk, Flow};
 use crate::memory::editor;
 use crate::present::Look;
 use anyhow::{Result, anyhow};
-use mnemon::TaskStatus;
-use mnemon::kernel::QuerySource;
+use everfold::TaskStatus;
+use everfold::kernel::QuerySource;
 
 /// Shows the notes, says where they are, or changes them.
 pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {

@@ -4,10 +4,10 @@ use super::messages::tell;
 use super::{Desk, Flow, compact};
 use crate::present::{Look, counted, cut};
 use anyhow::Result;
+use everfold::engine::compacting::Scope;
+use everfold::engine::rewinding::{Point, PointKind, RewindReport, RewindWhat};
+use everfold::kernel::RecordId;
 use jiff::tz::TimeZone;
-use mnemon::engine::compacting::Scope;
-use mnemon::engine::rewinding::{Point, PointKind, RewindReport, RewindWhat};
-use mnemon::kernel::RecordId;
 
 const USAGE: &str =
     "/rewind NUMBER [both | conversation | files | summarize-from | summarize-up-to]";

@@ -3,13 +3,13 @@
 use crate::pick;
 use crate::present::{Look, Presenter, counted, cut, grouped, size};
 use anyhow::Result;
-use mnemon::Agent;
-use mnemon::kernel::ModelSpec;
-use mnemon::kernel::ports::ServerState;
-use mnemon::settings::{Origin, Row as Setting};
-use mnemon::skilling::Skill;
-use mnemon::transcript::{Listed, Side, list};
-use mnemon_tui::{Row, Table};
+use everfold::Agent;
+use everfold::kernel::ModelSpec;
+use everfold::kernel::ports::ServerState;
+use everfold::settings::{Origin, Row as Setting};
+use everfold::skilling::Skill;
+use everfold::transcript::{Listed, Side, list};
+use everfold_tui::{Row, Table};
 
 /// Writes a list.
 pub(crate) fn show(table: &Table, presenter: &Presenter) -> Result<()> {
@@ -50,11 +50,9 @@ pub(crate) fn servers(agent: &Agent) -> Table {
             row(&view.name, state, &view.origin, look, tools.join("\n"))
         })
         .collect();
-    rows.extend(
-        named.untrusted.iter().map(|name| {
-            row(name, "off: `mnemon trust`".to_owned(), "", Look::Yellow, String::new())
-        }),
-    );
+    rows.extend(named.untrusted.iter().map(|name| {
+        row(name, "off: `everfold trust`".to_owned(), "", Look::Yellow, String::new())
+    }));
     rows.extend(named.broken.iter().map(|own| {
         row(&own.name, own.reason.clone(), &own.origin, Look::Red, "mend its entry".to_owned())
     }));
@@ -146,7 +144,7 @@ pub(crate) async fn sessions(agent: &Agent) -> Result<Table> {
 pub(crate) async fn all_sessions(agent: &Agent) -> Result<Table> {
     let mut all: Vec<Listed> = Vec::new();
     for transcripts in agent.all_transcripts()? {
-        let glimpses = transcripts.glimpse().await.map_err(mnemon::Error::from)?;
+        let glimpses = transcripts.glimpse().await.map_err(everfold::Error::from)?;
         all.extend(glimpses.iter().map(list).filter(|entry| entry.side == Side::Main));
     }
     all.sort_by_key(|entry| std::cmp::Reverse(entry.modified));
@@ -154,7 +152,7 @@ pub(crate) async fn all_sessions(agent: &Agent) -> Result<Table> {
     let name = |entry: &Listed| {
         let is_own = own.iter().any(|own| own.session == entry.session);
         match &entry.cwd {
-            Some(cwd) if !is_own => format!("cd '{cwd}' && mnemon --resume {}", entry.session),
+            Some(cwd) if !is_own => format!("cd '{cwd}' && everfold --resume {}", entry.session),
             _ => entry.session.to_string(),
         }
     };

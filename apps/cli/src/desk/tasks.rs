@@ -5,9 +5,9 @@ use super::{Desk, Flow};
 use crate::pick;
 use crate::present::{Look, cut};
 use anyhow::Result;
-use mnemon::kernel::settings::PermissionMode;
-use mnemon::kernel::{QuerySource, Timestamp};
-use mnemon::{TaskStatus, TaskView};
+use everfold::kernel::settings::PermissionMode;
+use everfold::kernel::{QuerySource, Timestamp};
+use everfold::{TaskStatus, TaskView};
 
 /// `/tasks`.
 pub(super) fn run(desk: &mut Desk, text: &str) -> Result<Flow> {

@@ -2,7 +2,7 @@
 //! whether the newest session can be read whole (Q4).
 
 use super::{Finding, Severity};
-use mnemon::Agent;
+use everfold::Agent;
 use std::path::Path;
 #[cfg(unix)]
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let root = agent.home().root();
     if root.exists() && !root.is_dir() {
         let message = format!("{} is the home directory, and is no directory", root.display());
-        let fix = "move it away, or set MNEMON_HOME";
+        let fix = "move it away, or set EVERFOLD_HOME";
         return vec![Finding::new(Severity::Error, AREA, message).fix(fix)];
     }
     let mut findings = open_to_others(root);
@@ -36,7 +36,7 @@ async fn newest(agent: &Agent) -> Option<Finding> {
     let mut unreadable = 0_u64;
     let mut sink = |line: &[u8]| {
         let blank = line.trim_ascii().is_empty();
-        if !blank && mnemon::transcript::decode(line).is_err() {
+        if !blank && everfold::transcript::decode(line).is_err() {
             unreadable += 1;
         }
     };
@@ -95,7 +95,7 @@ fn private(root: &Path) -> Vec<PathBuf> {
         root.to_owned(),
         root.join("settings.json"),
         root.join("logs"),
-        root.join("logs").join("mnemon.log"),
+        root.join("logs").join("everfold.log"),
         root.join("projects"),
     ];
     for project in children(&root.join("projects")) {

@@ -4,7 +4,7 @@
 use super::{Finding, Severity};
 use crate::args::Choices;
 use crate::setup::{self, Ground};
-use mnemon::rules::{Fate, Row, Text};
+use everfold::rules::{Fate, Row, Text};
 use std::collections::BTreeSet;
 
 const AREA: &str = "instructions";
@@ -23,7 +23,7 @@ pub(super) async fn look(ground: &Ground) -> Vec<Finding> {
     findings.extend(chain.indexes.iter().filter_map(|index| {
         let cut = index.cut.as_deref()?;
         let message = format!("{} is not shown whole: {cut}", index.path.display());
-        let fix = "mnemon dream joins and drops what it can; mnemon memory edit for the rest";
+        let fix = "everfold dream joins and drops what it can; everfold memory edit for the rest";
         Some(Finding::new(Severity::Warning, "memory", message).fix(fix))
     }));
     findings
@@ -75,7 +75,7 @@ fn finding(row: &Row) -> Option<Finding> {
         }
         Fate::NeedsApproval => (
             format!("{path} is imported from outside the repository and is not loaded"),
-            "`mnemon trust`, if you know who wrote it",
+            "`everfold trust`, if you know who wrote it",
         ),
         Fate::TooDeep => (
             format!("{path} is imported over too many hops, or is one import too many"),

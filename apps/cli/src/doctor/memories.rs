@@ -5,11 +5,11 @@ use super::{Finding, Severity};
 use crate::args::Choices;
 use crate::setup::{self, Ground};
 use anyhow::Result;
+use everfold::kernel::ports::Names;
+use everfold::memdir::Scope;
+use everfold::memfile::drift::references;
+use everfold::memory_dirs::shelf;
 use jiff::Zoned;
-use mnemon::kernel::ports::Names;
-use mnemon::memdir::Scope;
-use mnemon::memfile::drift::references;
-use mnemon::memory_dirs::shelf;
 
 const AREA: &str = "memory";
 /// How many are named one by one.
@@ -33,7 +33,7 @@ pub(super) fn look(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
         let old = old.filter(|found| found.is_gone(&gone, Some(written), now.date()));
         drifted.extend(old.map(|found| format!("{} {found}", memory.path)));
     }
-    let fix = "mnemon dream, or mnemon memory edit";
+    let fix = "everfold dream, or everfold memory edit";
     let more = drifted.len().saturating_sub(NAMED);
     let finding = |message| Finding::new(Severity::Info, AREA, message).fix(fix);
     let mut findings: Vec<Finding> = drifted.into_iter().take(NAMED).map(finding).collect();

@@ -1,9 +1,9 @@
 //! Settings that do nothing, or not what they say (C4, S2, Q6).
 
 use super::{Finding, Severity};
-use mnemon::Agent;
-use mnemon::kernel::ModelId;
-use mnemon::kernel::settings::ProviderKind;
+use everfold::Agent;
+use everfold::kernel::ModelId;
+use everfold::kernel::settings::ProviderKind;
 
 const AREA: &str = "settings";
 
@@ -14,7 +14,7 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     for (pointer, origin) in &resolved.unknown {
         let key = dotted(pointer);
         let message = format!("nobody knows the key {key} ({origin})");
-        let fix = "remove it or mend its name; `mnemon config --schema` has every key";
+        let fix = "remove it or mend its name; `everfold config --schema` has every key";
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
     }
     for refused in &resolved.refused {
@@ -22,7 +22,7 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
         let message = format!("{key} was not taken over ({}): {}", refused.origin, refused.reason);
         let own = agent.home().settings();
         let fix = if refused.opens_with_trust() {
-            format!("`mnemon trust` takes it over; or set {key} in {}", own.display())
+            format!("`everfold trust` takes it over; or set {key} in {}", own.display())
         } else {
             format!("if you want it, set {key} in {}", own.display())
         };
@@ -48,12 +48,12 @@ fn models(agent: &Agent) -> Vec<Finding> {
         let spec = config.table.spec(model);
         if spec.window.is_none() {
             let message = format!("nothing is known of the model {model}; its window is a guess");
-            let fix = format!("set mnemon.models.\"{model}\".window, or mend the name");
+            let fix = format!("set everfold.models.\"{model}\".window, or mend the name");
             findings.push(Finding::new(Severity::Warning, "model", message).fix(fix));
         }
         if spec.prices.is_none() {
             let message = format!("the model {model} has no price; its cost is not counted");
-            let fix = format!("set mnemon.prices.\"{model}\" (USD for a million tokens)");
+            let fix = format!("set everfold.prices.\"{model}\" (USD for a million tokens)");
             findings.push(Finding::new(Severity::Info, "model", message).fix(fix));
         }
     }

@@ -4,10 +4,10 @@
 use super::{AREA as PLATFORM, Finding, Severity};
 use crate::present::counted;
 use crate::telling::telling;
-use mnemon::Agent;
-use mnemon::hooking::Act;
-use mnemon::kernel::ports::ServerState;
-use mnemon::kernel::{Decision, Entry};
+use everfold::Agent;
+use everfold::hooking::Act;
+use everfold::kernel::ports::ServerState;
+use everfold::kernel::{Decision, Entry};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -59,7 +59,7 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
             "servers of this repository are off, because nobody trusts it: {}",
             named.untrusted.join(", ")
         );
-        findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("mnemon trust"));
+        findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("everfold trust"));
     }
     let Some(servers) = &agent.world().servers else { return findings };
     servers.connect();
@@ -86,7 +86,7 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
 }
 
 fn sandbox(agent: &Agent) -> Vec<Finding> {
-    let Err(why) = mnemon::sandbox_available() else {
+    let Err(why) = everfold::sandbox_available() else {
         let message =
             "shell commands of background agents run in a sandbox: no network, no writing";
         return vec![Finding::new(Severity::Info, PLATFORM, message)];
@@ -96,9 +96,9 @@ fn sandbox(agent: &Agent) -> Vec<Finding> {
          are held by permissions alone"
     );
     let mut findings = vec![Finding::new(Severity::Info, PLATFORM, message)];
-    if agent.settings().settings.mnemon.sandbox.enabled {
-        let message = "mnemon.sandbox is on and cannot be had: every shell command is refused";
-        let fix = "set mnemon.sandbox.enabled to false, or use Linux 6.2 or newer with Landlock";
+    if agent.settings().settings.everfold.sandbox.enabled {
+        let message = "everfold.sandbox is on and cannot be had: every shell command is refused";
+        let fix = "set everfold.sandbox.enabled to false, or use Linux 6.2 or newer with Landlock";
         findings.push(Finding::new(Severity::Warning, PLATFORM, message).fix(fix));
     }
     findings
@@ -169,7 +169,7 @@ async fn failed_hooks(agent: &Agent) -> Vec<Finding> {
     let Some(newest) = sessions.into_iter().next() else { return Vec::new() };
     let mut failed: BTreeMap<(String, String), String> = BTreeMap::new();
     let mut sink = |line: &[u8]| {
-        if let Some(line) = telling(line, &["mnemon_hook_failed"])
+        if let Some(line) = telling(line, &["everfold_hook_failed"])
             && let Entry::Decision(Decision::HookFailed { event, handler, reason }) =
                 line.record.entry
         {

@@ -2,9 +2,9 @@
 //! replayed as they went (PC7), and their dearest moments looked at.
 
 use super::{Finding, Severity};
-use mnemon::Agent;
-use mnemon::engine::replay::{Cause, LaneReport, Moment, Options, Policy, Replay};
-use mnemon::foreign::Reader;
+use everfold::Agent;
+use everfold::engine::replay::{Cause, LaneReport, Moment, Options, Policy, Replay};
+use everfold::foreign::Reader;
 use std::sync::Arc;
 
 const AREA: &str = "sessions";
@@ -44,7 +44,7 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
             "session {} cost {:.2} USD, of which {avoidable:.2} could have been saved; most: {}",
             glimpse.session, lane.totals.usd, worst.what
         );
-        let fix = format!("mnemon replay {} --why", glimpse.session);
+        let fix = format!("everfold replay {} --why", glimpse.session);
         findings.push(Finding::new(Severity::Info, AREA, message).fix(fix));
     }
     findings

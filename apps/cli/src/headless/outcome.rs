@@ -3,10 +3,10 @@
 use super::failure;
 use super::tally::Tally;
 use crate::fail;
-use mnemon::engine::{Denial, TurnEnd};
-use mnemon::kernel::usage::LedgerLine;
-use mnemon::kernel::{ModelId, Usage, Window};
-use mnemon::{EndReason, Session};
+use everfold::engine::{Denial, TurnEnd};
+use everfold::kernel::usage::LedgerLine;
+use everfold::kernel::{ModelId, Usage, Window};
+use everfold::{EndReason, Session};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) struct Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     /// An outcome. A log that cannot be written ends a turn like any failure.
-    pub(super) fn new(session: &'a Session, end: Result<TurnEnd, mnemon::engine::Error>) -> Self {
+    pub(super) fn new(session: &'a Session, end: Result<TurnEnd, everfold::engine::Error>) -> Self {
         let end = end.unwrap_or_else(|error| {
             let told = fail::told(&error.into());
             let parts = [told.message, told.hint].into_iter().flatten();

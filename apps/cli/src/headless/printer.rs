@@ -7,13 +7,13 @@ use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
 use crate::present::{Look, Presenter, cut, names, remembered};
-use mnemon::engine::event::Kept;
-use mnemon::kernel::ports::ServerState;
-use mnemon::kernel::record::{AssistantEntry, Boundary, UserEntry};
-use mnemon::kernel::{Decision, Entry, Record, UserOrigin};
-use mnemon::settings::provider::KeySource;
-use mnemon::skilling::Skill;
-use mnemon::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
+use everfold::engine::event::Kept;
+use everfold::kernel::ports::ServerState;
+use everfold::kernel::record::{AssistantEntry, Boundary, UserEntry};
+use everfold::kernel::{Decision, Entry, Record, UserOrigin};
+use everfold::settings::provider::KeySource;
+use everfold::skilling::Skill;
+use everfold::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
 use serde_json::{Value, json};
 use std::io;
 
@@ -62,7 +62,7 @@ impl Printer {
         self.emit(json!({
             "type": "system",
             "subtype": "init",
-            "mnemon_version": env!("CARGO_PKG_VERSION"),
+            "everfold_version": env!("CARGO_PKG_VERSION"),
             "cwd": config.surroundings.cwd,
             "model": crate::setup::model_name(agent, session),
             "provider": agent.provider().kind.as_str(),
@@ -224,9 +224,9 @@ fn streamed(event: &Event) -> Option<Value> {
             )
         }
         Event::ModelSwitched { from, to, reason } => {
-            system("mnemon_model_switched", json!({"from": from, "to": to, "reason": reason}))
+            system("everfold_model_switched", json!({"from": from, "to": to, "reason": reason}))
         }
-        Event::Notice(text) => system("mnemon_notice", json!({"text": text})),
+        Event::Notice(text) => system("everfold_notice", json!({"text": text})),
         Event::Recalled { paths } => {
             let memories: Vec<Value> =
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
@@ -238,9 +238,9 @@ fn streamed(event: &Event) -> Option<Value> {
                 Kept::ByRule => "by_rule",
                 Kept::Proposed => "proposed",
             };
-            system("mnemon_remembered", json!({"how": how, "paths": paths}))
+            system("everfold_remembered", json!({"how": how, "paths": paths}))
         }
-        Event::Task(task) => system("mnemon_task", task_fields(task)),
+        Event::Task(task) => system("everfold_task", task_fields(task)),
         Event::Text(_)
         | Event::Thinking(_)
         | Event::ToolStarted { .. }
@@ -273,7 +273,7 @@ fn recorded(record: &Record) -> Option<Value> {
         Entry::Boundary(boundary) => compact_boundary(boundary),
         // Blocks of this answer were printed, and do not count any more.
         Entry::Decision(Decision::Retracted { message_id, reason }) => json!({
-            "type": "system", "subtype": "mnemon_retracted",
+            "type": "system", "subtype": "everfold_retracted",
             "message_id": message_id, "reason": reason,
         }),
         _ => return None,

@@ -1,7 +1,7 @@
 //! What a turn used, gathered from its events.
 
-use mnemon::Event;
-use mnemon::kernel::{Entry, Ledger, ToolUseId};
+use everfold::Event;
+use everfold::kernel::{Entry, Ledger, ToolUseId};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! What the journals of memory tell.
 
+use everfold::memdir::{Action, Author, Scope, Store};
+use everfold::memory_dirs::MemoryDirs;
 use jiff::Timestamp;
-use mnemon::memdir::{Action, Author, Scope, Store};
-use mnemon::memory_dirs::MemoryDirs;
 use serde_json::{Value, json};
 
 /// How things are with memories.

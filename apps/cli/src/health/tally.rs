@@ -1,18 +1,18 @@
 //! What transcripts tell of the layers.
 
 use crate::telling::telling;
+use everfold::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
+use everfold::recall::inject::KIND;
 use jiff::Timestamp;
-use mnemon::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
-use mnemon::recall::inject::KIND;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What the lines have in them that matter here; others need not be read.
 const TELLING: [&str; 6] = [
-    "mnemon_booked",
-    "mnemon_extracted",
-    "mnemon_compaction_failed",
-    "mnemon_break_seen",
+    "everfold_booked",
+    "everfold_extracted",
+    "everfold_compaction_failed",
+    "everfold_break_seen",
     "compact_boundary",
     KIND,
 ];

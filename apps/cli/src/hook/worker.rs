@@ -7,11 +7,11 @@
 
 use super::beside;
 use crate::setup::Ground;
-use mnemon::Agent;
-use mnemon::beside::Beside;
-use mnemon::disk::Lock;
-use mnemon::engine::Elsewhere;
-use mnemon::hook::{Call, Reply, Work};
+use everfold::Agent;
+use everfold::beside::Beside;
+use everfold::disk::Lock;
+use everfold::engine::Elsewhere;
+use everfold::hook::{Call, Reply, Work};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

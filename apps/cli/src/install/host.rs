@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The name of our server and of all that is ours.
-const NAME: &str = "mnemon";
+const NAME: &str = "everfold";
 /// What a model is told where hooks do not bring memories in.
 const POINTER: &str = include_str!("pointer.md");
 /// Tools of Claude Code that read or write files, and so memories.
@@ -19,7 +19,7 @@ const GEMINI_TOOLS: &str = "read_file|write_file|replace";
 /// takes a few milliseconds; the rest is for a machine that is busy.
 const TIMEOUT_S: u64 = 10;
 
-/// A program that Mnemon can work beside.
+/// A program that Everfold can work beside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Host {
     /// Claude Code
@@ -140,7 +140,7 @@ fn codex(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
     ];
     let hooks = events.map(|event| ground.hook(event, None, Some(TIMEOUT_S)));
     let text = |path: &Path| json!(path).to_string();
-    let env = ground.home.map(|home| format!("env = {{ MNEMON_HOME = {} }}\n", text(home)));
+    let env = ground.home.map(|home| format!("env = {{ EVERFOLD_HOME = {} }}\n", text(home)));
     let body = format!(
         "command = {}\nargs = [\"mcp\"]\n{}",
         text(ground.program),
@@ -150,7 +150,7 @@ fn codex(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
         Part { path: dir.join("hooks.json"), pieces: hooks.into() },
         Part {
             path: dir.join("config.toml"),
-            pieces: vec![Piece::Table { name: "mcp_servers.mnemon", body }],
+            pieces: vec![Piece::Table { name: "mcp_servers.everfold", body }],
         },
         Part { path: dir.join("AGENTS.md"), pieces: vec![Piece::Section { text: POINTER }] },
     ]
@@ -203,7 +203,7 @@ impl Ground<'_> {
 /// A server that is told of our home, where it is not the usual one.
 fn with_home(mut server: Value, key: &str, home: Option<&Path>) -> Value {
     if let (Some(home), Some(server)) = (home, server.as_object_mut()) {
-        server.insert(key.to_owned(), json!({"MNEMON_HOME": home}));
+        server.insert(key.to_owned(), json!({"EVERFOLD_HOME": home}));
     }
     server
 }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn x2_paths_with_blanks_are_one_word() {
-        assert_eq!(quoted(Path::new("/usr/bin/mnemon")), "/usr/bin/mnemon");
+        assert_eq!(quoted(Path::new("/usr/bin/everfold")), "/usr/bin/everfold");
         #[cfg(unix)]
         assert_eq!(quoted(Path::new("/a b/it's")), "'/a b/it'\\''s'");
     }
@@ -237,15 +237,16 @@ mod tests {
         let ground = Ground {
             variables: &BTreeMap::new(),
             user_home: Path::new("/h"),
-            program: Path::new("mnemon"),
+            program: Path::new("everfold"),
             home: None,
         };
         let mut settings = "{}".to_owned();
         for piece in claude(&ground, Path::new("/c")).remove(0).pieces {
             settings = piece.put(&settings).unwrap();
         }
-        let command = r#"\"${CLAUDE_PLUGIN_ROOT}/bin/mnemon-hook\""#;
-        let ours: Value = serde_json::from_str(&settings.replace("mnemon hook", command)).unwrap();
+        let command = r#"\"${CLAUDE_PLUGIN_ROOT}/bin/everfold-hook\""#;
+        let ours: Value =
+            serde_json::from_str(&settings.replace("everfold hook", command)).unwrap();
         assert_eq!(ours, plugin);
     }
 
@@ -255,7 +256,7 @@ mod tests {
         let ground = Ground {
             variables: &variables,
             user_home: Path::new("/h"),
-            program: Path::new("/bin/mnemon"),
+            program: Path::new("/bin/everfold"),
             home: None,
         };
         let places = |host: Host| -> Vec<String> {

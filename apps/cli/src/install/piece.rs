@@ -1,8 +1,8 @@
 //! What is put into files of another program, and taken out again.
 
 use super::{section, toml};
-use mnemon::settings::jsonc::{Broken, Node};
-use mnemon::settings::splice::Splice;
+use everfold::settings::jsonc::{Broken, Node};
+use everfold::settings::splice::Splice;
 use serde_json::{Value, json};
 
 /// One thing in one file.
@@ -19,7 +19,7 @@ pub(super) enum Piece {
     },
     /// A table of a TOML file.
     Table {
-        /// Its name, such as `mcp_servers.mnemon`.
+        /// Its name, such as `mcp_servers.everfold`.
         name: &'static str,
         /// Its lines.
         body: String,
@@ -99,7 +99,7 @@ impl Hook {
 
     fn is_ours(&self, handler: &Value) -> bool {
         let command = handler["command"].as_str().unwrap_or_default();
-        command.contains("mnemon")
+        command.contains("everfold")
             && command.contains(" hook ")
             && command.ends_with(&format!(" {}", self.event))
     }
@@ -205,27 +205,30 @@ mod tests {
     #[test]
     fn x2_a_hook_goes_beside_those_that_are_there_and_comes_out_again() {
         let theirs = "{\n  \"hooks\": {\n    \"Stop\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}\n    ]\n  },\n  \"x\": 1\n}\n";
-        let with = hook("/bin/mnemon").put(theirs).unwrap();
-        assert!(with.contains("\"/bin/mnemon hook Stop\"") && with.contains("say done"));
-        assert_eq!(hook("/bin/mnemon").put(&with).unwrap(), with, "twice is once");
-        let moved = hook("/opt/mnemon").put(&with).unwrap();
-        assert!(moved.contains("/opt/mnemon") && !moved.contains("/bin/mnemon"));
+        let with = hook("/bin/everfold").put(theirs).unwrap();
+        assert!(with.contains("\"/bin/everfold hook Stop\"") && with.contains("say done"));
+        assert_eq!(hook("/bin/everfold").put(&with).unwrap(), with, "twice is once");
+        let moved = hook("/opt/everfold").put(&with).unwrap();
+        assert!(moved.contains("/opt/everfold") && !moved.contains("/bin/everfold"));
         assert_eq!(hook("x").take(&moved, theirs).unwrap(), theirs);
     }
 
     #[test]
     fn x2_what_came_with_a_hook_goes_with_it() {
-        let with = hook("mnemon").put("{\n  \"x\": 1\n}\n").unwrap();
-        assert_eq!(hook("mnemon").take(&with, "{\n  \"x\": 1\n}\n").unwrap(), "{\n  \"x\": 1\n}\n");
+        let with = hook("everfold").put("{\n  \"x\": 1\n}\n").unwrap();
+        assert_eq!(
+            hook("everfold").take(&with, "{\n  \"x\": 1\n}\n").unwrap(),
+            "{\n  \"x\": 1\n}\n"
+        );
         let empty = "{\"hooks\": {}}";
-        let with = hook("mnemon").put(empty).unwrap();
-        assert_eq!(hook("mnemon").take(&with, empty).unwrap(), empty, "theirs, though empty");
+        let with = hook("everfold").put(empty).unwrap();
+        assert_eq!(hook("everfold").take(&with, empty).unwrap(), empty, "theirs, though empty");
     }
 
     #[test]
     fn x2_a_hook_that_was_put_into_a_group_of_theirs_is_taken_out_of_it() {
-        let mixed = r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, {"command": "mnemon hook Stop"}]}]}}"#;
-        let out = hook("mnemon").take(mixed, "").unwrap();
+        let mixed = r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}, {"command": "everfold hook Stop"}]}]}}"#;
+        let out = hook("everfold").take(mixed, "").unwrap();
         assert_eq!(out, r#"{"hooks": {"Stop": [{"hooks": [{"command": "a"}]}]}}"#);
     }
 

@@ -1,8 +1,8 @@
 //! What was installed, and what files held before: the way back.
 
 use anyhow::{Context, Result};
-use mnemon::disk::atomic::Audience;
-use mnemon::memdir::ContentId;
+use everfold::disk::atomic::Audience;
+use everfold::memdir::ContentId;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,6 @@ impl Kept {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    mnemon::disk::atomic::write(path, text.as_bytes(), Audience::Private)
+    everfold::disk::atomic::write(path, text.as_bytes(), Audience::Private)
         .with_context(|| format!("{} cannot be written", path.display()))
 }

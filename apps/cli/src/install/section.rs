@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-const START: &str = "<!-- mnemon -->\n";
-const END: &str = "<!-- /mnemon -->\n";
+const START: &str = "<!-- everfold -->\n";
+const END: &str = "<!-- /everfold -->\n";
 
 /// The text with the section, at its end or where it stands.
 pub(super) fn put(text: &str, section: &str) -> String {
@@ -46,7 +46,7 @@ mod tests {
     fn x2_a_section_comes_out_as_it_went_in() {
         for text in ["", "# Mine\n", "# Mine\n\nrules\n\n"] {
             let with = put(text, "Use it.");
-            assert!(with.ends_with("<!-- mnemon -->\nUse it.\n<!-- /mnemon -->\n"));
+            assert!(with.ends_with("<!-- everfold -->\nUse it.\n<!-- /everfold -->\n"));
             assert_eq!(put(&with, "Use it."), with, "twice is once");
             assert_eq!(take(&with), text);
         }

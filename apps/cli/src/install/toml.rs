@@ -70,8 +70,8 @@ fn own_lines(text: &str, name: &str) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
-    const NAME: &str = "mcp_servers.mnemon";
-    const BODY: &str = "command = \"mnemon\"\nargs = [\"mcp\"]\n";
+    const NAME: &str = "mcp_servers.everfold";
+    const BODY: &str = "command = \"everfold\"\nargs = [\"mcp\"]\n";
 
     #[test]
     fn x2_a_table_goes_to_the_end_and_comes_out_again() {
@@ -79,7 +79,7 @@ mod tests {
             "",
             "# mine\nmodel = \"x\"\n",
             "model = \"x\"",
-            "[mcp_servers.other]\ncommand = \"o\"\n\n[tui]\nnote = \"\"\"\n[mcp_servers.mnemon]\n\"\"\"\n",
+            "[mcp_servers.other]\ncommand = \"o\"\n\n[tui]\nnote = \"\"\"\n[mcp_servers.everfold]\n\"\"\"\n",
         ] {
             let with = put(text, NAME, BODY).unwrap();
             assert!(with.ends_with(&format!("[{NAME}]\n{BODY}")), "{with}");
@@ -90,10 +90,10 @@ mod tests {
 
     #[test]
     fn x2_tables_below_ours_go_with_it_and_what_follows_stays() {
-        let text = "[a]\nx = 1\n\n[mcp_servers.mnemon]\ncommand = \"old\"\n\n[mcp_servers.mnemon.tools.memory_save]\napproval_mode = \"approve\"\n\n[b]\ny = 2\n";
+        let text = "[a]\nx = 1\n\n[mcp_servers.everfold]\ncommand = \"old\"\n\n[mcp_servers.everfold.tools.memory_save]\napproval_mode = \"approve\"\n\n[b]\ny = 2\n";
         assert_eq!(take(text, NAME), "[a]\nx = 1\n\n[b]\ny = 2\n");
         let changed = put(text, NAME, BODY).unwrap();
-        assert!(changed.contains("command = \"mnemon\"") && !changed.contains("old"));
+        assert!(changed.contains("command = \"everfold\"") && !changed.contains("\"old\""));
         assert!(changed.ends_with("[b]\ny = 2\n"));
     }
 

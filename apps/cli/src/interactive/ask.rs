@@ -3,9 +3,9 @@
 use super::fill;
 use super::lines::Lines;
 use crate::present::{Look, Presenter};
-use mnemon::Agent;
-use mnemon::kernel::ports::{Answer, PermissionAsk};
-use mnemon_tui::Question;
+use everfold::Agent;
+use everfold::kernel::ports::{Answer, PermissionAsk};
+use everfold_tui::Question;
 use std::io;
 
 /// Asks, and answers. A question that is dropped on the way was not answered:

@@ -2,8 +2,8 @@
 
 use super::lines::Lines;
 use crate::present::{Look, Presenter};
-use mnemon::kernel::ports::question::{Field, Need, Wants};
-use mnemon::kernel::ports::{ServerAnswer, ServerQuestion};
+use everfold::kernel::ports::question::{Field, Need, Wants};
+use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
 use serde_json::{Map, Value};
 use std::io;
 

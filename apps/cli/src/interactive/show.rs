@@ -2,8 +2,8 @@
 
 use crate::desk::{compact, tasks};
 use crate::present::{Look, Presenter, cut, names, remembered, size};
-use mnemon::Event;
-use mnemon::kernel::{Entry, Record, UserOrigin};
+use everfold::Event;
+use everfold::kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
 use std::io;
 

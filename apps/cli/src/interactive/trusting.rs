@@ -6,8 +6,8 @@ use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use crate::trust;
 use anyhow::Result;
+use everfold::settings::trust::Verdict;
 use jiff::Timestamp;
-use mnemon::settings::trust::Verdict;
 
 /// Asks where there is something to be asked. The answer is the next of these
 /// lines, or of the terminal where nobody reads that yet.
@@ -40,7 +40,7 @@ pub(crate) async fn ask(
         repository.say(verdict, Timestamp::now()).await?;
         let done = match verdict {
             Verdict::Trusted => "trusted; a change asks again",
-            Verdict::Declined => "they stay off; `mnemon trust` turns them on",
+            Verdict::Declined => "they stay off; `everfold trust` turns them on",
         };
         presenter.styled(Look::Dim, &format!("{done}\n"))?;
         return Ok(());

@@ -3,7 +3,7 @@
 use super::Repl;
 use crate::desk::tasks::{ended, none};
 use anyhow::Result;
-use mnemon::TaskStatus;
+use everfold::TaskStatus;
 use std::time::Duration;
 
 /// How often a task that is watched is looked at.

@@ -5,9 +5,9 @@ use crate::args::memory::Tier;
 use crate::fail::FAILED;
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use mnemon::kernel::ports::Names;
-use mnemon::memdir::Store;
-use mnemon::memdir::check::Issue;
+use everfold::kernel::ports::Names;
+use everfold::memdir::Store;
+use everfold::memdir::check::Issue;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ impl Bench<'_> {
         if found.is_empty() {
             self.presenter.line("nothing is wrong")?;
         } else if !fix && found.iter().any(|(_, issue)| issue.is_mendable()) {
-            self.presenter.note(Look::Dim, "to mend the index: `mnemon memory check --fix`");
+            self.presenter.note(Look::Dim, "to mend the index: `everfold memory check --fix`");
         }
         Ok(code)
     }

@@ -59,7 +59,7 @@ pub(crate) fn edit(
 ) -> Result<Edited> {
     let set = |name: &&str| variables.get(*name).filter(|value| !value.trim().is_empty());
     let editor = ["VISUAL", "EDITOR"].iter().find_map(set).map_or("vi", String::as_str);
-    let named = tempfile::Builder::new().prefix("mnemon-").suffix(".md").tempfile();
+    let named = tempfile::Builder::new().prefix("everfold-").suffix(".md").tempfile();
     let mut file = named.context("a file to edit could not be made")?;
     file.write_all(text.as_bytes())?;
     file.flush()?;

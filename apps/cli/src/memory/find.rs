@@ -5,9 +5,9 @@ use super::Bench;
 use crate::args::memory::Tier;
 use crate::fail::{Refusal, Usage};
 use anyhow::Result;
-use mnemon::memdir::Store;
-use mnemon::memdir::store::TopicHead;
-use mnemon::memfile::slug::slugify;
+use everfold::memdir::Store;
+use everfold::memdir::store::TopicHead;
+use everfold::memfile::slug::slugify;
 
 /// How many of several that are meant are named.
 const NAMED: usize = 5;
@@ -72,7 +72,7 @@ fn choose(name: &str, all: Vec<(Tier, TopicHead)>) -> Result<(Tier, TopicHead)> 
 }
 
 fn not_there(name: &str) -> anyhow::Error {
-    let hint = "`mnemon memory list` shows those that are";
+    let hint = "`everfold memory list` shows those that are";
     Refusal::new(format!("there is no memory {name:?}"), hint).into()
 }
 

@@ -6,13 +6,13 @@ use crate::args::memory::{LogArgs, Named, Tier, UndoArgs};
 use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter};
 use anyhow::Result;
+use everfold::memdir::Store;
+use everfold::memdir::store::{FileDiff, OnConflict};
+use everfold::memdir::{Action, Author, Entry, EntryId};
+use everfold_tui::{Row, Table};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use mnemon::memdir::Store;
-use mnemon::memdir::store::{FileDiff, OnConflict};
-use mnemon::memdir::{Action, Author, Entry, EntryId};
-use mnemon_tui::{Row, Table};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -129,7 +129,7 @@ impl Bench<'_> {
 
     pub(super) fn undo(&self, args: &UndoArgs) -> Result<()> {
         let Some(store) = self.existing(args.scope)? else {
-            let hint = "`mnemon memory add` makes one";
+            let hint = "`everfold memory add` makes one";
             return Err(
                 Refusal::new("there are no memories, and nothing to take back", hint).into()
             );
@@ -164,7 +164,7 @@ impl Bench<'_> {
             return Ok(self.presenter.line("nothing had to be changed")?);
         };
         self.presenter.line(&format!("took back {what}"))?;
-        let redo = format!("to do it again: `mnemon memory undo {done}{}`", args.scope.flag());
+        let redo = format!("to do it again: `everfold memory undo {done}{}`", args.scope.flag());
         self.presenter.note(Look::Dim, &redo);
         Ok(())
     }
@@ -182,11 +182,11 @@ impl Bench<'_> {
                 "session": front.session,
                 "messages": front.messages,
                 "date": front.date,
-                "basis": front.basis.map(mnemon::memfile::frontmatter::Basis::as_str),
+                "basis": front.basis.map(everfold::memfile::frontmatter::Basis::as_str),
                 "branch": front.branch,
                 "worktree": front.worktree,
                 "rule": front.rule,
-                "tainted": front.trust == mnemon::memfile::frontmatter::Trust::Tainted,
+                "tainted": front.trust == everfold::memfile::frontmatter::Trust::Tainted,
                 "entries": entries?,
             }))?);
         }
@@ -224,24 +224,25 @@ fn newest_that_holds(store: &Store) -> Result<EntryId> {
             _ => return Ok(entry.id),
         }
     }
-    let hint = "`mnemon memory log` shows what was changed";
+    let hint = "`everfold memory log` shows what was changed";
     Err(Refusal::new("there is nothing to take back", hint).into())
 }
 
 /// The store's refusal, with the flag that overrides it.
-fn conflict(error: mnemon::memdir::Error) -> anyhow::Error {
-    use mnemon::memdir::Error;
+fn conflict(error: everfold::memdir::Error) -> anyhow::Error {
+    use everfold::memdir::Error;
     let message = error.to_string();
     match error {
         Error::Conflict { .. } => {
-            Refusal::new(message, "`mnemon memory log` shows it; --force takes it back too").into()
+            Refusal::new(message, "`everfold memory log` shows it; --force takes it back too")
+                .into()
         }
-        error => mnemon::Error::from(error).into(),
+        error => everfold::Error::from(error).into(),
     }
 }
 
 fn no_entry(entry: u64) -> anyhow::Error {
-    let hint = "`mnemon memory log` shows those that are";
+    let hint = "`everfold memory log` shows those that are";
     Refusal::new(format!("the history has no entry {entry}"), hint).into()
 }
 
@@ -286,7 +287,7 @@ pub(super) fn author(author: &Author) -> String {
         Author::Person => "person".to_owned(),
         Author::Agent { source } => format!("agent {source}"),
         Author::Foreign => "outside".to_owned(),
-        Author::Program => "mnemon".to_owned(),
+        Author::Program => "everfold".to_owned(),
     }
 }
 
@@ -309,7 +310,7 @@ fn word(action: Action) -> &'static str {
 fn paths(entry: &Entry) -> Vec<String> {
     let all = || entry.changes.iter().map(|change| change.path.clone());
     let topics: Vec<String> =
-        all().filter(|path| path != mnemon::memfile::index::INDEX_FILE).collect();
+        all().filter(|path| path != everfold::memfile::index::INDEX_FILE).collect();
     if topics.is_empty() { all().collect() } else { topics }
 }
 

@@ -9,11 +9,11 @@ use crate::args::memory::{ExportArgs, ImportArgs, Tier};
 use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter, counted};
 use anyhow::{Context, Result};
-use mnemon::disk::atomic::{self, Audience};
-use mnemon::memdir::store::inbox::{Handed, Wish};
-use mnemon::memdir::{By, Error, Store};
-use mnemon::memfile::index::INDEX_FILE;
-use mnemon::memfile::similar::{COPY, Fingerprint};
+use everfold::disk::atomic::{self, Audience};
+use everfold::memdir::store::inbox::{Handed, Wish};
+use everfold::memdir::{By, Error, Store};
+use everfold::memfile::index::INDEX_FILE;
+use everfold::memfile::similar::{COPY, Fingerprint};
 use pieces::Piece;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ impl Bench<'_> {
                     outcome.skip(&piece.name, file, &error.to_string());
                     return Ok(());
                 }
-                Err(error) => return Err(mnemon::Error::from(error).into()),
+                Err(error) => return Err(everfold::Error::from(error).into()),
             }
         }
         known.push((piece.name.clone(), print));
@@ -132,7 +132,7 @@ impl Bench<'_> {
             self.presenter.note(Look::Yellow, &note);
         }
         if !outcome.proposed.is_empty() && !args.dry_run {
-            let hint = "`mnemon memory inbox` shows them, and takes your yes or no";
+            let hint = "`everfold memory inbox` shows them, and takes your yes or no";
             self.presenter.note(Look::Dim, hint);
         }
         Ok(())
@@ -164,7 +164,7 @@ impl Bench<'_> {
 
     /// Where Claude Code keeps the memories of this project.
     fn claude_memories(&self) -> Result<PathBuf> {
-        let slug = mnemon::memdir::location::project_slug(self.memories.project());
+        let slug = everfold::memdir::location::project_slug(self.memories.project());
         let dir = self.host_dir("CLAUDE_CONFIG_DIR", ".claude")?;
         Ok(dir.join("projects").join(slug).join("memory"))
     }

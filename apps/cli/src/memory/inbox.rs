@@ -7,10 +7,10 @@ use crate::fail::{Refusal, Usage};
 use crate::pick;
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use mnemon::memdir::store::inbox::{Preview, Proposal, ProposalId};
-use mnemon::memdir::store::{FileDiff, OnConflict};
-use mnemon::memdir::{EntryId, Error, Store, TopicPath};
-use mnemon_tui::{Row, Table};
+use everfold::memdir::store::inbox::{Preview, Proposal, ProposalId};
+use everfold::memdir::store::{FileDiff, OnConflict};
+use everfold::memdir::{EntryId, Error, Store, TopicPath};
+use everfold_tui::{Row, Table};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -69,7 +69,7 @@ impl Bench<'_> {
             })
             .collect();
         self.presenter.table(&rows)?;
-        let hint = "`mnemon memory inbox show ID` shows one; then accept, reject or edit it";
+        let hint = "`everfold memory inbox show ID` shows one; then accept, reject or edit it";
         self.presenter.note(Look::Dim, hint);
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Bench<'_> {
             match store.proposal(ProposalId(id)) {
                 Ok(proposal) => found.push((tier, store, proposal)),
                 Err(Error::NoProposal { .. }) => {}
-                Err(error) => return Err(mnemon::Error::from(error).into()),
+                Err(error) => return Err(everfold::Error::from(error).into()),
             }
         }
         if found.len() > 1 {
@@ -108,7 +108,7 @@ impl Bench<'_> {
             return Err(Usage::new(message, "say which with --scope").into());
         }
         found.pop().ok_or_else(|| {
-            let hint = "`mnemon memory inbox` shows those that wait";
+            let hint = "`everfold memory inbox` shows those that wait";
             Refusal::new(format!("no proposal {id} waits in the inbox"), hint).into()
         })
     }
@@ -142,7 +142,7 @@ impl Bench<'_> {
         }
         let flag = tier.flag();
         let hint = format!(
-            "`mnemon memory inbox accept {id}{flag}`, or `reject {id}{flag}`, or `edit {id}{flag}`"
+            "`everfold memory inbox accept {id}{flag}`, or `reject {id}{flag}`, or `edit {id}{flag}`"
         );
         self.presenter.note(Look::Dim, &hint);
         Ok(())
@@ -202,7 +202,7 @@ impl Bench<'_> {
                 self.presenter.note(Look::Red, &format!("{id}: {error}"));
                 if matches!(error, Error::Stale { .. }) {
                     let hint = format!(
-                        "`mnemon memory inbox show {id}{0}` shows it; `accept {id}{0} --force` \
+                        "`everfold memory inbox show {id}{0}` shows it; `accept {id}{0} --force` \
                          makes the change all the same, `edit` starts from what is there now",
                         tier.flag()
                     );
@@ -227,7 +227,7 @@ impl Bench<'_> {
         if changed {
             let by = self.person("edited by hand");
             if let Err(error) = store.amend(proposal.id, &path, &edited.text, &by) {
-                return Err(edited.keep(mnemon::Error::from(error).into()));
+                return Err(edited.keep(everfold::Error::from(error).into()));
             }
         }
         if json {
@@ -236,7 +236,7 @@ impl Bench<'_> {
         }
         let done = if changed { "changed" } else { "left as it was:" };
         self.presenter.line(&format!("{done} proposal {id}"))?;
-        let hint = format!("to take it over: `mnemon memory inbox accept {id}{}`", tier.flag());
+        let hint = format!("to take it over: `everfold memory inbox accept {id}{}`", tier.flag());
         self.presenter.note(Look::Dim, &hint);
         Ok(())
     }
@@ -286,7 +286,7 @@ fn editable(proposal: &Proposal, file: Option<&str>) -> Result<(TopicPath, Strin
 
 /// What a proposal would do, in a line.
 fn what(proposal: &Proposal) -> String {
-    let one = |change: &mnemon::memdir::store::inbox::Proposed| {
+    let one = |change: &everfold::memdir::store::inbox::Proposed| {
         let verb = match (&change.before, change.text()) {
             (_, None) => "forget",
             (None, Some(_)) => "add",

@@ -6,12 +6,12 @@ use crate::args::memory::{Named, Tier};
 use crate::pick;
 use crate::present::{Look, Presenter, counted, cut, size};
 use anyhow::Result;
-use mnemon::memdir::Store;
-use mnemon::memdir::location::{SetBy, Source};
-use mnemon::memdir::store::{Note, TopicHead};
-use mnemon::memdir::usage::Count;
-use mnemon::memfile::Memory;
-use mnemon_tui::Table;
+use everfold::memdir::Store;
+use everfold::memdir::location::{SetBy, Source};
+use everfold::memdir::store::{Note, TopicHead};
+use everfold::memdir::usage::Count;
+use everfold::memfile::Memory;
+use everfold_tui::Table;
 use serde_json::{Value, json};
 
 /// Characters of a preview.
@@ -49,7 +49,7 @@ impl Bench<'_> {
         Ok(Table { head: head.map(str::to_owned).to_vec(), rows, empty: empty.to_owned() })
     }
 
-    fn shown(&self, row: &Row) -> mnemon_tui::Row {
+    fn shown(&self, row: &Row) -> everfold_tui::Row {
         let front = &row.topic.front;
         let path = row.topic.path.as_str();
         let mut more = vec![row.preview.clone()];
@@ -61,11 +61,11 @@ impl Bench<'_> {
             counted(row.count.recalled, "time"),
             row.count.used
         ));
-        mnemon_tui::Row {
+        everfold_tui::Row {
             id: format!("\"{path}\" --scope {}", row.tier.as_str()),
             cells: vec![
                 path.strip_suffix(".md").unwrap_or(path).to_owned(),
-                front.kind.map_or("-", mnemon::memfile::MemoryType::as_str).to_owned(),
+                front.kind.map_or("-", everfold::memfile::MemoryType::as_str).to_owned(),
                 row.tier.as_str().to_owned(),
                 pick::age(row.topic.modified, self.at()),
                 row.count.used.to_string(),
@@ -90,7 +90,7 @@ impl Bench<'_> {
     }
 
     fn cells(&self, row: &Row) -> Vec<String> {
-        let kind = row.topic.front.kind.map_or("-", mnemon::memfile::MemoryType::as_str);
+        let kind = row.topic.front.kind.map_or("-", everfold::memfile::MemoryType::as_str);
         vec![
             row.topic.path.to_string(),
             kind.to_owned(),

@@ -6,13 +6,13 @@ use crate::args::memory::{AddArgs, Named, Tier};
 use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use mnemon::memdir::Store;
-use mnemon::memdir::store::{Expect, Place, Save, Saved};
-use mnemon::memdir::{EntryId, TopicPath};
-use mnemon::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
-use mnemon::memfile::similar::{COPY, Fingerprint};
-use mnemon::memfile::slug::slugify;
-use mnemon::memfile::{Draft, Fault, Memory, MemoryType, dates, secrets};
+use everfold::memdir::Store;
+use everfold::memdir::store::{Expect, Place, Save, Saved};
+use everfold::memdir::{EntryId, TopicPath};
+use everfold::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
+use everfold::memfile::similar::{COPY, Fingerprint};
+use everfold::memfile::slug::slugify;
+use everfold::memfile::{Draft, Fault, Memory, MemoryType, dates, secrets};
 use serde_json::json;
 
 impl Bench<'_> {
@@ -40,7 +40,7 @@ impl Bench<'_> {
 
     fn add_text(&self, args: &AddArgs, kind: MemoryType, body: &str) -> Result<()> {
         if body.trim().is_empty() {
-            let hint = "pipe its text in, such as `echo … | mnemon memory add …`";
+            let hint = "pipe its text in, such as `echo … | everfold memory add …`";
             return Err(Usage::new("the memory has no text", hint).into());
         }
         screen("the text", body)?;
@@ -123,7 +123,7 @@ impl Bench<'_> {
             None => {}
         }
         if new.trim().is_empty() {
-            let hint = format!("to remove it: `mnemon memory forget {path}`");
+            let hint = format!("to remove it: `everfold memory forget {path}`");
             return Err(Refusal::new("the text is empty", hint).into());
         }
         if after.front.description.is_none() {
@@ -177,8 +177,11 @@ impl Bench<'_> {
             }))?);
         }
         self.presenter.line(&format!("moved {} to {}", saved.path, to.as_str()))?;
-        let back =
-            format!("to move it back: `mnemon memory move {} --to {}`", saved.path, from.as_str());
+        let back = format!(
+            "to move it back: `everfold memory move {} --to {}`",
+            saved.path,
+            from.as_str()
+        );
         self.presenter.note(Look::Dim, &back);
         Ok(())
     }
@@ -204,7 +207,7 @@ impl Bench<'_> {
 
     pub(super) fn undo_hint(&self, tier: Tier, entry: Option<EntryId>) {
         if let Some(entry) = entry {
-            let hint = format!("to take it back: `mnemon memory undo {entry}{}`", tier.flag());
+            let hint = format!("to take it back: `everfold memory undo {entry}{}`", tier.flag());
             self.presenter.note(Look::Dim, &hint);
         }
     }
@@ -225,7 +228,7 @@ fn refuse_copy(store: &Store, text: &str, tier: Tier) -> Result<()> {
         if Fingerprint::of(&read.text).likeness(&new) >= COPY {
             let message = format!("{} says nearly the same; nothing was saved", topic.path);
             let hint = format!(
-                "change that one with `mnemon memory edit {}{}`, or add --force",
+                "change that one with `everfold memory edit {}{}`, or add --force",
                 topic.path,
                 tier.flag()
             );
@@ -243,7 +246,7 @@ fn place(name: &str) -> Result<Place> {
     Ok(if slug == NO_NAME {
         Place::Named(name.to_owned())
     } else {
-        Place::At(TopicPath::new(&format!("{slug}.md")).map_err(mnemon::Error::from)?)
+        Place::At(TopicPath::new(&format!("{slug}.md")).map_err(everfold::Error::from)?)
     })
 }
 

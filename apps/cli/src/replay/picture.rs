@@ -3,7 +3,7 @@
 
 use super::scale::{Column, PARTS, columns};
 use crate::present::{Look, Presenter, grouped};
-use mnemon::engine::replay::{Before, LaneReport};
+use everfold::engine::replay::{Before, LaneReport};
 use std::io;
 
 /// Lines of the picture.

@@ -10,9 +10,9 @@ use crate::memory;
 use crate::present::Presenter;
 use crate::setup::Ground;
 use anyhow::{Result, anyhow};
-use mnemon::Agent;
-use mnemon::kernel::Ledger;
-use mnemon_tui::{BoxFuture, Listing, Page, Side, Table};
+use everfold::Agent;
+use everfold::kernel::Ledger;
+use everfold_tui::{BoxFuture, Listing, Page, Side, Table};
 use std::sync::Arc;
 
 /// The agent and the ground that it stands on.
@@ -73,7 +73,7 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'sta
 mod tests {
     use super::*;
     use crate::setup;
-    use mnemon_tui::Row;
+    use everfold_tui::Row;
     use std::collections::BTreeMap;
 
     async fn beside(home: &std::path::Path) -> Beside {

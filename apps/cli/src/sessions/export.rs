@@ -1,10 +1,10 @@
-//! `mnemon sessions export`: a conversation as a text to read, or as its lines.
+//! `everfold sessions export`: a conversation as a text to read, or as its lines.
 
 use crate::args::ExportFormat;
 use anyhow::{Context, Result};
-use mnemon::Agent;
-use mnemon::kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
-use mnemon::transcript::{Decoded, decode};
+use everfold::Agent;
+use everfold::kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
+use everfold::transcript::{Decoded, decode};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) async fn run(
         failed = failed.take().or(written.err());
     };
     let loaded = agent.world().transcripts.load(id, &mut sink).await;
-    loaded.map_err(mnemon::Error::from)?;
+    loaded.map_err(everfold::Error::from)?;
     match failed {
         Some(error) => Err(error).context("the export could not be written"),
         None => Ok(out.flush()?),

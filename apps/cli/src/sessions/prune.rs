@@ -1,10 +1,10 @@
-//! `mnemon sessions prune`: sessions that nobody touched for long (Q11).
+//! `everfold sessions prune`: sessions that nobody touched for long (Q11).
 
 use crate::pick;
 use crate::present::{Look, Presenter, counted, size};
 use anyhow::Result;
+use everfold::Agent;
 use jiff::Timestamp;
-use mnemon::Agent;
 use serde_json::{Value, json};
 
 /// What is done about old sessions.

@@ -4,9 +4,9 @@
 
 use crate::cost::breaks;
 use crate::present::{counted, grouped};
+use everfold::kernel::record::BreakSeen;
+use everfold::kernel::{Boundary, Decision, Entry, Record};
 use jiff::Timestamp;
-use mnemon::kernel::record::BreakSeen;
-use mnemon::kernel::{Boundary, Decision, Entry, Record};
 use serde_json::{Value, json};
 
 /// What happened, from the records of a transcript.

@@ -1,7 +1,7 @@
 //! Agents as a person and a program see them.
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::{Reply, Scenario, When};
+use everfold_testkit::{Reply, Scenario, When};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn l7_4_a_headless_run_waits_for_its_background_agents_and_streams_them() {
     let lines = ran.lines();
     let statuses: Vec<&str> = lines
         .iter()
-        .filter(|line| line["subtype"] == "mnemon_task")
+        .filter(|line| line["subtype"] == "everfold_task")
         .map(|line| line["status"].as_str().unwrap())
         .collect();
     assert_eq!(statuses.first(), Some(&"running"), "{}", ran.out);
@@ -79,7 +79,7 @@ fn l7_4_no_process_is_left_behind_when_a_session_is_ended() {
         std::process::Command::new("pgrep").args(["-f", &format!("sleep {marker}")]).output();
     let left = String::from_utf8_lossy(&left.unwrap().stdout).into_owned();
     assert!(left.is_empty(), "left behind: {left}");
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     let sockets = std::fs::read_dir(home.join("run")).map_or(0, Iterator::count);
     assert_eq!(sockets, 0, "no socket either");
 }
@@ -91,7 +91,7 @@ fn l7_5_the_flags_of_a_team_belong_together() {
     let ran = desk.run(&["-p", "x", "--team", "../crew", "--agent-name", "ada"]).failed(2);
     assert!(ran.err.contains("cannot be a name"), "{}", ran.err);
     desk.run(&["-p", "hello", "--team", "crew", "--agent-name", "ada"]).ok();
-    assert!(desk.files.home().join(".mnemon/teams/crew/members/ada.json").exists());
+    assert!(desk.files.home().join(".everfold/teams/crew/members/ada.json").exists());
 }
 
 #[cfg(unix)]
@@ -110,7 +110,7 @@ fn l7_5_a_letter_by_socket_outlives_a_session_that_is_killed() {
     while desk.server().requests().is_empty() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let socket = desk.files.home().join(format!(".mnemon/run/{id}.sock"));
+    let socket = desk.files.home().join(format!(".everfold/run/{id}.sock"));
     let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
     let letter = json!({"id": "l1", "from": "ada", "seq": 0, "sent": "2026-11-15T11:00:00Z",
                         "body": {"type": "message", "text": "The build is red."}});

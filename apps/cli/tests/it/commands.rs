@@ -1,7 +1,7 @@
 //! Slash commands that look at things, line by line.
 
 use crate::desk::{Desk, Ran};
-use mnemon_testkit::{Reply, Scenario};
+use everfold_testkit::{Reply, Scenario};
 use serde_json::json;
 
 fn talk(desk: &Desk, lines: &[&str]) -> Ran {
@@ -11,10 +11,10 @@ fn talk(desk: &Desk, lines: &[&str]) -> Ran {
 #[test]
 fn q9_what_the_screen_shows_can_be_asked_for_line_by_line() {
     let desk = Desk::offline();
-    let ran = talk(&desk, &["/doctor", "/config mnemon.limits.rewind", "/permissions", "/model"]);
+    let ran = talk(&desk, &["/doctor", "/config everfold.limits.rewind", "/permissions", "/model"]);
     for part in [
         "provider: ",
-        "mnemon.limits.rewind.points",
+        "everfold.limits.rewind.points",
         "no rules; tools that change something ask",
         "claude-opus",
         "offline answers",
@@ -55,5 +55,5 @@ fn q12_one_goes_back_line_by_line() {
 fn q9_json_is_not_written_into_a_conversation() {
     let desk = Desk::offline();
     let ran = talk(&desk, &["/memory list --json"]);
-    assert!(ran.err.contains("mnemon memory list --json"), "{}", ran.err);
+    assert!(ran.err.contains("everfold memory list --json"), "{}", ran.err);
 }

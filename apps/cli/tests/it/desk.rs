@@ -1,6 +1,6 @@
 //! A home, a project, a model server and the program.
 
-use mnemon_testkit::{Scenario, TempHome, TestServer};
+use everfold_testkit::{Scenario, TempHome, TestServer};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -44,16 +44,16 @@ impl Desk {
 
     /// The command, ready to be changed.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mnemon"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_everfold"));
         command
             .env_clear()
             .env("HOME", self.files.home())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("MNEMON_LIMIT_RETRY_BASE_MS", "1")
-            .env("MNEMON_LIMIT_RETRY_MAX_MS", "2")
+            .env("EVERFOLD_LIMIT_RETRY_BASE_MS", "1")
+            .env("EVERFOLD_LIMIT_RETRY_MAX_MS", "2")
             // Requests beside the conversation are for the tests that are about them.
-            .env("MNEMON_FLAG_SESSION_MEMORY", "0")
-            .env("MNEMON_FLAG_EXTRACT", "0")
+            .env("EVERFOLD_FLAG_SESSION_MEMORY", "0")
+            .env("EVERFOLD_FLAG_EXTRACT", "0")
             .current_dir(self.files.project())
             .args(args)
             .stdin(Stdio::null());
@@ -75,7 +75,7 @@ impl Desk {
 
     /// The directory of the project under the home.
     pub(crate) fn project_dir(&self) -> PathBuf {
-        let projects = self.files.home().join(".mnemon").join("projects");
+        let projects = self.files.home().join(".everfold").join("projects");
         std::fs::read_dir(projects).unwrap().next().unwrap().unwrap().path()
     }
 

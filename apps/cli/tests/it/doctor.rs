@@ -21,7 +21,7 @@ fn message(finding: &Value) -> &str {
 }
 
 fn settings(desk: &Desk, value: &Value) {
-    let path = desk.files.home().join(".mnemon").join("settings.json");
+    let path = desk.files.home().join(".everfold").join("settings.json");
     desk.files.write(path, &value.to_string()).unwrap();
 }
 
@@ -74,7 +74,7 @@ fn l5_28_an_index_over_its_caps_is_named() {
     std::fs::write(index, "- [x](tea.md) — x\n".repeat(300)).unwrap();
     let found = finding(&desk, "is not shown whole: cut after 200 lines");
     assert_eq!(found["area"], "memory");
-    assert!(found["fix"].as_str().unwrap().starts_with("mnemon dream"), "{found}");
+    assert!(found["fix"].as_str().unwrap().starts_with("everfold dream"), "{found}");
 }
 
 #[cfg(unix)]
@@ -140,7 +140,7 @@ fn pc7_sessions_that_waste_are_named_with_the_command_that_explains_them() {
     desk.files.write(path, &wasteful()).unwrap();
     let found = finding(&desk, "could have been saved");
     assert!(message(&found).contains(id) && message(&found).contains("Bash cat log"), "{found}");
-    assert_eq!(found["fix"], format!("mnemon replay {id} --why"));
+    assert_eq!(found["fix"], format!("everfold replay {id} --why"));
     // The command is one that works.
     let told = desk.run(&["replay", id, "--why"]).ok().out;
     assert!(told.contains("Bash cat log brought"), "{told}");

@@ -1,7 +1,7 @@
-//! `mnemon dream`: exit codes, the report, the diff, and being stopped (L6.6).
+//! `everfold dream`: exit codes, the report, the diff, and being stopped (L6.6).
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::{Reply, Scenario, TestServer, When};
+use everfold_testkit::{Reply, Scenario, TestServer, When};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -91,11 +91,11 @@ fn l6_6_programs_get_one_object_or_a_line_for_each_event() {
     assert!(dir.join("tests-copy.md").exists());
     let lines = desk.run(&["dream", "--output-format", "stream-json"]).ok().lines();
     assert!(
-        lines.iter().any(|line| line["subtype"] == "mnemon_task" && line["phase"] == "starting")
+        lines.iter().any(|line| line["subtype"] == "everfold_task" && line["phase"] == "starting")
     );
     let last = lines.last().unwrap();
     assert_eq!((&last["status"], &last["dreamer"]), (&json!("done"), &json!("rules")));
-    assert!(last["undo"].as_str().unwrap().starts_with("mnemon memory undo "));
+    assert!(last["undo"].as_str().unwrap().starts_with("everfold memory undo "));
     let object = desk.run(&["dream", "--json"]).failed(3).json();
     assert_eq!(object["status"], "nothing");
     desk.run(&["dream", "--json", "--output-format", "json"]).failed(2);
@@ -169,7 +169,7 @@ fn l6_6_ctrl_c_stops_it_and_kill_is_rewound() {
         desk.run(&["memory", "list"]).ok();
         assert_eq!(files(&dir), before, "{way}");
         assert_eq!(fs::metadata(dir.join(LOCK)).unwrap().modified().unwrap(), dreamt, "{way}");
-        assert!(!dir.join(".mnemon/dream").exists());
+        assert!(!dir.join(".everfold/dream").exists());
     }
     desk.server = None;
     desk.run(&["dream", "--force"]).ok();

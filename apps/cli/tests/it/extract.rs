@@ -1,7 +1,7 @@
 //! What is kept after a turn, by the program.
 
 use crate::desk::{Desk, Ran, Running};
-use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, Rules, TempHome, TestServer};
 use serde_json::json;
 
 const PROMPT: &str = "Use a real database in the integration tests, not mocks.";
@@ -26,7 +26,7 @@ fn keeping() -> Desk {
 fn run(desk: &Desk, args: &[&str], input: Option<&str>) -> Ran {
     let mut command = desk.command(args);
     let input = input.map(|text| text.as_bytes().to_vec());
-    Running::start(command.env("MNEMON_FLAG_EXTRACT", "1"), input).end().ok()
+    Running::start(command.env("EVERFOLD_FLAG_EXTRACT", "1"), input).end().ok()
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! `mnemon -p` in each format.
+//! `everfold -p` in each format.
 
 use crate::desk::{Desk, KEY, Running};
-use mnemon_testkit::{Content, Reply, Scenario, oracle};
+use everfold_testkit::{Content, Reply, Scenario, oracle};
 use serde_json::{Value, json};
 
 /// Two rounds of tool calls, then an answer.
@@ -60,7 +60,7 @@ fn c1_json_is_one_object() {
 
 /// The sums are those of the server.
 fn check_usage(desk: &Desk, result: &Value) {
-    let mut sum = mnemon::kernel::Usage::default();
+    let mut sum = everfold::kernel::Usage::default();
     let mut cost = 0.0;
     for request in desk.server().requests() {
         sum.add(&request.usage.unwrap());
@@ -224,8 +224,8 @@ fn s5_no_key_reaches_the_disk_and_files_are_private() {
     desk.files.write("key.txt", KEY).unwrap();
     let args = ["-p", "--allowed-tools", "Bash", "--permission-mode", "bypassPermissions", "x"];
     let mut command = desk.command(&args);
-    Running::start(command.env("MNEMON_LOG", "trace"), None).end().ok();
-    let mut stack = vec![desk.files.home().join(".mnemon")];
+    Running::start(command.env("EVERFOLD_LOG", "trace"), None).end().ok();
+    let mut stack = vec![desk.files.home().join(".everfold")];
     let mut files = 0;
     while let Some(path) = stack.pop() {
         if path.is_dir() {
@@ -258,13 +258,13 @@ fn q8_offline_works_without_key_and_network() {
 
 #[test]
 fn q8_an_overloaded_model_is_replaced() {
-    let overloaded = mnemon_testkit::When {
+    let overloaded = everfold_testkit::When {
         model: Some("claude-sonnet-5-5".into()),
-        ..mnemon_testkit::When::default()
+        ..everfold_testkit::When::default()
     };
     let desk = Desk::with(Scenario::new().always(overloaded, Reply::error(529, "overloaded")));
     let mut command = desk.command(&["-p", "-v", "--fallback-model", "claude-haiku-5-5", "hello"]);
-    let ran = Running::start(command.env("MNEMON_LIMIT_MAX_RETRIES", "1"), None).end().ok();
+    let ran = Running::start(command.env("EVERFOLD_LIMIT_MAX_RETRIES", "1"), None).end().ok();
     assert_eq!(ran.out, "You said: hello\n");
     assert!(ran.err.contains("claude-haiku-5-5 answers instead"), "{}", ran.err);
 }

@@ -1,4 +1,4 @@
-//! `mnemon hook`, as hosts call it (X1, CONTRACTS 2.7).
+//! `everfold hook`, as hosts call it (X1, CONTRACTS 2.7).
 
 use crate::desk::{Desk, Ran, Running};
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ fn input(desk: &Desk, event: &str, more: &Value) -> Value {
 /// A hook, with what the desk switches off for others.
 fn command(desk: &Desk, event: &str) -> std::process::Command {
     let mut command = desk.command(&["hook", event]);
-    command.env("MNEMON_FLAG_EXTRACT", "1");
+    command.env("EVERFOLD_FLAG_EXTRACT", "1");
     command
 }
 
@@ -102,7 +102,7 @@ fn transcript(desk: &Desk, said: &[&str]) {
 }
 
 fn log(desk: &Desk) -> String {
-    let path = desk.files.home().join(".mnemon/logs/mnemon.log");
+    let path = desk.files.home().join(".everfold/logs/everfold.log");
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
@@ -214,9 +214,9 @@ fn x1_l5_19_what_the_person_asks_to_keep_is_kept_when_the_answer_is_complete() {
 #[test]
 fn x1_l5_24_with_the_inbox_it_waits_for_a_word() {
     let desk = Desk::offline();
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     std::fs::create_dir_all(&home).unwrap();
-    std::fs::write(home.join("settings.json"), r#"{"mnemon": {"memory": {"review": "inbox"}}}"#)
+    std::fs::write(home.join("settings.json"), r#"{"everfold": {"memory": {"review": "inbox"}}}"#)
         .unwrap();
     transcript(&desk, &["Always run the linter before you commit."]);
     hook(&desk, "Stop", &json!({})).ok();
@@ -296,7 +296,7 @@ fn x1_nothing_breaks_the_host() {
 #[test]
 fn x1_broken_settings_and_closed_directories_do_not_break_the_host() {
     let desk = Desk::offline();
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("settings.json"), "{ broken").unwrap();
     for event in EVENTS {
@@ -376,7 +376,7 @@ fn x1_c6_a_switch_turns_each_part_off() {
             .ok()
     };
     let prompt = json!({"prompt": "when do deploys of the shop go out?"});
-    assert_eq!(run("MNEMON_FLAG_RECALL", "UserPromptSubmit", prompt).out, "");
-    run("MNEMON_FLAG_EXTRACT", "Stop", json!({}));
+    assert_eq!(run("EVERFOLD_FLAG_RECALL", "UserPromptSubmit", prompt).out, "");
+    run("EVERFOLD_FLAG_EXTRACT", "Stop", json!({}));
     assert_eq!(desk.run(&["memory", "list", "--json"]).ok().json().as_array().unwrap().len(), 1);
 }

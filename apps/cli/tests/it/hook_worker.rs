@@ -1,7 +1,7 @@
 //! What hooks leave to a worker: a review by a model, in the background (X1).
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, Rules, TempHome, TestServer};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -62,7 +62,10 @@ fn start(desk: &Desk, event: &str, more: &[(&str, &str)]) -> Running {
         "cwd": desk.files.project(), "hook_event_name": event, "reason": "other",
     });
     let mut command = desk.command(&["hook", event]);
-    command.env("MNEMON_FLAG_EXTRACT", "1").env("MNEMON_LOG", "info").envs(more.iter().copied());
+    command
+        .env("EVERFOLD_FLAG_EXTRACT", "1")
+        .env("EVERFOLD_LOG", "info")
+        .envs(more.iter().copied());
     Running::start(&mut command, Some(input.to_string().into_bytes()))
 }
 
@@ -110,7 +113,7 @@ fn no_worker(desk: &Desk) {
 }
 
 fn log(desk: &Desk) -> String {
-    let path = desk.files.home().join(".mnemon/logs/mnemon.log");
+    let path = desk.files.home().join(".everfold/logs/everfold.log");
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
@@ -164,8 +167,8 @@ fn x1_l5_27_what_it_cost_is_shown_apart_and_stays_within_the_budget() {
 
     says(&desk, 1, &format!("Remember this. {SECOND}"));
     for (name, value) in [("session_tokens", 1), ("daily_tokens", 0)] {
-        let settings = json!({"mnemon": {"budget": {name: value}}}).to_string();
-        std::fs::write(desk.files.home().join(".mnemon/settings.json"), settings).unwrap();
+        let settings = json!({"everfold": {"budget": {name: value}}}).to_string();
+        std::fs::write(desk.files.home().join(".everfold/settings.json"), settings).unwrap();
         hook(&desk, "Stop");
         hook(&desk, "SessionEnd");
         no_worker(&desk);
@@ -174,7 +177,7 @@ fn x1_l5_27_what_it_cost_is_shown_apart_and_stays_within_the_budget() {
     assert!(log(&desk).contains("no review by a model"), "{}", log(&desk));
     assert!(log(&desk).contains("background budget is used up"), "{}", log(&desk));
     // What was not reviewed is reviewed when there is a budget again.
-    std::fs::write(desk.files.home().join(".mnemon/settings.json"), "{}").unwrap();
+    std::fs::write(desk.files.home().join(".everfold/settings.json"), "{}").unwrap();
     hook(&desk, "SessionEnd");
     no_worker(&desk);
     assert_eq!(desk.server().requests().len(), 2);
@@ -250,7 +253,7 @@ fn x1_l5_12_twenty_at_once_have_one_worker_and_what_came_meanwhile_is_reviewed()
 fn x1_a_worker_ends_by_its_deadline() {
     let desk = desk(1);
     says(&desk, 0, FIRST);
-    let ran = start(&desk, "Stop", &[("MNEMON_LIMIT_BESIDE_WORKER_S", "1")]).end();
+    let ran = start(&desk, "Stop", &[("EVERFOLD_LIMIT_BESIDE_WORKER_S", "1")]).end();
     assert_eq!(ran.ok().out, "");
     no_worker(&desk);
     assert_eq!(names(&desk), [""; 0]);
@@ -307,13 +310,13 @@ fn x1_without_a_key_or_when_switched_off_nothing_starts() {
     assert_eq!(workers(&offline).len(), 0);
     hook(&offline, "SessionEnd");
     no_worker(&offline);
-    assert!(!offline.files.home().join(".mnemon/beside/books").exists());
+    assert!(!offline.files.home().join(".everfold/beside/books").exists());
 
     let desk = desk(0);
     says(&desk, 0, FIRST);
-    start(&desk, "Stop", &[("MNEMON_FLAG_EXTRACT", "0")]).end().ok();
-    let settings = json!({"mnemon": {"memory": {"extract_headless": false}}}).to_string();
-    let home = desk.files.home().join(".mnemon");
+    start(&desk, "Stop", &[("EVERFOLD_FLAG_EXTRACT", "0")]).end().ok();
+    let settings = json!({"everfold": {"memory": {"extract_headless": false}}}).to_string();
+    let home = desk.files.home().join(".everfold");
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("settings.json"), settings).unwrap();
     hook(&desk, "SessionEnd");

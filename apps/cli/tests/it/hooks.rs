@@ -1,13 +1,13 @@
 //! Hooks with the real program.
 
 use crate::desk::Desk;
-use mnemon_testkit::{Reply, Scenario};
+use everfold_testkit::{Reply, Scenario};
 use serde_json::json;
 
 fn hooked(hooks: &serde_json::Value) -> Desk {
     let desk = Desk::with(Scenario::new().otherwise(Reply::text("done")));
     let settings = json!({ "hooks": hooks }).to_string();
-    desk.files.write(desk.files.home().join(".mnemon").join("settings.json"), &settings).unwrap();
+    desk.files.write(desk.files.home().join(".everfold").join("settings.json"), &settings).unwrap();
     desk
 }
 

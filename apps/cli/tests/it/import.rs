@@ -1,4 +1,4 @@
-//! `mnemon memory import` and `export` (L5.30).
+//! `everfold memory import` and `export` (L5.30).
 
 use crate::desk::Desk;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
-//! `mnemon memory inbox`: what background agents propose, and a person's word.
+//! `everfold memory inbox`: what background agents propose, and a person's word.
 
 use crate::desk::{Desk, Running};
+use everfold::memdir::store::inbox::Wish;
+use everfold::memdir::{By, Store, TopicPath};
 use jiff::Timestamp;
-use mnemon::memdir::store::inbox::Wish;
-use mnemon::memdir::{By, Store, TopicPath};
 use std::path::PathBuf;
 
 fn dir(desk: &Desk) -> PathBuf {
@@ -43,7 +43,7 @@ fn l5_24_the_inbox_is_listed_shown_accepted_and_rejected() {
     assert_eq!(shown["diff"][0]["stale"], false);
 
     let accepted = desk.run(&["memory", "inbox", "accept", "1"]).ok();
-    assert!(accepted.err.contains("mnemon memory undo 2"), "{}", accepted.err);
+    assert!(accepted.err.contains("everfold memory undo 2"), "{}", accepted.err);
     assert_eq!(
         std::fs::read_to_string(dir(&desk).join("deploy-day.md")).unwrap(),
         text("Fridays.")

@@ -1,4 +1,4 @@
-//! `mnemon install` and `uninstall` (X2).
+//! `everfold install` and `uninstall` (X2).
 
 use crate::desk::Desk;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(dir) = ahead.pop() {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            if path.ends_with(".mnemon") {
+            if path.ends_with(".everfold") {
                 continue;
             }
             if path.is_dir() {
@@ -69,7 +69,7 @@ fn x2_install_and_uninstall_leave_the_files_as_they_were() {
         let before = snapshot(&desk.files.home());
         for host in HOSTS {
             let out = desk.run(&["install", host]).ok().out;
-            assert!(out.contains("+++ ") && out.contains("mnemon"), "{host}: {out}");
+            assert!(out.contains("+++ ") && out.contains("everfold"), "{host}: {out}");
             let installed = snapshot(&desk.files.home());
             assert_ne!(installed, before, "{host}");
             let again = desk.run(&["install", host]).ok().out;
@@ -81,8 +81,8 @@ fn x2_install_and_uninstall_leave_the_files_as_they_were() {
         }
         assert_eq!(snapshot(&desk.files.home()), before);
         let out = desk.run(&["uninstall", "claude"]).ok().out;
-        assert!(out.contains("nothing of Mnemon's is there"), "{out}");
-        assert!(!desk.files.home().join(".mnemon/installed").exists());
+        assert!(out.contains("nothing of Everfold's is there"), "{out}");
+        assert!(!desk.files.home().join(".everfold/installed").exists());
     }
 }
 
@@ -110,14 +110,14 @@ fn x2_hooks_and_servers_are_what_the_host_expects() {
     let command = hooks["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
     assert!(command.ends_with(" hook Stop"), "{command}");
     let state: Value = serde_json::from_str(&text(&desk, ".claude.json")).unwrap();
-    assert_eq!(state["mcpServers"]["mnemon"]["args"], json!(["mcp"]));
-    assert!(text(&desk, ".codex/config.toml").contains("[mcp_servers.mnemon]\ncommand = \""));
+    assert_eq!(state["mcpServers"]["everfold"]["args"], json!(["mcp"]));
+    assert!(text(&desk, ".codex/config.toml").contains("[mcp_servers.everfold]\ncommand = \""));
     assert!(text(&desk, ".codex/AGENTS.md").contains("memory_search"));
     let gemini: Value = serde_json::from_str(&text(&desk, ".gemini/settings.json")).unwrap();
     assert_eq!(gemini["hooks"]["BeforeAgent"][0]["hooks"][0]["timeout"], 10_000);
     let opencode: Value =
         serde_json::from_str(&text(&desk, ".config/opencode/opencode.json")).unwrap();
-    assert_eq!(opencode["mcp"]["mnemon"]["type"], "local");
+    assert_eq!(opencode["mcp"]["everfold"]["type"], "local");
 
     // The command that was written works as it stands.
     let input = json!({"cwd": desk.files.project(), "session_id": "s", "hook_event_name": "Stop"});
@@ -146,7 +146,7 @@ fn x2_what_the_host_changed_in_between_stays() {
     write(
         &desk,
         ".claude.json",
-        "{\n  \"numStartups\": 8,\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    },\n    \"mnemon\": {\n      \"command\": \"y\"\n    }\n  }\n}",
+        "{\n  \"numStartups\": 8,\n  \"mcpServers\": {\n    \"other\": {\n      \"command\": \"x\"\n    },\n    \"everfold\": {\n      \"command\": \"y\"\n    }\n  }\n}",
     );
     desk.run(&["uninstall", "claude"]).ok();
     assert_eq!(text(&desk, ".claude/settings.json"), before.replace("\"opus\"", "\"sonnet\""));
@@ -168,7 +168,7 @@ fn x2_a_dry_run_writes_nothing_and_json_says_what_would_change() {
     );
     assert_eq!(plan["changes"][0]["action"], "change");
     assert_eq!(snapshot(&desk.files.home()), before);
-    assert!(!desk.files.home().join(".mnemon/installed").exists());
+    assert!(!desk.files.home().join(".everfold/installed").exists());
     desk.run(&["install", "nobody"]).failed(2);
     desk.run(&["install", "codex", "--share"]).failed(2);
 }
@@ -227,6 +227,6 @@ fn x2_x5_shared_memories_are_claude_codes_own() {
     assert!(dir.starts_with(&claude), "{dir}");
     desk.run(&["uninstall", "claude"]).ok();
     let dir = desk.run(&["memory", "path"]).ok().out;
-    assert!(dir.contains(".mnemon"), "{dir}");
-    assert!(!desk.files.home().join(".mnemon/settings.json").exists());
+    assert!(dir.contains(".everfold"), "{dir}");
+    assert!(!desk.files.home().join(".everfold/settings.json").exists());
 }

@@ -1,4 +1,4 @@
-//! `mnemon instructions`: the chain, with reasons and costs.
+//! `everfold instructions`: the chain, with reasons and costs.
 
 use crate::desk::Desk;
 use serde_json::Value;
@@ -13,7 +13,7 @@ fn paths(rows: &Value) -> Vec<String> {
 
 fn desk() -> Desk {
     let desk = Desk::offline();
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     std::fs::create_dir_all(home.join("rules")).unwrap();
     std::fs::write(home.join("CLAUDE.md"), "Be brief.").unwrap();
     std::fs::write(home.join("rules/own.md"), "Own rule.").unwrap();
@@ -58,7 +58,7 @@ fn i5_i1_the_chain_is_shown_in_order_with_reasons_and_tokens() {
     }
     let found = desk.run(&["doctor", "--json"]).ok().out;
     assert!(found.contains("patterns that never match"), "{found}");
-    assert!(!desk.files.home().join(".mnemon/projects").exists(), "looking makes nothing");
+    assert!(!desk.files.home().join(".everfold/projects").exists(), "looking makes nothing");
 }
 
 #[test]

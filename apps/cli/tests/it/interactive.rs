@@ -1,8 +1,8 @@
 //! The line prompt, with lines from a pipe.
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::mcp::{Revision, asking};
-use mnemon_testkit::{Reply, Rules, Scenario, TestServer, oracle};
+use everfold_testkit::mcp::{Revision, asking};
+use everfold_testkit::{Reply, Rules, Scenario, TestServer, oracle};
 use serde_json::json;
 
 fn talk(desk: &Desk, args: &[&str], lines: &[&str]) -> crate::desk::Ran {
@@ -65,7 +65,7 @@ pub(crate) fn asked_by_server() -> Desk {
     desk.files.write(&script, &asking(Revision::Older, &question)).unwrap();
     let settings = json!({"permissions": {"allow": ["mcp__s"]},
         "mcpServers": {"s": {"command": "bash", "args": [script]}}});
-    let path = desk.files.home().join(".mnemon/settings.json");
+    let path = desk.files.home().join(".everfold/settings.json");
     desk.files.write(path, &settings.to_string()).unwrap();
     desk
 }
@@ -215,7 +215,7 @@ fn noting() -> Desk {
 fn q9_l3_1_notes_are_shown_edited_and_brought_up_to_date() {
     let desk = noting();
     let mut command = desk.command(&[]);
-    command.env("MNEMON_FLAG_SESSION_MEMORY", "1").env("EDITOR", "sed -i s/hello/goodbye/");
+    command.env("EVERFOLD_FLAG_SESSION_MEMORY", "1").env("EDITOR", "sed -i s/hello/goodbye/");
     let lines =
         ["/notes", "hi", "/notes update", "/notes edit", "/notes", "/notes path", "/notes x"];
     let ran = Running::start(&mut command, Some(lines.join("\n").into_bytes())).end().ok();

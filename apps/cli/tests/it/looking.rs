@@ -1,7 +1,7 @@
 //! Commands that look and change nothing.
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::{Reply, Scenario};
+use everfold_testkit::{Reply, Scenario};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ fn c1_help_is_a_promise() {
     ] {
         let mut command = desk.command(args);
         let ran = Running::start(command.env("COLUMNS", "100"), None).end().ok();
-        writeln!(text, "$ mnemon {}\n{}", args.join(" "), ran.out).unwrap();
+        writeln!(text, "$ everfold {}\n{}", args.join(" "), ran.out).unwrap();
     }
     insta::assert_snapshot!("help", text);
 }
@@ -40,7 +40,7 @@ fn c2_completions_for_each_shell() {
     let desk = Desk::offline();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = desk.run(&["completions", shell]).ok().out;
-        assert!(script.contains("mnemon") && script.contains("output-format"), "{shell}");
+        assert!(script.contains("everfold") && script.contains("output-format"), "{shell}");
     }
 }
 
@@ -58,10 +58,10 @@ fn c4_config_says_who_set_what() {
     let rows = desk.run(&["config", "--json", "--model", "by-flag", "model"]).ok().json();
     assert_eq!(rows[0]["value"], "by-flag");
     assert_eq!(rows[0]["origin"], json!({"source": "flag", "at": "--model"}));
-    let below = desk.run(&["config", "mnemon.limits"]).ok().out;
-    assert!(below.lines().all(|line| line.starts_with("mnemon.limits.")), "{below}");
+    let below = desk.run(&["config", "everfold.limits"]).ok().out;
+    assert!(below.lines().all(|line| line.starts_with("everfold.limits.")), "{below}");
     let schema = desk.run(&["config", "--schema"]).ok().json();
-    assert!(schema["properties"]["mnemon"].is_object());
+    assert!(schema["properties"]["everfold"].is_object());
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn c2_commands_need_no_key_and_write_nothing() {
     ] {
         desk.run(args).ok();
     }
-    assert!(!desk.files.home().join(".mnemon").exists());
+    assert!(!desk.files.home().join(".everfold").exists());
 }
 
 #[test]
@@ -133,9 +133,9 @@ fn c3_the_home_is_where_the_variable_says() {
     let desk = Desk::offline();
     let elsewhere = desk.files.root().join("elsewhere");
     let mut command = desk.command(&["-p", "--output-format", "json", "hello"]);
-    command.env("MNEMON_HOME", &elsewhere).env("CLAUDE_CONFIG_DIR", desk.files.root());
+    command.env("EVERFOLD_HOME", &elsewhere).env("CLAUDE_CONFIG_DIR", desk.files.root());
     let result = Running::start(&mut command, None).end().ok().json();
-    assert!(!desk.files.home().join(".mnemon").exists());
+    assert!(!desk.files.home().join(".everfold").exists());
     let mut projects = std::fs::read_dir(elsewhere.join("projects")).unwrap();
     let project = projects.next().unwrap().unwrap();
     let name = project.file_name().to_string_lossy().into_owned();
@@ -148,19 +148,19 @@ fn c3_the_home_is_where_the_variable_says() {
 fn c5_c6_variables_set_models_and_flags_and_the_command_line_wins() {
     let desk = Desk::with(Scenario::new());
     let mut command = desk.command(&["-p", "one"]);
-    Running::start(command.env("MNEMON_MODEL", "claude-opus-5-5"), None).end().ok();
+    Running::start(command.env("EVERFOLD_MODEL", "claude-opus-5-5"), None).end().ok();
     let mut command = desk.command(&["-p", "two", "--model", "claude-haiku-5-5"]);
-    Running::start(command.env("MNEMON_MODEL", "claude-opus-5-5"), None).end().ok();
+    Running::start(command.env("EVERFOLD_MODEL", "claude-opus-5-5"), None).end().ok();
     let models: Vec<String> =
         desk.server().requests().iter().map(|request| request.model().to_owned()).collect();
     assert_eq!(models, ["claude-opus-5-5", "claude-haiku-5-5"]);
-    let mut command = desk.command(&["config", "--json", "mnemon.flags.recall"]);
-    let rows = Running::start(command.env("MNEMON_FLAG_RECALL", "0"), None).end().ok().json();
+    let mut command = desk.command(&["config", "--json", "everfold.flags.recall"]);
+    let rows = Running::start(command.env("EVERFOLD_FLAG_RECALL", "0"), None).end().ok().json();
     assert_eq!(rows[0]["value"], false);
-    assert_eq!(rows[0]["origin"], json!({"source": "env", "at": "MNEMON_FLAG_RECALL"}));
+    assert_eq!(rows[0]["origin"], json!({"source": "env", "at": "EVERFOLD_FLAG_RECALL"}));
     let mut command = desk.command(&["-p", "x"]);
-    let ran = Running::start(command.env("MNEMON_PROVIDER", "nobody"), None).end().failed(2);
-    assert!(ran.err.contains("MNEMON_PROVIDER"), "{}", ran.err);
+    let ran = Running::start(command.env("EVERFOLD_PROVIDER", "nobody"), None).end().failed(2);
+    assert!(ran.err.contains("EVERFOLD_PROVIDER"), "{}", ran.err);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! `mnemon mcp` with clients of others (X3): the official Python and TypeScript
+//! `everfold mcp` with clients of others (X3): the official Python and TypeScript
 //! SDKs in both protocol revisions, and the MCP Inspector. Where they cannot be
 //! installed, the tests say so and pass by.
 
 use crate::desk::Desk;
-use mnemon_testkit::interop;
+use everfold_testkit::interop;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ fn script(name: &str) -> PathBuf {
 /// How a client starts the server.
 fn stdio(desk: &Desk) -> String {
     json!({
-        "command": env!("CARGO_BIN_EXE_mnemon"),
+        "command": env!("CARGO_BIN_EXE_everfold"),
         "args": ["mcp"],
         "env": {"HOME": desk.files.home()},
         "cwd": desk.files.project(),
@@ -99,7 +99,7 @@ fn x3_the_inspector_lists_and_calls() {
     let desk = Desk::offline();
     let inspect = |args: &[&str]| {
         let mut command = Command::new(node.join("node_modules/.bin/mcp-inspector"));
-        command.args(["--cli", env!("CARGO_BIN_EXE_mnemon"), "mcp"]).args(args);
+        command.args(["--cli", env!("CARGO_BIN_EXE_everfold"), "mcp"]).args(args);
         told(command.env("HOME", desk.files.home()).current_dir(desk.files.project()))
     };
     let tools = inspect(&["--method", "tools/list"]);

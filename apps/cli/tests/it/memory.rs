@@ -1,4 +1,4 @@
-//! `mnemon memory`: saving, looking, taking back.
+//! `everfold memory`: saving, looking, taking back.
 
 use crate::desk::{Desk, Ran, Running};
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn l5_17_a_memory_is_added_listed_shown_logged_undone_and_done_again() {
     assert_eq!(desk.run(&["memory", "show", "dep", "--json"]).json()["type"], "project");
 
     let forgot = desk.run(&["memory", "forget", "deploy-day"]).ok();
-    assert!(forgot.err.contains("mnemon memory undo 2"), "{}", forgot.err);
+    assert!(forgot.err.contains("everfold memory undo 2"), "{}", forgot.err);
     assert!(names(&desk).is_empty());
     let log = desk.run(&["memory", "log", "deploy-day", "--json"]).ok().json();
     let actions: Vec<&str> =
@@ -73,7 +73,7 @@ fn l5_17_a_memory_is_added_listed_shown_logged_undone_and_done_again() {
 
     let undone = desk.run(&["memory", "undo"]).ok();
     assert!(undone.out.contains("took back entry 2"), "{}", undone.out);
-    assert!(undone.err.contains("mnemon memory undo 3"), "{}", undone.err);
+    assert!(undone.err.contains("everfold memory undo 3"), "{}", undone.err);
     assert_eq!(names(&desk), ["deploy-day.md"]);
     desk.run(&["memory", "undo", "3"]).ok();
     assert!(names(&desk).is_empty(), "done again");
@@ -174,7 +174,7 @@ fn l5_4_both_generations_of_frontmatter_are_listed_and_broken_ones_say_so() {
     std::fs::write(memory.join("bytes.md"), b"\xff\xfe plain").unwrap();
     let run = |args: &[&str]| {
         let mut command = desk.command(args);
-        Running::start(command.env("MNEMON_MEMORY_DIR", &memory), None).end()
+        Running::start(command.env("EVERFOLD_MEMORY_DIR", &memory), None).end()
     };
     let rows = run(&["memory", "list", "--json"]).ok().json();
     let find = |path: &str| {
@@ -200,17 +200,17 @@ fn l5_1_the_variable_and_own_settings_say_where_memories_are() {
     let desk = Desk::offline();
     let place = desk.files.root().join("a").join("place");
     let mut command = desk.command(&["memory", "path", "--json"]);
-    let told = Running::start(command.env("MNEMON_MEMORY_DIR", &place), None).end().ok().json();
+    let told = Running::start(command.env("EVERFOLD_MEMORY_DIR", &place), None).end().ok().json();
     assert_eq!(Path::new(told["path"].as_str().unwrap()), place);
     assert_eq!(told["source"], "environment");
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("settings.json"), r#"{"autoMemoryDirectory": "~/mine/memories"}"#)
         .unwrap();
     assert_eq!(dir(&desk), desk.files.home().join("mine").join("memories"));
     for bad in ["relative", "/", "~"] {
         let mut command = desk.command(&["memory", "list"]);
-        let ran = Running::start(command.env("MNEMON_MEMORY_DIR", bad), None).end().failed(2);
+        let ran = Running::start(command.env("EVERFOLD_MEMORY_DIR", bad), None).end().failed(2);
         assert!(ran.err.contains("cannot be the memory directory"), "{bad}: {}", ran.err);
     }
 }
@@ -222,7 +222,7 @@ fn s2_a_repository_cannot_move_the_memory_directory() {
     let settings = serde_json::json!({"autoMemoryDirectory": evil}).to_string();
     desk.files.write(".claude/settings.json", &settings).unwrap();
     let told = desk.run(&["memory", "path"]).ok();
-    assert!(told.out.contains(".mnemon") && !told.out.contains("evil"), "{told:?}");
+    assert!(told.out.contains(".everfold") && !told.out.contains("evil"), "{told:?}");
     assert!(told.err.contains("a repository may not move the memory directory"), "{}", told.err);
     add(&desk, "one", "the first thing", "user", "Likes tea.").ok();
     assert!(!evil.exists());
@@ -273,7 +273,7 @@ fn l5_25_a_memory_moves_between_the_project_and_everywhere() {
     let desk = Desk::offline();
     add(&desk, "tea", "the person likes tea", "user", "Likes tea.").ok();
     desk.run(&["memory", "move", "tea", "--to", "global"]).ok();
-    let file = desk.files.home().join(".mnemon").join("memory").join("tea.md");
+    let file = desk.files.home().join(".everfold").join("memory").join("tea.md");
     assert!(file.is_file() && !dir(&desk).join("tea.md").exists());
     let row = desk.run(&["memory", "list", "--json"]).ok().json()[0].clone();
     assert_eq!(row["scope"], "global");
@@ -365,7 +365,7 @@ fn c2_bad_usage_ends_with_two_and_says_what_to_do() {
     add(&desk, "x", "d", "habit", "text").failed(2);
     desk.run_with(&["memory", "add", "--name", "x"], "text").failed(2);
     let missing = desk.run(&["memory", "show", "../../etc/passwd"]).failed(1);
-    assert!(missing.err.contains("mnemon memory list"), "{}", missing.err);
+    assert!(missing.err.contains("everfold memory list"), "{}", missing.err);
 }
 
 /// Every file below a directory.

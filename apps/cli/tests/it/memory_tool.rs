@@ -1,4 +1,4 @@
-//! `mnemon memory tool` (X4).
+//! `everfold memory tool` (X4).
 
 use crate::desk::Desk;
 use serde_json::json;

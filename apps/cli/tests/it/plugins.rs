@@ -1,12 +1,12 @@
 //! Plugins with the real program.
 
 use crate::desk::Desk;
-use mnemon_testkit::{Reply, Scenario};
+use everfold_testkit::{Reply, Scenario};
 use std::path::Path;
 
 /// The program is on the PATH, as the plugin expects it.
 fn run(desk: &Desk, args: &[&str]) -> crate::desk::Ran {
-    let bin = Path::new(env!("CARGO_BIN_EXE_mnemon")).parent().unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_everfold")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     crate::desk::Running::start(desk.command(args).env("PATH", path), None).end()
 }
@@ -20,17 +20,17 @@ fn x2_our_own_plugin_loads() {
     let args = ["-p", "go", "--output-format", "stream-json", "--plugin-dir", &root];
     let ran = run(&desk, &args).ok();
     let init = &ran.lines()[0];
-    assert_eq!(init["plugins"][0]["name"], "mnemon", "{init}");
+    assert_eq!(init["plugins"][0]["name"], "everfold", "{init}");
     assert_eq!(init["plugins"][0]["path"], root.as_str());
     assert!(init["plugins"][0]["version"].is_string());
     assert_eq!(init["plugin_errors"].as_array().unwrap().len(), 0, "{init}");
-    assert!(init["slash_commands"].to_string().contains("mnemon:memory"), "{init}");
+    assert!(init["slash_commands"].to_string().contains("everfold:memory"), "{init}");
     let body = desk.server().requests()[0].body.to_string();
-    assert!(body.contains("mcp__plugin_mnemon_mnemon__"), "its server came up: {body}");
+    assert!(body.contains("mcp__plugin_everfold_everfold__"), "its server came up: {body}");
     assert!(!ran.out.contains("hook_failed"), "{}", ran.out);
     let found = run(&desk, &["doctor", "--plugin-dir", &root]).ok().out;
-    assert!(found.contains("mnemon@inline is on"), "{found}");
-    assert!(found.contains("plugin_mnemon_mnemon is there"), "{found}");
+    assert!(found.contains("everfold@inline is on"), "{found}");
+    assert!(found.contains("plugin_everfold_everfold is there"), "{found}");
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn s7_a_repositorys_plugins_are_asked_about_and_broken_ones_named() {
     let args = ["-p", "/kit:hey", "--output-format", "stream-json"];
     let ran = desk.run(&args).ok();
     assert_eq!(ran.lines()[0]["plugins"].as_array().unwrap().len(), 0, "{}", ran.out);
-    assert!(ran.err.contains("mnemon trust"), "{}", ran.err);
+    assert!(ran.err.contains("everfold trust"), "{}", ran.err);
     desk.run(&["trust"]).ok();
     let ran = desk.run(&args).ok();
     assert_eq!(ran.lines()[0]["plugins"][0]["name"], "kit", "{}", ran.out);

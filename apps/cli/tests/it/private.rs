@@ -1,7 +1,7 @@
 //! Private sessions, and memory off and on (L5.31).
 
 use crate::desk::{Desk, Ran, Running};
-use mnemon_testkit::{Reply, Scenario, oracle};
+use everfold_testkit::{Reply, Scenario, oracle};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ fn l5_31_a_private_run_reads_no_memory_and_leaves_nothing() {
     let body = requests[0].body.to_string();
     assert!(!body.contains("# Memory") && !body.contains("tea, black"), "{body}");
     let told = requests[1].last_tool_results().unwrap();
-    assert!(told.contains("<persisted-output>") && told.contains("mnemon-private-"), "{told}");
+    assert!(told.contains("<persisted-output>") && told.contains("everfold-private-"), "{told}");
     nothing_is_left(&desk, &temporary);
     assert_eq!(files(&desk.files.home()), before, "not a file more");
     desk.run(&["-p", "--continue", "x"]).failed(2);

@@ -1,4 +1,4 @@
-//! `mnemon recall`: what a message would bring in, and why.
+//! `everfold recall`: what a message would bring in, and why.
 
 use crate::desk::{Desk, Running};
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn r9_any_directory_does_and_nothing_is_written_to_it() {
     assert_eq!(paths(&rows), ["database.md"]);
     assert_eq!(rows[0]["scope"], Value::Null);
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), MEMORIES.len());
-    assert!(!desk.files.home().join(".mnemon").exists());
+    assert!(!desk.files.home().join(".everfold").exists());
     let missing = desk.run(&["recall", "--dir", "/nowhere/at/all", "x"]).failed(2);
     assert!(missing.err.contains("/nowhere/at/all"), "{}", missing.err);
 }
@@ -90,7 +90,7 @@ fn r9_a_limit_shows_the_best_also_where_they_would_not_be_injected() {
 #[test]
 fn l5_25_what_holds_on_another_branch_is_not_recalled_and_what_holds_everywhere_is() {
     let desk = Desk::offline();
-    let global = desk.files.home().join(".mnemon").join("memory");
+    let global = desk.files.home().join(".everfold").join("memory");
     std::fs::create_dir_all(&global).unwrap();
     std::fs::write(
         global.join("tea.md"),

@@ -1,7 +1,7 @@
 //! What sessions cost, and what they would have cost (PC7, T6).
 
 use crate::desk::Desk;
-use mnemon_testkit::Scenario;
+use everfold_testkit::Scenario;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -28,11 +28,11 @@ fn pc7_our_own_session_is_replayed_and_compared_with_its_usage() {
     }
     let path = desk.transcripts()[0].display().to_string();
     let usual = desk.run(&["replay", &path, "--json"]).ok().json();
-    assert_eq!(policies(&usual["sessions"][0]), ["recorded", "none", "mnemon"]);
+    assert_eq!(policies(&usual["sessions"][0]), ["recorded", "none", "everfold"]);
     let args = ["replay", &path, "--policy", "all", "--json", "--rounds", "--why"];
     let found = desk.run(&args).ok().json();
     let session = &found["sessions"][0];
-    assert_eq!(session["format"], "mnemon");
+    assert_eq!(session["format"], "everfold");
     assert_eq!(session["reported"]["requests"], 5);
     assert_eq!(policies(session).len(), 7);
     for lane in session["policies"].as_array().unwrap() {
@@ -83,7 +83,7 @@ fn pc7_c3_transcripts_of_others_are_shown_as_a_table_and_a_picture() {
     // A directory stands for the transcripts in it.
     let all = desk.run(&["replay", &desk.files.root().display().to_string(), "--json"]).ok().json();
     assert_eq!(all["total"]["sessions"], 2);
-    assert!(!desk.files.home().join(".mnemon").exists());
+    assert!(!desk.files.home().join(".everfold").exists());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `/rewind`, and what a person chooses for the rest of a conversation.
 
 use crate::desk::{Desk, Ran};
-use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, Rules, TempHome, TestServer};
 use serde_json::json;
 
 /// A model that writes `a.txt` when it is told to: the last word that was said.
@@ -58,7 +58,7 @@ fn q12_rewind_line_by_line() {
 fn q14_choices_line_by_line() {
     let desk = writer();
     let style = "---\nname: pirate\ndescription: arr\n---\nTalk like a pirate.\n";
-    desk.files.write(desk.files.home().join(".mnemon/output-styles/p.md"), style).unwrap();
+    desk.files.write(desk.files.home().join(".everfold/output-styles/p.md"), style).unwrap();
     let ran = talk(
         &desk,
         &[

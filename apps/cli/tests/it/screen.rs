@@ -2,7 +2,7 @@
 //! would see comes out.
 
 use crate::desk::{Desk, KEY};
-use mnemon_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, Rules, TempHome, TestServer};
 use serde_json::json;
 use std::io::Write;
 use std::process::Command;
@@ -31,10 +31,10 @@ impl Terminal {
         let name = desk.files.home().to_string_lossy().replace(['/', '.'], "-");
         // Never the socket of one that is about to end.
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let terminal = Self { socket: format!("mnemon{name}-{next}") };
+        let terminal = Self { socket: format!("everfold{name}-{next}") };
         let mut line = format!(
             "env -i HOME='{}' PATH=\"$PATH\" TERM=\"$TERM\" EDITOR='{}' \
-             MNEMON_FLAG_SESSION_MEMORY=0 MNEMON_FLAG_EXTRACT=0 MNEMON_LIMIT_RETRY_BASE_MS=1 ",
+             EVERFOLD_FLAG_SESSION_MEMORY=0 EVERFOLD_FLAG_EXTRACT=0 EVERFOLD_LIMIT_RETRY_BASE_MS=1 ",
             desk.files.home().display(),
             desk.files.home().join("editor.sh").display(),
         );
@@ -43,7 +43,7 @@ impl Terminal {
             let key = ["ANTHROPIC_API_KEY=", KEY, " ANTHROPIC_BASE_URL=", &url, " "];
             line.extend(key);
         }
-        let program = env!("CARGO_BIN_EXE_mnemon");
+        let program = env!("CARGO_BIN_EXE_everfold");
         line.extend(["'", program, "' ", args, "; echo \"left with $?\"; exec cat"]);
         let project = desk.files.project().to_string_lossy().into_owned();
         terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", "-c", &project, &line]);
@@ -138,7 +138,7 @@ fn q9_a_session_in_a_real_terminal() {
     let desk = writer();
     let Some(terminal) = Terminal::start(&desk, "") else { return };
     let first = terminal.sees("what shall we do?");
-    for part in ["mnemon", "directory", "instructions", "memories", "claude-sonnet"] {
+    for part in ["everfold", "directory", "instructions", "memories", "claude-sonnet"] {
         assert!(first.contains(part), "{part}:\n{first}");
     }
     terminal.says("hello there");
@@ -166,7 +166,7 @@ fn q9_a_session_in_a_real_terminal() {
     // Leaving gives the screen back and says how to go on.
     terminal.press(&["C-d"]);
     let left = terminal.sees("left with 0");
-    assert!(left.contains("mnemon --resume") && !left.contains("You said"), "{left}");
+    assert!(left.contains("everfold --resume") && !left.contains("You said"), "{left}");
     drop(terminal);
     let Some(again) = Terminal::start(&desk, "--continue") else { return };
     let resumed = again.sees("You said: hello there");
@@ -279,7 +279,7 @@ fn q9_shell_memory_and_editor_are_at_hand() {
 fn q9_the_persons_own_status_line_is_shown() {
     let desk = Desk::offline();
     let own = r#"{"statusLine": {"type": "command", "command": "grep -o 'context_window_size' && true"}}"#;
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     std::fs::create_dir_all(&home).unwrap();
     std::fs::write(home.join("settings.json"), own).unwrap();
     let Some(terminal) = Terminal::start(&desk, "") else { return };
@@ -293,7 +293,7 @@ fn q9_a_signal_gives_the_screen_back() {
     let Some(terminal) = Terminal::start(&desk, "") else { return };
     terminal.sees("what shall we do?");
     let shell = terminal.tmux(&["display-message", "-p", "#{pane_pid}"]);
-    let killed = Command::new("pkill").args(["-TERM", "-P", shell.trim(), "mnemon"]).status();
+    let killed = Command::new("pkill").args(["-TERM", "-P", shell.trim(), "everfold"]).status();
     assert!(killed.unwrap().success());
     terminal.sees("left with");
     terminal.sees_no("what shall we do?");

@@ -1,7 +1,7 @@
 //! Going on with sessions, in new processes (Q4).
 
 use crate::desk::{Desk, Running};
-use mnemon_testkit::{Reply, Scenario, oracle};
+use everfold_testkit::{Reply, Scenario, oracle};
 use serde_json::{Value, json};
 
 const ID: &str = "0192f0c1-1111-7000-8000-000000000001";
@@ -182,7 +182,7 @@ fn q11_at_the_start_of_a_conversation_old_sessions_go_once_a_day() {
     session_of(&desk, &["one"]);
     let old = desk.transcripts()[0].clone();
     let text = std::fs::read(&old).unwrap();
-    let stamp = desk.files.home().join(".mnemon/.tidied");
+    let stamp = desk.files.home().join(".everfold/.tidied");
     // It is done beside the conversation, and left to the next one where that ends first.
     let tidy = || {
         age(&old, 40);

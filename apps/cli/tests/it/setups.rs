@@ -1,13 +1,13 @@
 //! Servers, skills and agents with the real program.
 
 use crate::desk::Desk;
-use mnemon_testkit::mcp::script;
-use mnemon_testkit::{Reply, Scenario};
+use everfold_testkit::mcp::script;
+use everfold_testkit::{Reply, Scenario};
 use serde_json::json;
 
 fn desk() -> Desk {
     let desk = Desk::with(Scenario::new().otherwise(Reply::text("done")));
-    let home = desk.files.home().join(".mnemon");
+    let home = desk.files.home().join(".everfold");
     let server = desk.files.write(home.join("server.sh"), &script(2)).unwrap();
     let settings = json!({"mcpServers": {
         "notes": {"command": "bash", "args": [server]},
@@ -63,7 +63,7 @@ fn l7_4_agents_of_the_command_line_are_used_or_refused() {
     let desk = Desk::with(
         Scenario::new()
             .on(
-                mnemon_testkit::When::user("go"),
+                everfold_testkit::When::user("go"),
                 Reply::tool(
                     "Agent",
                     json!({"description": "d", "prompt": "p", "subagent_type": "brief"}),

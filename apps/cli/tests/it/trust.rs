@@ -1,7 +1,7 @@
-//! `mnemon trust`: what a repository brings acts only with a person's word.
+//! `everfold trust`: what a repository brings acts only with a person's word.
 
 use crate::desk::{Desk, Ran};
-use mnemon_testkit::{Reply, Scenario};
+use everfold_testkit::{Reply, Scenario};
 use serde_json::{Value, json};
 
 /// A desk whose repository lets itself run commands, and a model that tries.
@@ -15,7 +15,7 @@ fn desk() -> Desk {
     );
     let settings = json!({
         "permissions": {"allow": ["Bash(touch:*)"]},
-        "mnemon": {"provider": {"base_url": "http://127.0.0.1:9"}},
+        "everfold": {"provider": {"base_url": "http://127.0.0.1:9"}},
         "autoMemoryDirectory": "/tmp/some/where",
     });
     desk.files.write(".claude/settings.json", &settings.to_string()).unwrap();
@@ -38,13 +38,13 @@ fn s7_a_headless_run_goes_on_without_and_says_so_and_trust_turns_it_on() {
     let ran = desk.run(&["-p", "go"]).ok();
     assert!(!owned(&desk));
     assert!(ran.err.contains("MCP servers, permissions of this repository are off"), "{}", ran.err);
-    assert!(ran.err.contains("mnemon trust"), "{}", ran.err);
+    assert!(ran.err.contains("everfold trust"), "{}", ran.err);
 
     let shown = trust(&desk, &["--dry-run"]).ok().out;
     for part in ["Bash(touch:*)", "db: run-db", "nobody was asked yet"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    assert!(!desk.files.home().join(".mnemon/trust.json").exists(), "looking records nothing");
+    assert!(!desk.files.home().join(".everfold/trust.json").exists(), "looking records nothing");
 
     let trusted = trust(&desk, &["--json"]).ok().json();
     assert_eq!(trusted["trusted"], true);
@@ -53,7 +53,7 @@ fn s7_a_headless_run_goes_on_without_and_says_so_and_trust_turns_it_on() {
     assert!(!ran.err.contains("are off"), "{}", ran.err);
     assert!(ran.err.contains("2 settings were not taken over"), "some never are: {}", ran.err);
     let memory = desk.run(&["memory", "path"]).ok().out;
-    assert!(memory.contains(".mnemon"), "not even with trust: {memory}");
+    assert!(memory.contains(".everfold"), "not even with trust: {memory}");
 
     let listed = trust(&desk, &["--list", "--json"]).ok().json();
     assert_eq!(listed[0]["verdict"], "trusted");

@@ -2,10 +2,10 @@
 //! `/snip`, `/expand`, `show-result`, and what `sessions show` and `cost` tell.
 
 use crate::desk::{Desk, Ran, Running};
-use mnemon::kernel::record::BreakSeen;
-use mnemon::kernel::{Decision, Entry, QuerySource, Record, Timestamp, Usd};
-use mnemon::transcript::{Envelope, encode};
-use mnemon_testkit::{Content, Received, Reply, Rules, Scenario, TempHome, TestServer, oracle};
+use everfold::kernel::record::BreakSeen;
+use everfold::kernel::{Decision, Entry, QuerySource, Record, Timestamp, Usd};
+use everfold::transcript::{Envelope, encode};
+use everfold_testkit::{Content, Received, Reply, Rules, Scenario, TempHome, TestServer, oracle};
 use serde_json::{Value, json};
 use std::io::Write;
 

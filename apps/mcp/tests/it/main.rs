@@ -7,8 +7,8 @@
     reason = "tests; roots are how the older revision says where a client works"
 )]
 
-use mnemon::Agent;
-use mnemon_mcp_server::{Open, Server};
+use everfold::Agent;
+use everfold_mcp_server::{Open, Server};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ListRootsResult, ProtocolVersion,
     ReadResourceRequestParams, Root,
@@ -164,7 +164,7 @@ async fn x3_l5_18_l5_23_what_does_not_earn_its_place_is_refused_with_what_to_do(
 
 #[tokio::test]
 async fn x3_l5_24_review_applies_to_what_comes_in_this_way() {
-    let settings = r#"{"mnemon": {"memory": {"review": "inbox"}}}"#;
+    let settings = r#"{"everfold": {"memory": {"review": "inbox"}}}"#;
     let place = connected(ClientLifecycleMode::Initialize, settings, false).await;
     let saved = place.call("memory_save", deploys()).await.unwrap();
     assert_eq!(saved["state"], "waiting", "{saved}");
@@ -210,7 +210,7 @@ async fn x3_the_project_is_the_clients_root() {
 async fn x3_earlier_conversations_are_searched_and_read_page_by_page() {
     let place = connected(ClientLifecycleMode::Initialize, "{}", false).await;
     let project = place.dir.path().join("project").canonicalize().unwrap();
-    let slug = mnemon::transcript::slug(&project.display().to_string());
+    let slug = everfold::transcript::slug(&project.display().to_string());
     let dir = place.dir.path().join("home/projects").join(slug);
     std::fs::create_dir_all(&dir).unwrap();
     let long = "Why does the login fail on Mondays? ".repeat(1_000);

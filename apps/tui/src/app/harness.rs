@@ -15,8 +15,8 @@ use crate::side::{Listing, Row, Side, Table};
 use crate::status::Status;
 use crate::theme::Theme;
 use crate::worker::{Ask, Told};
-use mnemon::kernel::{Ledger, ModelTable, QuerySource, Usage, usage::Booking};
-use mnemon::{Agent, CancellationToken, Session, SessionId, Turn};
+use everfold::kernel::{Ledger, ModelTable, QuerySource, Usage, usage::Booking};
+use everfold::{Agent, CancellationToken, Session, SessionId, Turn};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -225,7 +225,7 @@ impl Host for TestHost {
                 Some(("unpin", id)) => self.session.unpin(&id.into()).await?.unwrap(),
                 Some(("rewind", rest)) => {
                     let (id, _) = rest.split_once(' ').unwrap();
-                    let what = mnemon::engine::rewinding::RewindWhat::Conversation;
+                    let what = everfold::engine::rewinding::RewindWhat::Conversation;
                     let report = self.session.rewind(&id.into(), what).await?.unwrap();
                     return Ok(Next::WentBack(report.text));
                 }

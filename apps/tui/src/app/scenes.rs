@@ -9,17 +9,17 @@ use crate::status::Status;
 use crate::talk::{Diff, Kind, ThinkingTime, Thought, highlight};
 use crate::theme::Theme;
 use crate::worker::Told;
-use mnemon::engine::compacting::Report;
-use mnemon::engine::event::Kept;
-use mnemon::kernel::models::Usd;
-use mnemon::kernel::ports::PermissionAsk;
-use mnemon::kernel::record::Spilled;
-use mnemon::kernel::usage::{Booking, Usage};
-use mnemon::kernel::{
+use everfold::engine::compacting::Report;
+use everfold::engine::event::Kept;
+use everfold::kernel::models::Usd;
+use everfold::kernel::ports::PermissionAsk;
+use everfold::kernel::record::Spilled;
+use everfold::kernel::usage::{Booking, Usage};
+use everfold::kernel::{
     Block, Decision, Entry, QuerySource, Record, RecordId, Timestamp, ToolUseId, UserEntry,
     UserOrigin,
 };
-use mnemon::{Event, TaskStatus, TaskView};
+use everfold::{Event, TaskStatus, TaskView};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -215,7 +215,7 @@ fn asides(colours: bool) -> Scene {
     scene.tell(Event::Task(Box::new(TaskView {
         id: "t3".to_owned(),
         name: "explore: find all callers".to_owned(),
-        source: mnemon::kernel::QuerySource::Agent("explore".to_owned()),
+        source: everfold::kernel::QuerySource::Agent("explore".to_owned()),
         status: TaskStatus::Completed,
         phase: String::new(),
         lines: std::collections::VecDeque::new(),
@@ -386,6 +386,6 @@ async fn q9_pictures_show_the_program_as_it_is() {
             std::fs::write(&path, &picture).expect("the picture can be written");
         }
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == picture, "{name}.svg: UPDATE_DOCS=1 cargo test -p mnemon-tui pictures");
+        assert!(kept == picture, "{name}.svg: UPDATE_DOCS=1 cargo test -p everfold-tui pictures");
     }
 }

@@ -85,7 +85,7 @@ impl App {
 
     fn draw_welcome(&self, area: Rect, buf: &mut Buffer, theme: Theme) {
         let mut lines = vec![Line::from(vec![
-            Span::styled("mnemon ", theme.title()),
+            Span::styled("everfold ", theme.title()),
             Span::styled(self.welcome.version.clone(), theme.dim()),
         ])];
         lines.push(Line::default());

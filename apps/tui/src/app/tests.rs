@@ -197,7 +197,7 @@ async fn q9_tasks_are_watched_and_stopped() {
     let background = bench.app.status.as_ref().unwrap().background.clone();
     let id = background.start(
         "notes",
-        mnemon::kernel::QuerySource::SessionMemory,
+        everfold::kernel::QuerySource::SessionMemory,
         Duration::from_mins(1),
         |task| async move {
             task.say("reading the conversation");

@@ -7,9 +7,9 @@ use crate::picture::counted;
 use crate::question::Asked;
 use crate::talk::{Kind, Ruler, State, ToolCall, task_ended};
 use crate::worker::Told;
-use mnemon::kernel::record::Decision;
-use mnemon::kernel::{BlockView, Entry, QuerySource, Record, UserOrigin};
-use mnemon::{Block, EndReason, Event, TaskView, TurnEnd};
+use everfold::kernel::record::Decision;
+use everfold::kernel::{BlockView, Entry, QuerySource, Record, UserOrigin};
+use everfold::{Block, EndReason, Event, TaskView, TurnEnd};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

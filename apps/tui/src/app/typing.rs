@@ -6,7 +6,7 @@ use crate::input::Typed;
 use crate::look::Look;
 use crate::talk::Kind;
 use crate::worker::Ask;
-use mnemon::kernel::settings::PermissionMode;
+use everfold::kernel::settings::PermissionMode;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use std::time::Instant;
 

@@ -7,7 +7,7 @@ use super::{Panel, PanelAct, Slot, look};
 use crate::look::Look;
 use crate::picture::grouped;
 use crate::theme::Theme;
-use mnemon::engine::compacting::{Preview, Scope};
+use everfold::engine::compacting::{Preview, Scope};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;

@@ -9,7 +9,7 @@ use crate::side::{Listing, Row, Side, Table};
 use crate::theme::Theme;
 use crate::worker::Ask;
 use crate::wrap;
-use mnemon::SessionId;
+use everfold::SessionId;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;

@@ -6,8 +6,8 @@ use crate::look::Look;
 use crate::side::{Row, Table};
 use crate::theme::Theme;
 use crate::worker::Ask;
+use everfold::engine::rewinding::{ChangedFile, Point, PointKind, Standing};
 use jiff::tz::TimeZone;
-use mnemon::engine::rewinding::{ChangedFile, Point, PointKind, Standing};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -204,7 +204,7 @@ impl Panel for ChoicePanel {
 mod tests {
     use super::*;
     use crate::app::harness::alone;
-    use mnemon::kernel::Timestamp;
+    use everfold::kernel::Timestamp;
 
     fn point(number: usize, kind: PointKind, text: &str, files: Vec<ChangedFile>) -> Point {
         let at = Timestamp::from_second(1_790_000_000).unwrap();

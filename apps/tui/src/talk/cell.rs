@@ -7,7 +7,7 @@ use super::tool::ToolCall;
 use crate::look::Look;
 use crate::theme::Theme;
 use crate::wrap;
-use mnemon::engine::event::Kept;
+use everfold::engine::event::Kept;
 use ratatui::text::{Line, Span};
 use std::path::PathBuf;
 

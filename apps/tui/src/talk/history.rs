@@ -4,12 +4,12 @@
 use super::cell::{Cell, Kind};
 use super::quiet::{Ruler, ThinkingTime, Thought};
 use super::tool::{State, ToolCall};
-use mnemon::kernel::record::{Boundary, Decision};
-use mnemon::kernel::{Block, BlockView, Entry, MessageId, RecordId, UserEntry, UserOrigin};
-use mnemon::prefix::message::{Message, Origin};
-use mnemon::recall::inject;
-use mnemon::transcript::{Decoded, Trace, decode};
-use mnemon::{Agent, Session};
+use everfold::kernel::record::{Boundary, Decision};
+use everfold::kernel::{Block, BlockView, Entry, MessageId, RecordId, UserEntry, UserOrigin};
+use everfold::prefix::message::{Message, Origin};
+use everfold::recall::inject;
+use everfold::transcript::{Decoded, Trace, decode};
+use everfold::{Agent, Session};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -213,9 +213,9 @@ impl History {
 mod tests {
     use super::*;
     use crate::theme::Theme;
-    use mnemon::Turn;
-    use mnemon::kernel::record::Keeps;
-    use mnemon::kernel::{AssistantEntry, Attachment, ToolUseId, Usage};
+    use everfold::Turn;
+    use everfold::kernel::record::Keeps;
+    use everfold::kernel::{AssistantEntry, Attachment, ToolUseId, Usage};
     use serde_json::json;
 
     fn lines(cells: Vec<Cell>) -> Vec<String> {

@@ -3,9 +3,9 @@
 use super::tool::time;
 use crate::theme::Theme;
 use crate::wrap;
-use mnemon::engine::compacting::Report;
-use mnemon::engine::event::Kept;
-use mnemon::{TaskStatus, TaskView};
+use everfold::engine::compacting::Report;
+use everfold::engine::event::Kept;
+use everfold::{TaskStatus, TaskView};
 use ratatui::text::Line;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! Claude Code's files and ours (CONTRACTS 3).
 
 use crate::{lines, read, records};
-use mnemon_foreign::Format;
-use mnemon_kernel::Entry;
+use everfold_foreign::Format;
+use everfold_kernel::Entry;
 
 #[test]
 fn c3_pc7_sidechains_of_an_old_file_are_threads_of_their_own() {
@@ -70,7 +70,7 @@ fn c3_pc7_a_new_file_is_told_as_it_went() {
 fn c3_our_own_file_is_known_by_its_decisions() {
     let ours = include_bytes!("../../../transcript/tests/fixtures/ours.jsonl");
     let (told, about) = read(ours);
-    assert_eq!(about.format, Some(Format::Mnemon));
+    assert_eq!(about.format, Some(Format::Everfold));
     assert!(records(&told).any(|record| matches!(&record.entry, Entry::Decision(_))));
     for old in [
         &include_bytes!("../../../transcript/tests/fixtures/old.jsonl")[..],

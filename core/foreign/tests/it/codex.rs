@@ -1,8 +1,8 @@
 //! Codex rollouts of three generations.
 
 use crate::{lines, read, records};
-use mnemon_foreign::Format;
-use mnemon_kernel::{BlockView, Entry};
+use everfold_foreign::Format;
+use everfold_kernel::{BlockView, Entry};
 
 #[test]
 fn c3_pc7_a_bare_rollout_of_the_first_generation() {
@@ -57,9 +57,9 @@ fn c3_pc7_usage_by_events_is_taken_once_for_each_response() {
 
 #[test]
 fn l5_26_a_tool_of_a_server_is_known_by_its_server() {
-    let line = br#"{"timestamp":"2026-11-15T14:43:13.008Z","ordinal":11,"type":"response_item","payload":{"type":"function_call","id":"fc_1","name":"memory_search","namespace":"mcp__mnemon","arguments":"{}","call_id":"call_1"}}"#;
+    let line = br#"{"timestamp":"2026-11-15T14:43:13.008Z","ordinal":11,"type":"response_item","payload":{"type":"function_call","id":"fc_1","name":"memory_search","namespace":"mcp__everfold","arguments":"{}","call_id":"call_1"}}"#;
     let (told, _) = read(line);
     let Entry::Assistant(call) = &records(&told).next().unwrap().entry else { panic!() };
     let BlockView::ToolUse { name, .. } = call.block.view() else { panic!() };
-    assert_eq!(name, "mcp__mnemon__memory_search");
+    assert_eq!(name, "mcp__everfold__memory_search");
 }

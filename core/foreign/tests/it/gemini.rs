@@ -1,8 +1,8 @@
 //! Sessions of Gemini CLI, as version 0.61 writes them.
 
 use crate::{lines, read, records};
-use mnemon_foreign::{Format, Reader, without_hooks};
-use mnemon_kernel::{BlockView, Entry};
+use everfold_foreign::{Format, Reader, without_hooks};
+use everfold_kernel::{BlockView, Entry};
 
 const FILE: &[u8] = include_bytes!("../fixtures/gemini-0.61.jsonl");
 
@@ -39,7 +39,7 @@ fn c3_x1_a_session_is_told_as_it_went() {
             _ => None,
         })
         .collect();
-    assert_eq!(names, ["Read", "mcp__mnemon_memory_search", "WebFetch"]);
+    assert_eq!(names, ["Read", "mcp__everfold_memory_search", "WebFetch"]);
     let Entry::Assistant(first) = &records(&told).nth(2).unwrap().entry else { panic!() };
     assert_eq!((first.usage.input, first.usage.cache_read), (60, 40));
 }

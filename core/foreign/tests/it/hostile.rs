@@ -2,7 +2,7 @@
 //! counted and named, and nothing is fatal.
 
 use crate::{lines, read, records};
-use mnemon_kernel::Entry;
+use everfold_kernel::Entry;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

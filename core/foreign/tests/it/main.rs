@@ -19,8 +19,8 @@ mod hostile;
 mod pi;
 mod real;
 
-use mnemon_foreign::{About, Reader, Told, What};
-use mnemon_kernel::{Entry, Record, UserOrigin};
+use everfold_foreign::{About, Reader, Told, What};
+use everfold_kernel::{Entry, Record, UserOrigin};
 
 /// All that a file tells.
 pub(crate) fn read(text: &[u8]) -> (Vec<Told>, About) {
@@ -42,7 +42,7 @@ fn line(what: &What) -> String {
     let record = match what {
         What::Record(record) => record,
         What::Rewound { dropped } => {
-            let ids: Vec<&str> = dropped.iter().map(mnemon_kernel::RecordId::as_str).collect();
+            let ids: Vec<&str> = dropped.iter().map(everfold_kernel::RecordId::as_str).collect();
             return format!("back {}", ids.join(","));
         }
     };
@@ -56,7 +56,7 @@ fn line(what: &What) -> String {
                 UserOrigin::CompactSummary => "summary",
             };
             let text: Vec<String> =
-                user.content.iter().map(mnemon_kernel::Block::plain_text).collect();
+                user.content.iter().map(everfold_kernel::Block::plain_text).collect();
             format!("{id} {origin} {}", text.join("|"))
         }
         Entry::Assistant(entry) => {
@@ -66,7 +66,7 @@ fn line(what: &What) -> String {
         Entry::Attachment(own) => format!("{id} attached {}", own.kind),
         Entry::Boundary(own) => {
             let kept: Vec<&str> =
-                own.preserved.iter().map(mnemon_kernel::RecordId::as_str).collect();
+                own.preserved.iter().map(everfold_kernel::RecordId::as_str).collect();
             format!("{id} boundary keeps {}", kept.join(","))
         }
         Entry::Decision(own) => {

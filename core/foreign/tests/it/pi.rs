@@ -1,8 +1,8 @@
 //! pi sessions of the first and the third generation.
 
 use crate::{lines, read, records};
-use mnemon_foreign::Format;
-use mnemon_kernel::{BlockView, Decision, Entry};
+use everfold_foreign::Format;
+use everfold_kernel::{BlockView, Decision, Entry};
 
 #[test]
 fn c3_pc7_a_session_of_the_first_generation() {

@@ -2,8 +2,8 @@
 //! copy.
 
 use crate::{read, records};
-use mnemon_foreign::{Format, Told};
-use mnemon_kernel::{Entry, Usage};
+use everfold_foreign::{Format, Told};
+use everfold_kernel::{Entry, Usage};
 use std::collections::BTreeMap;
 
 fn session(name: &str) -> Option<Vec<u8>> {

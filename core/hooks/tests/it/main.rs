@@ -8,7 +8,7 @@
     reason = "tests"
 )]
 
-use mnemon_hooks::{
+use everfold_hooks::{
     Act, Answer, Base, Call, Elicited, Ended, Event, Fate, Noted, Occasion, Often, Permission, Ran,
     Registry, Reply, Switch, Verdict, Waits, Wish, let_go,
 };

@@ -22,9 +22,9 @@ limits! {
         api_keep_results: u64 = 3,
         /// Moments of a session that are explained.
         moments: usize = 10,
-        /// Newest sessions of a directory that `mnemon doctor` replays.
+        /// Newest sessions of a directory that `everfold doctor` replays.
         doctor_sessions: usize = 5,
-        /// Bytes of a transcript that `mnemon doctor` replays at most.
+        /// Bytes of a transcript that `everfold doctor` replays at most.
         doctor_bytes: u64 = 20_000_000,
         /// US cents that a session has to waste at least to be named.
         waste_cents: u32 = 50,

@@ -68,7 +68,7 @@ pub struct ModelCall {
 }
 
 /// The header by which a server or a gateway can tell who asks.
-pub const SOURCE_HEADER: &str = "x-mnemon-source";
+pub const SOURCE_HEADER: &str = "x-everfold-source";
 
 /// What happens while a model answers.
 #[derive(Clone, Debug, PartialEq)]

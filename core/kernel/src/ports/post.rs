@@ -101,7 +101,7 @@ const MOST_NAME_BYTES: usize = 64;
 /// The name of an agent or a team. It is safe as a part of a path.
 ///
 /// ```
-/// use mnemon_kernel::ports::AgentName;
+/// use everfold_kernel::ports::AgentName;
 ///
 /// assert!(AgentName::parse("reviewer-2").is_ok());
 /// assert!(AgentName::parse("../reviewer").is_err());

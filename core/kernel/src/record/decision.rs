@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub const RECALL_TOOL: &str = "ResultRead";
 
 /// A decision. In the transcript it is a `system` line with the subtype
-/// `mnemon_<kind>`.
+/// `everfold_<kind>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Decision {

@@ -1,9 +1,9 @@
 //! Both generations of frontmatter, what people make of them, and splicing.
 
+use everfold_kernel::ids::{RecordId, SessionId};
+use everfold_memfile::frontmatter::{Basis, Fault, Key, Trust, Value, fence, remove, set};
+use everfold_memfile::{Draft, Error, Memory, MemoryType};
 use jiff::civil::date;
-use mnemon_kernel::ids::{RecordId, SessionId};
-use mnemon_memfile::frontmatter::{Basis, Fault, Key, Trust, Value, fence, remove, set};
-use mnemon_memfile::{Draft, Error, Memory, MemoryType};
 use proptest::prelude::*;
 
 const OLDER: &str = "---\nname: Prefer real database in tests\ndescription: one sentence\ntype: feedback\n\
@@ -201,7 +201,7 @@ proptest! {
         prop_assert_eq!(remove(&added, Key::Top("fresh")).unwrap(), file.clone());
         let nested = set(&file, Key::Under("metadata", "x"), &text(&value)).unwrap();
         prop_assert_eq!(remove(&nested, Key::Top("metadata")).unwrap(), file);
-        prop_assert_eq!(fence(&changed) == mnemon_memfile::frontmatter::Fence::None, false);
+        prop_assert_eq!(fence(&changed) == everfold_memfile::frontmatter::Fence::None, false);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the secret screen stops, and what it lets through. The samples are
 //! made up, and put together here so that no scanner takes them for real.
 
-use mnemon_memfile::secrets::find;
+use everfold_memfile::secrets::find;
 
 /// Signs of an alphabet in an order that looks random.
 fn pick(alphabet: &[u8], len: usize) -> String {

@@ -7,8 +7,8 @@
 
 use crate::request::sent_model;
 use crate::sim::SimConfig;
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Prelude, Role};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Prelude, Role};
 use serde_json::json;
 use std::fmt;
 

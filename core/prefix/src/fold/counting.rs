@@ -1,7 +1,7 @@
 //! How many tokens the conversation has (T1, T7).
 
 use super::Fold;
-use mnemon_kernel::{Calibration, MessageId, ModelId, Tokens, Usage};
+use everfold_kernel::{Calibration, MessageId, ModelId, Tokens, Usage};
 
 /// What the API said last, and the raw estimate of all that it said it about.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use super::Fold;
 use crate::message::{CACHE_EDITS, Link, Message, Origin, Piece, Showing};
-use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{
+use everfold_kernel::tokens::estimate_block;
+use everfold_kernel::{
     Block, Decision, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
 };
 use serde_json::{Value, json};

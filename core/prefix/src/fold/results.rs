@@ -2,7 +2,7 @@
 
 use super::Fold;
 use crate::message::{Link, Message, Piece};
-use mnemon_kernel::Role;
+use everfold_kernel::Role;
 use serde_json::Value;
 use std::collections::BTreeMap;
 

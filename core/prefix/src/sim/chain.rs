@@ -4,13 +4,13 @@
 //! where the content differs.
 
 use super::{Hash, Piece, hash, short};
-use mnemon_kernel::Tokens;
+use everfold_kernel::Tokens;
 
 /// The prefixes of one request after another of a conversation.
 ///
 /// ```
-/// use mnemon_kernel::{record::CacheTtl, Timestamp, Tokens};
-/// use mnemon_prefix::sim::{Chain, SimConfig, Simulator};
+/// use everfold_kernel::{record::CacheTtl, Timestamp, Tokens};
+/// use everfold_prefix::sim::{Chain, SimConfig, Simulator};
 ///
 /// let mut cache = Simulator::new(SimConfig::default());
 /// let mut chain = Chain::default();

@@ -11,8 +11,8 @@
 //! `thinking`, `effort` and whether there are pictures with the messages.
 
 use super::{Piece, SimError, short};
-use mnemon_kernel::Tokens;
-use mnemon_kernel::record::CacheTtl;
+use everfold_kernel::Tokens;
+use everfold_kernel::record::CacheTtl;
 use serde_json::{Map, Value, json};
 
 /// Splits a request body into pieces, counting each with `count`, which is

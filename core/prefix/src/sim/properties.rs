@@ -1,7 +1,7 @@
 //! What holds of the simulator for every conversation.
 
 use super::*;
-use mnemon_kernel::ModelTable;
+use everfold_kernel::ModelTable;
 use proptest::prelude::*;
 
 const SCOPE: &str = "claude-opus-5";

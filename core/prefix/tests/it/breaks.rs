@@ -1,18 +1,18 @@
 //! Break detection, with the cache simulator as the server.
 
 use crate::conversations::{Log, Round, rounds, write};
-use mnemon_kernel::limits::BreakLimits;
-use mnemon_kernel::record::{
+use everfold_kernel::limits::BreakLimits;
+use everfold_kernel::record::{
     Boundary, BreakSeen, CacheState, CacheTtl, ClearTrigger, Cleared, ClearedResult, ClearingSum,
     Keeps,
 };
-use mnemon_kernel::{
+use everfold_kernel::{
     Block, Decision, Entry, ModelTable, Prelude, QuerySource, Timestamp, Tokens, Usage, Usd,
     UserOrigin,
 };
-use mnemon_prefix::breaks::{Answered, Base, Detector, NOTHING_CHANGED, Sent};
-use mnemon_prefix::sim::{SimConfig, Simulator, pieces_of};
-use mnemon_prefix::{Directive, Fold, Request};
+use everfold_prefix::breaks::{Answered, Base, Detector, NOTHING_CHANGED, Sent};
+use everfold_prefix::sim::{SimConfig, Simulator, pieces_of};
+use everfold_prefix::{Directive, Fold, Request};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ impl Watched {
         source: &QuerySource,
         base: Base,
         request: Request,
-        declared: Option<mnemon_prefix::BreakCause>,
+        declared: Option<everfold_prefix::BreakCause>,
     ) -> Option<BreakSeen> {
         self.now += 1;
         let usage = self.bill(&request);
@@ -279,7 +279,7 @@ fn pc6_cache_edits_are_declared() {
     let mut log = talk();
     log.entry(Entry::Decision(Decision::CacheEdited { tool_use_ids: vec!["t1".into()] }));
     let mut fold = log.fold();
-    assert_eq!(fold.take_break(), Some(mnemon_prefix::BreakCause::CacheEdit));
+    assert_eq!(fold.take_break(), Some(everfold_prefix::BreakCause::CacheEdit));
     assert_eq!(fold.last_break(), None, "no byte changed");
 }
 
@@ -438,7 +438,8 @@ fn change_a_message(log: &mut Log, place: prop::sample::Index) -> usize {
     user.content = vec![Block::text(format!("{}!", user.content[0].plain_text()))];
     let id = log.records[at].id.clone();
     let fold = log.fold();
-    let holds =
-        |message: &mnemon_prefix::Message| message.pieces().iter().any(|piece| piece.record == id);
+    let holds = |message: &everfold_prefix::Message| {
+        message.pieces().iter().any(|piece| piece.record == id)
+    };
     fold.messages().iter().position(holds).unwrap() + 1
 }

@@ -1,11 +1,11 @@
 //! Making logs: by hand, and by chance.
 
-use mnemon_kernel::record::Breakpoint;
-use mnemon_kernel::{
+use everfold_kernel::record::Breakpoint;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Decision, Entry, Limits, MessageId, Params, Prelude, Record,
     SystemBlock, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_prefix::Fold;
+use everfold_prefix::Fold;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl Log {
     pub(crate) fn attachment(&mut self, text: &str) -> &mut Self {
         self.entry(Entry::Attachment(Attachment {
             kind: "note".into(),
-            rendered: mnemon_kernel::record::reminder(text),
+            rendered: everfold_kernel::record::reminder(text),
             data: Value::Null,
         }))
     }

@@ -1,7 +1,7 @@
 //! The canonical count (T1, T7).
 
 use crate::conversations::Log;
-use mnemon_kernel::{Block, Tokens, Usage};
+use everfold_kernel::{Block, Tokens, Usage};
 
 /// A server that counts 3.1 bytes a token and 4 tokens a message.
 fn true_tokens(text: &str) -> u64 {
@@ -50,7 +50,7 @@ fn t7_another_model_starts_over() {
     let before = *log.fold().calibration();
     let mut other = log.clone();
     for record in &mut other.records {
-        if let mnemon_kernel::Entry::Assistant(entry) = &mut record.entry {
+        if let everfold_kernel::Entry::Assistant(entry) = &mut record.entry {
             entry.model = "claude-opus-5".into();
             entry.usage.input = 1_000;
         }

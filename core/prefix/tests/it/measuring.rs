@@ -1,13 +1,13 @@
 //! A request that is only measured is billed as the one that is written (PC7).
 
 use crate::conversations::{Log, Round, body_of, rounds, write};
-use mnemon_kernel::record::{
+use everfold_kernel::record::{
     CacheState, CacheTtl, ClearTrigger, Cleared, ClearedResult, ClearingSum,
 };
-use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{Block, Decision, Entry, Limits, Tokens, Usd};
-use mnemon_prefix::Fold;
-use mnemon_prefix::sim::{Chain, SimConfig, Simulator, pieces_of};
+use everfold_kernel::tokens::estimate_block;
+use everfold_kernel::{Block, Decision, Entry, Limits, Tokens, Usd};
+use everfold_prefix::Fold;
+use everfold_prefix::sim::{Chain, SimConfig, Simulator, pieces_of};
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 //! beside the repository. Without the file there is nothing to compare with.
 
 use crate::conversations::Log;
-use mnemon_kernel::{Block, Limits, ToolUseId, Usage, UserOrigin};
-use mnemon_prefix::Fold;
+use everfold_kernel::{Block, Limits, ToolUseId, Usage, UserOrigin};
+use everfold_prefix::Fold;
 use serde_json::{Value, json};
 
 const SESSION: &str =

@@ -1,9 +1,9 @@
 //! What is in a request.
 
 use crate::conversations::{Log, body_of, without_marks};
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{Block, Boundary, Decision, Entry, Params, Prelude, Usage, UserOrigin};
-use mnemon_prefix::{Directive, Fold};
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{Block, Boundary, Decision, Entry, Params, Prelude, Usage, UserOrigin};
+use everfold_prefix::{Directive, Fold};
 use serde_json::{Value, json};
 
 #[test]
@@ -167,7 +167,7 @@ fn l4_16_a_boundary_keeps_a_record_and_not_its_neighbours() {
 fn texts(fold: &Fold) -> Vec<String> {
     fold.messages()
         .iter()
-        .flat_map(mnemon_prefix::Message::pieces)
+        .flat_map(everfold_prefix::Message::pieces)
         .map(|piece| piece.block.plain_text())
         .collect()
 }

@@ -2,11 +2,11 @@
 
 use crate::conversations::Log;
 use crate::requests::find_marks;
-use mnemon_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
-use mnemon_kernel::{Block, Decision, Entry, Usage, Usd};
-use mnemon_prefix::Freshness::{Fresh, Sent};
-use mnemon_prefix::economy::expected_rounds;
-use mnemon_prefix::{Fold, Freshness, Showing};
+use everfold_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
+use everfold_kernel::{Block, Decision, Entry, Usage, Usd};
+use everfold_prefix::Freshness::{Fresh, Sent};
+use everfold_prefix::economy::expected_rounds;
+use everfold_prefix::{Fold, Freshness, Showing};
 use serde_json::{Value, json};
 
 fn freshness(fold: &Fold) -> Vec<(&str, Freshness)> {

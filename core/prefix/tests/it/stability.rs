@@ -1,7 +1,7 @@
 //! The promise that everything hangs on: what was sent is sent the same again.
 
 use crate::conversations::{Log, body_of, rounds, without_marks, write};
-use mnemon_prefix::Directive;
+use everfold_prefix::Directive;
 use proptest::prelude::*;
 use serde_json::Value;
 

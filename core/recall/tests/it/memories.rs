@@ -1,7 +1,7 @@
 //! A small hand-made store of memories, and queries about it and about
 //! everything else (R8).
 
-use mnemon_recall::{Document, Tuning, rank};
+use everfold_recall::{Document, Tuning, rank};
 
 /// Name, description and body.
 const MEMORIES: [(&str, &str, &str); 16] = [

@@ -1,8 +1,8 @@
 //! What moves the order, and what does not.
 
+use everfold_recall::{Document, Tuning, rank};
 use jiff::Timestamp;
 use jiff::civil::date;
-use mnemon_recall::{Document, Tuning, rank};
 use proptest::prelude::*;
 
 fn order(query: &str, documents: &[Document<'_>]) -> Vec<usize> {

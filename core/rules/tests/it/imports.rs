@@ -1,7 +1,7 @@
 //! What instruction files pull in.
 
 use crate::tree::{Tree, fate, paths};
-use mnemon_rules::Fate;
+use everfold_rules::Fate;
 use proptest::prelude::*;
 
 #[test]

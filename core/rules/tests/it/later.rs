@@ -1,7 +1,7 @@
 //! What loads when the model touches a file.
 
 use crate::tree::{Tree, fate, paths};
-use mnemon_rules::{Candidate, Fate, Lazy, Reason, Touch};
+use everfold_rules::{Candidate, Fate, Lazy, Reason, Touch};
 use std::path::Path;
 
 fn tree() -> Tree {

@@ -1,7 +1,7 @@
 //! What a session starts with.
 
 use crate::tree::{Tree, fate, paths};
-use mnemon_rules::{Fate, Scope, render};
+use everfold_rules::{Fate, Scope, render};
 
 #[test]
 fn i1_later_files_are_nearer_the_work() {

@@ -1,8 +1,8 @@
 //! A tree of files that exists only in the test.
 
-use mnemon_kernel::Limits;
-use mnemon_kernel::limits::RulesLimits;
-use mnemon_rules::{
+use everfold_kernel::Limits;
+use everfold_kernel::limits::RulesLimits;
+use everfold_rules::{
     Bounds, Candidate, Fate, Given, Instructions, Loader, Need, Patterns, Places, plan,
 };
 use std::collections::{BTreeMap, BTreeSet};

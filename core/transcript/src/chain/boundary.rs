@@ -4,8 +4,8 @@ use super::Half;
 use super::index::{Form, Index, MessageKey, Node};
 use super::walk::Trunk;
 use crate::line::ANCHOR;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{
     Boundary, Decision, Entry, MessageId, Record, RecordId, ToolUseId, UserOrigin,
 };
 use serde_json::Value;

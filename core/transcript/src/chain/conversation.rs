@@ -2,7 +2,7 @@
 
 use super::index;
 use crate::line::LineError;
-use mnemon_kernel::{BlockView, Decision, Entry, Ledger, Record, RecordId, SessionId, ToolUseId};
+use everfold_kernel::{BlockView, Decision, Entry, Ledger, Record, RecordId, SessionId, ToolUseId};
 use std::collections::BTreeSet;
 
 /// A conversation as its transcript has it.

@@ -1,7 +1,7 @@
 //! Every line of the chain by id, and the bodies of those that may be shown.
 
 use super::Half;
-use mnemon_kernel::{
+use everfold_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, Record, RecordId, RequestId,
     UserOrigin,
 };

@@ -7,7 +7,7 @@
 
 use super::Half;
 use super::index::{Form, Index, MessageKey, Node};
-use mnemon_kernel::{Entry, Record, UserOrigin};
+use everfold_kernel::{Entry, Record, UserOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The records of a conversation.

@@ -3,7 +3,7 @@
 use super::Half;
 use super::boundary::Bound;
 use super::index::{Form, Index};
-use mnemon_kernel::RecordId;
+use everfold_kernel::RecordId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A path through the chain, in the order of the conversation.

@@ -5,12 +5,12 @@ use super::{
     ANCHOR, DATA, DECISION_PREFIX, Decoded, Facts, Gap, Line, LineError, Link, ORIGIN, SYNTHETIC,
 };
 use crate::envelope::{ForkedFrom, Side};
-use jiff::Timestamp;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Entry, MessageId, ModelId, Record,
     RecordId, RequestId, SessionId, Usage, UserEntry, UserOrigin,
 };
+use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -257,7 +257,7 @@ fn system(fields: &mut Fields, id: &RecordId) -> Option<Entry> {
         return Some(Entry::Boundary(boundary(fields, id)));
     }
     let kind = Value::from(subtype.strip_prefix(DECISION_PREFIX)?);
-    let payload = fields.get_mut("mnemon")?;
+    let payload = fields.get_mut("everfold")?;
     // The kind stands in the subtype, and not in the payload.
     let before = payload.as_object_mut()?.insert("kind".into(), kind);
     let decision = Decision::deserialize(&*payload);

@@ -2,12 +2,12 @@
 
 use super::{ANCHOR, DATA, DECISION_PREFIX, ORIGIN};
 use crate::envelope::{Envelope, Side};
-use jiff::Timestamp;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Record, RecordId, Tokens, Usage,
     UserEntry, UserOrigin,
 };
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// One JSON line, without its newline.
@@ -36,7 +36,7 @@ pub fn encode(record: &Record, envelope: &Envelope) -> String {
             let mut line = opening("system", Some(&subtype), record, envelope);
             put_system(&mut line, &decision_text(decision));
             put(&mut line, "isMeta", true);
-            put(&mut line, "mnemon", payload);
+            put(&mut line, "everfold", payload);
             line
         }
         Entry::Boundary(boundary) => {
@@ -307,7 +307,7 @@ fn opaque(record: &Record, value: &Value) -> Map<String, Value> {
     let mut line = match value {
         Value::Object(line) => line.clone(),
         other => Map::from_iter([
-            ("type".to_owned(), Value::from("mnemon_value")),
+            ("type".to_owned(), Value::from("everfold_value")),
             ("value".to_owned(), other.clone()),
         ]),
     };

@@ -1,13 +1,13 @@
 //! The bytes that are written, as snapshots.
 
-use jiff::Timestamp;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Record, SessionId, ToolUseId,
     Usage, UserEntry, UserOrigin,
 };
-use mnemon_transcript::line::ANCHOR;
-use mnemon_transcript::{Envelope, Side, encode};
+use everfold_transcript::line::ANCHOR;
+use everfold_transcript::{Envelope, Side, encode};
+use jiff::Timestamp;
 use serde_json::{Map, json};
 
 fn record(entry: Entry) -> Record {

@@ -1,9 +1,9 @@
 //! Transcripts that another program wrote (C3).
 
 use crate::{adds_up, ids, read};
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{Entry, Record, ToolUseId, UserOrigin};
-use mnemon_transcript::{Decoded, LineError, decode};
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{Entry, Record, ToolUseId, UserOrigin};
+use everfold_transcript::{Decoded, LineError, decode};
 
 fn entry<'a>(records: &'a [Record], id: &str) -> &'a Entry {
     &records.iter().find(|record| record.id.as_str() == id).unwrap().entry

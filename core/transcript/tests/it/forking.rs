@@ -1,8 +1,8 @@
 //! Forks (Q4, 2.11 of the contracts: `--fork-session`).
 
 use crate::{ids, read};
-use mnemon_kernel::{Block, Entry, Record, SessionId};
-use mnemon_transcript::{Decoded, Envelope, Fork, ForkedFrom, decode, fork};
+use everfold_kernel::{Block, Entry, Record, SessionId};
+use everfold_transcript::{Decoded, Envelope, Fork, ForkedFrom, decode, fork};
 
 fn forked(text: &str) -> (Vec<Record>, Fork) {
     let records = read(text).records;

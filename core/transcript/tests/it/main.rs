@@ -18,7 +18,7 @@ mod rebuild;
 mod robustness;
 mod roundtrip;
 
-use mnemon_transcript::{Conversation, Rebuild};
+use everfold_transcript::{Conversation, Rebuild};
 
 /// The conversation in a text of lines.
 pub(crate) fn read(text: &str) -> Conversation {

@@ -1,8 +1,8 @@
 //! Conversations from lines: our own, rewinds, boundaries (Q4, L1.5, L4.6).
 
 use crate::{adds_up, ids, read};
-use mnemon_kernel::{Decision, Entry, RecordId, SessionId};
-use mnemon_transcript::{Conversation, Decoded, Envelope, Rebuild, bookkeeping, decode, encode};
+use everfold_kernel::{Decision, Entry, RecordId, SessionId};
+use everfold_transcript::{Conversation, Decoded, Envelope, Rebuild, bookkeeping, decode, encode};
 use serde_json::{Value, json};
 
 const OURS: &str = include_str!("../fixtures/ours.jsonl");

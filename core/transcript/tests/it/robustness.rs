@@ -1,8 +1,8 @@
 //! Whatever the bytes are, nothing panics and no line goes missing (S6, Q4).
 
 use crate::{adds_up, ids, read};
-use mnemon_transcript::Rebuild;
-use mnemon_transcript::chain::SkipReason;
+use everfold_transcript::Rebuild;
+use everfold_transcript::chain::SkipReason;
 use proptest::prelude::*;
 
 const FIXTURES: [&str; 4] = [
@@ -16,7 +16,7 @@ fn pool() -> Vec<&'static str> {
     FIXTURES.iter().flat_map(|text| text.lines()).collect()
 }
 
-fn all(lines: &[Vec<u8>]) -> [mnemon_transcript::Conversation; 2] {
+fn all(lines: &[Vec<u8>]) -> [everfold_transcript::Conversation; 2] {
     [Rebuild::new(), Rebuild::keeping_all()].map(|mut rebuild| {
         for line in lines {
             rebuild.push(line);

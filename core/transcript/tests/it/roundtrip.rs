@@ -1,14 +1,14 @@
 //! What is written comes back (Q4, L1.5).
 
-use jiff::Timestamp;
-use mnemon_kernel::models::Usd;
-use mnemon_kernel::record::{AppliedEdit, Breakpoint, Keeps};
-use mnemon_kernel::usage::Booking;
-use mnemon_kernel::{
+use everfold_kernel::models::Usd;
+use everfold_kernel::record::{AppliedEdit, Breakpoint, Keeps};
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Params, Prelude, Record,
     RecordId, SystemBlock, Tokens, Usage, UserEntry, UserOrigin,
 };
-use mnemon_transcript::{Decoded, Envelope, Side, decode, encode};
+use everfold_transcript::{Decoded, Envelope, Side, decode, encode};
+use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec(("[a-zA-Z_]{1,8}|type|data|mnemonData", inner), 0..4)
+            prop::collection::vec(("[a-zA-Z_]{1,8}|type|data|everfoldData", inner), 0..4)
                 .prop_map(|fields| Value::Object(fields.into_iter().collect())),
         ]
     })
@@ -215,7 +215,7 @@ proptest! {
     #[test]
     fn q4_a_line_of_an_unknown_kind_comes_back_whole(
         mut fields in map(), id in id(), parent in prop::option::of(id()),
-        kind in "[a-z-]{1,12}", subtype in prop::option::of("[a-z]{1,3}|mnemon_[a-z]{1,4}"),
+        kind in "[a-z-]{1,12}", subtype in prop::option::of("[a-z]{1,3}|everfold_[a-z]{1,4}"),
     ) {
         prop_assume!(!["user", "assistant", "attachment", "progress"].contains(&kind.as_str()));
         let kind = if subtype.is_some() { "system" } else { &kind };

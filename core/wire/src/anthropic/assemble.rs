@@ -10,9 +10,9 @@ use super::usage::UsageTally;
 use crate::errors::{classify_event, is_error};
 use crate::input;
 use crate::sse::Event;
-use mnemon_kernel::ports::{ModelError, ModelEvent};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Block, MessageId, ModelId, RequestId};
+use everfold_kernel::ports::{ModelError, ModelEvent};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Block, MessageId, ModelId, RequestId};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

@@ -3,9 +3,9 @@
 use super::usage::UsageTally;
 use crate::errors::{classify_event, is_error};
 use crate::input;
-use mnemon_kernel::ports::{ModelError, Reply};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Block, MessageId, ModelId, RequestId};
+use everfold_kernel::ports::{ModelError, Reply};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Block, MessageId, ModelId, RequestId};
 use serde_json::Value;
 
 /// Reads a whole message, as a server gives it that does not stream. Cache

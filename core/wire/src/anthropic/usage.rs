@@ -1,8 +1,8 @@
 //! Token counts, from the API's shape to the kernel's.
 
 use crate::count::count;
-use mnemon_kernel::Usage;
-use mnemon_kernel::record::CacheTtl;
+use everfold_kernel::Usage;
+use everfold_kernel::record::CacheTtl;
 use serde_json::Value;
 
 /// Gathers the usage of one answer. Counts of a later event replace earlier

@@ -1,7 +1,7 @@
 //! Failures, as servers word them.
 
 use super::*;
-use mnemon_kernel::{Class, Classify};
+use everfold_kernel::{Class, Classify};
 use serde_json::json;
 
 fn overflow(status: u16, body: &Value) -> Option<(Option<u64>, Option<u64>)> {

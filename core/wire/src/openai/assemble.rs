@@ -8,8 +8,8 @@ use super::message::{stop_reason, usage_of};
 use crate::errors::{classify_event, is_error};
 use crate::input;
 use crate::sse::Event;
-use mnemon_kernel::ports::{ModelError, ModelEvent};
-use mnemon_kernel::{Block, MessageId, ModelId, RequestId, ToolUseId, Usage};
+use everfold_kernel::ports::{ModelError, ModelEvent};
+use everfold_kernel::{Block, MessageId, ModelId, RequestId, ToolUseId, Usage};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -4,8 +4,8 @@ use super::assemble::{Answer, call_block};
 use crate::count::count;
 use crate::errors::{classify_event, is_error};
 use crate::input;
-use mnemon_kernel::ports::{ModelError, Reply};
-use mnemon_kernel::{Block, ModelId, Usage};
+use everfold_kernel::ports::{ModelError, Reply};
+use everfold_kernel::{Block, ModelId, Usage};
 use serde_json::Value;
 
 /// Reads a whole completion, as a server gives it that does not stream.

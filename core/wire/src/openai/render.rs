@@ -4,9 +4,9 @@
 //! its own, and pictures in it follow in a user message, because a `tool`
 //! message holds only text. Thinking is dropped: no server takes it back.
 
-use mnemon_kernel::models::LONG_WINDOW_SUFFIX;
-use mnemon_kernel::record::Params;
-use mnemon_kernel::{Block, BlockView, Role, SystemBlock};
+use everfold_kernel::models::LONG_WINDOW_SUFFIX;
+use everfold_kernel::record::Params;
+use everfold_kernel::{Block, BlockView, Role, SystemBlock};
 use serde_json::{Value, json};
 
 /// The parts of a request around its messages.
@@ -59,9 +59,9 @@ pub fn head_json(system: &[SystemBlock], tools: &[Value], params: &Params) -> He
 /// where nothing of it can be sent.
 ///
 /// ```
-/// use mnemon_kernel::{Block, Role};
+/// use everfold_kernel::{Block, Role};
 ///
-/// let json = mnemon_wire::openai::message_json(Role::User, &[Block::text("hi")]);
+/// let json = everfold_wire::openai::message_json(Role::User, &[Block::text("hi")]);
 /// assert_eq!(json, r#"{"role":"user","content":"hi"}"#);
 /// ```
 #[must_use]

@@ -1,12 +1,12 @@
 //! Anthropic's stream, whole and cut.
 
 use crate::events;
-use mnemon_kernel::ports::{ModelError, ModelEvent};
-use mnemon_kernel::record::CacheTtl;
-use mnemon_kernel::{Block, Usage};
-use mnemon_wire::INVALID_JSON;
-use mnemon_wire::anthropic::Assembler;
-use mnemon_wire::sse::{Decoder, Event};
+use everfold_kernel::ports::{ModelError, ModelEvent};
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Block, Usage};
+use everfold_wire::INVALID_JSON;
+use everfold_wire::anthropic::Assembler;
+use everfold_wire::sse::{Decoder, Event};
 use serde_json::{Value, json};
 
 /// A stream with every kind of delta, and kinds that nobody knows.

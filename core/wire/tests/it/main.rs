@@ -14,7 +14,7 @@ mod openai;
 mod render;
 mod sse;
 
-use mnemon_wire::sse::{Decoder, Event};
+use everfold_wire::sse::{Decoder, Event};
 
 /// The events of some bytes.
 fn events(bytes: &[u8]) -> Vec<Event> {

@@ -1,10 +1,10 @@
 //! Chat completions, as several servers stream them.
 
 use crate::events;
-use mnemon_kernel::ports::{ModelError, ModelEvent};
-use mnemon_kernel::{Block, Usage};
-use mnemon_wire::INVALID_JSON;
-use mnemon_wire::openai::{Answer, Assembler, parse_message};
+use everfold_kernel::ports::{ModelError, ModelEvent};
+use everfold_kernel::{Block, Usage};
+use everfold_wire::INVALID_JSON;
+use everfold_wire::openai::{Answer, Assembler, parse_message};
 use serde_json::{Value, json};
 
 const LONG_ID: &str = "chatcmpl-0123456789abcdef";

@@ -1,8 +1,8 @@
 //! Conversations rendered for chat completions.
 
-use mnemon_kernel::record::{Breakpoint, Params};
-use mnemon_kernel::{Block, Role, SystemBlock, ToolUseId};
-use mnemon_wire::openai::{body, head_json, message_json};
+use everfold_kernel::record::{Breakpoint, Params};
+use everfold_kernel::{Block, Role, SystemBlock, ToolUseId};
+use everfold_wire::openai::{body, head_json, message_json};
 use serde_json::{Value, json};
 
 fn block(value: Value) -> Block {

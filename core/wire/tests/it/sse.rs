@@ -1,8 +1,8 @@
 //! The decoder against any cut, and against another decoder.
 
 use crate::events;
+use everfold_wire::sse::Decoder;
 use futures_util::{StreamExt, stream};
-use mnemon_wire::sse::Decoder;
 use proptest::prelude::*;
 
 /// A stream of events in the forms that servers use, and their line ends.

@@ -6,8 +6,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mnemon_kernel::Block;
-use mnemon_kernel::ports::{FileError, FileStat};
+use everfold_kernel::Block;
+use everfold_kernel::ports::{FileError, FileStat};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! A text in pages: numbered lines, none too long, as many as there is room
 //! for and always at least one, so that reading on comes to the end.
 
-use mnemon_kernel::Limits;
+use everfold_kernel::Limits;
 use regex::Regex;
 
 use super::super::lines::{push_numbered, without_ending};

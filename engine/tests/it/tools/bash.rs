@@ -1,8 +1,8 @@
 //! Bash.
 
 use crate::fakes::{Bench, output};
-use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{Exit, ShellError};
+use everfold_kernel::Limits;
+use everfold_kernel::ports::{Exit, ShellError};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Read.
 
 use crate::fakes::{Bench, wait};
-use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{FileVersion, GlobFound};
+use everfold_kernel::Limits;
+use everfold_kernel::ports::{FileVersion, GlobFound};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;

@@ -1,17 +1,17 @@
 //! `ResultRead`, and the looking up behind it.
 
 use crate::fakes::Bench;
-use mnemon_engine::Access;
-use mnemon_engine::recalled::{RecallError, RecalledKind, find};
-use mnemon_kernel::ports::TranscriptError;
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::record::RECALL_TOOL;
-use mnemon_kernel::{
+use everfold_engine::Access;
+use everfold_engine::recalled::{RecallError, RecalledKind, find};
+use everfold_kernel::ports::TranscriptError;
+use everfold_kernel::record::Keeps;
+use everfold_kernel::record::RECALL_TOOL;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Decision, Effect, Entry, Limits, Outcome, Params,
     Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_offload::{apply, plan};
-use mnemon_prefix::Fold;
+use everfold_offload::{apply, plan};
+use everfold_prefix::Fold;
 use serde_json::{Value, json};
 
 fn user(content: Vec<Block>, origin: UserOrigin) -> Entry {
@@ -152,7 +152,7 @@ async fn l1_8_a_result_of_one_endless_line_is_read_to_its_end() {
     let text = "<persisted-output>é漢".repeat(5_000);
     let bench = with_result("t1", json!(text));
     let whole = read_all(&bench, "t1").await.concat();
-    assert_eq!(whole, mnemon_kernel::record::neutralise(&text));
+    assert_eq!(whole, everfold_kernel::record::neutralise(&text));
     let found = bench.ok(RECALL_TOOL, json!({"id": "t1", "pattern": "漢&", "limit": 1})).await;
     assert!(found.starts_with("     1\t&lt;persisted-output"), "{found}");
 }
@@ -168,7 +168,7 @@ async fn l1_8_a_spill_that_vanished_is_read_from_the_log() {
 
     // A hashed name is found by hashing the ids of the log.
     let bench = with_result("a/b", json!("odd"));
-    let stem = mnemon_offload::stem("a/b").into_owned();
+    let stem = everfold_offload::stem("a/b").into_owned();
     assert!(bench.ok(RECALL_TOOL, json!({"id": stem})).await.contains("\todd\n"));
 }
 

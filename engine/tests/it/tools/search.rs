@@ -1,8 +1,8 @@
 //! Glob and Grep.
 
 use crate::fakes::Bench;
-use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{GlobFound, GrepFound, GrepMode, SearchError};
+use everfold_kernel::Limits;
+use everfold_kernel::ports::{GlobFound, GrepFound, GrepMode, SearchError};
 use serde_json::{Value, json};
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! WebFetch.
 
 use crate::fakes::Bench;
-use mnemon_engine::tools::Asker;
-use mnemon_kernel::Limits;
-use mnemon_kernel::ports::{BoxFuture, WebError};
+use everfold_engine::tools::Asker;
+use everfold_kernel::Limits;
+use everfold_kernel::ports::{BoxFuture, WebError};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 

@@ -1,12 +1,12 @@
 //! Making logs of tool calls, and spilling into memory.
 
-use mnemon_kernel::limits::OffloadLimits;
-use mnemon_kernel::{
+use everfold_kernel::limits::OffloadLimits;
+use everfold_kernel::{
     AssistantEntry, Block, Class, Decision, Effect, Entry, Limits, Outcome, Params, Prelude,
     Record, ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_offload::{apply, plan};
-use mnemon_prefix::Fold;
+use everfold_offload::{apply, plan};
+use everfold_prefix::Fold;
 use serde_json::{Value, json};
 
 /// A log that is being written.
@@ -38,7 +38,7 @@ impl Log {
         self.records.push(Record {
             id,
             parent: None,
-            at: mnemon_kernel::Timestamp::UNIX_EPOCH,
+            at: everfold_kernel::Timestamp::UNIX_EPOCH,
             entry,
         });
     }

@@ -1,9 +1,9 @@
 //! What holds for any batch of results.
 
 use crate::logs::{Disk, Log};
-use mnemon_kernel::Effect;
-use mnemon_offload::{Cap, cap, plan};
-use mnemon_prefix::Showing;
+use everfold_kernel::Effect;
+use everfold_offload::{Cap, cap, plan};
+use everfold_prefix::Showing;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

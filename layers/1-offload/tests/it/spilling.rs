@@ -1,8 +1,8 @@
 //! One result, one message, one session at a time.
 
 use crate::logs::{Disk, Log, lines, names};
-use mnemon_kernel::{Class, Decision, Entry, Outcome};
-use mnemon_offload::{apply, plan};
+use everfold_kernel::{Class, Decision, Entry, Outcome};
+use everfold_offload::{apply, plan};
 use serde_json::json;
 
 #[test]

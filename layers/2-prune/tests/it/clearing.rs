@@ -1,10 +1,10 @@
 //! Which results go, and when.
 
 use crate::logs::{Log, touched};
-use mnemon_kernel::record::{CacheState, CacheTtl, ClearTrigger, Spilled};
-use mnemon_kernel::{Decision, Entry, Flag};
-use mnemon_prefix::BreakCause;
-use mnemon_prune::{CacheEdits, Prefix, Thread};
+use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, Spilled};
+use everfold_kernel::{Decision, Entry, Flag};
+use everfold_prefix::BreakCause;
+use everfold_prune::{CacheEdits, Prefix, Thread};
 
 const HOUR: i64 = 3_600;
 

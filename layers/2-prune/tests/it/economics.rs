@@ -1,10 +1,10 @@
 //! Every clearing pays for itself, and the simulator agrees about the sum.
 
 use crate::logs::{Log, touched};
-use mnemon_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearingSum};
-use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{Block, Decision, Entry, Limits, Tokens, Usage};
-use mnemon_prefix::sim::{SimConfig, Simulator, pieces_of};
+use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearingSum};
+use everfold_kernel::tokens::estimate_block;
+use everfold_kernel::{Block, Decision, Entry, Limits, Tokens, Usage};
+use everfold_prefix::sim::{SimConfig, Simulator, pieces_of};
 use serde_json::{Value, json};
 
 /// A cache and what it was paid.
@@ -148,8 +148,9 @@ fn l2_7_a_session_that_ends_at_once_is_hardly_dearer() {
         let (mut log, _) = session(CacheTtl::FiveMinutes, &sizes);
         log.limits.prune.loss_percent = Limits::default().prune.loss_percent;
         let Some(decision) = log.plan() else { continue };
-        let spent = mnemon_prefix::economy::spent(&log.fold(), &log.situation().terms(&log.fold()))
-            .unwrap();
+        let spent =
+            everfold_prefix::economy::spent(&log.fold(), &log.situation().terms(&log.fold()))
+                .unwrap();
         let (_, sum) = self::cleared(&decision);
         assert!(sum.costs.0 <= spent.0 * 0.01 + 1e-9, "{sum:?} of {spent:?}");
         cleared += 1;

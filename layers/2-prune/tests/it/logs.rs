@@ -1,12 +1,12 @@
 //! Making logs of tool calls, with a clock that the test moves.
 
-use mnemon_kernel::record::{Breakpoint, CacheTtl};
-use mnemon_kernel::{
+use everfold_kernel::record::{Breakpoint, CacheTtl};
+use everfold_kernel::{
     AssistantEntry, Block, Decision, Entry, Flags, Limits, ModelSpec, ModelTable, Params, Prelude,
     Record, SystemBlock, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_prefix::Fold;
-use mnemon_prune::{CacheEdits, Prefix, Situation, Thread, plan};
+use everfold_prefix::Fold;
+use everfold_prune::{CacheEdits, Prefix, Situation, Thread, plan};
 use serde_json::{Value, json};
 
 /// Seconds between two records.

@@ -1,9 +1,9 @@
 //! What holds for any session.
 
 use crate::logs::{Log, touched};
-use mnemon_kernel::Flag;
-use mnemon_kernel::record::CacheTtl;
-use mnemon_prune::{CacheEdits, is_clearable};
+use everfold_kernel::Flag;
+use everfold_kernel::record::CacheTtl;
+use everfold_prune::{CacheEdits, is_clearable};
 use proptest::prelude::*;
 
 const TOOLS: [&str; 6] = ["Read", "Bash", "Edit", "mcp__a__Read", "Task", "ResultRead"];
@@ -91,7 +91,7 @@ proptest! {
             let old = &clearable[..clearable.len().saturating_sub(keep)];
             prop_assert!(!ids.is_empty());
             prop_assert!(ids.iter().all(|id| old.contains(&id.as_str())), "{ids:?} of {old:?}");
-            if matches!(decision, mnemon_kernel::Decision::Cleared(_)) {
+            if matches!(decision, everfold_kernel::Decision::Cleared(_)) {
                 prop_assert!(log.fold().count() < before.count());
             }
         }
@@ -125,7 +125,7 @@ proptest! {
             for (index, marker) in &markers {
                 prop_assert_eq!(&shown[*index], marker);
             }
-            let is_marker = |text: &&String| text.starts_with(mnemon_prune::CLEARED);
+            let is_marker = |text: &&String| text.starts_with(everfold_prune::CLEARED);
             markers = (0..).zip(&shown).filter(|(_, text)| is_marker(text))
                 .map(|(index, text)| (index, text.clone())).collect();
         }

@@ -1,9 +1,9 @@
 //! What stays beside the notes.
 
 use crate::logs::{Log, steps, write};
-use mnemon_kernel::{BlockView, RecordId, Role};
-use mnemon_notes::{Nothing, keep_from};
-use mnemon_prefix::{Message, Piece};
+use everfold_kernel::{BlockView, RecordId, Role};
+use everfold_notes::{Nothing, keep_from};
+use everfold_prefix::{Message, Piece};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
 //! Writing logs by hand, and by chance.
 
-use mnemon_kernel::{
+use everfold_kernel::{
     AssistantEntry, Block, Decision, Entry, Limits, Params, Prelude, Record, RecordId, Timestamp,
     ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_prefix::Fold;
+use everfold_prefix::Fold;
 use proptest::prelude::*;
 use serde_json::json;
 

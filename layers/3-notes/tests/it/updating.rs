@@ -1,8 +1,8 @@
 //! What becomes of an update.
 
-use mnemon_kernel::{Decision, Limits};
-use mnemon_notes::apply::judge;
-use mnemon_notes::{Flaw, Notes, Rejected, Template};
+use everfold_kernel::{Decision, Limits};
+use everfold_notes::apply::judge;
+use everfold_notes::{Flaw, Notes, Rejected, Template};
 use proptest::prelude::*;
 
 #[test]

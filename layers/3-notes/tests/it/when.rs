@@ -1,9 +1,9 @@
 //! When the notes are due.
 
 use crate::logs::{Log, Step, steps, write};
-use mnemon_kernel::{Boundary, Entry, Flag, Flags, Tokens};
-use mnemon_notes::policy::is_kept;
-use mnemon_notes::{Due, due};
+use everfold_kernel::{Boundary, Entry, Flag, Flags, Tokens};
+use everfold_notes::policy::is_kept;
+use everfold_notes::{Due, due};
 use proptest::prelude::*;
 
 #[test]
@@ -52,7 +52,7 @@ fn l3_2_after_a_compaction_what_is_in_view_counts() {
         pre_tokens: 0,
         last_before: None,
         preserved: Vec::new(),
-        keeps: mnemon_kernel::record::Keeps::Suffix,
+        keeps: everfold_kernel::record::Keeps::Suffix,
         metadata: serde_json::Map::new(),
     }));
     log.user(100);

@@ -1,12 +1,12 @@
 //! What a model is asked.
 
 use crate::logs::{Log, window};
-use mnemon_compact::plan::sending;
-use mnemon_compact::strip::{Stripped, TooLong};
-use mnemon_compact::{Guidance, Plan, Scope, Sending, Trigger, files};
-use mnemon_kernel::effect::{Ask, AskShape};
-use mnemon_kernel::record::CacheState;
-use mnemon_kernel::{Block, Effect, QuerySource, Role, Usage, UserOrigin};
+use everfold_compact::plan::sending;
+use everfold_compact::strip::{Stripped, TooLong};
+use everfold_compact::{Guidance, Plan, Scope, Sending, Trigger, files};
+use everfold_kernel::effect::{Ask, AskShape};
+use everfold_kernel::record::CacheState;
+use everfold_kernel::{Block, Effect, QuerySource, Role, Usage, UserOrigin};
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -2,8 +2,8 @@
 //! queued prompts, attachments, pins.
 
 use crate::logs::{Log, thinking};
-use mnemon_compact::pins;
-use mnemon_kernel::{Block, RecordId, ToolUseId, Usage, UserOrigin};
+use everfold_compact::pins;
+use everfold_kernel::{Block, RecordId, ToolUseId, Usage, UserOrigin};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ fn pin(log: &mut Log, at: usize) {
     let records: Vec<RecordId> = fold
         .messages()
         .iter()
-        .flat_map(mnemon_prefix::Message::pieces)
+        .flat_map(everfold_prefix::Message::pieces)
         .map(|piece| piece.record.clone())
         .collect();
     let Some(record) = records.get(at % records.len().max(1)) else { return };

@@ -1,13 +1,13 @@
 //! Summaries are checked, and refused where they do not help.
 
 use crate::logs::{Log, texts, window};
-use mnemon_compact::apply::{Extras, Setting, settle};
-use mnemon_compact::check::{CARRIED_OVER, Fact, check};
-use mnemon_compact::parse::{self, Answer, Attempt};
-use mnemon_compact::{Guidance, Past, Rejection, Summary, Way, files};
-use mnemon_kernel::Effect;
-use mnemon_kernel::effect::AskShape;
-use mnemon_kernel::{Decision, Entry};
+use everfold_compact::apply::{Extras, Setting, settle};
+use everfold_compact::check::{CARRIED_OVER, Fact, check};
+use everfold_compact::parse::{self, Answer, Attempt};
+use everfold_compact::{Guidance, Past, Rejection, Summary, Way, files};
+use everfold_kernel::Effect;
+use everfold_kernel::effect::AskShape;
+use everfold_kernel::{Decision, Entry};
 use serde_json::json;
 
 fn log() -> Log {
@@ -124,7 +124,7 @@ fn l4_12_changed_files_live_on_through_later_summaries() {
     }
 }
 
-fn attempt(log: &Log, text: &str, threshold: u64) -> Result<mnemon_compact::Applied, Rejection> {
+fn attempt(log: &Log, text: &str, threshold: u64) -> Result<everfold_compact::Applied, Rejection> {
     let (fold, plan) = (log.fold(), log.plan());
     let window = window(threshold);
     let setting = Setting { fold: &fold, window: &window, limits: &log.limits };

@@ -1,14 +1,14 @@
 //! Writing logs by hand.
 
-use mnemon_compact::apply::{Extras, Setting};
-use mnemon_compact::{Applied, Plan, Rejection, Scope, Trigger};
-use mnemon_kernel::record::Breakpoint;
-use mnemon_kernel::tokens::estimate_block;
-use mnemon_kernel::{
+use everfold_compact::apply::{Extras, Setting};
+use everfold_compact::{Applied, Plan, Rejection, Scope, Trigger};
+use everfold_kernel::record::Breakpoint;
+use everfold_kernel::tokens::estimate_block;
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Decision, Entry, Limits, Params, Prelude, Record, RecordId,
     SystemBlock, Timestamp, Tokens, ToolUseId, Usage, UserEntry, UserOrigin, Window,
 };
-use mnemon_prefix::Fold;
+use everfold_prefix::Fold;
 use serde_json::{Value, json};
 
 /// A log that is being written.
@@ -57,7 +57,7 @@ impl Log {
     }
 
     pub(crate) fn attach(&mut self, kind: &str, text: &str) -> RecordId {
-        let rendered = mnemon_kernel::record::reminder(text);
+        let rendered = everfold_kernel::record::reminder(text);
         self.entry(Entry::Attachment(Attachment { kind: kind.into(), rendered, data: Value::Null }))
     }
 
@@ -81,7 +81,7 @@ impl Log {
     fn usage(&self, blocks: &[Block]) -> Usage {
         let fold = self.fold();
         let percent = if self.percent == 0 { 100 } else { self.percent };
-        let prompt: Tokens = fold.messages().iter().map(mnemon_prefix::Message::tokens).sum();
+        let prompt: Tokens = fold.messages().iter().map(everfold_prefix::Message::tokens).sum();
         let output: Tokens = blocks.iter().map(|block| estimate_block(block, &self.limits)).sum();
         let real = |tokens: u64| tokens * percent / 100;
         Usage { input: real(prompt.0 + 50), output: real(output.0), ..Usage::default() }
@@ -137,7 +137,7 @@ impl Log {
     pub(crate) fn compact(&mut self, window: &Window) -> Result<Applied, Rejection> {
         let (fold, plan) = (self.fold(), self.plan());
         let setting = Setting { fold: &fold, window, limits: &self.limits };
-        let applied = mnemon_compact::apply::settle_local(setting, &plan, &Extras::default())?;
+        let applied = everfold_compact::apply::settle_local(setting, &plan, &Extras::default())?;
         self.append(&applied);
         Ok(applied)
     }
@@ -156,7 +156,7 @@ pub(crate) fn window(threshold: u64) -> Window {
 
 /// Every text in view, in order.
 pub(crate) fn texts(fold: &Fold) -> Vec<String> {
-    let pieces = fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+    let pieces = fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
     pieces.map(|piece| piece.block.plain_text()).collect()
 }
 

@@ -3,12 +3,12 @@
 use crate::chance::{Round, rounds, write};
 use crate::logs::{Log, body, window};
 use crate::validity::{is_valid, keeps_responses_whole, last_speaker};
-use mnemon_compact::apply::{Extras, Setting, settle, settle_local};
-use mnemon_compact::policy::{Due, Origin, due};
-use mnemon_compact::strip::{Stripped, TooLong};
-use mnemon_compact::{Applied, Past, Plan, Scope, Summary, Trigger, Way, files, pins, said};
-use mnemon_kernel::{Entry, Flags, Limits, Role, Window};
-use mnemon_prefix::Fold;
+use everfold_compact::apply::{Extras, Setting, settle, settle_local};
+use everfold_compact::policy::{Due, Origin, due};
+use everfold_compact::strip::{Stripped, TooLong};
+use everfold_compact::{Applied, Past, Plan, Scope, Summary, Trigger, Way, files, pins, said};
+use everfold_kernel::{Entry, Flags, Limits, Role, Window};
+use everfold_prefix::Fold;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ fn log_of(rounds: &[Round]) -> Log {
 }
 
 fn ids(fold: &Fold) -> Vec<String> {
-    let pieces = fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+    let pieces = fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
     pieces.map(|piece| piece.record.to_string()).collect()
 }
 
@@ -41,7 +41,7 @@ fn holds(before: &Log, applied: &Applied, plan: &Plan) -> Result<(), TestCaseErr
         prop_assert_eq!(last_speaker(&new), Some(Role::User));
     }
     let pieces = |fold: &Fold| -> Vec<(String, Value)> {
-        let all = fold.messages().iter().flat_map(mnemon_prefix::Message::pieces);
+        let all = fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
         all.map(|p| (p.record.to_string(), json!(p.block))).collect()
     };
     let now = pieces(&new);

@@ -2,11 +2,11 @@
 
 use crate::logs::{Log, body, texts, thinking, window};
 use crate::validity::is_valid;
-use mnemon_compact::apply::{Extras, Setting, settle};
-use mnemon_compact::preview::preview;
-use mnemon_compact::{Error, Plan, Scope, Summary, Trigger, Way, files, pins};
-use mnemon_kernel::record::Keeps;
-use mnemon_kernel::{Block, Decision, Entry, RecordId, Usage, UserOrigin};
+use everfold_compact::apply::{Extras, Setting, settle};
+use everfold_compact::preview::preview;
+use everfold_compact::{Error, Plan, Scope, Summary, Trigger, Way, files, pins};
+use everfold_kernel::record::Keeps;
+use everfold_kernel::{Block, Decision, Entry, RecordId, Usage, UserOrigin};
 use serde_json::json;
 
 fn long() -> String {

@@ -3,10 +3,10 @@
 use crate::chance::{rounds, write};
 use crate::logs::{Log, body, texts, window};
 use crate::validity::is_valid;
-use mnemon_compact::collapse::{Candidate, Pressure, ask, candidates, commit, pressure, stage};
-use mnemon_compact::{Error, snip};
-use mnemon_kernel::effect::AskShape;
-use mnemon_kernel::{Block, Decision, Effect, Flag, Flags, RecordId, Usage};
+use everfold_compact::collapse::{Candidate, Pressure, ask, candidates, commit, pressure, stage};
+use everfold_compact::{Error, snip};
+use everfold_kernel::effect::AskShape;
+use everfold_kernel::{Block, Decision, Effect, Flag, Flags, RecordId, Usage};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -138,7 +138,7 @@ proptest! {
         log.user("start");
         write(&mut log, &rounds, 0);
         let fold = log.fold();
-        let all: Vec<RecordId> = fold.messages().iter().flat_map(mnemon_prefix::Message::pieces)
+        let all: Vec<RecordId> = fold.messages().iter().flat_map(everfold_prefix::Message::pieces)
             .map(|piece| piece.record.clone()).collect();
         let (a, b) = (a % all.len(), b % all.len());
         if let Ok(decision) = snip::snip(&fold, &all[a.min(b)], &all[a.max(b)]) {

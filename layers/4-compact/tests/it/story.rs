@@ -3,9 +3,9 @@
 
 use crate::logs::{Log, body, texts, window};
 use crate::validity::is_valid;
-use mnemon_compact::apply::{Extras, Setting, settle_local};
-use mnemon_compact::files;
-use mnemon_kernel::{Block, Decision, Usage, UserOrigin};
+use everfold_compact::apply::{Extras, Setting, settle_local};
+use everfold_compact::files;
+use everfold_kernel::{Block, Decision, Usage, UserOrigin};
 use serde_json::json;
 
 fn first_half(log: &mut Log) {

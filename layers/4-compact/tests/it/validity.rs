@@ -1,8 +1,8 @@
 //! What the API asks of a conversation.
 
-use mnemon_kernel::{RecordId, Role};
-use mnemon_prefix::Fold;
-use mnemon_prefix::message::Origin;
+use everfold_kernel::{RecordId, Role};
+use everfold_prefix::Fold;
+use everfold_prefix::message::Origin;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(crate) fn is_valid(messages: &Value) -> Result<(), String> {
 /// The records of each response in view.
 fn responses(fold: &Fold) -> BTreeMap<String, BTreeSet<RecordId>> {
     let mut all: BTreeMap<String, BTreeSet<RecordId>> = BTreeMap::new();
-    for piece in fold.messages().iter().flat_map(mnemon_prefix::Message::pieces) {
+    for piece in fold.messages().iter().flat_map(everfold_prefix::Message::pieces) {
         if let Origin::Assistant(id) = &piece.origin {
             all.entry(id.to_string()).or_default().insert(piece.record.clone());
         }
@@ -59,5 +59,5 @@ pub(crate) fn keeps_responses_whole(before: &Fold, after: &Fold) -> bool {
 }
 
 pub(crate) fn last_speaker(fold: &Fold) -> Option<Role> {
-    fold.messages().last().map(mnemon_prefix::Message::role)
+    fold.messages().last().map(everfold_prefix::Message::role)
 }

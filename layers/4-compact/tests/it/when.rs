@@ -1,8 +1,8 @@
 //! When a compaction is due.
 
 use crate::logs::{Log, window};
-use mnemon_compact::policy::{Due, Origin, due, threshold};
-use mnemon_kernel::{Decision, Flag, Flags, QuerySource, Tokens, Usage, Window};
+use everfold_compact::policy::{Due, Origin, due, threshold};
+use everfold_kernel::{Decision, Flag, Flags, QuerySource, Tokens, Usage, Window};
 
 fn log() -> Log {
     let mut log = Log::started();
@@ -29,7 +29,7 @@ fn t1_what_the_api_reported_counts() {
     let mut log = Log::started();
     log.user("short");
     let usage = Usage { input: 9_000, ..Usage::default() };
-    log.answer(vec![mnemon_kernel::Block::text("ok")], usage);
+    log.answer(vec![everfold_kernel::Block::text("ok")], usage);
     assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
 }
 

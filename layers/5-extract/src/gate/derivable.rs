@@ -4,9 +4,9 @@
 //! how they want to work, may speak of code and commands; what goes on in a
 //! project may not be a copy of it.
 
-use mnemon_kernel::limits::ExtractLimits;
-use mnemon_memfile::similar::Fingerprint;
-use mnemon_memfile::{Memory, MemoryType};
+use everfold_kernel::limits::ExtractLimits;
+use everfold_memfile::similar::Fingerprint;
+use everfold_memfile::{Memory, MemoryType};
 use regex::Regex;
 use std::fmt;
 use std::sync::LazyLock;

@@ -6,10 +6,10 @@
 //! as nobody's own.
 
 use crate::plan::{Review, Said, Who};
-use mnemon_kernel::RecordId;
-use mnemon_kernel::limits::ExtractLimits;
-use mnemon_memfile::Memory;
-use mnemon_recall::stems;
+use everfold_kernel::RecordId;
+use everfold_kernel::limits::ExtractLimits;
+use everfold_memfile::Memory;
+use everfold_recall::stems;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -120,7 +120,7 @@ fn messages(
 }
 
 fn quote(memory: &Memory<'_>, review: &Review) -> Quote {
-    let metadata = memory.front.all.get(mnemon_memfile::frontmatter::METADATA);
+    let metadata = memory.front.all.get(everfold_memfile::frontmatter::METADATA);
     let named = metadata.and_then(|metadata| metadata.get(EVIDENCE)).and_then(|v| v.as_str());
     let words = plain(named.unwrap_or_default());
     if words.is_empty() {

@@ -1,9 +1,9 @@
 //! What earns its place, and what does not.
 
-use mnemon_extract::gate::Derivable;
-use mnemon_extract::{Known, Proposal, Refusal, Review, Said, Verdict, Who, gate};
-use mnemon_kernel::limits::ExtractLimits;
-use mnemon_memfile::frontmatter::{Basis, Trust};
+use everfold_extract::gate::Derivable;
+use everfold_extract::{Known, Proposal, Refusal, Review, Said, Verdict, Who, gate};
+use everfold_kernel::limits::ExtractLimits;
+use everfold_memfile::frontmatter::{Basis, Trust};
 use proptest::prelude::*;
 
 fn said(who: Who, text: &str) -> Said {
@@ -26,7 +26,7 @@ fn file(kind: &str, description: &str, body: &str) -> String {
 }
 
 fn there(name: &str, text: &str, basis: Option<Basis>) -> Known {
-    let memory = mnemon_memfile::Memory::parse(text);
+    let memory = everfold_memfile::Memory::parse(text);
     let description = memory.front.description.unwrap_or_default();
     Known { file: name.into(), description, body: memory.body.into(), basis }
 }
@@ -44,7 +44,7 @@ fn refused(text: &str, review: &Review) -> Refusal {
 }
 
 #[track_caller]
-fn accepted(text: &str, review: &Review) -> mnemon_extract::Grounds {
+fn accepted(text: &str, review: &Review) -> everfold_extract::Grounds {
     match judge(text, &[], review) {
         Verdict::Accept(grounds) => grounds,
         other => panic!("{other:?}"),

@@ -1,11 +1,11 @@
 //! What is looked at: since the cursor, by whom.
 
-use mnemon_extract::{Ground, Review, Who, Worth, review, worth};
-use mnemon_kernel::{
+use everfold_extract::{Ground, Review, Who, Worth, review, worth};
+use everfold_kernel::{
     AssistantEntry, Attachment, Block, Boundary, Entry, Limits, Record, RecordId, Timestamp,
     ToolUseId, Usage, UserEntry, UserOrigin,
 };
-use mnemon_prefix::Fold;
+use everfold_prefix::Fold;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn l5_10_with_the_cursor_gone_all_messages_count() {
         pre_tokens: 1,
         last_before: None,
         preserved: Vec::new(),
-        keeps: mnemon_kernel::record::Keeps::Suffix,
+        keeps: everfold_kernel::record::Keeps::Suffix,
         metadata: serde_json::Map::new(),
     }));
     log.user(UserOrigin::CompactSummary, Block::text("what came before"));

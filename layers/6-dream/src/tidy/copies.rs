@@ -9,9 +9,9 @@ use super::{Tidied, day_of, is_topic};
 use crate::indexes::{Indexes, pointers};
 use crate::lines::{differ_about_one_thing, plain};
 use crate::topics;
-use mnemon_kernel::ports::{Stored, StoredFile};
-use mnemon_memfile::Memory;
-use mnemon_memfile::similar::{AKIN, NEAR, pairs};
+use everfold_kernel::ports::{Stored, StoredFile};
+use everfold_memfile::Memory;
+use everfold_memfile::similar::{AKIN, NEAR, pairs};
 use std::collections::BTreeSet;
 
 pub(super) fn join(stored: &Stored, done: &mut Tidied) {

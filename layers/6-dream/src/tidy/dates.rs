@@ -3,11 +3,11 @@
 
 use super::{Tidied, day_of};
 use crate::topics;
+use everfold_kernel::ports::Stored;
+use everfold_memfile::Memory;
+use everfold_memfile::dates::absolute_where_sure as absolute;
+use everfold_memfile::frontmatter::{Key, Value, set};
 use jiff::civil::{Date, date};
-use mnemon_kernel::ports::Stored;
-use mnemon_memfile::Memory;
-use mnemon_memfile::dates::absolute_where_sure as absolute;
-use mnemon_memfile::frontmatter::{Key, Value, set};
 
 pub(super) fn make_absolute(stored: &Stored, done: &mut Tidied) {
     let mut changed = Vec::new();

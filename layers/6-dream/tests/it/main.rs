@@ -15,10 +15,10 @@ mod messy;
 mod properties;
 mod worst;
 
-use mnemon_dream::{Rules, Texts};
-use mnemon_kernel::limits::DreamLimits;
-use mnemon_kernel::ports::{Stored, StoredFile, Writer};
-use mnemon_memfile::Caps;
+use everfold_dream::{Rules, Texts};
+use everfold_kernel::limits::DreamLimits;
+use everfold_kernel::ports::{Stored, StoredFile, Writer};
+use everfold_memfile::Caps;
 
 fn rules(limits: &DreamLimits) -> Rules<'_> {
     Rules { caps: Caps::default(), limits }

@@ -1,10 +1,10 @@
 //! What others saved while a dream went on is kept (L6.7, L5.24).
 
 use super::*;
-use mnemon_dream::apply::{Ended, Settled, settle};
-use mnemon_dream::report::Reasons;
-use mnemon_kernel::settings::{Memory, Review};
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_dream::apply::{Ended, Settled, settle};
+use everfold_dream::report::Reasons;
+use everfold_kernel::settings::{Memory, Review};
+use everfold_memfile::index::INDEX_FILE;
 
 const A: &str = "The billing service charges customers on the first day of every month.";
 const B: &str = "The tracker for incidents lives at the address that operations publish.";
@@ -28,7 +28,7 @@ fn with(base: &Stored, result: &Texts, now: &Stored, review: Memory) -> Settled 
 }
 
 fn changed(files: &[(&str, Option<&str>)]) -> Texts {
-    let mut texts = mnemon_dream::texts(&base());
+    let mut texts = everfold_dream::texts(&base());
     for (path, text) in files {
         match text {
             Some(text) => drop(texts.insert((*path).to_owned(), (*text).to_owned())),
@@ -55,7 +55,7 @@ fn l6_7_what_nobody_else_changed_is_written() {
     assert_eq!(paths(&settled), [INDEX_FILE, "a.md", "b.md"]);
     assert_eq!(settled.edits[2].expect, Some(base().files["b.md"].version.clone()));
     assert!(settled.waiting.is_empty() && settled.kept.is_empty());
-    assert!(merged(&mnemon_dream::texts(&base()), &base()).edits.is_empty());
+    assert!(merged(&everfold_dream::texts(&base()), &base()).edits.is_empty());
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn l6_7_a_memory_goes_only_if_what_holds_it_is_written() {
 fn l5_24_deleting_what_a_person_wrote_waits_for_their_word() {
     let mut base = base();
     base.files.get_mut("b.md").unwrap().writer = Writer::Person;
-    let mut result = mnemon_dream::texts(&base);
+    let mut result = everfold_dream::texts(&base);
     result.remove("b.md");
     result.insert(INDEX_FILE.into(), "# Memory\n\n- [A](a.md) — money\n".into());
     let settled = with(&base, &result, &base, Memory::default());
@@ -181,7 +181,7 @@ fn l6_7_a_list_that_others_used_meanwhile_stays() {
     let mut base = base();
     base.files.insert("index-x.md".into(), file(sub));
     base.files.insert(INDEX_FILE.into(), file(index));
-    let mut result = mnemon_dream::texts(&base);
+    let mut result = everfold_dream::texts(&base);
     result.remove("index-x.md");
     result.insert(
         INDEX_FILE.into(),
@@ -193,7 +193,7 @@ fn l6_7_a_list_that_others_used_meanwhile_stays() {
     now.files.insert("c.md".into(), file(&memory("c", "New one in the list.")));
     now.files.insert("index-x.md".into(), file(&format!("{sub}- [C](c.md) — new\n")));
     let settled = with(&base, &result, &now, Memory::default());
-    let reached = mnemon_memfile::index::reach(&settled.texts[INDEX_FILE], |path| {
+    let reached = everfold_memfile::index::reach(&settled.texts[INDEX_FILE], |path| {
         settled.texts.get(path).cloned()
     });
     for path in ["a.md", "b.md", "c.md"] {
@@ -207,7 +207,7 @@ fn l5_26_what_strangers_said_keeps_its_mark() {
     let mut base = base();
     let tainted = memory("b", B).replace("  type: project", "  type: project\n  tainted: true");
     base.files.insert("b.md".into(), file(&tainted));
-    let mut result = mnemon_dream::texts(&base);
+    let mut result = everfold_dream::texts(&base);
     result.remove("b.md");
     result.insert("a.md".into(), memory("a", &format!("{A}\n{B}")));
     result.insert(INDEX_FILE.into(), "# Memory\n\n- [A](a.md) — both\n".into());

@@ -1,12 +1,12 @@
 //! The offline dream on a directory that many conversations left (L6.9).
 
 use super::*;
+use everfold_dream::check::validate;
+use everfold_dream::tidy::never_used;
+use everfold_dream::{Report, texts, tidy};
+use everfold_kernel::ports::Gathered;
+use everfold_memfile::index::{INDEX_FILE, breach};
 use jiff::civil::date;
-use mnemon_dream::check::validate;
-use mnemon_dream::tidy::never_used;
-use mnemon_dream::{Report, texts, tidy};
-use mnemon_kernel::ports::Gathered;
-use mnemon_memfile::index::{INDEX_FILE, breach};
 
 const COPY: &str = "Integration tests must hit a real database, never mocks.\n\n**Why:** mocks hid a broken \
                     migration last quarter (2026-Q2).\n\n**How to apply:** use the compose file in the repository.";
@@ -122,7 +122,7 @@ fn l6_9_doing_it_again_changes_nothing() {
     store.files.insert("huge.md".into(), StoredFile { text: None, ..file("huge") });
     let again = tidy(&store, rules(&limits));
     assert_eq!(again.texts, once.texts);
-    assert_eq!(again.reasons, mnemon_dream::report::Reasons::default());
+    assert_eq!(again.reasons, everfold_dream::report::Reasons::default());
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! What holds for every store and every dream.
 
 use super::*;
-use mnemon_dream::apply::{Ended, settle};
-use mnemon_dream::check::{Fault, validate};
-use mnemon_dream::report::Reasons;
-use mnemon_dream::{texts, tidy};
-use mnemon_kernel::ports::Gathered;
-use mnemon_kernel::settings::Memory;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_dream::apply::{Ended, settle};
+use everfold_dream::check::{Fault, validate};
+use everfold_dream::report::Reasons;
+use everfold_dream::{texts, tidy};
+use everfold_kernel::ports::Gathered;
+use everfold_kernel::settings::Memory;
+use everfold_memfile::index::INDEX_FILE;
 use proptest::prelude::*;
 
 const WORDS: &[&str] = &[
@@ -75,7 +75,7 @@ proptest! {
         let ended = Ended { base: &base, result: &wish, reasons: &reasons };
         let done = settle(ended, &now, Memory::default(), rules(&limits));
         for (path, text) in is.iter().filter(|(path, text)| was.get(*path) != Some(text)) {
-            if !mnemon_memfile::index::is_sub_index(text) && path != INDEX_FILE {
+            if !everfold_memfile::index::is_sub_index(text) && path != INDEX_FILE {
                 prop_assert_eq!(done.texts.get(path), Some(text), "{}", path);
             }
         }

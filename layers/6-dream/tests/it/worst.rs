@@ -1,10 +1,10 @@
 //! An agent that does its worst is found out (L6.7).
 
 use super::*;
-use mnemon_dream::check::{Fault, left, mend, validate};
-use mnemon_dream::report::Reasons;
-use mnemon_kernel::ports::Gathered;
-use mnemon_memfile::index::INDEX_FILE;
+use everfold_dream::check::{Fault, left, mend, validate};
+use everfold_dream::report::Reasons;
+use everfold_kernel::ports::Gathered;
+use everfold_memfile::index::INDEX_FILE;
 
 fn store() -> Stored {
     let mut index = "# Memory\n\n".to_owned();
@@ -23,7 +23,7 @@ fn store() -> Stored {
 }
 
 fn copy(store: &Stored) -> Gathered {
-    let mut files = mnemon_dream::texts(store);
+    let mut files = everfold_dream::texts(store);
     files.extend(store.logs.clone());
     Gathered { files, ..Gathered::default() }
 }
@@ -36,7 +36,7 @@ fn after(change: impl FnOnce(&mut Gathered)) -> Vec<Fault> {
     change(&mut gathered);
     let mut gathered = left(gathered);
     mend(&mut gathered.files, &store, &mut Reasons::default(), rules(&limits));
-    validate(&mnemon_dream::texts(&store), &gathered, &store, rules(&limits))
+    validate(&everfold_dream::texts(&store), &gathered, &store, rules(&limits))
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn l6_7_a_worst_agent_that_breaks_frontmatter() {
     let mut store = store();
     store.files.insert("fact-1.md".into(), file("---\nname: never closed\n"));
     let limits = DreamLimits::default();
-    let before = mnemon_dream::texts(&store);
+    let before = everfold_dream::texts(&store);
     assert_eq!(validate(&before, &copy(&store), &store, rules(&limits)), []);
 }
 

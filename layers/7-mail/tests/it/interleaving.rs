@@ -1,7 +1,7 @@
 //! Senders and an agent that is about to end, in every order that a scheduler
 //! may choose.
 
-use mnemon_mail::Inbox;
+use everfold_mail::Inbox;
 use shuttle::sync::{Arc, Mutex};
 use shuttle::thread;
 

@@ -1,8 +1,8 @@
 //! Letters are shown in order for each sender, whatever order they came in.
 
-use mnemon_kernel::Timestamp;
-use mnemon_kernel::ports::{Body, Letter};
-use mnemon_mail::apply::in_order;
+use everfold_kernel::Timestamp;
+use everfold_kernel::ports::{Body, Letter};
+use everfold_mail::apply::in_order;
 use proptest::prelude::*;
 
 fn letter(sender: u8, seq: u64, sent: i64) -> Letter {

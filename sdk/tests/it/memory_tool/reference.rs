@@ -2,9 +2,9 @@
 //! SDK: the answers have to be the same, but for what is named here.
 
 use super::call;
-use mnemon::memdir::Store;
-use mnemon::memory_tool::Answer;
-use mnemon_testkit::interop;
+use everfold::memdir::Store;
+use everfold::memory_tool::Answer;
+use everfold_testkit::interop;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;

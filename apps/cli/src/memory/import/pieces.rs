@@ -1,11 +1,11 @@
 //! From somebody else's file to memories: files in the form of memories as
 //! they are, notes section by section, and graphs of entities.
 
+use everfold::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
+use everfold::memfile::index::{INDEX_FILE, is_sub_index};
+use everfold::memfile::{Draft, Memory, MemoryType};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use mnemon::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
-use mnemon::memfile::index::{INDEX_FILE, is_sub_index};
-use mnemon::memfile::{Draft, Memory, MemoryType};
 use std::path::Path;
 
 /// Characters of a description that is made from a text.

@@ -1,8 +1,10 @@
 //! A window that is known, for pictures of it.
 
-use mnemon::engine::context_view::{Category, CategoryKind, ContextView, Threshold, ThresholdKind};
-use mnemon::kernel::window::WindowState;
-use mnemon::kernel::{Tokens, Window};
+use everfold::engine::context_view::{
+    Category, CategoryKind, ContextView, Threshold, ThresholdKind,
+};
+use everfold::kernel::window::WindowState;
+use everfold::kernel::{Tokens, Window};
 
 /// A window of 200,000 tokens with this in it: id, name, kind and tokens.
 pub(crate) fn window_of(
