@@ -11,6 +11,8 @@
 
 mod agents;
 mod commands;
+#[cfg(target_os = "linux")]
+mod corpus;
 mod desk;
 mod doctor;
 mod dream;
