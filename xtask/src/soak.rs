@@ -57,13 +57,13 @@ const FIGURES: &[Figure] = &[
     },
     Figure {
         about: "64 processes that want to dream: 200 rounds",
-        package: "everfold-memdir",
+        package: "everfold-memory-store",
         test: "l6_3_soak_of_64_processes_one_wins_in_200_rounds",
         least: Profile::Dev,
     },
     Figure {
         about: "a memory directory shared with another program: 200 rounds",
-        package: "everfold-memdir",
+        package: "everfold-memory-store",
         test: "x5_two_hundred_rounds",
         least: Profile::Dev,
     },

@@ -61,21 +61,20 @@ pub(crate) fn ids_of_test(name: &str) -> Vec<String> {
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             break;
         }
-        match letters.as_str() {
-            "l" => match words.next() {
+        if letters == "l" {
+            match words.next() {
                 Some(part) if part.bytes().all(|byte| byte.is_ascii_digit()) => {
                     ids.push(format!("L{digits}.{part}"));
                 }
                 _ => break,
-            },
-            _ => {
-                let id = format!("{}{digits}", letters.to_ascii_uppercase());
-                if !is_id(&id) {
-                    break;
-                }
-                ids.push(id);
             }
+            continue;
         }
+        let id = format!("{}{digits}", letters.to_ascii_uppercase());
+        if !is_id(&id) {
+            break;
+        }
+        ids.push(id);
     }
     ids
 }

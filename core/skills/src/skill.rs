@@ -1,7 +1,6 @@
 //! One skill.
 
-use everfold_memfile::Frontmatter;
-use everfold_memfile::frontmatter::{Fence, fence};
+use everfold_frontmatter::{Fence, fence};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -191,9 +190,9 @@ fn split(text: &str) -> (Map<String, Value>, &str, Vec<String>) {
             (Map::new(), text, vec![fault.to_owned()])
         }
         Fence::Closed { yaml, body } => {
-            let (front, fault) = Frontmatter::parse(text.get(yaml).unwrap_or_default());
+            let (front, fault) = everfold_frontmatter::read(text.get(yaml).unwrap_or_default());
             let faults = fault.map(|fault| fault.to_string()).into_iter().collect();
-            (front.all, text.get(body..).unwrap_or_default(), faults)
+            (front, text.get(body..).unwrap_or_default(), faults)
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use everfold_kernel::Attachment;
 use everfold_kernel::ports::{Body, Consent, Letter};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::{neutralise, reminder};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -32,7 +33,9 @@ pub fn letter(letter: &Letter) -> Attachment {
     }
     let _ = write!(text, ". {NO_AUTHORITY}\n\n{}", enveloped(&said(&letter.body)));
     let data = json!({LETTER_KEY: letter.id, "from": letter.from, "seq": letter.seq});
-    Attachment { kind: LETTER.to_owned(), rendered: wrapped(&text), data }
+    let source = letter.provenance.map_or(Source::Model, |own| own.source);
+    let provenance = Some(from_agent(source));
+    Attachment { kind: LETTER.to_owned(), rendered: wrapped(&text), data, provenance }
 }
 
 /// How an agent ended.
@@ -50,6 +53,8 @@ pub struct Ended<'a> {
     pub text: &'a str,
     /// What else there is to say, such as where its changes are.
     pub more: &'a str,
+    /// Who wrote the least trusted of what it had in view.
+    pub source: Source,
 }
 
 /// The end of a background agent, as the model reads it.
@@ -69,7 +74,13 @@ pub fn ended(end: &Ended<'_>) -> Attachment {
         let _ = write!(text, " Its result follows. {NO_AUTHORITY}\n\n{}", enveloped(end.text));
     }
     let data = json!({"taskId": end.id});
-    Attachment { kind: ENDED.to_owned(), rendered: wrapped(&text), data }
+    let provenance = Some(from_agent(end.source));
+    Attachment { kind: ENDED.to_owned(), rendered: wrapped(&text), data, provenance }
+}
+
+/// What an agent says is a model's word at best (L5.33).
+fn from_agent(source: Source) -> Provenance {
+    Provenance::through(Carrier::Agent, source.max(Source::Model))
 }
 
 /// The text is made safe before the envelope is put around it, so that only
@@ -166,6 +177,7 @@ mod tests {
             sent: Timestamp::UNIX_EPOCH,
             summary: Some("about\nthe parser".into()),
             body: Body::Message { text: text.into() },
+            provenance: None,
         }
     }
 
@@ -188,8 +200,10 @@ mod tests {
             how: "completed",
             text: "It is in fold.rs.",
             more: "Its changes are in /w on branch b.",
+            source: Source::Web,
         });
         insta::assert_snapshot!(attachment.rendered);
+        assert_eq!(attachment.provenance.map(|own| own.to_string()).as_deref(), Some("agent:web"));
     }
 
     #[test]

@@ -4,9 +4,8 @@
 //! person or from a repository; in both cases it may only narrow what the
 //! session may do, never widen it (S2).
 
+use everfold_frontmatter::{Fence, fence};
 use everfold_kernel::settings::PermissionMode;
-use everfold_memfile::Frontmatter;
-use everfold_memfile::frontmatter::{Fence, fence};
 use serde_json::{Map, Value};
 
 /// A kind of agent.
@@ -175,9 +174,9 @@ impl Definition {
         };
         let (yaml, prompt) =
             (text.get(yaml).unwrap_or_default(), text.get(body..).unwrap_or_default());
-        let (front, fault) = Frontmatter::parse(yaml);
-        let name = text_of(&front.all, "name").ok_or(DefinitionError::Missing { field: "name" })?;
-        let mut own = Self::of_fields(&name, &front.all, prompt)?;
+        let (front, fault) = everfold_frontmatter::read(yaml);
+        let name = text_of(&front, "name").ok_or(DefinitionError::Missing { field: "name" })?;
+        let mut own = Self::of_fields(&name, &front, prompt)?;
         own.faults.extend(fault.map(|fault| fault.to_string()));
         Ok(own)
     }

@@ -21,7 +21,10 @@ struct Rule {
 }
 
 const EVERYTHING: &[&str] =
-    &["core", "layers", "engine", "adapters", "sdk", "apps", "testkit", "bench"];
+    &["core", "memory", "layers", "engine", "adapters", "sdk", "apps", "testkit", "bench"];
+
+/// The rooms of memory that do no I/O.
+const PURE_MEMORY: [&str; 3] = ["memory/file", "memory/judge", "memory/recall"];
 
 const RULES: &[Rule] = &[
     Rule {
@@ -31,30 +34,53 @@ const RULES: &[Rule] = &[
         banned: &[RUNTIMES, OUTSIDE, ANYHOW],
     },
     Rule {
+        group: "memory/store",
+        may_use: &["core", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2], "adapters/disk"],
+        tests_may_use: &["testkit"],
+        banned: &[ANYHOW],
+    },
+    Rule {
+        group: "memory/service",
+        may_use: &["core", "memory", "adapters/disk"],
+        tests_may_use: &["testkit"],
+        banned: &[ANYHOW],
+    },
+    Rule {
+        group: "memory",
+        may_use: &["core", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
+        tests_may_use: &["testkit"],
+        banned: &[RUNTIMES, FUTURES, OUTSIDE, ANYHOW],
+    },
+    Rule {
         group: "layers",
-        may_use: &["core"],
+        may_use: &["core", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
         tests_may_use: &["testkit"],
         banned: &[RUNTIMES, FUTURES, OUTSIDE, ANYHOW],
     },
     Rule {
         group: "engine",
-        may_use: &["core", "layers"],
+        may_use: &["core", "layers", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
         tests_may_use: &["testkit"],
         banned: &[OUTSIDE, ANYHOW],
     },
     Rule {
         group: "adapters",
-        may_use: &["core", "adapters/disk"],
+        may_use: &["core", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2], "adapters/disk"],
         tests_may_use: &["testkit"],
         banned: &[ANYHOW],
     },
     Rule {
         group: "sdk",
-        may_use: &["core", "engine", "adapters"],
+        may_use: &["core", "memory", "engine", "adapters"],
         tests_may_use: EVERYTHING,
         banned: &[ANYHOW],
     },
-    Rule { group: "apps", may_use: &["sdk"], tests_may_use: EVERYTHING, banned: &[] },
+    Rule {
+        group: "apps",
+        may_use: &["sdk", "core", "memory"],
+        tests_may_use: EVERYTHING,
+        banned: &[],
+    },
     Rule { group: "testkit", may_use: &["core", "engine"], tests_may_use: &[], banned: &[] },
     Rule { group: "bench", may_use: EVERYTHING, tests_may_use: EVERYTHING, banned: &[] },
     Rule { group: "xtask", may_use: &[], tests_may_use: &[], banned: &[] },
@@ -116,7 +142,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
         };
         let manifest = format!("{room}/Cargo.toml");
         let group = room.split('/').next().unwrap_or(&room);
-        let Some(rule) = RULES.iter().find(|rule| rule.group == group) else {
+        let Some(rule) = RULES.iter().find(|rule| rule.group == room || rule.group == group) else {
             let message = format!("no rule for the folder `{group}`; add one to xtask");
             findings.push(Finding::new(&manifest, 1, message));
             continue;
@@ -258,7 +284,7 @@ mod tests {
             ("layers/b", "[dependencies]\nfutures-util = \"0.3\"\n"),
             ("adapters/web", "[dependencies]\nadapters-search = { path = \"../search\" }\n"),
             ("adapters/search", ""),
-            ("apps/tui", "[dependencies]\ncore-wire = { path = \"../../core/wire\" }\n"),
+            ("apps/tui", "[dependencies]\nadapters-web = { path = \"../../adapters/web\" }\n"),
             ("engine", "[dependencies]\nreqwest = \"0.13\"\ntestkit = { path = \"../testkit\" }\n"),
             ("testkit", ""),
             ("attic", ""),
@@ -267,12 +293,12 @@ mod tests {
             "core/kernel/Cargo.toml:6: core/kernel is the bottom",
             "core/wire/Cargo.toml:6: `tokio` has no place in core",
             "core/wire/Cargo.toml:7: `anyhow` has no place in core; define",
-            "layers/a/Cargo.toml:6: layers may depend on core, not on layers/b",
+            "layers/a/Cargo.toml:6: layers may depend on core, memory/file, memory/judge, memory/recall, not on layers/b",
             "layers/b/Cargo.toml:6: `futures-util` has no place in layers",
-            "adapters/web/Cargo.toml:6: adapters may depend on core, adapters/disk, not on",
-            "apps/tui/Cargo.toml:6: apps may depend on sdk, not on core/wire",
+            "adapters/web/Cargo.toml:6: adapters may depend on core, memory/file",
+            "apps/tui/Cargo.toml:6: apps may depend on sdk, core, memory, not on adapters/web",
             "engine/Cargo.toml:6: `reqwest` has no place in engine",
-            "engine/Cargo.toml:7: engine may depend on core, layers, not on testkit",
+            "engine/Cargo.toml:7: engine may depend on core, layers, memory/file",
             "attic/Cargo.toml:1: no rule for the folder `attic`",
         ];
         for start in starts {

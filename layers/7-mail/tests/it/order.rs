@@ -13,6 +13,7 @@ fn letter(sender: u8, seq: u64, sent: i64) -> Letter {
         sent: Timestamp::from_second(sent).unwrap(),
         summary: None,
         body: Body::Message { text: String::new() },
+        provenance: None,
     }
 }
 
