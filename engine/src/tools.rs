@@ -16,6 +16,7 @@ mod input;
 mod lines;
 mod memory_search;
 mod near;
+mod origin;
 mod patch;
 pub(crate) mod read;
 mod resources;
@@ -37,6 +38,7 @@ pub use todo_write::{Todo, TodoStatus};
 
 use everfold_kernel::ToolUseId;
 use everfold_kernel::ports::{Asks, BoxFuture, Reads};
+use everfold_kernel::provenance::{Provenance, Source};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -160,17 +162,27 @@ pub struct ToolOutput {
     pub is_error: bool,
     /// For programs that read the transcript (`toolUseResult`).
     pub structured: Option<Value>,
+    /// Whose words the content holds (L5.33).
+    pub provenance: Provenance,
 }
 
 impl ToolOutput {
-    /// A text for the model.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self { content: Value::String(text.into()), is_error: false, structured: None }
+    /// A text for the model, and whose words it is.
+    pub fn text(provenance: impl Into<Provenance>, text: impl Into<String>) -> Self {
+        let (content, provenance) = (Value::String(text.into()), provenance.into());
+        Self { content, is_error: false, structured: None, provenance }
     }
 
     /// A failure for the model to read: what happened, and what to do instead.
+    /// The words are a program's; [`Self::by`] says otherwise.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(text) }
+        Self { is_error: true, ..Self::text(Source::Command, text) }
+    }
+
+    /// The same output in somebody else's words.
+    #[must_use]
+    pub fn by(self, provenance: impl Into<Provenance>) -> Self {
+        Self { provenance: provenance.into(), ..self }
     }
 
     /// The same output with its structured form.
@@ -195,16 +207,25 @@ pub trait Asker: Send + Sync {
 
 /// Why a call was not done, in words for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Refusal(String);
+struct Refusal {
+    text: String,
+    provenance: Provenance,
+}
 
 impl Refusal {
+    /// Words of the program.
     fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
+        Self { text: text.into(), provenance: Source::Command.into() }
+    }
+
+    /// The same, with words of somebody else among them.
+    fn by(self, source: Source) -> Self {
+        Self { provenance: source.into(), ..self }
     }
 }
 
 impl From<Refusal> for ToolOutput {
     fn from(refusal: Refusal) -> Self {
-        Self::error(refusal.0)
+        Self::error(refusal.text).by(refusal.provenance)
     }
 }

@@ -3,6 +3,7 @@
 use crate::host::CommandInfo;
 use crate::theme::Theme;
 use crate::wrap;
+use everfold::{Pasted, Waiting};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -47,6 +48,10 @@ pub(crate) struct Input {
     commands: Vec<CommandInfo>,
     files: Option<Vec<String>>,
     pastes: Pastes,
+    /// What of the lines was pasted, the words that stand for pastes included.
+    pasted: Pasted,
+    /// What was sent last, with what of it was pasted.
+    sent: Waiting,
 }
 
 impl Default for Input {
@@ -59,6 +64,8 @@ impl Default for Input {
             commands: Vec::new(),
             files: None,
             pastes: Pastes::default(),
+            pasted: Pasted::default(),
+            sent: Waiting::default(),
         }
     }
 }
@@ -80,6 +87,16 @@ impl Input {
         self.pastes.in_full(self.area.lines().join("\n"))
     }
 
+    /// Takes what was sent last, with what of it was pasted.
+    pub(crate) fn take_sent(&mut self) -> Waiting {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Takes note of what changed.
+    fn follow(&mut self) {
+        self.pasted.edited(&self.area.lines().join("\n"));
+    }
+
     /// Whether nothing is.
     pub(crate) fn is_empty(&self) -> bool {
         self.area.is_empty()
@@ -90,6 +107,7 @@ impl Input {
         self.put(text);
         self.pastes = Pastes::default();
         self.choices = Choices::default();
+        self.follow();
     }
 
     fn put(&mut self, text: &str) {
@@ -115,12 +133,21 @@ impl Input {
     /// Adds a text at the cursor; a long one as a word that stands for it.
     pub(crate) fn paste(&mut self, text: &str) {
         let shown = self.pastes.take(text);
+        self.follow();
         self.area.insert_str(shown);
+        self.pasted.pasted(&self.area.lines().join("\n"));
+        self.pasted.know(&text.replace("\r\n", "\n").replace('\r', "\n"));
         let _ = self.complete();
     }
 
     /// Takes a key.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Typed {
+        let typed = self.pressed(key);
+        self.follow();
+        typed
+    }
+
+    fn pressed(&mut self, key: KeyEvent) -> Typed {
         if self.searching.is_some() {
             return self.search_key(key);
         }
@@ -193,6 +220,8 @@ impl Input {
             return Typed::Nothing;
         }
         self.history.add(&text);
+        self.follow();
+        self.sent = self.pasted.in_full(self.pastes.words());
         self.set("");
         Typed::Sent(text)
     }

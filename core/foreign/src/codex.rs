@@ -190,6 +190,7 @@ impl Codex {
             content: vec![Block::tool_result(&ToolUseId::new(id), content)],
             origin: UserOrigin::ToolResult,
             tool_use_result: None,
+            provenance: Vec::new(),
         });
         let record = self.record(entry);
         match &mut self.open {
@@ -257,7 +258,12 @@ impl Codex {
     }
 
     fn say(&mut self, content: Vec<Block>, origin: UserOrigin, sink: Sink<'_>) {
-        let entry = Entry::User(UserEntry { content, origin, tool_use_result: None });
+        let entry = Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        });
         let record = self.record(entry);
         sink(told(record));
     }

@@ -112,7 +112,12 @@ impl Gemini {
         let is_program = said.iter().any(|text| text.starts_with(CONTEXT));
         let origin = if is_program { UserOrigin::Meta } else { origin };
         let content = said.into_iter().map(Block::text).collect();
-        let entry = Entry::User(UserEntry { content, origin, tool_use_result: None });
+        let entry = Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        });
         self.note(id, vec![entry], sink);
     }
 
@@ -184,7 +189,12 @@ fn result(call: &Fields) -> Option<Entry> {
         || Block::tool_result(&id, Value::String(output())),
         |error| Block::tool_error(&id, error),
     );
-    Some(Entry::User(UserEntry { content: vec![block], origin, tool_use_result: None }))
+    Some(Entry::User(UserEntry {
+        content: vec![block],
+        origin,
+        tool_use_result: None,
+        provenance: Vec::new(),
+    }))
 }
 
 fn call_id(call: &Fields) -> ToolUseId {

@@ -37,6 +37,7 @@ mod claude;
 mod codex;
 mod fields;
 mod gemini;
+mod origin;
 mod pi;
 mod reader;
 mod response;

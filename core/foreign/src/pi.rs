@@ -223,7 +223,16 @@ impl Pi {
 
     fn say(&self, id: &RecordId, content: Vec<Block>, origin: UserOrigin, sink: Sink<'_>) {
         if !content.is_empty() {
-            self.tell(id, Entry::User(UserEntry { content, origin, tool_use_result: None }), sink);
+            self.tell(
+                id,
+                Entry::User(UserEntry {
+                    content,
+                    origin,
+                    tool_use_result: None,
+                    provenance: Vec::new(),
+                }),
+                sink,
+            );
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::gemini::{Gemini, is_gemini};
+use crate::origin::Origins;
 use crate::pi::Pi;
 use crate::tally::Tally;
 use everfold_kernel::{Record, RecordId, SessionId};
@@ -97,6 +98,7 @@ pub struct Reader {
     /// Lines so far, blank ones included.
     line: u64,
     form: Option<Form>,
+    origins: Origins,
 }
 
 #[derive(Debug)]
@@ -128,6 +130,11 @@ impl Reader {
                 Err(error) => return self.refuse(&error),
             }
         }
+        let origins = &mut self.origins;
+        let sink: Sink<'_> = &mut |mut told: Told| {
+            origins.mark(&mut told);
+            sink(told);
+        };
         let (number, about) = (self.line, &mut self.about);
         match &mut self.form {
             Some(Form::Claude(claude)) => claude.push(line, number, about, sink),
@@ -156,6 +163,11 @@ impl Reader {
 
     /// Tells what is still open, and what is known of the file.
     pub fn finish(mut self, sink: Sink<'_>) -> About {
+        let mut origins = self.origins;
+        let sink: Sink<'_> = &mut |mut told: Told| {
+            origins.mark(&mut told);
+            sink(told);
+        };
         match &mut self.form {
             Some(Form::Claude(claude)) => claude.finish(sink),
             Some(Form::Codex(codex)) => codex.finish(sink),

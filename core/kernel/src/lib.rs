@@ -18,9 +18,11 @@ pub mod ids;
 pub mod limits;
 pub mod models;
 pub mod ports;
+pub mod provenance;
 pub mod record;
 pub mod secret;
 pub mod settings;
+pub mod testimony;
 pub mod tokens;
 pub mod usage;
 pub mod window;
@@ -33,12 +35,14 @@ pub use ids::{LetterId, MessageId, ModelId, RecordId, RequestId, SessionId, Tool
 pub use jiff::Timestamp;
 pub use limits::Limits;
 pub use models::{ModelSpec, ModelTable, Prices, Usd};
+pub use provenance::{BlockProvenance, Provenance};
 pub use record::{
     AssistantEntry, Attachment, Boundary, Decision, Entry, Params, Prelude, Record, SystemBlock,
     UserEntry, UserOrigin,
 };
 pub use secret::Secret;
 pub use settings::Settings;
+pub use testimony::{Said, Testimony};
 pub use tokens::{Calibration, Tokens};
 pub use usage::{Ledger, QuerySource, Usage};
 pub use window::Window;

@@ -29,8 +29,9 @@ pub use dreams::{
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
-    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryIndex, MemoryLine,
-    MemoryPlace, MemoryScope, MemoryText, MemoryUse, MemoryWrite, MemoryWritten,
+    Bodies, Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead,
+    MemoryIndex, MemoryPlace, MemoryPlacement, MemoryProposal, MemoryRef, MemoryScope, MemoryText,
+    MemoryUse, MemoryWriter, RecallHit, RecallQuery, Recalled,
 };
 pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
@@ -69,10 +70,14 @@ pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
 
-    /// The day that it is for the person. Where nothing is known of their time
-    /// zone, that of UTC.
+    /// Where the person is. Where nothing is known of that, UTC.
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
+
+    /// The day that it is for the person.
     fn today(&self) -> Date {
-        self.now().to_zoned(TimeZone::UTC).date()
+        self.now().to_zoned(self.zone()).date()
     }
 
     /// A UUID that was never given before.

@@ -6,6 +6,7 @@
 
 use crate::block::Block;
 use crate::ids::{MessageId, ModelId, RecordId, RequestId};
+use crate::provenance::{BlockProvenance, Provenance, Source};
 use crate::usage::Usage;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,17 @@ pub struct UserEntry {
     pub origin: UserOrigin,
     /// For a tool's result: the structured form that programs read.
     pub tool_use_result: Option<Value>,
+    /// Whose words its blocks are, one for each (L5.33). Shorter where that is
+    /// not known, as in transcripts of others.
+    pub provenance: Vec<BlockProvenance>,
+}
+
+impl UserEntry {
+    /// Whose words a block is; nothing is known of one that says nothing.
+    #[must_use]
+    pub fn provenance_of(&self, block: usize) -> BlockProvenance {
+        self.provenance.get(block).cloned().unwrap_or_default()
+    }
 }
 
 /// Who or what wrote a user message.
@@ -92,6 +104,18 @@ pub struct AssistantEntry {
     pub stop_reason: Option<String>,
 }
 
+impl AssistantEntry {
+    /// Whose words the block is: the model's, but for what the server found on
+    /// the web by itself and what the model says by quoting it.
+    #[must_use]
+    pub fn provenance(&self) -> Provenance {
+        let citations = self.block.as_map().get("citations").and_then(Value::as_array);
+        let is_cited = citations.is_some_and(|citations| !citations.is_empty());
+        let is_web = self.block.kind().starts_with("web_") || is_cited;
+        Provenance::of(if is_web { Source::Web } else { Source::Model })
+    }
+}
+
 /// Injected text. `rendered` is frozen: it is what every request shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attachment {
@@ -102,6 +126,9 @@ pub struct Attachment {
     /// What programs may want to know of it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub data: Value,
+    /// Whose words it holds (L5.33); none where they are the program's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
 }
 
 /// Wraps text for the model as a reminder, and keeps the text from closing

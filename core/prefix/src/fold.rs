@@ -6,8 +6,8 @@ use crate::request::{Directive, Frame, Rendered, Request};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
 use everfold_kernel::{
-    AssistantEntry, Block, BlockView, Boundary, Calibration, Entry, Limits, MessageId, ModelId,
-    Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry, UserOrigin,
+    AssistantEntry, Block, BlockProvenance, BlockView, Boundary, Calibration, Entry, Limits,
+    MessageId, ModelId, Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry, UserOrigin,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ const SYNTAX_SHARE: u64 = 4;
 /// fold.push(record("1", Entry::Decision(Decision::Prelude(Box::new(prelude)))));
 /// fold.push(record("2", Entry::User(UserEntry {
 ///     content: vec![Block::text("hello")], origin: UserOrigin::Human, tool_use_result: None,
-/// })));
+///, provenance: Vec::new() })));
 /// let request = fold.request(None).unwrap();
 /// assert!(String::from_utf8_lossy(&request.body).contains(r#""text":"hello""#));
 /// ```
@@ -68,6 +68,12 @@ pub struct Fold {
     carried: Option<RecordId>,
     /// The first message that a clearing changed since the last response.
     cleared_from: Option<usize>,
+}
+
+/// A block that a record brought, and whose words it holds.
+struct Brought {
+    block: Block,
+    words: BlockProvenance,
 }
 
 impl Fold {
@@ -123,8 +129,9 @@ impl Fold {
             }
             Entry::Attachment(attachment) => {
                 let origin = Origin::Attachment(attachment.kind);
-                let block = (Block::text(attachment.rendered), weights.first());
-                self.push_piece(Role::User, id, at, origin, block);
+                let words = attachment.provenance.map(BlockProvenance::whole).unwrap_or_default();
+                let block = Brought { block: Block::text(attachment.rendered), words };
+                self.push_piece(Role::User, id, at, origin, block, weights.first());
             }
             Entry::Boundary(boundary) => self.push_boundary(at, &boundary),
             Entry::Decision(decision) => self.decide(id, at, decision),
@@ -230,6 +237,7 @@ impl Fold {
             shown: Showing::Whole,
             link: Link::of(&block),
             content: None,
+            provenance: BlockProvenance::default(),
             block,
         };
         let text = piece(Block::text(directive.0));
@@ -259,9 +267,11 @@ impl Fold {
             self.push_summary(id, at, user);
             return;
         }
+        let mut provenance = user.provenance.into_iter();
         for (index, block) in user.content.into_iter().enumerate() {
-            let block = (block, weights.get(index));
-            self.push_piece(Role::User, id.clone(), at, Origin::User(user.origin), block);
+            let block = Brought { block, words: provenance.next().unwrap_or_default() };
+            let origin = Origin::User(user.origin);
+            self.push_piece(Role::User, id.clone(), at, origin, block, weights.get(index));
         }
     }
 
@@ -270,9 +280,11 @@ impl Fold {
         let kept = std::mem::take(&mut self.messages);
         self.rendered.truncate(0);
         self.raw = Tokens(0);
+        let mut provenance = user.provenance.into_iter();
         for block in user.content {
             let origin = Origin::User(user.origin);
-            self.push_piece(Role::User, id.clone(), at, origin, (block, None));
+            let block = Brought { block, words: provenance.next().unwrap_or_default() };
+            self.push_piece(Role::User, id.clone(), at, origin, block, None);
         }
         for message in kept {
             self.raw += message.tokens();
@@ -289,7 +301,9 @@ impl Fold {
     ) {
         let origin = Origin::Assistant(entry.message_id.clone());
         let prompt = self.raw + self.frame_tokens;
-        self.push_piece(Role::Assistant, id, at, origin, (entry.block, weight));
+        let words = BlockProvenance::whole(entry.provenance());
+        let block = Brought { block: entry.block, words };
+        self.push_piece(Role::Assistant, id, at, origin, block, weight);
         self.last_response = Some(at);
         self.cleared_from = None;
         self.report(&entry.message_id, &entry.model, entry.usage, prompt);
@@ -301,14 +315,16 @@ impl Fold {
         record: RecordId,
         at: Timestamp,
         origin: Origin,
-        (block, weight): (Block, Option<&Weight>),
+        brought: Brought,
+        weight: Option<&Weight>,
     ) {
-        let (block, shown) = self.as_decided(block);
+        let provenance = brought.words;
+        let (block, shown) = self.as_decided(brought.block);
         let weight = weight.filter(|_| shown == Showing::Whole);
         let tokens = weight.map_or_else(|| estimate_block(&block, &self.limits), |own| own.tokens);
         self.raw += tokens;
         let (link, content) = (Link::of(&block), weight.map(|own| own.content));
-        let piece = Piece { record, at, origin, block, tokens, shown, link, content };
+        let piece = Piece { record, at, origin, block, provenance, tokens, shown, link, content };
         match self.messages.last_mut() {
             Some(last) if last.takes(role, &piece.origin) => {
                 last.push(piece);

@@ -6,8 +6,10 @@
 //! left out, empty texts are left out.
 
 use crate::sim::Hash;
+use everfold_kernel::provenance::Source;
 use everfold_kernel::{
-    Block, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
+    Block, BlockProvenance, BlockView, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId,
+    UserOrigin,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +33,8 @@ pub struct Piece {
     pub origin: Origin,
     /// The block.
     pub block: Block,
+    /// Whose words it holds (L5.33).
+    pub provenance: BlockProvenance,
     /// Its estimate, before calibration.
     pub tokens: Tokens,
     /// Whether the block is what the record brought.
@@ -50,6 +54,20 @@ impl Piece {
             Some(Link::Result(id)) => Some(id.as_str()),
             _ => None,
         }
+    }
+
+    /// Who wrote the least trusted of its words (L5.33). Where it does not say
+    /// so, what a tool or a summary brought counts as a program's output, and a
+    /// prompt as pasted; nobody outside wrote the rest.
+    #[must_use]
+    pub fn lowest(&self) -> Option<Source> {
+        self.provenance.lowest().map(|own| own.source).or(match &self.origin {
+            Origin::User(UserOrigin::ToolResult | UserOrigin::CompactSummary) => {
+                Some(Source::Command)
+            }
+            Origin::User(UserOrigin::Human) => Some(Source::Pasted),
+            _ => None,
+        })
     }
 }
 

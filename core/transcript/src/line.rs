@@ -28,6 +28,8 @@ pub(crate) const DECISION_PREFIX: &str = "everfold_";
 const ORIGIN: &str = "everfoldOrigin";
 /// Holds an attachment's data where it cannot stand beside the kind.
 const DATA: &str = "everfoldData";
+/// Under `everfold`: whose words the blocks of a message are.
+const PROVENANCE: &str = "provenance";
 /// The model that lines name which no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 

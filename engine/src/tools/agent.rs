@@ -5,6 +5,7 @@ use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::agents::{Finished, Me, Order, Started};
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::{AgentName, BoxFuture};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_mail::definition::FORK;
 use everfold_mail::{Isolation, Roster, Running};
 use serde_json::{Value, json};
@@ -113,6 +114,7 @@ fn parse(input: &Value) -> Result<Order, Refusal> {
     Ok(Order {
         description: input.filled_text("description")?.to_owned(),
         prompt: input.filled_text("prompt")?.to_owned(),
+        provenance: Provenance::MODEL,
         kind: input.optional_text("subagent_type")?.map(str::to_owned),
         running,
         isolation,
@@ -133,11 +135,14 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let (description, prompt) = (order.description.clone(), order.prompt.clone());
     let started = crew.agents.start(order, &call.id).await.map_err(Refusal::new)?;
     Ok(match started {
-        Started::Background { id, log } => ToolOutput::text(format!(
-            "Agent {id}{IN_BACKGROUND} You are told when it ends; its log is {}. Write to \
+        Started::Background { id, log } => ToolOutput::text(
+            Source::Command,
+            format!(
+                "Agent {id}{IN_BACKGROUND} You are told when it ends; its log is {}. Write to \
              it with SendMessage to {id:?}.",
-            log.display()
-        ))
+                log.display()
+            ),
+        )
         .with_structured(json!({
             "agentId": id, "description": description, "prompt": prompt,
             "status": "async_launched", "outputFile": log,
@@ -157,7 +162,7 @@ pub(crate) fn started_in_background(result: &str) -> Option<String> {
 }
 
 fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {
-    let Finished { id, how, success, text, more, requests, tool_calls, usage } = finished;
+    let Finished { id, how, success, text, more, requests, tool_calls, usage, source } = finished;
     let mut parts = Vec::new();
     if !success {
         parts.push(format!("The agent {id} was not done: {how}."));
@@ -171,7 +176,8 @@ fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {
     if parts.is_empty() {
         parts.push("The agent ended and said nothing.".to_owned());
     }
-    let output = ToolOutput::text(parts.join("\n\n")).with_structured(json!({
+    let provenance = Provenance::through(Carrier::Agent, *source);
+    let output = ToolOutput::text(provenance, parts.join("\n\n")).with_structured(json!({
         "agentId": id, "description": description, "prompt": prompt, "status": how,
         "content": [{"type": "text", "text": text}],
         "totalToolUseCount": tool_calls, "totalRequests": requests,

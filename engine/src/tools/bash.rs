@@ -6,6 +6,7 @@
 //! start would be seen.
 
 use everfold_kernel::ports::{BoxFuture, Exit, FileKind, ShellCommand, ShellError, ShellOutput};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -182,7 +183,7 @@ fn report(output: &ShellOutput, timeout: Duration, moved: Option<String>) -> Too
     if output.exit != Exit::Code(0) {
         return ToolOutput::error(text);
     }
-    ToolOutput::text(text).with_structured(structured(&output.text))
+    ToolOutput::text(Source::Command, text).with_structured(structured(&output.text))
 }
 
 async fn failed(context: &ToolContext, cwd: &Path, error: &ShellError) -> Refusal {
@@ -231,7 +232,7 @@ async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutpu
     if let Some(fields) = value.as_object_mut() {
         fields.insert("backgroundTaskId".into(), Value::String(job.id));
     }
-    Ok(ToolOutput::text(text).with_structured(value))
+    Ok(ToolOutput::text(Source::Command, text).with_structured(value))
 }
 
 fn structured(stdout: &str) -> Value {

@@ -5,8 +5,9 @@
 //! Nothing here survives the process. What must is in the log.
 
 use everfold_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState};
+use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::settings::PermissionMode;
-use everfold_kernel::{Flag, Limits, SessionId};
+use everfold_kernel::{Flag, Limits, SessionId, ToolUseId};
 use everfold_skills::Shelf;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +74,10 @@ struct ToolState {
     /// Those of them that are not in the log yet.
     fresh_reads: BTreeMap<PathBuf, FileVersion>,
     todos: Vec<Todo>,
+    /// Whose words results hold, by the names that they have as files.
+    results: BTreeMap<String, Provenance>,
+    /// Who wrote the least trusted words that the model had in view.
+    heard: Option<Source>,
     /// Background commands whose end nobody was told of.
     untold_jobs: BTreeSet<String>,
     /// Ranges that the model wants out of view before the next request.
@@ -118,6 +123,8 @@ impl ToolContext {
             cwd: state.cwd.clone(),
             reads: state.reads.clone(),
             todos: state.todos.clone(),
+            results: state.results.clone(),
+            heard: state.heard,
             ..ToolState::default()
         };
         Self {
@@ -212,6 +219,29 @@ impl ToolContext {
     #[must_use]
     pub fn seen(&self, path: &Path) -> Option<FileVersion> {
         self.state().reads.get(path).cloned()
+    }
+
+    /// Remembers whose words the result of a call holds (L5.33).
+    pub(crate) fn brought(&self, call: &ToolUseId, provenance: Provenance) {
+        self.state().results.insert(everfold_offload::stem(call.as_str()).into_owned(), provenance);
+    }
+
+    /// Whose words the result of a call holds, by its id or its file's name.
+    #[must_use]
+    pub fn result_origin(&self, call: &ToolUseId) -> Option<Provenance> {
+        let state = self.state();
+        let stem = everfold_offload::stem(call.as_str());
+        state.results.get(&*stem).or_else(|| state.results.get(call.as_str())).copied()
+    }
+
+    /// Remembers who wrote the least trusted of what the model has in view.
+    pub(crate) fn hears(&self, lowest: Option<Source>) {
+        self.state().heard = lowest;
+    }
+
+    /// Whose words the model's own are, as another agent is to take them.
+    pub(crate) fn spoken(&self) -> Source {
+        self.state().heard.map_or(Source::Model, |heard| heard.max(Source::Model))
     }
 
     /// The to-do list as the model last wrote it.

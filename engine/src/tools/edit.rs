@@ -112,6 +112,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     };
     let change = replace(&arguments, body)?;
     let bytes = format!("{mark}{}", change.text);
+    let origin = context.origin(&resolved).await;
     save(context, path, resolved, bytes.as_bytes(), Some(&read)).await?;
     let note = format!(
         "Updated {}: {} replaced. {} now:\n{}",
@@ -120,7 +121,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         if change.count == 1 { "The place" } else { "The first place" },
         snippet(&change, context.limits.read_line_chars),
     );
-    Ok(ToolOutput::text(note).with_structured(structured(&arguments, body, &change.text)))
+    Ok(ToolOutput::text(origin, note).with_structured(structured(&arguments, body, &change.text)))
 }
 
 /// A text after the replacement.

@@ -5,6 +5,7 @@ use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::hooking::request_beside;
 use everfold_hooks::Permission;
 use everfold_kernel::ports::{Answer, BoxFuture, PermissionAsk};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 
 const NAME: &str = "ExitPlanMode";
@@ -90,5 +91,6 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         "{who} approved the plan. You may carry it out now. It stays in {}.",
         path.display()
     );
-    Ok(ToolOutput::text(text).with_structured(json!({"plan": plan, "filePath": path})))
+    Ok(ToolOutput::text(Source::Command, text)
+        .with_structured(json!({"plan": plan, "filePath": path})))
 }

@@ -5,6 +5,7 @@
 //! it, `..` is refused.
 
 use everfold_kernel::ports::{BoxFuture, GlobQuery};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 
@@ -105,7 +106,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     } else {
         names.join("\n")
     };
-    Ok(ToolOutput::text(text).with_structured(json!({
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
         "numFiles": names.len(),
         "filenames": names,
         "truncated": truncated,

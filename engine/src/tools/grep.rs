@@ -2,6 +2,8 @@
 
 use everfold_kernel::ports::{BoxFuture, GrepFound, GrepMode, GrepQuery};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::input::Input;
 use super::lines::{counted, cut};
@@ -126,7 +128,15 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let lines: Vec<String> = found.lines.iter().map(|line| shorten(line, max_chars)).collect();
     let mut text = if lines.is_empty() { nothing(&query) } else { lines.join("\n") };
     text.push_str(&notes(&query, &found));
-    Ok(ToolOutput::text(text).with_structured(structured(query.mode, &found, &lines)))
+    let origin = context.origin_of_all(files(&query, &found)).await;
+    Ok(ToolOutput::text(origin, text).with_structured(structured(query.mode, &found, &lines)))
+}
+
+/// The files that lines are from. In a line of context the path cannot be
+/// told from the text; the line that it belongs to names the file.
+fn files(query: &GrepQuery, found: &GrepFound) -> BTreeSet<PathBuf> {
+    let path = |line: &String| query.root.join(line.split(':').next().unwrap_or_default());
+    found.lines.iter().map(path).collect()
 }
 
 fn shorten(line: &str, max_chars: usize) -> String {

@@ -138,7 +138,7 @@ mod tests {
     use serde_json::json;
 
     fn message<T>(result: Result<T, Refusal>) -> String {
-        result.err().map(|refusal| refusal.0).unwrap_or_default()
+        result.err().map(|refusal| refusal.text).unwrap_or_default()
     }
 
     #[test]

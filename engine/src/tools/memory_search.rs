@@ -5,6 +5,7 @@
 //! request.
 
 use everfold_kernel::ports::{Bodies, BoxFuture, PastFound, PastQuery};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::neutralise;
 use everfold_transcript::find::Terms;
 use serde_json::{Value, json};
@@ -91,26 +92,33 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let terms = Terms::parse(query).ok_or_else(|| Refusal::new("the query has no words"))?;
     let mut text = String::new();
     let mut left = most;
+    let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
     if place != Where::Sessions {
-        left -= memories(context, &terms, left, &mut text).await?;
+        let (count, own) = memories(context, &terms, left, &mut text).await?;
+        left -= count;
+        lowest = lowest.max(own);
     }
     if place != Where::Memories && left > 0 {
         sessions(context, query, left, &mut text).await?;
+        // What was said there does not come with its provenance.
+        lowest = lowest.max(Source::Command.into());
     }
     if text.is_empty() {
         text.push_str("Nothing has all of these words; try fewer or others.");
     }
-    Ok(ToolOutput::text(neutralise(text.trim_end())))
+    Ok(ToolOutput::text(lowest, neutralise(text.trim_end())))
 }
 
-/// Memories that have all words; says how many.
+/// Memories that have all words; says how many, and the least trusted words
+/// that they rest on.
 async fn memories(
     context: &ToolContext,
     terms: &Terms,
     most: usize,
     into: &mut String,
-) -> Result<usize, Refusal> {
-    let Some(memories) = &context.world.memories else { return Ok(0) };
+) -> Result<(usize, Provenance), Refusal> {
+    let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
+    let Some(memories) = &context.world.memories else { return Ok((0, lowest)) };
     let files = context.limits.recall.scan_files;
     let found = memories.scan(files, Bodies::Read).await;
     let found = found.map_err(|error| Refusal::new(error.to_string()))?;
@@ -125,9 +133,10 @@ async fn memories(
             into.push_str("Memories:\n");
         }
         count += 1;
+        lowest = lowest.max(context.origin(&memory.path).await);
         let _ = writeln!(into, "- {}: {excerpt}", memory.path.display());
     }
-    Ok(count)
+    Ok((count, lowest))
 }
 
 async fn sessions(

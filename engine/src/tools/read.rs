@@ -8,6 +8,7 @@
 pub(crate) mod media;
 
 use everfold_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -129,7 +130,7 @@ async fn empty(
     let read = context.world.files.read(&resolved, max).await;
     context.saw(resolved, read.map_err(|error| refusal(&error))?.version);
     let text = format!("{} exists and is empty.", path.display());
-    Ok(ToolOutput::text(text).with_structured(structured(path, "", 0, 1, 0)))
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(structured(path, "", 0, 1, 0)))
 }
 
 async fn page(
@@ -167,8 +168,9 @@ async fn page(
             read.total_lines
         )));
     }
+    let origin = context.origin(&resolved).await;
     context.saw(resolved, read.version.clone());
-    Ok(render(context, path, first, &read, budget))
+    Ok(render(context, path, first, &read, budget).by(origin))
 }
 
 fn render(
@@ -208,7 +210,7 @@ fn render(
         String::new()
     };
     let shown = next.saturating_sub(first);
-    ToolOutput::text(numbered + &note).with_structured(structured(
+    ToolOutput::text(Source::Repository, numbered + &note).with_structured(structured(
         path,
         &plain,
         shown,

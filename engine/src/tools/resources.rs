@@ -1,6 +1,7 @@
 //! `ListMcpResourcesTool` and `ReadMcpResourceTool`: what servers have to read.
 
 use everfold_kernel::ports::{Asks, BoxFuture, Library, Reads, Servers};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::neutralise;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -115,14 +116,14 @@ async fn list(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refu
         }
     }
     if lines.is_empty() {
-        return Ok(ToolOutput::text("No server has resources."));
+        return Ok(ToolOutput::text(Source::Mcp, "No server has resources."));
     }
-    Ok(ToolOutput::text(neutralise(&lines.join("\n"))))
+    Ok(ToolOutput::text(Source::Mcp, neutralise(&lines.join("\n"))))
 }
 
 async fn read(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
     let input = Input::of(READ, &call.input)?;
     let (server, uri) = (input.filled_text("server")?, input.filled_text("uri")?);
     let read = servers(context)?.read(server, uri).await;
-    read.map(output).map_err(|error| Refusal::new(error.to_string()))
+    read.map(output).map_err(|error| Refusal::new(error.to_string()).by(Source::Mcp))
 }

@@ -8,7 +8,9 @@
 
 mod pages;
 
+use everfold_kernel::ToolUseId;
 use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::RECALL_TOOL;
 use everfold_kernel::record::neutralise;
 use regex::{Regex, RegexBuilder};
@@ -131,7 +133,9 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let structured = structured(arguments.id, &recalled, &page, pages.total());
     let note = note(&page, arguments.pattern.is_some(), pages.total());
     let text = if page.text.is_empty() { note } else { page.text + "\n\n" + &note };
-    Ok(ToolOutput::text(text).with_structured(structured))
+    let known = || context.result_origin(&ToolUseId::new(arguments.id.trim()));
+    let origin = recalled.provenance.or_else(known).unwrap_or(Source::Command.into());
+    Ok(ToolOutput::text(origin, text).with_structured(structured))
 }
 
 fn note(page: &Page, searched: bool, total: u64) -> String {

@@ -4,6 +4,7 @@ use super::input::Input;
 use super::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use crate::agents::{Crew, MAIN, Me};
 use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, Draft, PostError};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use serde_json::{Value, json};
 
 const NAME: &str = "SendMessage";
@@ -103,39 +104,35 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     if bytes > most {
         return Err(refused(&PostError::TooLong { bytes, max: most }));
     }
+    let from = crew.me.label();
+    let provenance = Some(Provenance::through(Carrier::Agent, context.spoken()));
+    let draft = Draft { from, summary, body, provenance };
     let reached = match &to {
-        Address::Name(name) => {
-            match crew.agents.post(&crew.me.label(), name.as_str(), &body, summary.as_deref()) {
-                Some(label) if label != MAIN || matches!(crew.me, Me::Agent { .. }) => vec![label],
-                _ => outside(&to, &body, summary.as_deref(), crew, context).await?,
-            }
-        }
+        Address::Name(name) => match crew.agents.post(&draft.from, name.as_str(), &draft) {
+            Some(label) if label != MAIN || matches!(crew.me, Me::Agent { .. }) => vec![label],
+            _ => outside(&to, &draft, crew, context).await?,
+        },
         Address::Everyone => {
-            let mut reached = crew.agents.post_all(&crew.me, &body, summary.as_deref());
-            reached.extend(
-                outside(&to, &body, summary.as_deref(), crew, context).await.unwrap_or_default(),
-            );
+            let mut reached = crew.agents.post_all(&crew.me, &draft);
+            reached.extend(outside(&to, &draft, crew, context).await.unwrap_or_default());
             reached
         }
-        Address::Socket(_) | Address::Session(_) => {
-            outside(&to, &body, summary.as_deref(), crew, context).await?
-        }
+        Address::Socket(_) | Address::Session(_) => outside(&to, &draft, crew, context).await?,
     };
-    if let Body::ShutdownResponse { consent: Consent::Approved, .. } = body {
+    if let Body::ShutdownResponse { consent: Consent::Approved, .. } = draft.body {
         crew.agents.leaves(&crew.me);
     }
     if reached.is_empty() {
         return Err(Refusal::new("nobody is there to read it"));
     }
     let text = format!("Sent to {}.", reached.join(", "));
-    Ok(ToolOutput::text(text).with_structured(json!({"to": reached})))
+    Ok(ToolOutput::text(Source::Command, text).with_structured(json!({"to": reached})))
 }
 
 /// Sends to another process.
 async fn outside(
     to: &Address,
-    body: &Body,
-    summary: Option<&str>,
+    draft: &Draft,
     crew: &Crew,
     context: &ToolContext,
 ) -> Result<Vec<String>, Refusal> {
@@ -147,7 +144,7 @@ async fn outside(
         (Me::Agent { label, .. }, Some(name)) => format!("{name}/{label}"),
         (Me::Agent { label, .. }, None) => format!("{label} of session {}", context.session),
     };
-    let draft = Draft { from, summary: summary.map(str::to_owned), body: body.clone() };
+    let draft = Draft { from, ..draft.clone() };
     match post.send(to, draft).await {
         Ok(reached) => Ok(reached),
         // A name that nobody here has, and no team: say who there is.

@@ -2,6 +2,7 @@
 //! the tools of servers, whose schemas are not in the list (Q14).
 
 use everfold_kernel::ports::{BoxFuture, ServerTool};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 
 use super::input::Input;
@@ -75,11 +76,14 @@ fn search(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal>
     }
     let schemas: Vec<String> =
         found.iter().map(|(full, tool)| schema(full, tool).to_string()).collect();
-    Ok(ToolOutput::text(format!(
-        "Call one by {CALL} {{\"tool\": NAME, \"arguments\": {{…}}}}. What follows was written by \
+    Ok(ToolOutput::text(
+        Source::Mcp,
+        format!(
+            "Call one by {CALL} {{\"tool\": NAME, \"arguments\": {{…}}}}. What follows was written by \
          the servers.\n{}",
-        schemas.join("\n")
-    )))
+            schemas.join("\n")
+        ),
+    ))
 }
 
 /// Tools in which words of the query occur, those with the most first; a word

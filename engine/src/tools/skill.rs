@@ -3,6 +3,7 @@
 //! of the answer are in the log.
 
 use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 
 use super::input::Input;
@@ -60,6 +61,9 @@ fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
         return Err(Refusal::new(format!("there is no skill {name:?}; the skills: {known}")));
     };
     context.request_skill(SkillRequest { name: skill.name.clone(), args });
-    Ok(ToolOutput::text(format!("The skill {} is taken up; its text follows.", skill.name))
-        .with_structured(json!({ "success": true, "commandName": skill.name })))
+    Ok(ToolOutput::text(
+        Source::Repository,
+        format!("The skill {} is taken up; its text follows.", skill.name),
+    )
+    .with_structured(json!({ "success": true, "commandName": skill.name })))
 }

@@ -3,6 +3,7 @@
 //! answer are in the log.
 
 use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 
 use super::context::Snipping;
@@ -69,5 +70,5 @@ fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
     );
     let structured = json!({"from": from, "to": to});
     context.request_snip(SnipRequest { from, to });
-    Ok(ToolOutput::text(text).with_structured(structured))
+    Ok(ToolOutput::text(Source::Command, text).with_structured(structured))
 }

@@ -1,6 +1,7 @@
 //! TodoWrite: the model's own list of what is to be done.
 
 use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::provenance::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -100,7 +101,8 @@ fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
         number(TodoStatus::Completed),
     );
     let old = context.set_todos(todos.clone());
-    Ok(ToolOutput::text(text).with_structured(json!({"oldTodos": old, "newTodos": todos})))
+    Ok(ToolOutput::text(Source::Command, text)
+        .with_structured(json!({"oldTodos": old, "newTodos": todos})))
 }
 
 fn parse(input: &Value) -> Result<Vec<Todo>, Refusal> {

@@ -7,6 +7,7 @@
 //! permission is given is the host that is asked.
 
 use everfold_kernel::ports::{BoxFuture, Page};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::neutralise;
 use serde_json::{Value, json};
 use url::{Host, Url};
@@ -120,11 +121,12 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
             page.status,
             status_text(page.status),
             neutralise(start)
-        )));
+        ))
+        .by(Source::Web));
     }
     let answer = answer(context, &page, arguments.prompt).await;
     let duration = context.world.clock.now().duration_since(started);
-    Ok(ToolOutput::text(answer.clone()).with_structured(json!({
+    Ok(ToolOutput::text(Source::Web, answer.clone()).with_structured(json!({
         "url": page.url,
         "code": page.status,
         "codeText": status_text(page.status),

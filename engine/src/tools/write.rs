@@ -4,6 +4,7 @@
 //! its current content: otherwise somebody's work would be lost unseen.
 
 use everfold_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -75,7 +76,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         counted(count(&old), "line"),
         counted(count(new), "line"),
     );
-    Ok(ToolOutput::text(text).with_structured(json!({
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
         "type": "update",
         "filePath": path.display().to_string(),
         "content": new,
@@ -94,7 +95,7 @@ pub(super) async fn create(
     save(context, path, resolved, new.as_bytes(), None).await?;
     let lines = counted(count(new), "line");
     let text = format!("Created {} with {lines}.", path.display());
-    Ok(ToolOutput::text(text).with_structured(json!({
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
         "type": "create",
         "filePath": path.display().to_string(),
         "content": new,

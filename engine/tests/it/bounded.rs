@@ -100,7 +100,12 @@ impl World {
     }
 
     fn user(&mut self, content: Vec<Block>, origin: UserOrigin) {
-        self.append(Entry::User(UserEntry { content, origin, tool_use_result: None }));
+        self.append(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }));
     }
 
     fn answer(&mut self, blocks: Vec<Block>) {

@@ -45,7 +45,12 @@ impl Making {
     }
 
     fn user(&mut self, content: Vec<Block>, origin: UserOrigin) {
-        self.push(Entry::User(UserEntry { content, origin, tool_use_result: None }));
+        self.push(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }));
     }
 
     fn answer(&mut self, block: Block) {

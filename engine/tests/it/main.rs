@@ -13,5 +13,6 @@
 mod bounded;
 mod fakes;
 mod made_up;
+mod provenance;
 mod replaying;
 mod tools;

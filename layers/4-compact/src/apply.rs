@@ -10,7 +10,7 @@ use crate::past::Past;
 use crate::plan::{Plan, Way};
 use crate::policy::threshold;
 use crate::preview::Report;
-use crate::{check, files, keep, local};
+use crate::{check, files, keep, local, quotes};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{
     Attachment, Block, Boundary, Entry, Limits, Tokens, UserEntry, UserOrigin, Window,
@@ -165,6 +165,15 @@ fn attempt(
         push(&mut after, said(text, UserOrigin::Meta));
     }
     Sizes::of(fold, &after, kept).judge(summary.way, window, limits)?;
+    for entry in &mut entries {
+        if let Entry::User(user) = entry
+            && user.origin == UserOrigin::CompactSummary
+        {
+            let whose =
+                |block: &Block| quotes::provenance(&block.plain_text(), fold, plan, summary.way);
+            user.provenance = user.content.iter().map(whose).collect();
+        }
+    }
     let report = Report::new(setting, plan, past, summary, after.count(), (restored, left_out));
     if let Some(Entry::Boundary(boundary)) = entries.first_mut() {
         boundary.metadata = metadata(&report, extras);
@@ -217,7 +226,12 @@ fn metadata(report: &Report, extras: &Extras) -> Map<String, Value> {
 }
 
 fn said(text: String, origin: UserOrigin) -> Entry {
-    Entry::User(UserEntry { content: vec![Block::text(text)], origin, tool_use_result: None })
+    Entry::User(UserEntry {
+        content: vec![Block::text(text)],
+        origin,
+        tool_use_result: None,
+        provenance: Vec::new(),
+    })
 }
 
 /// The paths among attachments.

@@ -2,6 +2,7 @@
 
 use crate::clip;
 use crate::past::{FileUse, Past};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::reminder;
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Attachment, Effect, Limits};
@@ -75,7 +76,8 @@ fn file(path: &str, content: &str, tokens: u64, limits: &Limits) -> Option<Attac
     }
     let rendered = reminder(&format!("{}{numbered}", head(shown < total)));
     let data = json!({ "path": path, "lines": shown, "cut": shown < total });
-    Some(Attachment { kind: KIND.to_owned(), rendered, data })
+    let provenance = Some(Source::Repository.into());
+    Some(Attachment { kind: KIND.to_owned(), rendered, data, provenance })
 }
 
 #[cfg(test)]

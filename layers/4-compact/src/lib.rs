@@ -41,6 +41,7 @@ pub mod plan;
 pub mod policy;
 pub mod preview;
 mod prompt;
+mod quotes;
 pub mod said;
 pub mod snip;
 pub mod strip;

@@ -32,6 +32,11 @@ impl Pastes {
         word
     }
 
+    /// The words, and what each stands for.
+    pub(super) fn words(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(word, paste)| (word.as_str(), paste.as_str()))
+    }
+
     /// A text with its pastes in full.
     pub(super) fn in_full(&self, text: String) -> String {
         self.0.iter().fold(text, |text, (word, paste)| text.replace(word, paste))

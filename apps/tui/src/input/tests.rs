@@ -97,3 +97,26 @@ fn q9_history_is_searched_with_control_r() {
     press(&mut input, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!(input.text(), "read it");
 }
+
+#[test]
+fn l5_33_what_is_pasted_stays_pasted_while_the_rest_is_typed() {
+    let mut input = Input::default();
+    typed(&mut input, "fix ");
+    input.paste("boom at seven");
+    typed(&mut input, " now");
+    press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+    let sent = input.take_sent();
+    assert_eq!(sent.text, "fix boom at seven now");
+    assert_eq!(
+        sent.pasted.iter().map(|range| sent.text.get(range.clone()).unwrap()).collect::<Vec<_>>(),
+        ["boom at seven"]
+    );
+    press(&mut input, KeyCode::Up, KeyModifiers::NONE);
+    press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+    assert_eq!(input.take_sent(), sent, "out of the history");
+    let long = "line\n".repeat(40);
+    input.paste(&long);
+    press(&mut input, KeyCode::Enter, KeyModifiers::NONE);
+    let sent = input.take_sent();
+    assert_eq!((sent.text.as_str(), sent.pasted.len()), (long.as_str(), 1));
+}

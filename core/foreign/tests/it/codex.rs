@@ -2,7 +2,8 @@
 
 use crate::{lines, read, records};
 use everfold_foreign::Format;
-use everfold_kernel::{BlockView, Entry};
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{BlockView, Entry, UserOrigin};
 
 #[test]
 fn c3_pc7_a_bare_rollout_of_the_first_generation() {
@@ -62,4 +63,17 @@ fn l5_26_a_tool_of_a_server_is_known_by_its_server() {
     let Entry::Assistant(call) = &records(&told).next().unwrap().entry else { panic!() };
     let BlockView::ToolUse { name, .. } = call.block.view() else { panic!() };
     assert_eq!(name, "mcp__everfold__memory_search");
+}
+
+#[test]
+fn l5_33_results_of_others_are_told_by_their_tools_and_prompts_are_left_unknown() {
+    let (told, _) = read(include_bytes!("../fixtures/codex-first.jsonl"));
+    let whose: Vec<_> = records(&told)
+        .filter_map(|record| match &record.entry {
+            Entry::User(user) => Some((user.origin, user.provenance_of(0).lowest())),
+            _ => None,
+        })
+        .collect();
+    let command = Some(Source::Command.into());
+    assert_eq!(whose, [(UserOrigin::Human, None), (UserOrigin::ToolResult, command)]);
 }

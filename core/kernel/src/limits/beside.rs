@@ -8,6 +8,10 @@ limits! {
     BesideLimits {
         /// UTF-16 units of text that a hook gives to its host; hosts cut at 10,000.
         context_units: usize = 9_900,
+        /// Bytes of a message that are noted for what a host's model saves.
+        prompt_bytes: usize = 4_096,
+        /// Messages that such a memory can rest on.
+        prompts: usize = 20,
         /// Bytes of input that are read.
         input_bytes: u64 = 64 * 1024 * 1024,
         /// Bytes at the end of a host's transcript that are looked at in one go.

@@ -29,10 +29,16 @@ limits! {
         code_lines: usize = 5,
         /// Messages that a memory names as its source.
         source_messages: usize = 5,
+        /// Memories of each tier that a new one is compared with.
+        near_memories: usize = 12,
         /// Longest sentence that is kept by rule, in characters.
         rule_chars: usize = 400,
         /// Most memories that rules keep after one turn.
         rule_memories: usize = 5,
+        /// Most proposals that wait in an inbox; the oldest make room.
+        inbox_entries: usize = 50,
+        /// Days for which a proposal waits.
+        inbox_days: i64 = 30,
     }
 }
 

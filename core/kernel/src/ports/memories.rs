@@ -1,10 +1,16 @@
 //! The memories that earlier conversations left.
 
+mod keep;
+mod recall;
+
+pub use keep::{
+    Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryRef,
+    MemoryWriter,
+};
+pub use recall::{RecallHit, RecallQuery, Recalled};
+
 use super::BoxFuture;
 use crate::error::{Class, Classify};
-use crate::ids::{RecordId, SessionId};
-use crate::settings::Review;
-use crate::usage::QuerySource;
 use jiff::Timestamp;
 use std::path::PathBuf;
 
@@ -31,26 +37,18 @@ pub trait Memories: Send + Sync {
     fn read<'a>(&'a self, memory: &'a MemoryHead)
     -> BoxFuture<'a, Result<MemoryText, MemoryError>>;
 
-    /// Writes a memory or an index for an agent: whole with its line in the
-    /// index and its entry in the history, or not at all (L5.17). Where nothing
-    /// can be written, that is refused.
-    fn write(&self, write: MemoryWrite) -> BoxFuture<'_, Result<MemoryWritten, MemoryError>> {
-        let path = write.path;
-        Box::pin(async move {
-            let reason = "memories are only read here".to_owned();
-            Err(MemoryError::Refused { path, reason })
-        })
+    /// Keeps a memory, through the one gate (L5.32): whole with its line in the
+    /// index and its entry in the history, or not at all. Where nothing can be
+    /// written, that is refused.
+    fn keep(&self, proposal: MemoryProposal) -> BoxFuture<'_, Result<Kept, MemoryError>> {
+        let _ = proposal;
+        Box::pin(async { Ok(Kept::Refused { reason: "memories are only read here".to_owned() }) })
     }
 
-    /// Gives their lines in the index to memories that have none, by their
-    /// absolute paths (L5.28).
-    fn point_to(
-        &self,
-        paths: Vec<PathBuf>,
-        by: MemoryAuthor,
-    ) -> BoxFuture<'_, Result<(), MemoryError>> {
-        let _ = (paths, by);
-        Box::pin(async { Ok(()) })
+    /// The memories that a text calls for, by the local ranker (R8, R11).
+    fn recall(&self, query: RecallQuery) -> BoxFuture<'_, Result<Recalled, MemoryError>> {
+        let _ = query;
+        Box::pin(async { Ok(Recalled::default()) })
     }
 
     /// Counts what became of memories, by their absolute paths (L5.29).
@@ -58,69 +56,6 @@ pub trait Memories: Send + Sync {
         let _ = uses;
         Box::pin(async { Ok(()) })
     }
-}
-
-/// A memory or an index that an agent writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryWrite {
-    /// Its absolute path, in one of the places.
-    pub path: PathBuf,
-    /// What it is to hold.
-    pub text: String,
-    /// What it has to hold before.
-    pub before: MemoryBefore,
-    /// Who writes it, and why.
-    pub by: MemoryAuthor,
-    /// Whether a person is asked first (L5.24).
-    pub review: Review,
-    /// Whether its line in the index is written with it.
-    pub line: MemoryLine,
-}
-
-/// Who writes the line in the index for a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryLine {
-    /// The store, with the memory.
-    Written,
-    /// The agent, in a step of its own; [`Memories::point_to`] sees to it.
-    Left,
-}
-
-/// What a memory has to hold before it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MemoryBefore {
-    /// Whatever.
-    Anything,
-    /// Nothing: it is not there.
-    Absent,
-    /// Exactly this.
-    Text(String),
-}
-
-/// Who writes a memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryAuthor {
-    /// For whom models are asked.
-    pub source: QuerySource,
-    /// Why, in words.
-    pub reason: String,
-    /// In which session.
-    pub session: SessionId,
-    /// By which messages.
-    pub messages: Vec<RecordId>,
-}
-
-/// What became of a memory that was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryWritten {
-    /// It is new.
-    Added,
-    /// It was there, and holds something else now.
-    Updated,
-    /// It held that already.
-    Unchanged,
-    /// It waits for a person's word (L5.24).
-    Proposed,
 }
 
 /// What became of a memory that was found.

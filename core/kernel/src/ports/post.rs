@@ -7,6 +7,7 @@
 use super::BoxFuture;
 use crate::error::{Class, Classify};
 use crate::ids::{LetterId, SessionId};
+use crate::provenance::Provenance;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -145,6 +146,8 @@ pub struct Draft {
     pub summary: Option<String>,
     /// What it says.
     pub body: Body,
+    /// Whose words the writer had in view, the least trusted (L5.33).
+    pub provenance: Option<Provenance>,
 }
 
 /// A letter as it arrives, and as it lies in a mailbox.
@@ -163,6 +166,10 @@ pub struct Letter {
     pub summary: Option<String>,
     /// What it says.
     pub body: Body,
+    /// Whose words the writer had in view, the least trusted (L5.33); none
+    /// where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
 }
 
 /// What a letter says.
@@ -347,6 +354,7 @@ mod tests {
             sent: Timestamp::UNIX_EPOCH,
             summary: None,
             body: Body::ShutdownResponse { consent: Consent::Approved, reason: None },
+            provenance: None,
         };
         let text = serde_json::to_string(&letter).unwrap();
         assert_eq!(

@@ -157,6 +157,9 @@ pub struct Extracted {
     /// Why others were refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
+    /// Why it was put off, where it was: nothing was considered (L5.42).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub put_off: Option<String>,
 }
 
 /// A tool result that went to disk.

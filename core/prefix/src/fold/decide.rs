@@ -1,10 +1,12 @@
 //! How decisions change what is shown.
 
-use super::Fold;
+use super::{Brought, Fold};
 use crate::message::{CACHE_EDITS, Link, Message, Origin, Piece, Showing};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::tokens::estimate_block;
 use everfold_kernel::{
-    Block, Decision, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId, UserOrigin,
+    Block, BlockProvenance, Decision, MessageId, RecordId, Role, Timestamp, Tokens, ToolUseId,
+    UserOrigin,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -34,6 +36,12 @@ impl Fold {
     /// Records that are kept through every compaction.
     pub fn pins(&self) -> impl Iterator<Item = &RecordId> {
         self.pins.iter()
+    }
+
+    /// Who wrote the least trusted of the words in view (L5.33).
+    #[must_use]
+    pub fn lowest(&self) -> Option<Source> {
+        self.messages.iter().flat_map(Message::pieces).filter_map(Piece::lowest).max()
     }
 
     /// Compactions that failed since the last one that did not.
@@ -131,8 +139,9 @@ impl Fold {
             }
             Decision::CacheEdited { tool_use_ids } => {
                 let origin = Origin::Attachment(CACHE_EDITS.into());
-                let block = (cache_edits(&tool_use_ids), None);
-                self.push_piece(Role::User, id, at, origin, block);
+                let words = BlockProvenance::default();
+                let block = Brought { block: cache_edits(&tool_use_ids), words };
+                self.push_piece(Role::User, id, at, origin, block, None);
                 // No byte that was sent changes, so this is not `last_break`.
                 self.declared = Some(BreakCause::CacheEdit);
             }
@@ -216,7 +225,11 @@ impl Fold {
         let tokens = estimate_block(&block, &self.limits);
         let origin = Origin::User(UserOrigin::Meta);
         let (shown, link, content) = (Showing::StandsIn, None, None);
-        let marker = Piece { record, at, origin, block, tokens, shown, link, content };
+        let hidden = pieces.get(first..=last).unwrap_or_default();
+        let lowest = hidden.iter().filter_map(|(_, piece)| piece.lowest()).max();
+        let whole = |source| BlockProvenance::whole(Provenance::through(Carrier::Summary, source));
+        let provenance = lowest.map(whole).unwrap_or_default();
+        let marker = Piece { record, at, origin, block, provenance, tokens, shown, link, content };
         let marker = (Role::User, marker);
         let mut kept = Vec::with_capacity(pieces.len());
         let mut marker = Some(marker);

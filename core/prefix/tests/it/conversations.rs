@@ -46,7 +46,12 @@ impl Log {
     }
 
     pub(crate) fn user_entry(&mut self, content: Vec<Block>, origin: UserOrigin) -> &mut Self {
-        self.entry(Entry::User(UserEntry { content, origin, tool_use_result: None }))
+        self.entry(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }))
     }
 
     pub(crate) fn attachment(&mut self, text: &str) -> &mut Self {
@@ -54,6 +59,7 @@ impl Log {
             kind: "note".into(),
             rendered: everfold_kernel::record::reminder(text),
             data: Value::Null,
+            provenance: None,
         }))
     }
 

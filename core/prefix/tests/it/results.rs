@@ -2,11 +2,12 @@
 
 use crate::conversations::Log;
 use crate::requests::find_marks;
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
-use everfold_kernel::{Block, Decision, Entry, Usage, Usd};
+use everfold_kernel::{Attachment, Block, Decision, Entry, Usage, Usd};
 use everfold_prefix::Freshness::{Fresh, Sent};
 use everfold_prefix::economy::expected_rounds;
-use everfold_prefix::{Fold, Freshness, Showing};
+use everfold_prefix::{Fold, Freshness, Message, Showing};
 use serde_json::{Value, json};
 
 fn freshness(fold: &Fold) -> Vec<(&str, Freshness)> {
@@ -144,4 +145,27 @@ fn q14_a_search_without_a_result_is_left_out_once_somebody_else_speaks() {
     let mut alone = Log::started();
     alone.user("go").answer(vec![searching("s1")], Usage::default()).user("stop");
     assert_eq!(kinds(&alone).iter().flatten().collect::<Vec<_>>(), ["text", "text"]);
+}
+
+#[test]
+fn l5_33_what_stands_in_for_a_range_is_the_lowest_of_it() {
+    let mut log = Log::started();
+    log.user("go on").answer(vec![Block::text("I looked.")], Usage::default());
+    log.entry(Entry::Attachment(Attachment {
+        kind: "page".into(),
+        rendered: "a page".into(),
+        data: Value::Null,
+        provenance: Some(Source::Web.into()),
+    }));
+    log.user("and now?");
+    assert_eq!(log.fold().lowest(), Some(Source::Web));
+    let (from, to) = (log.records[2].id.clone(), log.records[3].id.clone());
+    let summary = "It looked at a page.".to_owned();
+    log.entry(Entry::Decision(Decision::Collapsed { from, to, summary }));
+    let fold = log.fold();
+    let mut pieces = fold.messages().iter().flat_map(Message::pieces);
+    let stand_in = pieces.find(|piece| piece.shown == Showing::StandsIn).unwrap();
+    let whose = stand_in.provenance.lowest().map(|own| own.to_string());
+    assert_eq!(whose.as_deref(), Some("summary:web"));
+    assert_eq!(fold.lowest(), Some(Source::Web), "it is not forgotten with what it stands for");
 }

@@ -2,13 +2,14 @@
 
 use super::repair::{parse, parse_said};
 use super::{
-    ANCHOR, DATA, DECISION_PREFIX, Decoded, Facts, Gap, Line, LineError, Link, ORIGIN, SYNTHETIC,
+    ANCHOR, DATA, DECISION_PREFIX, Decoded, Facts, Gap, Line, LineError, Link, ORIGIN, PROVENANCE,
+    SYNTHETIC,
 };
 use crate::envelope::{ForkedFrom, Side};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::{
-    AssistantEntry, Attachment, Block, Boundary, Decision, Entry, MessageId, ModelId, Record,
-    RecordId, RequestId, SessionId, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Attachment, Block, BlockProvenance, Boundary, Decision, Entry, MessageId,
+    ModelId, Record, RecordId, RequestId, SessionId, Usage, UserEntry, UserOrigin,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -147,8 +148,16 @@ fn user(fields: &mut Fields) -> Option<UserEntry> {
     Some(UserEntry {
         origin: origin(fields, &content),
         content,
+        provenance: provenance(fields),
         tool_use_result: fields.get_mut("toolUseResult").map(Value::take),
     })
+}
+
+/// Whose words the blocks are, as far as the line says so.
+fn provenance(fields: &Fields) -> Vec<BlockProvenance> {
+    let entries = fields.get("everfold").and_then(|own| own.get(PROVENANCE)?.as_array());
+    let read = |entry: &Value| BlockProvenance::deserialize(entry).unwrap_or_default();
+    entries.map(|entries| entries.iter().map(read).collect()).unwrap_or_default()
 }
 
 /// Takes the blocks out of a content; leaves it alone where it is no list of
@@ -237,7 +246,8 @@ fn attachment(fields: &Fields) -> Option<Attachment> {
         None if data.is_empty() => Value::Null,
         None => Value::Object(data),
     };
-    Some(Attachment { kind, rendered: texts.join("\n"), data })
+    let provenance = provenance(fields).first().and_then(BlockProvenance::lowest);
+    Some(Attachment { kind, rendered: texts.join("\n"), data, provenance })
 }
 
 fn rendered_text(part: &Value) -> Option<String> {

@@ -1,11 +1,11 @@
 //! Records to lines. Keys have a fixed order, so equal records give equal bytes.
 
-use super::{ANCHOR, DATA, DECISION_PREFIX, ORIGIN};
+use super::{ANCHOR, DATA, DECISION_PREFIX, ORIGIN, PROVENANCE};
 use crate::envelope::{Envelope, Side};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::{
-    AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Record, RecordId, Tokens, Usage,
-    UserEntry, UserOrigin,
+    AssistantEntry, Attachment, Block, BlockProvenance, Boundary, Decision, Entry, Record,
+    RecordId, Tokens, Usage, UserEntry, UserOrigin,
 };
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -28,6 +28,7 @@ pub fn encode(record: &Record, envelope: &Envelope) -> String {
             let mut line = opening("attachment", None, record, envelope);
             put(&mut line, "attachment", attachment_body(attachment));
             put(&mut line, "rendered", json!([{"content": attachment.rendered}]));
+            put_provenance(&mut line, attachment.provenance.map(BlockProvenance::whole).as_slice());
             line
         }
         Entry::Decision(decision) => {
@@ -114,8 +115,16 @@ fn put_user(line: &mut Map<String, Value>, user: &UserEntry, envelope: &Envelope
     if let Some(result) = &user.tool_use_result {
         put(line, "toolUseResult", result.clone());
     }
+    put_provenance(line, &user.provenance);
     if let Some(call) = &envelope.source_tool_assistant {
         put(line, "sourceToolAssistantUUID", call.as_str());
+    }
+}
+
+/// Whose words the blocks of a line are, under a key of our own (L5.33).
+fn put_provenance(line: &mut Map<String, Value>, provenance: &[BlockProvenance]) {
+    if !provenance.iter().all(BlockProvenance::is_unknown) {
+        put(line, "everfold", json!({ PROVENANCE: provenance }));
     }
 }
 
@@ -167,6 +176,7 @@ fn put_assistant(line: &mut Map<String, Value>, entry: &AssistantEntry) {
         put(line, "requestId", request.as_str());
     }
     put(line, "apiBlockIndex", entry.index);
+    put_provenance(line, &[BlockProvenance::whole(entry.provenance())]);
 }
 
 fn usage_value(usage: &Usage) -> Value {

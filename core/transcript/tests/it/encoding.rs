@@ -31,6 +31,7 @@ fn c3_a_prompt_is_written_as_a_string() {
         content: vec![Block::text("hi \u{2028}\n")],
         origin: UserOrigin::Human,
         tool_use_result: None,
+        provenance: Vec::new(),
     });
     insta::assert_snapshot!(encode(&record(entry), &envelope()));
 }
@@ -41,6 +42,7 @@ fn c3_a_tool_result_is_written_as_blocks_with_its_source() {
         content: vec![Block::tool_result(&ToolUseId::new("t1"), "out".into())],
         origin: UserOrigin::ToolResult,
         tool_use_result: Some(json!({"stdout": "out"})),
+        provenance: Vec::new(),
     });
     insta::assert_snapshot!(encode(&record(entry), &envelope().answering("r1".into())));
 }
@@ -72,6 +74,7 @@ fn c3_an_attachment_keeps_what_the_model_saw() {
         kind: "date".into(),
         rendered: "<system-reminder>\nMonday\n</system-reminder>".into(),
         data: json!({"day": "Monday"}),
+        provenance: None,
     });
     let mut envelope = envelope();
     envelope.side = Side::Agent(Some("a1f".into()));

@@ -1,13 +1,14 @@
 //! What is written comes back (Q4, L1.5).
 
 use everfold_kernel::models::Usd;
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::{AppliedEdit, Breakpoint, Keeps};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    AssistantEntry, Attachment, Block, Boundary, Decision, Entry, Params, Prelude, Record,
-    RecordId, SystemBlock, Tokens, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Attachment, Block, BlockProvenance, Boundary, Decision, Entry, Params, Prelude,
+    Record, RecordId, SystemBlock, Tokens, Usage, UserEntry, UserOrigin,
 };
-use everfold_transcript::{Decoded, Envelope, Side, decode, encode};
+use everfold_transcript::{Decoded, Envelope, Side, decode, encode, fork};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -65,6 +66,30 @@ fn usage() -> impl Strategy<Value = Usage> {
     })
 }
 
+fn whose() -> impl Strategy<Value = Provenance> {
+    let carriers = vec![None, Some(Carrier::Memory), Some(Carrier::Summary), Some(Carrier::Agent)];
+    (prop::sample::select(Source::ALL.to_vec()), prop::sample::select(carriers))
+        .prop_map(|(source, carrier)| Provenance { source, carrier })
+}
+
+/// Nothing, one for all of a block, or parts; one part alone reads as the first.
+fn block_provenance() -> impl Strategy<Value = BlockProvenance> {
+    let parts = prop::collection::vec((1_usize..40, whose()), 2..5);
+    prop_oneof![
+        Just(BlockProvenance::default()),
+        whose().prop_map(BlockProvenance::whole),
+        parts.prop_filter_map("one part", |parts| {
+            let mut end = 0;
+            let parts = parts.into_iter().map(|(more, whose)| {
+                end += more;
+                (end, whose)
+            });
+            let own = BlockProvenance::parts(parts);
+            (own.split(&"x".repeat(200)).count() > 1).then_some(own)
+        }),
+    ]
+}
+
 fn user() -> impl Strategy<Value = Entry> {
     let origin = prop::sample::select(vec![
         UserOrigin::Human,
@@ -72,9 +97,12 @@ fn user() -> impl Strategy<Value = Entry> {
         UserOrigin::Meta,
         UserOrigin::CompactSummary,
     ]);
-    let content = prop::collection::vec(block(), 0..3);
+    let content = prop::collection::vec((block(), block_provenance()), 0..3);
     (content, origin, prop::option::of(value())).prop_map(|(content, origin, tool_use_result)| {
-        Entry::User(UserEntry { content, origin, tool_use_result })
+        let (content, provenance): (Vec<_>, Vec<_>) = content.into_iter().unzip();
+        let unknown = provenance.iter().all(BlockProvenance::is_unknown);
+        let provenance = if unknown { Vec::new() } else { provenance };
+        Entry::User(UserEntry { content, origin, tool_use_result, provenance })
     })
 }
 
@@ -101,8 +129,11 @@ fn assistant() -> impl Strategy<Value = Entry> {
 }
 
 fn attachment() -> impl Strategy<Value = Entry> {
-    (any::<String>(), any::<String>(), value())
-        .prop_map(|(kind, rendered, data)| Entry::Attachment(Attachment { kind, rendered, data }))
+    (any::<String>(), any::<String>(), value(), prop::option::of(whose())).prop_map(
+        |(kind, rendered, data, provenance)| {
+            Entry::Attachment(Attachment { kind, rendered, data, provenance })
+        },
+    )
 }
 
 fn decision() -> impl Strategy<Value = Entry> {
@@ -196,6 +227,30 @@ fn envelope() -> impl Strategy<Value = Envelope> {
 }
 
 proptest! {
+    #[test]
+    fn l5_33_records_keep_whose_words_they_hold(record in record(), copy in id()) {
+        let envelope = Envelope::new("s-1".into(), "/", "0");
+        let records = [record];
+        let fork = fork(&records, &"s-1".into(), &envelope, &mut || copy.to_string());
+        for line in [encode(&records[0], &envelope), fork.lines[0].clone()] {
+            let Decoded::Record(read) = decode(line.as_bytes()).unwrap() else {
+                panic!("{line}");
+            };
+            match (&read.record.entry, &records[0].entry) {
+                (Entry::User(read), Entry::User(own)) => {
+                    prop_assert_eq!(&read.provenance, &own.provenance);
+                }
+                (Entry::Attachment(read), Entry::Attachment(own)) => {
+                    prop_assert_eq!(read.provenance, own.provenance);
+                }
+                (Entry::Assistant(own), _) => {
+                    prop_assert!(line.contains(&format!("[\"{}\"]", own.provenance())), "{}", line);
+                }
+                _ => prop_assert!(!line.contains("\"provenance\"")),
+            }
+        }
+    }
+
     #[test]
     fn q4_every_record_comes_back_as_it_was_written(record in record(), envelope in envelope()) {
         let line = encode(&record, &envelope);

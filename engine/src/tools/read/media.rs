@@ -54,6 +54,7 @@ pub(super) async fn read(
         content: Value::Array(vec![Value::Object(block.as_map().clone())]),
         is_error: false,
         structured: Some(structured),
+        provenance: context.origin(resolved).await,
     };
     Ok(Some(output))
 }

@@ -15,7 +15,7 @@ use everfold_prefix::Fold;
 use serde_json::{Value, json};
 
 fn user(content: Vec<Block>, origin: UserOrigin) -> Entry {
-    Entry::User(UserEntry { content, origin, tool_use_result: None })
+    Entry::User(UserEntry { content, origin, tool_use_result: None, provenance: Vec::new() })
 }
 
 fn says(block: Block) -> Entry {
@@ -216,8 +216,12 @@ async fn l4_16_a_message_that_was_compacted_comes_back_by_its_record() {
 #[tokio::test]
 async fn l4_16_a_span_is_shown_in_short_form_with_the_ids_of_its_records() {
     let bench = with_result("t1", json!("long ".repeat(1_000)));
-    let attachment =
-        Attachment { kind: "note".into(), rendered: "a\n  note".into(), data: Value::Null };
+    let attachment = Attachment {
+        kind: "note".into(),
+        rendered: "a\n  note".into(),
+        data: Value::Null,
+        provenance: None,
+    };
     bench.transcripts.record("u4", Entry::Attachment(attachment));
     bench.transcripts.record("d1", Entry::Decision(Decision::Pinned { record: "u1".into() }));
     bench.transcripts.record("u5", says(Block::text("done")));

@@ -53,12 +53,22 @@ impl Log {
     }
 
     pub(crate) fn user_blocks(&mut self, content: Vec<Block>, origin: UserOrigin) -> RecordId {
-        self.entry(Entry::User(UserEntry { content, origin, tool_use_result: None }))
+        self.entry(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }))
     }
 
     pub(crate) fn attach(&mut self, kind: &str, text: &str) -> RecordId {
         let rendered = everfold_kernel::record::reminder(text);
-        self.entry(Entry::Attachment(Attachment { kind: kind.into(), rendered, data: Value::Null }))
+        self.entry(Entry::Attachment(Attachment {
+            kind: kind.into(),
+            rendered,
+            data: Value::Null,
+            provenance: None,
+        }))
     }
 
     pub(crate) fn answer(&mut self, blocks: Vec<Block>, usage: Usage) -> Vec<RecordId> {
