@@ -1,0 +1,37 @@
+//! What is kept as a memory, and whose words it rests on (L5.32 to L5.42).
+//!
+//! One gate for every door: a session, a hook, a server, a command, an import
+//! and a dream are judged by the same function, so that the same sentence with
+//! the same provenance gives the same file, the same merge, the same refusal.
+//!
+//! - [`words`]: typed or pasted, told by the form of a prompt (L5.33).
+//! - [`wish`]: what a person asked to keep, found by rule (L5.37).
+//! - [`mod@gate`]: the judge: whether a proposal is kept, and what becomes of it.
+//! - [`evidence`], [`orders`]: what it rests on, and what it tells people to do.
+//! - [`merge`]: what it does to the memories that are there (L5.35, L5.36).
+//! - [`stamp`]: what a memory says of itself.
+//! - [`dates`]: which relative times become a day (L5.34).
+//! - [`secrets`]: what must never be written (L5.18, S15).
+//! - [`similar`], [`drift`]: near-copies, and what a memory refers to.
+//!
+//! Pure: texts, days and limits in; a verdict and a text out.
+
+pub mod dates;
+pub mod drift;
+pub mod evidence;
+mod folding;
+pub mod gate;
+pub mod merge;
+pub mod orders;
+mod phrase;
+pub mod secrets;
+mod sentence;
+pub mod similar;
+pub mod stamp;
+pub mod wish;
+pub mod words;
+
+pub use everfold_kernel::testimony::{self, Said, Testimony};
+pub use evidence::{Grounds, Standing};
+pub use gate::{Case, Change, Known, Refusal, Ruling, Target, judge};
+pub use wish::{Certainty, Rules, Tier, Wish, wishes};

@@ -1,0 +1,392 @@
+//! How sure a rule has to be before a match counts.
+//!
+//! A key of a known form is a key. A word after "password" may be anything:
+//! "password: required", `password: String` and "the password is hashed" are
+//! let through, and so is whatever stands for a secret without being one.
+
+use super::value::{Dress, Value};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// What has to hold of a match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// The form is enough, unless it is only shown: `ghp_xxxx`.
+    Certain,
+    /// The form is also that of harmless things: it has to look random.
+    Random,
+    /// The form tells the place of a password, which may be a stand-in.
+    Spot,
+    /// Base64 of `user:password`.
+    Basic,
+    /// What follows is a password by its place: `sshpass -p …`.
+    Given,
+    /// What follows a name and a separator is one if it is not plain words.
+    Named,
+    /// What follows loosely is one if it has letters and digits.
+    Loose,
+    /// What follows is one if it looks like a made-up token.
+    Token,
+    /// What follows loosely is one if it is long and looks random.
+    LooseToken,
+    /// What follows is a number of four to twelve digits.
+    Digits,
+}
+
+impl Proof {
+    /// Whether the pattern is only what leads to the secret.
+    pub(super) fn takes_what_follows(self) -> bool {
+        !matches!(self, Self::Certain | Self::Random | Self::Spot | Self::Basic)
+    }
+
+    /// Whether tokens are looked for, which have fewer signs than passwords.
+    pub(super) fn is_of_tokens(self) -> bool {
+        matches!(self, Self::Token | Self::LooseToken)
+    }
+
+    /// For a secret that the pattern itself took.
+    pub(super) fn holds_for_form(self, hit: &str) -> bool {
+        match self {
+            Self::Random => !is_placeholder(hit) && has_digit(hit) && entropy(hit) >= 3.0,
+            Self::Spot => !is_placeholder(hit) && !is_port(hit) && !is_stock_word(hit),
+            Self::Basic => is_pair_in_base64(hit),
+            _ => !is_shown(hit),
+        }
+    }
+
+    /// For what follows the pattern.
+    pub(super) fn holds_for(self, text: &str, lead: Range<usize>, value: &Value<'_>) -> bool {
+        let word = value.text;
+        if is_placeholder(word) || is_reference(word) || is_counted(word, value.rest) {
+            return false;
+        }
+        let chars = word.chars().count();
+        match self {
+            Self::Given => {
+                chars >= 3 && (word == "secret" || !is_stock_word(word)) && !word.starts_with('-')
+            }
+            Self::Named => chars >= 4 && is_password(value),
+            Self::Loose | Self::LooseToken if is_pair(word) => false,
+            Self::Loose => {
+                chars >= 6 && is_mixed(word) && !is_technical(word) && !is_snake_case(word)
+            }
+            Self::Token => chars >= 8 && is_token(word, 2.5) && !is_other_token(text, &lead),
+            Self::LooseToken => {
+                chars >= 16 && is_token(word, 3.0) && !is_uuid(word) && !is_other_token(text, &lead)
+            }
+            Self::Digits => (4..=12).contains(&chars) && word.bytes().all(|b| b.is_ascii_digit()),
+            Self::Certain | Self::Random | Self::Spot | Self::Basic => true,
+        }
+    }
+}
+
+/// `8080/path`: of an address with a port.
+fn is_port(hit: &str) -> bool {
+    hit.split_once('/').is_some_and(|(port, _)| is_all_digits(port))
+}
+
+/// A form that is shown, not filled: `xxxxxxxx`, `your-key-here`.
+fn is_shown(hit: &str) -> bool {
+    let body = hit.rsplit(['_', '-', '.', ':', '/']).next().unwrap_or(hit);
+    let body = if body.len() < 8 { hit } else { body };
+    let lower = hit.to_ascii_lowercase();
+    distinct(body) <= 2
+        || ["your", "placeholder", "redacted", "...", "…", "****", "<", "{{", "${"]
+            .iter()
+            .any(|mark| lower.contains(mark))
+}
+
+/// Marks of text that stands for a secret.
+const PLACEHOLDERS: &str = "\
+        placeholder changeme change_me change-me your_ your- yourpass yoursecret yourtoken \
+        yourkey my_secret mysecretkey xxxx dummy redacted -here _here goes-here insert todo \
+        ${ {{ }} ... … **** •••• ●● process. getenv environ secretref vault: op:// keyring \
+        required min: -> :: => [secret env: env(";
+
+fn is_placeholder(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let body = word.trim_start_matches(['$', '%', '@', ':', '&', '!', '?', '#']);
+    let is_name = !body.is_empty()
+        && body
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '}' | '%' | '\''));
+    let is_variable = match word.chars().next() {
+        Some('$') => !is_hash(word),
+        Some('%') => word.ends_with('%') || body.len() < 4,
+        Some('@' | '_') if word.starts_with("@@") || word.starts_with("__") => true,
+        Some('<' | '{' | '[' | '(' | '|' | '=' | '~') => true,
+        Some('&' | '!' | ':' | '?' | '@') => is_name && !has_digit(body),
+        Some('#') => is_hex_colour(body),
+        _ => false,
+    };
+    is_variable
+        || distinct(word) <= if is_all_digits(word) { 1 } else { 2 }
+        || PLACEHOLDERS.split_ascii_whitespace().any(|mark| lower.contains(mark))
+}
+
+fn is_hash(word: &str) -> bool {
+    word.matches('$').count() >= 3
+}
+
+fn is_hex_colour(body: &str) -> bool {
+    matches!(body.len(), 3 | 6 | 8) && body.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// A path, an address, a call, a field: where a value comes from.
+fn is_reference(word: &str) -> bool {
+    const PLACES: &str = "\
+        /run/ /etc/ /var/ /home/ /opt/ /usr/ /tmp/ /secrets/ /mnt/ ./ ../ ~/ pass: secret/ \
+        secrets/ kv/ arn: http:// https:// file: projects/ s3:// gs:// ssm: ref+ sha256: \
+        sha512- sha384- sha256- sha1- ssh-rsa ssh-ed25519 ecdsa- age1 urn: docker.io/ \
+        ghcr.io/";
+    const ENDINGS: &str = "\
+        .txt .json .yml .yaml .pem .key .env .rs .ts .js .py .go .md .conf .toml .ini .com \
+        .org .tsx .jsx .php .java .html .sh";
+    let lower = word.to_ascii_lowercase();
+    let name: usize = word
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '?' | '!'))
+        .count();
+    let after_name = word.chars().nth(name);
+    let is_call = name > 0
+        && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && (after_name == Some('(') || after_name == Some('[') || after_name == Some('<'));
+    PLACES.split_ascii_whitespace().any(|place| lower.starts_with(place))
+        || ENDINGS.split_ascii_whitespace().any(|ending| lower.ends_with(ending))
+        || is_call
+        || is_path(word)
+        || is_field(&lower)
+        || is_address(word)
+}
+
+/// `/oauth2/v2.0/token`.
+fn is_path(word: &str) -> bool {
+    word.strip_prefix('/')
+        .is_some_and(|path| path.contains('/') && path.split('/').all(|part| part.len() <= 14))
+}
+
+/// `config.db.password`, `self.token2`.
+fn is_field(lower: &str) -> bool {
+    const OWNERS: &str = "\
+        self this config cfg conf settings req request user args params data form props \
+        state var local module secrets ctx opts options credentials input body env app \
+        process os account event values spec res response row item client session auth";
+    lower
+        .split_once(['.', '?', '['])
+        .is_some_and(|(owner, _)| OWNERS.split_ascii_whitespace().any(|name| name == owner))
+}
+
+fn is_address(word: &str) -> bool {
+    word.split_once('@').is_some_and(|(user, host)| {
+        !user.is_empty()
+            && host.contains('.')
+            && host
+                .rsplit('.')
+                .next()
+                .is_some_and(|top| top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()))
+            && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-'))
+    })
+}
+
+/// `12 characters`, `8-64 chars`, `90 days`.
+fn is_counted(word: &str, rest: &str) -> bool {
+    const UNITS: &str = "\
+        char zeichen caract carat letter digit symbol word minute day hour second bit byte \
+        times stellen ziffern tecken tegn tekens merkki символ znak karakter 文字 字符 자 more \
+        attempts andup month week year token per requests";
+    let next = rest.trim_start_matches([' ', '-', ')', '.']);
+    word.chars().next().is_some_and(|c| c.is_ascii_digit() || matches!(c, '≥' | '>'))
+        && word.chars().all(|c| !c.is_alphabetic())
+        && UNITS.split_ascii_whitespace().any(|unit| next.starts_with(unit))
+}
+
+/// `name=value`: the value has a name of its own.
+fn is_pair(word: &str) -> bool {
+    word.split_once('=')
+        .is_some_and(|(name, value)| !name.is_empty() && !value.trim_matches('=').is_empty())
+}
+
+/// Words that stand where a password could stand, and are none.
+fn is_stock_word(word: &str) -> bool {
+    const WORDS: &str = "\
+        password passwd pass secret string str text required optional true false none null \
+        nil undefined hidden prompt stdin file env example token key the and for with from \
+        your number varchar bytes blank empty yes value flag option argument is are was not \
+        disabled enabled unset unknown bearer basic n/a tbd parameter field input label \
+        1password bitwarden keepass lastpass auto ask read write";
+    let lower = word.to_ascii_lowercase();
+    WORDS.split_ascii_whitespace().any(|stock| stock == lower)
+}
+
+fn is_password(value: &Value<'_>) -> bool {
+    let word = value.text;
+    if is_stock_word(word) || is_technical(word) {
+        return false;
+    }
+    if word.contains(char::is_whitespace) {
+        return word
+            .split_whitespace()
+            .any(|part| part.chars().count() >= 6 && is_mixed(part) && !is_technical(part));
+    }
+    // In Chinese and Japanese the sentence goes on: 密码必须至少12个字符.
+    if word.starts_with(|c| c >= '\u{2e80}') {
+        return false;
+    }
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    let symbols = word.chars().any(|c| !c.is_alphanumeric() && !"-_./:,()'’|?[]{}…–".contains(c));
+    if letters == 0 {
+        return digits >= 4 && (is_all_digits(word) || symbols);
+    }
+    let hints = ["password", "passwd", "secret", "token"]
+        .iter()
+        .any(|name| word.to_ascii_lowercase().contains(name));
+    let is_identifier = hints && digits <= 1 && !symbols && value.dress == Dress::Bare;
+    let four_words = word.split('-').filter(|part| part.chars().count() >= 3).count() >= 4;
+    (digits > 0 || symbols || four_words) && !is_identifier
+}
+
+/// Letters and digits in one word, as people and generators mix them.
+fn is_mixed(word: &str) -> bool {
+    word.chars().any(char::is_alphabetic) && has_digit(word) && !word.contains(char::is_whitespace)
+}
+
+/// `argon2id`, `sha256-hashed`, `v1.2.3`, `OPS-1234`, `2026-03-05`, `utf8mb4`.
+fn is_technical(word: &str) -> bool {
+    const NAMES: &str = "\
+        argon argonid argoni bcrypt scrypt pbkdf sha md aes rsa hmac utf utfmb base oauth x \
+        tls ssl v http pkcs ed blake blakeb blakes fa ks s ec ipv uint int float u i f str \
+        varchar es rs hs ps p level step version part field col column page line section \
+        chapter option phase day week q h n k m vault rfc issue pr ticket uintarray aesgcm \
+        aescbc hsm pgp ln ian ay saml openid secp secpr secpk curve chacha poly chachapoly \
+        xchachapoly crc ntlmv ntlm scramsha password st nd rd th";
+    let mut parts =
+        word.split(['-', '_', '/', '.', '+', '(', ')', ',']).filter(|part| !part.is_empty());
+    let name: String = parts
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| c.is_alphabetic())
+        .collect::<String>()
+        .to_lowercase();
+    let short_rest = parts.clone().all(|part| {
+        part.chars().all(char::is_alphabetic) || part.len() <= 4 && is_all_digits(part)
+    });
+    let is_name = (NAMES.split_ascii_whitespace().any(|technical| technical == name)
+        && name != "password"
+        || word.eq_ignore_ascii_case("1password"))
+        && short_rest;
+    let is_ticket = word.split_once('-').is_some_and(|(project, number)| {
+        project.len() >= 2
+            && project.bytes().all(|b| b.is_ascii_uppercase())
+            && number.len() <= 6
+            && is_all_digits(number)
+    });
+    let is_numbers =
+        word.trim_start_matches('v').split(['.', '-', '/', ':', ',', 'T', '_']).all(is_all_digits)
+            && word.contains(['.', '-', '/', ':', ',']);
+    is_name || is_ticket || is_numbers || is_version(word)
+}
+
+fn is_version(word: &str) -> bool {
+    let mut parts = word.trim_start_matches(['v', '^', '~', '=', '>', '<']).split('.');
+    parts.next().is_some_and(is_all_digits) && parts.next().is_some_and(is_all_digits)
+}
+
+/// `id_user2`.
+fn is_snake_case(word: &str) -> bool {
+    word.contains('_') && word.split('_').all(|part| part.len() <= 14 && is_word(part))
+}
+
+/// `replica`, `east1`, `db12`.
+fn is_word(part: &str) -> bool {
+    let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    part.len() <= 14
+        && part.len() - letters.len() <= 2
+        && !letters.is_empty()
+        && letters.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// Letters and digits mixed as no word mixes them.
+fn is_token(word: &str, least_bits: f64) -> bool {
+    let is_wordy = word.split(['-', '_', '/', '.', ':', ',']).all(|part| {
+        is_word(part)
+            || part.chars().all(char::is_alphabetic)
+            || part.len() <= 4 && is_all_digits(part)
+    });
+    let has_signs = word.chars().all(|c| c.is_ascii_graphic());
+    let is_jumbled = word.len() >= 20
+        && word.bytes().filter(u8::is_ascii_uppercase).count() >= 5
+        && word.bytes().filter(u8::is_ascii_lowercase).count() >= 5
+        && entropy(word) >= 4.0;
+    let mixed = is_mixed(word) && !is_wordy && !is_technical(word);
+    has_signs && (mixed || is_jumbled) && entropy(word) >= least_bits
+}
+
+/// Tokens and keys that open nothing: of pages, of designs, of caches.
+fn is_other_token(text: &str, lead: &Range<usize>) -> bool {
+    const KINDS: &str = "\
+        page next continuation sync cursor design public cache primary partition sort \
+        pagination idempotency foreign cancellation object verifying public_ resume \
+        checkpoint max publishable_ publishable";
+    let before = text.get(..lead.start).unwrap_or_default();
+    if before.ends_with(':') {
+        return true;
+    }
+    let before = before.trim_end_matches(['_', '-', ' ', '\'', '"']);
+    let tail = before
+        .get(before.floor_char_boundary(before.len().saturating_sub(16))..)
+        .unwrap_or_default();
+    let lower = tail.to_ascii_lowercase();
+    KINDS.split_ascii_whitespace().any(|kind| lower.ends_with(kind))
+}
+
+fn is_uuid(word: &str) -> bool {
+    word.len() == 36
+        && word.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+        && word.bytes().all(|b| b == b'-' || b.is_ascii_hexdigit())
+}
+
+fn is_pair_in_base64(hit: &str) -> bool {
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bits, mut held, mut decoded) = (0_u32, 0_u32, Vec::new());
+    for byte in hit.bytes().take_while(|b| *b != b'=') {
+        let plain = match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            other => other,
+        };
+        let Some(sextet) = ALPHABET.iter().position(|b| *b == plain) else { return false };
+        bits = bits << 6 | u32::try_from(sextet).unwrap_or(0);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            decoded.push(u8::try_from(bits >> held & 0xff).unwrap_or(0));
+        }
+        bits &= (1 << held) - 1;
+    }
+    let at = decoded.iter().position(|b| *b == b':');
+    // A form with random content is still one where the header names it.
+    at.is_some_and(|at| at + 3 < decoded.len()) && std::str::from_utf8(&decoded).is_ok()
+        || hit.len() >= 16 && has_digit(hit) && entropy(hit) >= 3.0
+}
+
+fn is_all_digits(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|b| b.is_ascii_digit())
+}
+
+fn distinct(word: &str) -> usize {
+    word.chars().collect::<std::collections::BTreeSet<char>>().len()
+}
+
+/// Bits a character, by how often each occurs.
+fn entropy(text: &str) -> f64 {
+    let mut counts = BTreeMap::<char, u32>::new();
+    text.chars().for_each(|c| *counts.entry(c).or_default() += 1);
+    let total = f64::from(counts.values().sum::<u32>().max(1));
+    counts.values().map(|count| f64::from(*count) / total).map(|share| -share * share.log2()).sum()
+}

@@ -1,0 +1,64 @@
+//! Key files, and the files that programs keep passwords in.
+
+use crate::secrets::blocks;
+use crate::secrets::table::{Form, Rule};
+
+/// Key files of several lines.
+pub(in crate::secrets) const KEYS: &[Rule] = &[
+    Rule {
+        kind: "a private key",
+        words: &["-----begin "],
+        form: Form::Block(blocks::private_keys),
+    },
+    Rule {
+        kind: "a PuTTY private key",
+        words: &["putty-user-key-file-", "private-lines:"],
+        form: Form::Block(blocks::putty_keys),
+    },
+    Rule {
+        kind: "a Kubernetes secret",
+        words: &["kind: secret", "kind: \"secret\""],
+        form: Form::Block(blocks::kubernetes_secrets),
+    },
+    Rule { kind: "a Discord bot token", words: &["."], form: Form::Block(blocks::discord_tokens) },
+];
+
+super::patterns! { RULES:
+    Certain "an age secret key", ["age-secret-key-", "age-plugin-"], r"\bAGE-(?:SECRET-KEY|PLUGIN-[A-Z]+)-1[0-9A-Z]{40,}\b";
+    Certain "a private key", ["b3blbnnzac1rzxktdjea"], r"\bb3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s]{40,}";
+    Certain "a private key", ["miieowibaa", "miiepaibaa", "miiepqibaa", "miieogibaa", "miievqibad", "miievwibad", "miievaibad", "miieugibad", "mhccaqee", "miijkaibaa", "miijkqibaa", "miijqgibad", "miijqwibad", "miievg", "miigraibaa", "mc4caqawbqyd", "mightagea"], r"\b(?:MII[A-Za-z0-9]{2}[A-Za-z0-9+/](?:IBAA|IBAD)|MHcCAQEE|MC4CAQAwBQYD|MIGHAgEA)[A-Za-z0-9+/=]{20,}";
+    Certain "a private key in base64", ["ls0tls1crudjti"], r"\bLS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQyBQ|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg|BQR1AgUFJJ)[A-Za-z0-9+/=]{20,}";
+    Given "a client key", ["client-key-data"], r"(?i)client-key-data:\s*";
+    Certain "a WireGuard key", ["privatekey", "presharedkey", "private-key", "preshared-key", "wireguard", "wg_", "wg "], r#"(?i)(?:private[-_ ]?key|preshared[-_ ]?key|\bpsk|\bwg\w*|wireguard)\b[^\n]{0,30}?(?:[:=]|\bis\b|\s)\s*["'`]?([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)"#;
+    Certain "a minisign secret key", ["rwrty0iy", "rwqaaei"], r"\b(RW(?:RTY0Iy|QAAEIy)[A-Za-z0-9+/=]{40,})";
+    Certain "a signify secret key", ["rwrcsw"], r"\b(RWRCSw[A-Za-z0-9+/=]{60,})";
+    Certain "a Nix or cosign key", ["-1:", "encrypted cosign"], r"\b([\w.-]+-1:[A-Za-z0-9+/]{86}==)";
+    Certain "an SSH host or JWK private part", ["\"kty\""], r#""kty"[^}]{0,400}?"d"\s*:\s*"([A-Za-z0-9_-]{30,})""#;
+    Certain "an extended private key", ["xprv", "yprv", "zprv", "tprv"], r"\b([xyzt]prv[A-Za-z0-9]{100,112})\b";
+    Certain "a Nostr secret key", ["nsec1"], r"\b(nsec1[a-z0-9]{58})\b";
+    Certain "an Ethereum private key", ["0x"], r"(?i)(?:private|priv|secret|signer|deployer)[^\n]{0,30}?\b(0x[0-9a-f]{64})\b";
+    Certain "a seed phrase", ["seed", "mnemonic", "recovery phrase", "wallet"], r#"(?i)(?:seed|mnemonic|recovery phrase|wallet)[^\n:=]{0,24}(?:[:=]|\bis\b)\s*["'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b"#;
+    Certain "a time-based code's secret", ["otpauth://"], r"(?i)otpauth://[^\s]*?secret=([A-Z2-7]{8,}=*)";
+    Certain "a time-based code's secret", ["totp", "2fa", "mfa", "authenticator"], r"(?i)(?:totp|2fa|mfa|authenticator)[ _-]*(?:secret|seed|key)[^\n]{0,12}?[:=\s]\s*.?([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})\b";
+    Given "a password in a netrc file", ["password"], r"(?i)(?:\bmachine\s+\S+|\bdefault)(?:\s+(?:login|account|user)\s+\S+)*\s+(?:password|passwd)\s+";
+    Given "a password in a netrc file", ["login"], r"(?i)\blogin\s+\S+\s+(?:password|passwd)\s+";
+    Certain "a password in a pgpass file", [":5432:", ":*:", ":5433:", ":5434:", ":6432:", ":5439:", ":25060:", ":6543:"], r"(?m)(?:^|[\s`])[\w.*-]+:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:([^\s:`$<{*\[][^\s`]{2,})";
+    Certain "a hash of a password", ["$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$7$", "$apr1$", "$gy$"], r"(\$(?:1|5|6|7|y|gy|apr1|2[aby])\$(?:rounds=\d+\$)?[A-Za-z0-9./$]{16,})";
+    Certain "a hash of a password", ["$argon2", "$scrypt$", "$pbkdf2", "pbkdf2_sha", "pbkdf2:sha", "scrypt:", "scram-sha-256$"], r"(\$(?:argon2(?:id|i|d)|scrypt|pbkdf2[\w-]*)\$[A-Za-z0-9,=.+/$-]{30,}|pbkdf2_sha(?:1|256|512)\$\d+\$[A-Za-z0-9]+\$[A-Za-z0-9+/=]{20,}|(?:pbkdf2:sha\d+:\d+|scrypt:\d+:\d+:\d+)\$[A-Za-z0-9]+\$[a-f0-9]{40,}|SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+)";
+    Certain "a hash of a password", ["{sha}", "{ssha", "{crypt}", "{sha512}", "{pbkdf2"], r"(?i)(\{(?:S?SHA(?:256|512)?|CRYPT|PBKDF2[\w-]*)\}[A-Za-z0-9+/=$.]{12,})";
+    Certain "a hash of a password", [":aad3b435", ":::"], r"\b([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::";
+    Basic "a Docker registry login", ["\"auth\"", "auth:", "\"auth\\\""], r#"(?i)\\?["']?\bauth\\?["']?\s*:\s*\\?["']([A-Za-z0-9+/=_-]{8,})\\?["']"#;
+    Given "a Docker identity token", ["identitytoken", "registrytoken"], r#"(?i)"(?:identitytoken|registrytoken)"\s*:\s*"#;
+    Given "an npm token", ["_authtoken", "_password"], r"(?i):?_(?:authToken|password)[ \t]*[= ][ \t]*";
+    Basic "an npm login", ["_auth"], r#"(?i)\b_auth\s*=\s*["']?([A-Za-z0-9+/=]{8,})"#;
+    Given "a password in a configuration", ["requirepass", "masterauth", "ansible_", "rcon.password", "bindpw", "rootpw", "ldap_bind", "bindcredentials", "olcrootpw"], r"(?im)(?:^|[\s;])(?:requirepass|masterauth|ansible_(?:ssh_)?(?:become_)?pass(?:word)?|ansible_sudo_pass|rcon\.password|\w*bindpw|(?:olc)?rootpw|bindcredentials)[ \t]*[:= ][ \t]*";
+    Given "a Wi-Fi password", ["psk", "wpa_passphrase", "wifi", "wi-fi", "wlan"], r"(?i)(?:\bpsk\s*=\s*|wpa_passphrase[= ]|wifi[^\n]{0,10};P:|WIFI:[^\n]{0,60}?;P:)";
+    Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n]{0,40}?(?:key|code|pass|schlüssel|clave|clé|:|/)\s*(?:is|ist|est|es|[:=])?\s+";
+    Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n/]{1,40}?[ \t]/[ \t]";
+    Given "an rclone or s3cmd key", ["pass =", "pass2 =", "secret_key =", "pass=", "secret_key="], r"(?im)^\s*(?:pass2?|secret_key|gs_secret_access_key)\s*=\s*";
+    Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey)>\s*([^<\s]{3,200})\s*</";
+    Given "a password in XML", ["password", "secret", "token", "apikey"], r#"(?i)(?:key|name)\s*=\s*"[\w.:-]*(?:password|secret|token|apikey|passphrase)"\s+value\s*=\s*"#;
+    Given "a cleartext group policy password", ["cpassword="], r"(?i)\bcpassword\s*=\s*";
+    Certain "an Ansible vault", ["$ansible_vault"], r"(\$ANSIBLE_VAULT;[\d.]+;AES256[\w;.-]*\s+[0-9a-f\s]{64,}[0-9a-f])";
+    Given "a key of a web framework", ["secret_key_base", "app_key", "django_secret", "nextauth_secret", "session_secret", "cookie_secret", "jwt_secret", "auth_secret"], r#"(?i)(?:secret_key_base|\bapp_key|django_secret_key|nextauth_secret|session_secret|cookie_secret|jwt_secret|auth_secret)["']?\s*[:=]\s*(?:base64:)?"#;
+}

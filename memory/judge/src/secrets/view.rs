@@ -1,0 +1,150 @@
+//! A text as a reader sees it, with the way back to its bytes.
+//!
+//! Signs without width are left out, full-width and mathematical letters
+//! become plain ones, curly quotes straight ones, and a line that goes on
+//! after a backslash is one line. Most text needs none of this and is borrowed.
+
+use std::ops::Range;
+
+/// A text without what only looks different.
+pub(super) struct View<'a> {
+    text: &'a str,
+    folded: Option<Folded>,
+}
+
+#[derive(Default)]
+struct Folded {
+    text: String,
+    /// For each byte of the folded text, the bytes it came from.
+    from: Vec<Range<usize>>,
+}
+
+/// What becomes of a character.
+enum Fold {
+    Keep,
+    Drop,
+    Into(char),
+}
+
+impl<'a> View<'a> {
+    /// How the text reads.
+    pub(super) fn of(text: &'a str) -> Self {
+        let continued = text.contains('\\') && (text.contains("\\\n") || text.contains("\\\r\n"))
+            || text.contains('+') && has_joined_strings(text);
+        let odd = !text.is_ascii() && text.chars().any(|c| !matches!(fold(c), Fold::Keep));
+        let folded = (continued || odd).then(|| folded(text));
+        Self { text, folded }
+    }
+
+    /// The text to search.
+    pub(super) fn text(&self) -> &str {
+        self.folded.as_ref().map_or(self.text, |folded| &folded.text)
+    }
+
+    /// The place in the original text of a place in [`View::text`].
+    pub(super) fn original(&self, at: &Range<usize>) -> Range<usize> {
+        let Some(folded) = &self.folded else { return at.clone() };
+        let start = folded.from.get(at.start).map_or(self.text.len(), |from| from.start);
+        let end = at.end.checked_sub(1).and_then(|last| folded.from.get(last));
+        start..end.map_or(start, |from| from.end).max(start)
+    }
+}
+
+fn has_joined_strings(text: &str) -> bool {
+    ["\" + \"", "' + '", "\"+\"", "'+'"].iter().any(|join| text.contains(join))
+}
+
+fn folded(text: &str) -> Folded {
+    let mut into =
+        Folded { text: String::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
+    let mut at = 0;
+    while let Some(rest) = text.get(at..)
+        && let Some(c) = rest.chars().next()
+    {
+        if let Some(skip) = joint(rest) {
+            at += skip;
+            continue;
+        }
+        let end = at + c.len_utf8();
+        let sign = match fold(c) {
+            Fold::Keep => Some(c),
+            Fold::Drop => None,
+            Fold::Into(plain) => Some(plain),
+        };
+        if let Some(sign) = sign {
+            into.text.push(sign);
+            into.from.resize(into.text.len(), at..end);
+        }
+        at = end;
+    }
+    into
+}
+
+/// How many bytes to leave out here because a line or a string goes on.
+fn joint(rest: &str) -> Option<usize> {
+    if rest.starts_with("\\\n") {
+        return Some(2);
+    }
+    if rest.starts_with("\\\r\n") {
+        return Some(3);
+    }
+    let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let after = rest.strip_prefix(quote)?.trim_start_matches([' ', '\n']);
+    let after = after.strip_prefix('+')?.trim_start_matches([' ', '\n']).strip_prefix(quote)?;
+    Some(rest.len() - after.len())
+}
+
+fn fold(c: char) -> Fold {
+    match c {
+        '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{e0000}'..='\u{e01ef}' => Fold::Drop,
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
+            Fold::Into(' ')
+        }
+        '“' | '”' | '„' | '‟' | '«' | '»' | '「' | '」' | '『' | '』' => {
+            Fold::Into('"')
+        }
+        '‘' | '’' | '‚' | '‛' | '‹' | '›' => Fold::Into('\''),
+        '\u{2010}' | '\u{2011}' | '\u{2212}' => Fold::Into('-'),
+        '\u{ff01}'..='\u{ff5e}' => plain(u32::from(c) - 0xfee0),
+        '\u{1d400}'..='\u{1d6a3}' => {
+            let letter = (u32::from(c) - 0x1_d400) % 52;
+            plain(if letter < 26 { 0x41 + letter } else { 0x61 + letter - 26 })
+        }
+        '\u{1d7ce}'..='\u{1d7ff}' => plain(0x30 + (u32::from(c) - 0x1_d7ce) % 10),
+        _ => Fold::Keep,
+    }
+}
+
+fn plain(code: u32) -> Fold {
+    char::from_u32(code).map_or(Fold::Keep, Fold::Into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s15_the_view_leads_back_to_the_bytes() {
+        let text = "a\u{200b}b ｃ\\\nd “x” \"e\" + \"f\"";
+        let view = View::of(text);
+        assert_eq!(view.text(), "ab cd \"x\" \"ef\"");
+        assert_eq!(text.get(view.original(&(0..2))), Some("a\u{200b}b"));
+        assert_eq!(text.get(view.original(&(3..5))), Some("ｃ\\\nd"));
+        assert_eq!(text.get(view.original(&(11..13))), Some("e\" + \"f"));
+    }
+}
