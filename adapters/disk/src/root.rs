@@ -19,7 +19,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+mod append;
 mod held;
+mod lazy;
 mod listing;
 
 pub use held::HeldFile;

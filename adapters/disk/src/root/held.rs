@@ -33,8 +33,8 @@ pub struct HeldFile {
 }
 
 impl Root {
-    /// As [`Root::write`], and gives what had the name until then: that very
-    /// file, whoever put it there last.
+    /// As [`Root::write_lazily`], and gives what had the name until then: that
+    /// very file, whoever put it there last.
     ///
     /// Where the file system cannot exchange names, what is given is the file
     /// that was there just before.
@@ -45,14 +45,14 @@ impl Root {
         let target = self.target(path)?;
         let temp = self.stage(&target, bytes)?;
         match self.trade(&temp, &target) {
-            Ok(Traded::Gone) => self.let_go(&temp, &target),
-            Ok(Traded::Placed) => self.sync_parent(&target).map(|()| None),
+            Ok(Traded::Gone) => self.let_go(&temp),
+            Ok(Traded::Placed) => Ok(None),
             Err(Refusal::Cannot) => self.replace(&temp, &target),
             Err(Refusal::Failed(source)) => Err(self.give_up(&temp, path, source)),
         }
     }
 
-    /// As [`Root::remove`] of a file, and gives what was removed.
+    /// As [`Root::remove_lazily`] of a file, and gives what was removed.
     ///
     /// # Errors
     /// If it leads out, is no file or cannot be removed.
@@ -64,14 +64,13 @@ impl Root {
         let (temp, _) = self.temporary(parent(&target))?;
         let moved = self.dir.rename(&target, &self.dir, &temp);
         moved.map_err(|source| self.give_up(&temp, path, source))?;
-        self.let_go(&temp, &target)
+        self.let_go(&temp)
     }
 
     /// Holds a file that lost its name, and removes it.
-    fn let_go(&self, temp: &Path, target: &Path) -> Result<Option<HeldFile>, Error> {
+    fn let_go(&self, temp: &Path) -> Result<Option<HeldFile>, Error> {
         let held = self.hold(temp);
         self.dir.remove_file(temp).map_err(|source| self.failed(temp, source))?;
-        self.sync_parent(target)?;
         held
     }
 
@@ -112,7 +111,6 @@ impl Root {
         let held = self.hold(target);
         let moved = self.dir.rename(temp, &self.dir, target);
         moved.map_err(|source| self.give_up(temp, target, source))?;
-        self.sync_parent(target)?;
         held
     }
 
