@@ -10,7 +10,7 @@ use crate::turn::denial;
 use everfold_hooks::Permission;
 use everfold_kernel::ports::{Answer, PermissionAsk};
 use everfold_kernel::record::neutralise;
-use everfold_kernel::{Block, Entry, UserEntry, UserOrigin};
+use everfold_kernel::{Block, BlockProvenance, Entry, UserEntry, UserOrigin};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -35,6 +35,8 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Result<Vec<Denial>, Error> {
         self.brief_agents(&calls);
+        self.hear_for(&calls);
+        self.context.hears(self.fold.lowest());
         self.tell_moved(cancel).await?;
         let mut denials = Vec::new();
         let mut side_by_side: Vec<Cleared> = Vec::new();
@@ -256,6 +258,7 @@ impl Session {
         duration: Duration,
     ) -> Result<(), Error> {
         self.note_in_batch(call, &output);
+        self.context.brought(&call.id, output.provenance);
         let content = self.made_safe(output.content);
         let mut block = Block::tool_result(&call.id, content);
         if output.is_error {
@@ -265,8 +268,12 @@ impl Session {
         let (id, is_error) = (call.id.clone(), output.is_error);
         let structured = output.structured.map(|value| self.made_safe_structured(value));
         let tool_use_result = self.context.with_reads(structured);
-        let entry =
-            UserEntry { content: vec![block], origin: UserOrigin::ToolResult, tool_use_result };
+        let entry = UserEntry {
+            content: vec![block],
+            origin: UserOrigin::ToolResult,
+            tool_use_result,
+            provenance: vec![BlockProvenance::whole(output.provenance)],
+        };
         self.append(Entry::User(entry)).await?;
         self.emit(|| Event::ToolEnded { id, is_error, preview, duration });
         Ok(())

@@ -21,9 +21,6 @@ impl Session {
         end: &TurnEnd,
         cancel: &CancellationToken,
     ) -> Result<(), Error> {
-        if self.is_main() {
-            self.index_written().await;
-        }
         if self.is_main() && end.reason.is_success() {
             self.stage_spans(cancel).await?;
             self.after_response().await?;

@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::toolbox::Toolbox;
 use crate::tools::{AGENT, ToolCall, ToolContext, asks_for_fork};
 use crate::world::World;
-use everfold_kernel::ports::{AgentName, Body, Letter};
+use everfold_kernel::ports::{AgentName, Draft, Letter};
 use everfold_kernel::{Attachment, LetterId, ModelId, RecordId, SessionId};
 use everfold_mail::Inbox;
 use everfold_prefix::Fold;
@@ -221,15 +221,9 @@ impl Agents {
 
     /// Puts a letter into the inbox of whoever is in this process. None where
     /// nobody of this name is.
-    pub(crate) fn post(
-        &self,
-        from: &str,
-        to: &str,
-        body: &Body,
-        summary: Option<&str>,
-    ) -> Option<String> {
+    pub(crate) fn post(&self, from: &str, to: &str, draft: &Draft) -> Option<String> {
         let mut state = self.state();
-        let letter = self.letter(&mut state, from, body, summary);
+        let letter = self.letter(&mut state, from, draft);
         if to == MAIN {
             let put = state.main.put(letter).is_ok();
             self.0.news.notify_one();
@@ -241,7 +235,7 @@ impl Agents {
     }
 
     /// Puts a letter into every inbox but the sender's, and says whose.
-    pub(crate) fn post_all(&self, me: &Me, body: &Body, summary: Option<&str>) -> Vec<String> {
+    pub(crate) fn post_all(&self, me: &Me, draft: &Draft) -> Vec<String> {
         let others: Vec<String> = {
             let state = self.state();
             let mine = match me {
@@ -252,7 +246,7 @@ impl Agents {
         };
         let main = matches!(me, Me::Agent { .. }).then(|| MAIN.to_owned());
         let to = main.into_iter().chain(others);
-        to.filter_map(|to| self.post(&me.label(), &to, body, summary)).collect()
+        to.filter_map(|to| self.post(&me.label(), &to, draft)).collect()
     }
 
     /// Who can be written to in this process.
@@ -260,7 +254,7 @@ impl Agents {
         self.state().members.iter().map(|(id, member)| member.label(id)).collect()
     }
 
-    fn letter(&self, state: &mut State, from: &str, body: &Body, summary: Option<&str>) -> Letter {
+    fn letter(&self, state: &mut State, from: &str, draft: &Draft) -> Letter {
         state.letters += 1;
         let clock = &self.seat().world.clock;
         Letter {
@@ -268,8 +262,9 @@ impl Agents {
             from: from.to_owned(),
             seq: state.letters,
             sent: clock.now(),
-            summary: summary.map(str::to_owned),
-            body: body.clone(),
+            summary: draft.summary.clone(),
+            body: draft.body.clone(),
+            provenance: draft.provenance,
         }
     }
 

@@ -169,6 +169,7 @@ fn entries(role: Role, number: usize, blocks: &[Block]) -> Vec<Entry> {
             content: blocks.to_vec(),
             origin: UserOrigin::Meta,
             tool_use_result: None,
+            provenance: Vec::new(),
         })],
         Role::Assistant => blocks
             .iter()
@@ -233,6 +234,7 @@ pub(crate) fn side_request(
         content: vec![Block::text(prompt)],
         origin: UserOrigin::Meta,
         tool_use_result: None,
+        provenance: Vec::new(),
     };
     let mut fold = Fold::new(Arc::clone(&config.limits));
     for entry in [Entry::Decision(Decision::Prelude(Box::new(prelude))), Entry::User(user)] {

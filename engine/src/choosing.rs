@@ -119,7 +119,8 @@ impl Session {
     }
 
     async fn choose(&mut self, kind: &str, text: &str, data: Value) -> Result<(), Error> {
-        let attachment = Attachment { kind: kind.to_owned(), rendered: reminder(text), data };
+        let attachment =
+            Attachment { kind: kind.to_owned(), rendered: reminder(text), data, provenance: None };
         if self.fold.prelude().is_none() {
             // The log begins with the first turn.
             self.keep_choice(&attachment);

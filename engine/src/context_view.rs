@@ -251,7 +251,7 @@ mod tests {
     use std::sync::Arc;
 
     fn user(content: Vec<Block>, origin: UserOrigin) -> Entry {
-        Entry::User(UserEntry { content, origin, tool_use_result: None })
+        Entry::User(UserEntry { content, origin, tool_use_result: None, provenance: Vec::new() })
     }
 
     fn answer(block: Block, usage: Usage) -> Entry {
@@ -276,6 +276,7 @@ mod tests {
             kind: "relevant_memories".into(),
             rendered: "remember ".repeat(40),
             data: Value::Null,
+            provenance: None,
         };
         let mut fold = Fold::new(Arc::default());
         for (number, entry) in [

@@ -2,6 +2,7 @@
 
 use crate::background::TaskView;
 use everfold_compact::preview::Report;
+use everfold_kernel::ports::Kept;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{ModelId, Record, ToolUseId, Usage};
 use serde_json::Value;
@@ -72,10 +73,10 @@ pub enum Event {
     Task(Box<TaskView>),
     /// Memories were kept from what was said (L5.15).
     Remembered {
-        /// Where they are, or would be.
-        paths: Vec<PathBuf>,
-        /// How.
-        how: Kept,
+        /// What became of each; what was refused is left out.
+        kept: Vec<Kept>,
+        /// Who found them.
+        how: Finder,
     },
     /// A request was paid for.
     Booked(Booking),
@@ -83,15 +84,13 @@ pub enum Event {
     Notice(String),
 }
 
-/// How memories were kept.
+/// Who found what was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// They were saved.
-    Saved,
-    /// They were found by rule, without a model, and saved (L5.19).
-    ByRule,
-    /// They wait for a person's word (L5.24).
-    Proposed,
+pub enum Finder {
+    /// A model, or the person themselves.
+    Model,
+    /// A rule, without a model (L5.19).
+    Rule,
 }
 
 /// How a turn ended.

@@ -12,7 +12,7 @@ mod stating;
 
 use crate::background::TaskHandle;
 use crate::budget::Budget;
-use crate::event::{Event, Kept as How};
+use crate::event::{Event, Finder};
 use crate::fork::{Errand, Fork, Until};
 use crate::instructing::{INSTRUCTIONS, NESTED};
 use crate::memory_files::{MemoryFiles, Writer};
@@ -20,19 +20,16 @@ use crate::memory_switch::MemorySwitch;
 use crate::permit::{Remit, Room};
 use crate::recalling::topic;
 use crate::session::{Error, Session};
-use crate::world::World;
 use everfold_extract::{
-    Desk, Directive, Due, Ground, Provenance, Review, Worth, by_rule, captured, directive, due,
+    Desk, Directive, Due, Ground, Review, Worth, directive, due, extracted, proposal, put_off,
     review, worth,
 };
-use everfold_kernel::ports::{Bodies, Memories, MemoryBefore, MemoryError, MemoryScope, ModelKind};
+use everfold_kernel::ports::{Bodies, Kept, Memories, MemoryError, MemoryScope, ModelKind};
 use everfold_kernel::record::Extracted;
-use everfold_kernel::settings::Deed;
-use everfold_kernel::{Decision, Entry, Flag, Limits, QuerySource, RecordId, SessionId};
-use everfold_memfile::slug::{free_slug, slugify};
-use everfold_recall::{Manifest, Topic};
-use jiff::tz::TimeZone;
-use keeper::{Keeper, Kept};
+use everfold_kernel::{Decision, Entry, Flag, Limits, QuerySource, RecordId, SessionId, Testimony};
+use everfold_memory_judge::wish::{Rules, wishes};
+use everfold_memory_recall::{Manifest, Topic};
+use keeper::Keeper;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,6 +53,16 @@ struct State {
     turns: u64,
     /// Reviews that are not in the log yet.
     done: Vec<Extracted>,
+    /// Whether the person was told that a review is put off (L5.42).
+    told: Told,
+}
+
+/// Whether the person was told of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Told {
+    #[default]
+    No,
+    Yes,
 }
 
 impl Extraction {
@@ -80,6 +87,18 @@ impl Extraction {
         state.done.push(extracted);
     }
 
+    /// A review is put off: how far it came stays. Says whether the person is
+    /// to be told, which is once in a session (L5.42).
+    fn put_off(&self, why: &str) -> bool {
+        let mut state = self.state();
+        if std::mem::replace(&mut state.told, Told::Yes) == Told::Yes {
+            return false;
+        }
+        let note = put_off(state.cursor.as_ref(), why);
+        state.done.push(note);
+        true
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,7 +114,6 @@ struct Job {
 /// What a review needs besides the conversation.
 #[derive(Clone)]
 struct Scene {
-    world: World,
     memories: Arc<dyn Memories>,
     limits: Arc<Limits>,
     budget: Budget,
@@ -127,13 +145,21 @@ impl Session {
             Worth::Nothing => return Ok(()),
             Worth::SavedAlready => scene.passed(&found),
             Worth::Asking if self.world.model.kind() == ModelKind::Rules => {
-                self.keep_by_rule(&scene, &found).await;
+                if let Some(kept) = self.keep_by_rule(&scene, &found, Rules::Standing).await {
+                    scene.state.moved(extracted(&found, &kept));
+                }
             }
             Worth::Asking => match self.budget.allows(&QuerySource::Extract).await {
                 Ok(()) => self.send_reviewer(scene),
                 Err(denied) => {
-                    tracing::info!(%denied, "what was said is looked through by rule");
-                    self.keep_by_rule(&scene, &found).await;
+                    // What the person asked for in so many words waits for no
+                    // budget; the rest is looked at when there is one again.
+                    self.keep_by_rule(&scene, &found, Rules::ExplicitOnly).await;
+                    if scene.state.put_off(&denied.to_string()) {
+                        let why = format!("what was said is not reviewed for now: {denied}");
+                        self.emit(|| Event::Notice(why));
+                    }
+                    return Ok(());
                 }
             },
         }
@@ -155,7 +181,6 @@ impl Session {
         // With daily logs the agent keeps its own, and the dream distils them (L5.22).
         let wanted = flags.is_on(Flag::Extract) && !flags.is_on(Flag::DailyLogs);
         wanted.then(|| Scene {
-            world: self.world.clone(),
             memories,
             limits: Arc::clone(&self.config.limits),
             budget: self.budget.clone(),
@@ -164,20 +189,22 @@ impl Session {
         })
     }
 
+    /// All that is in view, for a memory that the main agent writes itself.
+    pub(crate) fn everything_said(&self) -> Testimony {
+        let ground = Ground { memory_dirs: &[], instruction_kinds: INSTRUCTION_KINDS };
+        review(self.fold.messages(), None, ground).testimony
+    }
+
     fn to_review(&self, scene: &Scene) -> Review {
         scene.review(self.fold.messages())
     }
 
     /// Sends an agent, now or after the one that runs (L5.12).
     fn send_reviewer(&mut self, scene: Scene) {
-        // What others read as well is left to the main agent, in front of the person.
-        let own = scene.memories.places().iter().filter(|place| place.scope != MemoryScope::Team);
-        let rooms = own.map(|place| Room::Markdown(place.dir.clone())).collect();
+        let places = scene.memories.places().iter();
+        let rooms = places.map(|place| Room::Markdown(place.dir.clone())).collect();
         let remit = Remit::writing_in(rooms);
-        let keeper = Arc::new(Keeper::new(
-            Arc::clone(&self.config.limits),
-            self.config.memory.review_of(Deed::Usual),
-        ));
+        let keeper = Arc::new(Keeper::new(self.id.clone()));
         let rounds = self.config.limits.extract.rounds;
         let mut errand = Errand::new(QuerySource::Extract, String::new(), remit, rounds);
         errand.until = Until::CleanWrites;
@@ -202,16 +229,20 @@ impl Session {
         });
     }
 
-    /// Keeps what the person asked to keep, without a model (L5.19).
-    async fn keep_by_rule(&self, scene: &Scene, found: &Review) {
-        match scene.keep_by_rule(found, self.config.memory.review_of(Deed::Usual)).await {
+    /// Keeps what the person asked to keep, without a model (L5.19, L5.37).
+    /// None where that could not be done.
+    async fn keep_by_rule(&self, scene: &Scene, found: &Review, rules: Rules) -> Option<Vec<Kept>> {
+        match scene.keep_by_rule(found, rules).await {
             Ok(kept) => {
-                for event in events(&kept, How::ByRule) {
+                if let Some(event) = remembered(&kept, Finder::Rule) {
                     self.background.tell(event);
                 }
-                scene.state.moved(extracted(found, &kept));
+                Some(kept)
             }
-            Err(error) => tracing::warn!(%error, "nothing is kept by rule"),
+            Err(error) => {
+                tracing::warn!(%error, "nothing is kept by rule");
+                None
+            }
         }
     }
 }
@@ -232,23 +263,27 @@ impl Job {
         }
         scene.budget.allows(&QuerySource::Extract).await.map_err(|denied| denied.to_string())?;
         let told = scene.directive(&found).await?;
-        keeper.begin(found.clone(), scene.provenance());
+        keeper.begin(found.testimony.clone());
         let report = fork.directed(told).run(task.cancel().clone()).await;
-        let kept = keeper.kept();
+        let mut kept = keeper.kept();
+        if kept.iter().all(|kept| kept.memory().is_none()) {
+            // What the person asked for in so many words is kept all the same.
+            let net = scene.keep_by_rule(&found, Rules::ExplicitOnly).await;
+            kept.extend(net.map_err(|error| error.to_string())?);
+        }
         for denial in &report.end.denials {
             tracing::info!(tool = denial.name, input = %denial.input, "refused to a review");
         }
         tracing::info!(
-            saved = kept.saved.len(),
-            proposed = kept.proposed.len(),
-            refused = kept.refused.len(),
+            kept = kept.iter().filter(|kept| kept.memory().is_some()).count(),
+            refused = kept.iter().filter(|kept| kept.memory().is_none()).count(),
             requests = report.end.requests,
             prompt = report.end.usage.prompt().0,
             cache_read = report.end.usage.cache_read,
             hit_rate = report.end.usage.hit_rate(),
             "a review ended"
         );
-        for event in events(&kept, How::Saved) {
+        if let Some(event) = remembered(&kept, Finder::Model) {
             task.tell(event);
         }
         let over = report.end.reason.is_success()
@@ -273,13 +308,7 @@ impl Scene {
 
     /// The cursor moves on without a review (L5.11).
     fn passed(&self, found: &Review) {
-        self.state.moved(extracted(found, &Kept::default()));
-    }
-
-    fn provenance(&self) -> Provenance {
-        let at = self.world.clock.now();
-        let today = at.to_zoned(TimeZone::UTC).date();
-        Provenance { session: self.session.clone(), today, at }
+        self.state.moved(extracted(found, &[]));
     }
 
     async fn directive(&self, found: &Review) -> Result<String, String> {
@@ -287,9 +316,8 @@ impl Scene {
         let recall = &self.limits.recall;
         let heads =
             self.memories.scan(recall.scan_files, Bodies::Left).await.map_err(|e| failed(&e))?;
-        let said: Vec<&str> = found.said.iter().map(|said| said.text.as_str()).collect();
-        let own = heads.iter().filter(|head| head.scope != MemoryScope::Team);
-        let topics: Vec<Topic> = own.map(topic).collect();
+        let said: Vec<&str> = found.testimony.said.iter().map(|said| said.text.as_str()).collect();
+        let topics: Vec<Topic> = heads.iter().map(topic).collect();
         let manifest = Manifest::new(topics, &said.join("\n"), &BTreeSet::new(), recall);
         let dir = |scope| {
             let mut places = self.memories.places().iter();
@@ -298,54 +326,30 @@ impl Scene {
         let Some(project) = dir(MemoryScope::Project) else {
             return Err("there is no directory for memories of this project".to_owned());
         };
-        let told =
-            Directive { dir: project, global_dir: dir(MemoryScope::Global), manifest: &manifest };
+        let told = Directive {
+            dir: project,
+            global_dir: dir(MemoryScope::Global),
+            team_dir: dir(MemoryScope::Team),
+            manifest: &manifest,
+        };
         directive(found, &told).map_err(|e| failed(&e))
     }
 
-    async fn keep_by_rule(
-        &self,
-        found: &Review,
-        mode: everfold_kernel::settings::Review,
-    ) -> Result<Kept, MemoryError> {
-        let keeper = Keeper::new(Arc::clone(&self.limits), mode);
-        let from = self.provenance();
-        keeper.begin(found.clone(), from.clone());
-        let mut places = self.memories.places().iter();
-        let Some(place) = places.find(|place| place.scope == MemoryScope::Project) else {
-            return Ok(Kept::default());
-        };
-        for captured in captured(found, &self.limits.extract) {
-            let heads = self.memories.scan(self.limits.recall.scan_files, Bodies::Left).await?;
-            let slug = free_slug(&slugify(&captured.name), |slug| {
-                let name = place.dir.join(format!("{slug}.md"));
-                slug == "memory" || heads.iter().any(|head| head.path == name)
-            });
-            let path = place.dir.join(format!("{slug}.md"));
-            let text = by_rule(&captured, &from);
-            // What is refused is in what was kept, with its reason.
-            let _ = keeper.write(&*self.memories, &path, &text, MemoryBefore::Absent).await;
+    /// Proposes what rules find in what the person typed.
+    async fn keep_by_rule(&self, found: &Review, rules: Rules) -> Result<Vec<Kept>, MemoryError> {
+        let keeper = Keeper::new(self.session.clone());
+        keeper.begin(found.testimony.clone());
+        for wish in wishes(&found.testimony, rules, &self.limits.extract) {
+            keeper
+                .propose(&*self.memories, proposal(&wish, &found.testimony, keeper.author()))
+                .await?;
         }
         Ok(keeper.kept())
     }
 }
 
-fn extracted(found: &Review, kept: &Kept) -> Extracted {
-    let name = |path: &PathBuf| {
-        path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-    };
-    Extracted {
-        through: found.last.clone().unwrap_or_else(|| RecordId::from("")),
-        saved: kept.saved.iter().chain(&kept.proposed).map(name).collect(),
-        refused: kept.refused.iter().map(|(path, why)| format!("{}: {why}", name(path))).collect(),
-    }
-}
-
-/// What the person is told: the files, never what is in them (L5.15).
-fn events(kept: &Kept, how: How) -> Vec<Event> {
-    let told = |paths: &[PathBuf], how| {
-        let paths = paths.to_vec();
-        (!paths.is_empty()).then_some(Event::Remembered { paths, how })
-    };
-    [told(&kept.saved, how), told(&kept.proposed, How::Proposed)].into_iter().flatten().collect()
+/// What the person is told: which memories, and what changed in them (L5.15).
+fn remembered(kept: &[Kept], how: Finder) -> Option<Event> {
+    let told: Vec<Kept> = kept.iter().filter(|kept| kept.notice().is_some()).cloned().collect();
+    (!told.is_empty()).then_some(Event::Remembered { kept: told, how })
 }

@@ -11,6 +11,7 @@ use crate::ask::SideBookings;
 use crate::config::Config;
 use crate::event::{EndReason, TurnEnd};
 use crate::permit::{Permit, Remit};
+use crate::prompt::Prompt;
 use crate::session::{Error, Events, Session};
 use crate::world::World;
 use everfold_kernel::ports::{
@@ -266,7 +267,8 @@ impl Fork {
 
     async fn run_to_the_end(self, cancel: CancellationToken) -> Report {
         let Self { mut session, directive } = self;
-        let end = match session.turn(vec![Block::text(directive)], &cancel).await {
+        let directed = Prompt::of_program(vec![Block::text(directive)]);
+        let end = match session.turn(directed, &cancel).await {
             Ok(end) => end,
             Err(error) => failed(&error),
         };

@@ -13,6 +13,7 @@ use everfold_hooks::{
     Verdict, Waits,
 };
 use everfold_kernel::ports::{Exit, HookRun};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::{Decision, Entry, QuerySource};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -301,7 +302,8 @@ impl Session {
                 FEEDBACK => format!("The {name} hook objects: {text}"),
                 _ => format!("From the {name} hook: {text}"),
             };
-            self.attach(kind, &told, json!({ "hookEvent": name })).await?;
+            let data = json!({ "hookEvent": name });
+            self.attach_from(Source::Hook, kind, &told, data).await?;
         }
         Ok(())
     }

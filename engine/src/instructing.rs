@@ -7,6 +7,7 @@
 
 use crate::session::{Error, Session};
 use everfold_kernel::ports::{FileError, Files};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::{Attachment, Entry, Limits};
 use everfold_rules::{
     Bounds, Candidate, Fate, Given, Instructions, Lazy, Loader, Need, Patterns, Places, Row, Touch,
@@ -169,7 +170,13 @@ impl Session {
         if let (Some(fields), false) = (data.as_object_mut(), wishes.is_empty()) {
             fields.insert(COMPACT_FIELD.to_owned(), wishes.join("\n\n").into());
         }
-        self.append(Entry::Attachment(Attachment { kind: kind.into(), rendered, data })).await?;
+        self.append(Entry::Attachment(Attachment {
+            kind: kind.into(),
+            rendered,
+            data,
+            provenance: Some(Source::Repository.into()),
+        }))
+        .await?;
         Ok(())
     }
 

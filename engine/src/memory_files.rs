@@ -1,24 +1,24 @@
 //! Files, with the memory directories kept in order.
 //!
 //! Tools write memories like any other file. Here such a write becomes a
-//! change of the store: screened for secrets (L5.18), with its line in the
-//! index (L5.28), its entry in the history (L5.17) and where it came from
-//! (L5.16). A refusal reaches the model as the tool's error. What a background
-//! agent writes goes through the gate before that ([`Keeper`]).
+//! proposal, whoever writes: it passes the same gate (L5.39), and becomes one
+//! change with its line in the index, its entry in the history and where it
+//! came from. A refusal reaches the model as the tool's error.
 
 use crate::extracting::keeper::Keeper;
-use everfold_extract::{Provenance, stamped};
 use everfold_kernel::ports::{
-    BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,
-    Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryLine, MemoryWrite,
+    BoxFuture, Expect, FileError, FileRead, FileStat, FileVersion, Files, Haste, Kept, LinesRead,
+    Memories, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
 };
-use everfold_kernel::settings::Review;
+use everfold_kernel::testimony::Testimony;
 use everfold_kernel::{QuerySource, RecordId, SessionId};
-use everfold_memfile::secrets;
-use jiff::tz::TimeZone;
+use everfold_memory_judge::secrets;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What the main agent reads where a memory is only proposed.
+const WAITS: &str = "it is not saved yet: it does not rest on what the person typed, so it waits \
+    for their word in the inbox (everfold memory inbox); leave it there";
 /// The folder of a memory directory that holds no topics but days (L5.22).
 const LOGS: &str = "logs";
 
@@ -41,19 +41,18 @@ pub(crate) enum Writer {
 #[derive(Clone)]
 pub(crate) struct Main {
     pub(crate) session: SessionId,
-    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) at_work: AtWork,
 }
 
-/// What the main agent works on, and which memories it wrote. Clones are the
-/// same one.
+/// What the main agent works on. Clones are the same one.
 #[derive(Clone, Default)]
 pub(crate) struct AtWork(Arc<Mutex<Work>>);
 
 #[derive(Default)]
 struct Work {
     prompt: Option<RecordId>,
-    written: Vec<PathBuf>,
+    /// What a memory that it writes can rest on.
+    heard: Testimony,
 }
 
 impl AtWork {
@@ -62,9 +61,9 @@ impl AtWork {
         self.work().prompt = Some(prompt);
     }
 
-    /// The memories that were written since this was last asked.
-    pub(crate) fn take_written(&self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.work().written)
+    /// What a memory that it writes next can rest on.
+    pub(crate) fn hear(&self, testimony: Testimony) {
+        self.work().heard = testimony;
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
@@ -97,20 +96,18 @@ impl MemoryFiles {
             return Err(refused("a memory is UTF-8 text".to_owned()));
         };
         let before = self.before(path, expect).await?;
-        let written = match &self.writer {
-            Writer::Main(main) => {
-                let written = self.memories.write(main.write(path, text, before)).await;
-                if written.is_ok() {
-                    main.at_work.work().written.push(path.to_owned());
-                }
-                written
-            }
+        let kept = match &self.writer {
+            Writer::Main(main) => self.memories.keep(main.proposal(path, text, before)).await,
             Writer::Reviewer(keeper) => keeper.write(&*self.memories, path, text, before).await,
         };
-        written.map_err(|error| match error {
-            MemoryError::Refused { reason, .. } => refused(reason),
-            error => refused(error.to_string()),
-        })?;
+        match kept.map_err(|error| refused(error.to_string()))? {
+            Kept::Refused { reason } => return Err(refused(reason)),
+            // The main agent would go on as if it were there.
+            Kept::Proposed { .. } if matches!(self.writer, Writer::Main(_)) => {
+                return Err(refused(WAITS.to_owned()));
+            }
+            _ => {}
+        }
         // A proposal is not there yet, and an update may have gone elsewhere.
         let read = self.inner.read(path, u64::MAX).await;
         Ok(read.map_or_else(|_| FileVersion(String::new()), |read| read.version))
@@ -150,23 +147,19 @@ impl MemoryFiles {
 }
 
 impl Main {
-    fn write(&self, path: &Path, text: &str, before: MemoryBefore) -> MemoryWrite {
-        let at = self.clock.now();
-        let today = at.to_zoned(TimeZone::UTC).date();
-        let from = Provenance { session: self.session.clone(), today, at };
-        let by = self.author();
-        let text = stamped(text, &by.messages, &from);
-        // The index is a step of its own, by the agent.
-        let (review, line) = (Review::Auto, MemoryLine::Left);
-        MemoryWrite { path: path.to_owned(), text, before, by, review, line }
+    fn proposal(&self, path: &Path, text: &str, before: MemoryBefore) -> MemoryProposal {
+        let testimony = self.at_work.work().heard.clone();
+        let place = MemoryPlacement::At { path: path.to_owned(), before };
+        let (text, by, haste) = (text.to_owned(), self.author(), Haste::AtOnce);
+        MemoryProposal { text, place, testimony, by, haste }
     }
 
     /// The main agent, as the history names it.
     pub(crate) fn author(&self) -> MemoryAuthor {
         MemoryAuthor {
-            source: QuerySource::Main,
+            who: MemoryWriter::Agent(QuerySource::Main.to_string()),
             reason: String::new(),
-            session: self.session.clone(),
+            session: Some(self.session.clone()),
             messages: self.at_work.work().prompt.iter().cloned().collect(),
         }
     }

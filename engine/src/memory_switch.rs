@@ -66,7 +66,12 @@ impl Session {
             return Ok(());
         }
         let rendered = reminder(text);
-        let attachment = Attachment { kind: KIND.to_owned(), rendered, data: json!({"on": on}) };
+        let attachment = Attachment {
+            kind: KIND.to_owned(),
+            rendered,
+            data: json!({"on": on}),
+            provenance: None,
+        };
         self.append(Entry::Attachment(attachment)).await?;
         Ok(())
     }

@@ -8,12 +8,13 @@
 
 mod parse;
 
-use crate::answer::text_of;
 use crate::event::{Event, TurnEnd};
+use crate::prompt::Prompt;
 use crate::session::{Error, Session};
 use crate::tools::read::{Read, media};
 use crate::tools::{Tool as _, ToolCall};
 use everfold_kernel::ports::{FileKind, GlobQuery};
+use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::record::reminder;
 use everfold_kernel::{Attachment, Block, Entry, Limits, ToolUseId};
 use parse::{Mention, mentions};
@@ -25,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mentioned {
     /// Its text, and the pictures and documents that it names.
-    pub blocks: Vec<Block>,
+    pub prompt: Prompt,
     /// What the person should know: what came in, and what could not.
     pub notes: Vec<String>,
 }
@@ -33,11 +34,15 @@ pub struct Mentioned {
 impl Session {
     /// Looks for files that a message names. Their texts join the conversation
     /// with the next message.
-    pub async fn with_mentions(&mut self, text: &str, cancel: &CancellationToken) -> Mentioned {
+    pub async fn with_mentions(
+        &mut self,
+        prompt: impl Into<Prompt>,
+        cancel: &CancellationToken,
+    ) -> Mentioned {
         self.mentioned.clear();
-        let mut out = Mentioned { blocks: vec![Block::text(text)], notes: Vec::new() };
+        let mut out = Mentioned { prompt: prompt.into(), notes: Vec::new() };
         let most = self.config.limits.mention_files;
-        let found = mentions(text);
+        let found = mentions(&out.prompt.text());
         for mention in found.iter().take(most) {
             self.mention(mention, &mut out, cancel).await;
         }
@@ -56,11 +61,10 @@ impl Session {
     /// If the log cannot be written.
     pub async fn say(
         &mut self,
-        mut prompt: Vec<Block>,
+        prompt: impl Into<Prompt>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        let Mentioned { blocks, notes } = self.with_mentions(&text_of(&prompt), cancel).await;
-        prompt.extend(blocks.into_iter().skip(1));
+        let Mentioned { prompt, notes } = self.with_mentions(prompt, cancel).await;
         for note in notes {
             self.emit(|| Event::Notice(note));
         }
@@ -90,11 +94,13 @@ impl Session {
             Value::String(text) => {
                 let text = self.config.redact(&text);
                 let text = format!("The message names {shown}. It says:\n\n{text}");
-                self.keep_mentioned("file", &text, &shown);
+                self.keep_mentioned(output.provenance, "file", &text, &shown);
                 out.notes.push(format!("read {shown}"));
             }
             Value::Array(blocks) => {
-                out.blocks.extend(blocks.into_iter().filter_map(Block::from_value));
+                let blocks = blocks.into_iter().filter_map(Block::from_value).collect();
+                let prompt = std::mem::take(&mut out.prompt);
+                out.prompt = prompt.and(Prompt::of(output.provenance, blocks));
                 out.notes.push(format!("took {shown}"));
             }
             _ => {}
@@ -133,14 +139,15 @@ impl Session {
             let more = found.total.saturating_sub(found.paths.len());
             lines.push(format!("\n[{more} more; use Glob to find them.]"));
         }
-        self.keep_mentioned("directory", &lines.join("\n"), &shown);
+        let whose = Source::Repository.into();
+        self.keep_mentioned(whose, "directory", &lines.join("\n"), &shown);
         out.notes.push(format!("listed {shown}"));
     }
 
-    fn keep_mentioned(&mut self, kind: &str, text: &str, path: &str) {
+    fn keep_mentioned(&mut self, whose: Provenance, kind: &str, text: &str, path: &str) {
         let data = json!({"filename": path});
-        let attachment = Attachment { kind: kind.to_owned(), rendered: reminder(text), data };
-        self.mentioned.push(attachment);
+        let (kind, rendered, provenance) = (kind.to_owned(), reminder(text), Some(whose));
+        self.mentioned.push(Attachment { kind, rendered, data, provenance });
     }
 
     /// Brings in the texts of files that the message before named.

@@ -5,6 +5,7 @@
 //! After a compaction the mode and the plan are told again (L4.5).
 
 use crate::session::{Error, Session};
+use everfold_kernel::provenance::Provenance;
 use everfold_kernel::record::reminder;
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::{Attachment, Entry};
@@ -110,6 +111,7 @@ impl Session {
                     kind: "plan_file_reference".to_owned(),
                     rendered: reminder(&text),
                     data: json!({"planFilePath": path}),
+                    provenance: Some(Provenance::MODEL),
                 });
             }
         }
@@ -127,5 +129,5 @@ fn entered(path: &std::path::Path) -> Attachment {
         path.display()
     );
     let data = json!({"planFilePath": path});
-    Attachment { kind: ENTERED.to_owned(), rendered: reminder(&text), data }
+    Attachment { kind: ENTERED.to_owned(), rendered: reminder(&text), data, provenance: None }
 }

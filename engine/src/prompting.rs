@@ -6,6 +6,7 @@
 use crate::serving::output;
 use crate::session::{Error, Session};
 use everfold_kernel::ports::ServerView;
+use everfold_kernel::provenance::Source;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -68,7 +69,8 @@ impl Session {
             call.server,
             self.config.redact(&self.cut(text))
         );
-        self.attach(PROMPT, &text, json!({ "name": call.name, "args": call.args })).await
+        let data = json!({ "name": call.name, "args": call.args });
+        self.attach_from(Source::Mcp, PROMPT, &text, data).await
     }
 
     /// Brings in the resources that the person mentioned.
@@ -93,7 +95,8 @@ impl Session {
                     )
                 }
             };
-            self.attach(RESOURCE, &told, json!({ "server": server, "uri": uri })).await?;
+            let data = json!({ "server": server, "uri": uri });
+            self.attach_from(Source::Mcp, RESOURCE, &told, data).await?;
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ mod words;
 
 use crate::world::World;
 use everfold_kernel::ports::{Files, TranscriptError};
+use everfold_kernel::provenance::Provenance;
 use everfold_kernel::{Class, Classify, Limits, SessionId, Timestamp};
 use looking::{Looking, Wanted};
 use std::path::Path;
@@ -37,6 +38,8 @@ pub struct Recalled {
     pub text: String,
     /// When it was written, where the log was asked.
     pub at: Option<Timestamp>,
+    /// Whose words it holds, where the log was asked and says so (L5.33).
+    pub provenance: Option<Provenance>,
 }
 
 /// What an id stands for.
@@ -128,7 +131,7 @@ pub async fn find(
         let directory = world.transcripts.session_dir(session).join(RESULTS_DIR);
         if let Some(text) = spilled(&*world.files, &directory, id, limits).await {
             let kind = RecalledKind::Result;
-            return Ok(Recalled { kind, tool: None, text, at: None });
+            return Ok(Recalled { kind, tool: None, text, at: None, provenance: None });
         }
     }
     let mut looking = Looking::new(wanted);

@@ -15,15 +15,17 @@ use crate::remembering::Surfaced;
 use crate::session::{Error, Session};
 use crate::world::World;
 use everfold_kernel::limits::RecallLimits;
-use everfold_kernel::ports::{Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind};
+use everfold_kernel::ports::{
+    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, RecallQuery,
+};
 use everfold_kernel::settings::Picker;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    BlockView, Class, Classify, Entry, Flag, QuerySource, Role, Timestamp, UserOrigin,
+    Attachment, BlockView, Class, Classify, Entry, Flag, QuerySource, Role, UserOrigin,
 };
+use everfold_memory_recall::inject::KIND;
+use everfold_memory_recall::{Manifest, Topic, budget, inject, side_query};
 use everfold_prefix::Message;
-use everfold_recall::inject::KIND;
-use everfold_recall::{Manifest, Topic, Tuning, budget, inject, rank, side_query};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,12 +33,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+/// How much of a memory that was brought in is read to count its use.
+const SURFACED_BYTES: u64 = 64 * 1024;
 /// Tools by which a model reads or writes a whole file.
 const FILE_TOOLS: &[&str] = &["Read", "Write", "Edit"];
 
 /// A search for memories that runs. It ends with the session, with the turn's
 /// cancellation, or when it is late.
-pub(crate) struct Prefetch(AbortOnDropHandle<Vec<Pick>>);
+pub(crate) struct Prefetch(AbortOnDropHandle<Found>);
 
 impl Prefetch {
     /// Whether it has ended.
@@ -45,12 +49,8 @@ impl Prefetch {
     }
 }
 
-/// A memory to be shown.
-struct Pick {
-    path: PathBuf,
-    text: String,
-    modified: Timestamp,
-}
+/// What was found, as it is shown.
+type Found = Option<Attachment>;
 
 impl Session {
     /// Looks for memories for a message that the person is about to send, and
@@ -98,26 +98,25 @@ impl Session {
         self.prefetch.is_some()
     }
 
-    async fn bring_in(&mut self, picks: Vec<Pick>) -> Result<(), Error> {
-        let limits = self.config.limits.recall.clone();
-        let mut paths = Vec::new();
-        for pick in picks {
-            if self.known_memories().contains(&pick.path) {
-                continue;
-            }
-            let shown = budget::shown(&pick.text, &limits);
-            let path = pick.path.display().to_string();
-            let now = self.world.clock.now();
-            let attachment = inject::attachment(&path, shown, pick.modified, now);
-            if budget::fits_session(self.injected(), attachment.rendered.len(), &limits) {
-                self.append(Entry::Attachment(attachment)).await?;
-                self.remembering.surfaced.push(Surfaced::new(pick.path.clone(), &pick.text));
-                paths.push(pick.path);
+    async fn bring_in(&mut self, found: Found) -> Result<(), Error> {
+        let Some(attachment) = found else { return Ok(()) };
+        let known = self.known_memories();
+        let paths: Vec<PathBuf> = inject::surfaced(&attachment.data).map(PathBuf::from).collect();
+        // Somebody read it meanwhile, or it no longer fits.
+        let is_news = paths.iter().any(|path| !known.contains(path));
+        let bytes = inject::bytes(&attachment.data);
+        if !is_news || !budget::fits_session(self.injected(), bytes, &self.config.limits.recall) {
+            return Ok(());
+        }
+        self.append(Entry::Attachment(attachment)).await?;
+        for path in &paths {
+            // What it says is read for the count of uses only.
+            if let Ok(read) = self.world.files.read(path, SURFACED_BYTES).await {
+                let text = String::from_utf8_lossy(&read.bytes);
+                self.remembering.surfaced.push(Surfaced::new(path.clone(), &text));
             }
         }
-        if !paths.is_empty() {
-            self.emit(|| Event::Recalled { paths });
-        }
+        self.emit(|| Event::Recalled { paths });
         Ok(())
     }
 
@@ -137,19 +136,19 @@ impl Session {
             budget: self.budget.clone(),
             message: message.to_owned(),
             known: self.known_memories(),
+            injected: self.injected(),
             tools: self.tools_in_use(),
         })
     }
 
     /// Bytes of memories that the model sees by recall (R5).
     fn injected(&self) -> usize {
-        let bytes = self.shown_data(KIND).filter_map(|data| data.get("bytes")?.as_u64());
-        bytes.filter_map(|bytes| usize::try_from(bytes).ok()).sum()
+        self.shown_data(KIND).map(inject::bytes).sum()
     }
 
     /// The memories that the model knows: surfaced before, or touched by tools.
     fn known_memories(&self) -> BTreeSet<PathBuf> {
-        let surfaced = self.shown_data(KIND).filter_map(|data| data.get("path")?.as_str());
+        let surfaced = self.shown_data(KIND).flat_map(inject::surfaced);
         let pieces = self.fold.messages().iter().flat_map(Message::pieces);
         let touched = pieces.filter_map(|piece| match piece.block.view() {
             BlockView::ToolUse { name, input, .. } if FILE_TOOLS.contains(&name) => {
@@ -184,6 +183,7 @@ struct Errand {
     budget: Budget,
     message: String,
     known: BTreeSet<PathBuf>,
+    injected: usize,
     tools: Vec<String>,
 }
 
@@ -214,7 +214,7 @@ impl Errand {
     }
 
     /// The small model's picks, or the local ranker's.
-    async fn pick(self) -> Vec<Pick> {
+    async fn pick(self) -> Found {
         let wait = Duration::from_millis(self.limits().wait_ms);
         let asked = tokio::time::timeout(wait, self.pick_by_model()).await;
         match asked.unwrap_or(Err(PickError::Late)) {
@@ -226,12 +226,12 @@ impl Errand {
         }
     }
 
-    async fn pick_by_model(&self) -> Result<Vec<Pick>, PickError> {
+    async fn pick_by_model(&self) -> Result<Found, PickError> {
         let heads = self.scan(Bodies::Left).await?;
         let topics: Vec<Topic> = heads.iter().map(topic).collect();
         let manifest = Manifest::new(topics, &self.message, &BTreeSet::new(), self.limits());
         if manifest.topics().is_empty() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         self.budget.allows(&QuerySource::Recall).await?;
         let answer = self.ask(&manifest).await?;
@@ -261,21 +261,21 @@ impl Errand {
         Ok(text)
     }
 
-    /// The local ranker's picks (R8).
-    async fn pick_locally(&self) -> Vec<Pick> {
-        let heads = match self.scan(Bodies::Read).await {
-            Ok(heads) => heads,
+    /// The local ranker's picks (R8): the same that anybody else is shown (R11).
+    async fn pick_locally(&self) -> Found {
+        let query = RecallQuery {
+            text: self.message.clone(),
+            in_view: self.known.clone(),
+            injected: self.injected,
+            room: None,
+        };
+        match self.memories.recall(query).await {
+            Ok(recalled) => recalled.shown,
             Err(error) => {
                 tracing::info!(%error, "no memories are brought in");
-                return Vec::new();
+                None
             }
-        };
-        let topics: Vec<Topic> = heads.iter().map(topic).collect();
-        let documents: Vec<_> = topics.iter().map(Topic::document).collect();
-        let now = Some(self.world.clock.now());
-        let ranking = rank(&self.message, &documents, now, &Tuning::default());
-        let hits = ranking.worth_injecting(self.limits().selected);
-        self.read(hits.filter_map(|hit| heads.get(hit.index))).await
+        }
     }
 
     /// The memories that the model does not know yet.
@@ -285,19 +285,24 @@ impl Errand {
         Ok(heads)
     }
 
-    async fn read(&self, heads: impl Iterator<Item = &MemoryHead>) -> Vec<Pick> {
+    /// What the small model picked, as it is shown.
+    async fn read(&self, heads: impl Iterator<Item = &MemoryHead>) -> Found {
         let mut picks = Vec::new();
         for head in heads {
             match self.memories.read(head).await {
-                Ok(read) => picks.push(Pick {
-                    path: head.path.clone(),
-                    text: read.text,
-                    modified: read.modified,
-                }),
+                Ok(read) => picks.push((head, listed_as(head), read)),
                 Err(error) => tracing::info!(%error, "a memory is left out"),
             }
         }
-        picks
+        let shown = picks.iter().map(|(head, file, read)| inject::Shown {
+            path: &head.path,
+            file,
+            text: &read.text,
+            modified: read.modified,
+        });
+        let shown: Vec<inject::Shown<'_>> = shown.collect();
+        let room = self.limits().session_bytes.saturating_sub(self.injected);
+        inject::block(&shown, room, self.limits(), self.world.clock.now()).0
     }
 }
 

@@ -5,13 +5,14 @@
 use crate::extracting::Extraction;
 use crate::memory_files::{AtWork, Main, MemoryFiles, Writer};
 use crate::session::Session;
+use crate::tools::ToolCall;
 use crate::world::World;
 use everfold_kernel::ports::{Files, MemoryUse};
 use everfold_kernel::{BlockView, SessionId, UserOrigin};
-use everfold_memfile::Memory;
+use everfold_memory_file::Memory;
+use everfold_memory_recall::{stems, was_used};
 use everfold_prefix::Message;
 use everfold_prefix::message::{Origin, Piece};
-use everfold_recall::{stems, was_used};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,11 +54,7 @@ impl Remembering {
         let own = Self {
             extraction: Extraction::default(),
             plain_files: Arc::clone(&world.files),
-            main: Main {
-                session: session.clone(),
-                clock: Arc::clone(&world.clock),
-                at_work: AtWork::default(),
-            },
+            main: Main { session: session.clone(), at_work: AtWork::default() },
             surfaced: Vec::new(),
         };
         let Some(memories) = world.memories.clone() else { return (world, own) };
@@ -74,14 +71,17 @@ impl Remembering {
 }
 
 impl Session {
-    /// Sees to it that what the main agent wrote is in the index (L5.28).
-    pub(crate) async fn index_written(&self) {
-        let written = self.remembering.main.at_work.take_written();
-        let Some(memories) = self.world.memories.as_ref().filter(|_| !written.is_empty()) else {
-            return;
+    /// Says what a memory can rest on that the main agent is about to write.
+    pub(crate) fn hear_for(&self, calls: &[ToolCall]) {
+        let Some(memories) = &self.world.memories else { return };
+        let writes = |call: &ToolCall| {
+            let path = call.input.get("file_path").and_then(|path| path.as_str())?;
+            let path = self.context.absolute(path);
+            memories.places().iter().find(|place| path.starts_with(&place.dir))
         };
-        if let Err(error) = memories.point_to(written, self.remembering.main.author()).await {
-            tracing::info!(%error, "a memory is not in the index");
+        if calls.iter().any(|call| writes(call).is_some()) {
+            let found = self.everything_said();
+            self.remembering.main.at_work.hear(found);
         }
     }
 

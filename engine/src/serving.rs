@@ -14,6 +14,7 @@ use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 use everfold_kernel::ports::{
     BoxFuture, Load, ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::{neutralise, reminder};
 use everfold_kernel::{Attachment, BlockView};
 use everfold_prefix::message::Message;
@@ -104,7 +105,7 @@ impl Session {
             let _ = write!(text, "\n\nThese tools are no longer there:\n{}", listed(&removed));
         }
         let data = json!({ "added": added, "removed": removed });
-        self.attach(TOOLS, text.trim(), data).await
+        self.attach_from(Source::Mcp, TOOLS, text.trim(), data).await
     }
 
     /// The schemas of tools that were called last, for after a compaction (L4.5).
@@ -127,7 +128,12 @@ impl Session {
             found.map(|(name, tool)| schema(name, &tool).to_string()).collect();
         (!schemas.is_empty()).then(|| {
             let text = format!("Schemas of tools that you called:\n{}", schemas.join("\n"));
-            Attachment { kind: SCHEMAS.to_owned(), rendered: reminder(&text), data: Value::Null }
+            Attachment {
+                kind: SCHEMAS.to_owned(),
+                rendered: reminder(&text),
+                data: Value::Null,
+                provenance: Some(Source::Mcp.into()),
+            }
         })
     }
 
@@ -150,7 +156,8 @@ impl Session {
             let _ = write!(text, "\n{}:\n{words}\n", view.name);
         }
         let servers: Vec<&str> = fresh.iter().map(|view| view.name.as_str()).collect();
-        self.attach(INSTRUCTIONS, text.trim_end(), json!({ "servers": servers })).await
+        let data = json!({ "servers": servers });
+        self.attach_from(Source::Mcp, INSTRUCTIONS, text.trim_end(), data).await
     }
 
     fn tell_servers_down(&mut self, views: &[ServerView]) {
@@ -262,7 +269,7 @@ impl Tool for Remote {
             let who = respondent(context);
             match self.servers.call(&self.server, &self.tool.name, arguments, who).await {
                 Ok(result) => output(result),
-                Err(error) => ToolOutput::error(error.to_string()),
+                Err(error) => ToolOutput::error(error.to_string()).by(Source::Mcp),
             }
         })
     }
@@ -278,5 +285,5 @@ pub(crate) fn output(result: ServerResult) -> ToolOutput {
         }
         _ => Value::Array(content),
     };
-    ToolOutput { content: shown, is_error, structured }
+    ToolOutput { content: shown, is_error, structured, provenance: Source::Mcp.into() }
 }

@@ -9,6 +9,7 @@ use crate::session::{Error, Session};
 use crate::tools::{Access, ToolCall};
 use everfold_hooks::{Occasion, Permission, Registry};
 use everfold_kernel::ports::{Answer, PermissionAsk, ShellCommand};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::{neutralise, reminder};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Attachment, Entry, ToolUseId};
@@ -54,7 +55,7 @@ impl Session {
             return Ok(());
         };
         let text = format!("Skills that you can take up with the Skill tool:\n\n{listing}");
-        self.attach(LISTING, &text, Value::Null).await
+        self.attach_from(Source::Repository, LISTING, &text, Value::Null).await
     }
 
     /// The skill that the person calls by a slash, if that is what they do.
@@ -124,9 +125,10 @@ impl Session {
                 Ok(())
             }
             Context::Agent { kind } => {
-                let done = self.send(skill, kind.as_deref(), body, cancel).await;
+                let (source, done) = self.send(skill, kind.as_deref(), body, cancel).await;
+                let whose = Provenance::through(Carrier::Agent, source);
                 let data = json!({ "skills": [{ "name": skill.name, "args": request.args }] });
-                self.attach(CARRIED_OUT, &done, data).await
+                self.attach_from(whose, CARRIED_OUT, &done, data).await
             }
         }
     }
@@ -153,23 +155,28 @@ impl Session {
         self.hooking.skills.insert(name.to_owned())
     }
 
-    /// Lets an agent carry a skill out, and says what came of it.
+    /// Lets an agent carry a skill out, and says what came of it, and who wrote
+    /// the least trusted of what that agent read.
     async fn send(
         &self,
         skill: &Skill,
         kind: Option<&str>,
         body: String,
         cancel: &CancellationToken,
-    ) -> String {
+    ) -> (Source, String) {
+        let own = |text| (Source::Model, text);
         let name = &skill.name;
         let wanted = kind.unwrap_or_default();
         let Some(mut kind) = self.crew.agents.roster().get(wanted).cloned() else {
-            return format!("The skill {name} was not carried out: there is no agent {wanted:?}.");
+            return own(format!(
+                "The skill {name} was not carried out: there is no agent {wanted:?}."
+            ));
         };
         kind.model = skill.model.clone().or(kind.model);
         let order = Order {
             description: format!("the skill {name}"),
             prompt: body,
+            provenance: Source::Repository.into(),
             kind: None,
             running: Some(Running::Foreground),
             isolation: None,
@@ -179,20 +186,21 @@ impl Session {
         let sent = Box::pin(self.crew.agents.start_kind(&parent, Some(kind), order, &call));
         let ended = tokio::select! {
             ended = sent => ended,
-            () = cancel.cancelled() => return format!("The skill {name} was stopped."),
+            () = cancel.cancelled() => return own(format!("The skill {name} was stopped.")),
         };
         match ended {
             Ok(Started::Ended(done)) => {
                 let text = neutralise(done.text.trim());
-                format!(
+                let text = format!(
                     "An agent has carried out the skill {name} ({}). What it says:\n\n{text}",
                     done.how
-                )
+                );
+                (done.source, text)
             }
             Ok(Started::Background { id, .. }) => {
-                format!("The agent {id} carries out the skill {name}.")
+                own(format!("The agent {id} carries out the skill {name}."))
             }
-            Err(why) => format!("The skill {name} was not carried out: {why}."),
+            Err(why) => own(format!("The skill {name} was not carried out: {why}.")),
         }
     }
 
@@ -223,7 +231,8 @@ impl Session {
             "Skills for the files that you work on; take one up with the Skill tool:\n\n{}",
             lines.join("\n")
         );
-        self.attach(FITTING, &text, json!({ "names": names })).await
+        let data = json!({ "names": names });
+        self.attach_from(Source::Repository, FITTING, &text, data).await
     }
 
     fn most_chars(&self) -> usize {
@@ -337,7 +346,8 @@ fn shown(skill: &Skill, args: &str, body: &str, most: usize) -> Attachment {
          {start}{cut}"
     );
     let data = json!({ "skills": [{ "name": name, "path": path, "args": args }] });
-    Attachment { kind: INVOKED.to_owned(), rendered: reminder(&text), data }
+    let (kind, rendered) = (INVOKED.to_owned(), reminder(&text));
+    Attachment { kind, rendered, data, provenance: Some(Source::Repository.into()) }
 }
 
 fn request_of(data: &Value) -> Option<SkillRequest> {

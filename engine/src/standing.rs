@@ -11,6 +11,7 @@ use crate::memory_switch::MemorySwitch;
 use crate::session::{Error, Session};
 use crate::skilled::LISTING;
 use everfold_kernel::ports::{MemoryIndex, MemoryScope};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::reminder;
 use everfold_kernel::{Attachment, Entry, Flag};
 use everfold_prefix::message::{Message, Origin};
@@ -109,7 +110,13 @@ fn index_attachment(indexes: &[MemoryIndex]) -> Attachment {
     }
     let paths: Vec<String> = indexes.iter().map(|index| index.path.display().to_string()).collect();
     let rendered = reminder(text.trim_end());
-    Attachment { kind: MEMORY_INDEX.to_owned(), rendered, data: json!({ "paths": paths }) }
+    Attachment {
+        kind: MEMORY_INDEX.to_owned(),
+        rendered,
+        data: json!({ "paths": paths }),
+        // Its lines were written by whoever wrote the memories.
+        provenance: Some(Provenance::through(Carrier::Memory, Source::Model)),
+    }
 }
 
 #[cfg(test)]

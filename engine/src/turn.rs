@@ -4,13 +4,14 @@ use crate::answer::{Answered, calls_of, text_of};
 use crate::event::{Denial, EndReason, Event, TurnEnd};
 use crate::ladder::{Climbed, Rung};
 use crate::mentions::Mentioned;
+use crate::prompt::Prompt;
 use crate::prompting::PromptCall;
 use crate::run::{Rules, Run, Step};
 use crate::session::{Error, Session};
 use crate::skilled::SkillRequest;
-use everfold_kernel::record::reminder;
-use everfold_kernel::{Attachment, Block, Entry, Role, ToolUseId, UserEntry, UserOrigin};
-use serde_json::{Value, json};
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{Block, Entry, Role, ToolUseId, UserEntry, UserOrigin};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 /// What the model reads after the person stopped a turn.
@@ -39,10 +40,10 @@ impl Session {
     /// If the log cannot be written: nothing more could be kept.
     pub async fn turn(
         &mut self,
-        prompt: Vec<Block>,
+        prompt: impl Into<Prompt>,
         cancel: &CancellationToken,
     ) -> Result<TurnEnd, Error> {
-        if let Err(why) = Box::pin(self.open_turn(prompt, cancel)).await? {
+        if let Err(why) = Box::pin(self.open_turn(prompt.into(), cancel)).await? {
             return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
         }
         self.drive(cancel).await
@@ -134,7 +135,7 @@ impl Session {
     /// Why not, where a hook refused it.
     async fn open_turn(
         &mut self,
-        prompt: Vec<Block>,
+        prompt: Prompt,
         cancel: &CancellationToken,
     ) -> Result<Result<(), String>, Error> {
         self.meet_servers().await;
@@ -142,7 +143,7 @@ impl Session {
         self.attach_servers().await?;
         self.start_hooks(cancel).await?;
         self.changed_hooks(cancel).await?;
-        let text = text_of(&prompt);
+        let text = prompt.text();
         let called = match self.called(&text, cancel).await? {
             Ok(called) => called,
             Err(why) => return Ok(Err(why)),
@@ -155,8 +156,8 @@ impl Session {
             self.recall_for(&text, cancel).await?;
         }
         let origin = if self.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
-        let prompt = self.first_words().into_iter().chain(prompt).collect();
-        self.append_user(prompt, origin).await?;
+        let first = self.first_words().unwrap_or_default();
+        self.append_user(first.and(prompt), origin).await?;
         self.attach_named_files().await?;
         match called {
             Called::Nothing => {}
@@ -264,7 +265,8 @@ impl Session {
 
     /// Takes in what the person typed meanwhile.
     async fn take_queued(&mut self, cancel: &CancellationToken) -> Result<(), Error> {
-        for text in self.queue.take() {
+        for waiting in self.queue.take() {
+            let text = waiting.text.clone();
             if let Err(why) = self.prompt_hooks(&text, cancel).await? {
                 self.emit(|| Event::Notice(why));
                 continue;
@@ -272,11 +274,12 @@ impl Session {
             if self.is_main() && !self.is_recalling() {
                 self.recall_for(&text, cancel).await?;
             }
-            let Mentioned { blocks, notes } = Box::pin(self.with_mentions(&text, cancel)).await;
+            let mentioned = Box::pin(self.with_mentions(waiting.prompt(), cancel)).await;
+            let Mentioned { prompt, notes } = mentioned;
             for note in notes {
                 self.emit(|| Event::Notice(note));
             }
-            self.append_user(blocks, UserOrigin::Human).await?;
+            self.append_user(prompt, UserOrigin::Human).await?;
             self.attach_named_files().await?;
         }
         Ok(())
@@ -286,12 +289,13 @@ impl Session {
     async fn close_interrupted(&mut self) -> Result<(), Error> {
         for id in self.fold.open_calls() {
             let block = Block::tool_error(&ToolUseId::new(id), INTERRUPTED_BY_PERSON);
-            self.append_user(vec![block], UserOrigin::ToolResult).await?;
+            let result = Prompt::of(Source::Command, vec![block]);
+            self.append_user(result, UserOrigin::ToolResult).await?;
         }
         let answered = self.fold.messages().last().is_some_and(|m| m.role() == Role::Assistant);
         if answered {
-            let block = Block::text(INTERRUPTED_BY_PERSON);
-            self.append_user(vec![block], UserOrigin::Meta).await?;
+            let note = Prompt::of_program(vec![Block::text(INTERRUPTED_BY_PERSON)]);
+            self.append_user(note, UserOrigin::Meta).await?;
         }
         Ok(())
     }
@@ -305,27 +309,19 @@ impl Session {
                 job.state,
                 job.output.display()
             );
-            self.attach("task_status", &text, json!({"taskId": job.id})).await?;
+            let data = json!({"taskId": job.id});
+            self.attach_from(Source::Command, "task_status", &text, data).await?;
         }
-        Ok(())
-    }
-
-    /// Injects a reminder.
-    ///
-    /// # Errors
-    /// If the log cannot be written.
-    pub async fn attach(&mut self, kind: &str, text: &str, data: Value) -> Result<(), Error> {
-        let attachment = Attachment { kind: kind.into(), rendered: reminder(text), data };
-        self.append(Entry::Attachment(attachment)).await?;
         Ok(())
     }
 
     pub(crate) async fn append_user(
         &mut self,
-        content: Vec<Block>,
+        prompt: Prompt,
         origin: UserOrigin,
     ) -> Result<(), Error> {
-        let entry = UserEntry { content, origin, tool_use_result: None };
+        let (content, provenance) = prompt.into_parts();
+        let entry = UserEntry { content, origin, tool_use_result: None, provenance };
         let record = self.append(Entry::User(entry)).await?;
         if origin == UserOrigin::Human {
             if let Some(history) = &self.context.history

@@ -46,7 +46,7 @@ fn your_model(body: &[u8]) -> (Block, Usage) {
 }
 
 fn user(content: Vec<Block>, origin: UserOrigin) -> Entry {
-    Entry::User(UserEntry { content, origin, tool_use_result: None })
+    Entry::User(UserEntry { content, origin, tool_use_result: None, provenance: Vec::new() })
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,34 +2,24 @@
 //! over MCP do with memories.
 //!
 //! There is no conversation of ours here, and so no session and no loop. What
-//! another agent would write goes through the same gate as what our own
-//! background agents write, waits for a person's word where theirs would
-//! (L5.24), and is journaled as any other change. Everything here blocks.
-
-pub(crate) mod keep;
-
-pub use keep::{Keep, Kept, NotKept};
+//! goes into memory and what comes out is [`Beside::service`]'s, as for any
+//! other door (L5.32). Everything here blocks.
 
 use crate::memory_dirs::MemoryDirs;
 use crate::past::Past;
-use everfold_disk::Lock;
-use everfold_kernel::settings::Memory;
-use everfold_kernel::{Flag, Flags, Limits};
+use everfold_kernel::{Flag, Flags, Limits, Provenance, RecordId, Said, Testimony};
+use everfold_memory_judge::words;
+use everfold_memory_service::Service;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// How long to sleep between two tries for a lock.
-const PAUSE: Duration = Duration::from_millis(3);
 
 /// Everfold beside another agent, for one working directory.
 /// [`crate::Builder::beside`] makes it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Beside {
     pub(crate) memories: MemoryDirs,
     pub(crate) home: PathBuf,
     pub(crate) flags: Flags,
     pub(crate) limits: Limits,
-    pub(crate) review: Memory,
     /// Where Claude Code keeps its files.
     pub(crate) claude: Option<PathBuf>,
     /// Transcripts of the working directory.
@@ -66,30 +56,33 @@ impl Beside {
         &self.limits
     }
 
-    /// Holds the others back while memories are compared and written: of twenty
-    /// that would keep the same, one does. Nobody waits for ever.
-    pub(crate) fn hold(&self) -> Option<Lock> {
-        let path = self.home.join(crate::hook::DIR).join("keep.lock");
-        let started = Instant::now();
-        loop {
-            match Lock::try_acquire(&path) {
-                Ok(Some(lock)) => return Some(lock),
-                Ok(None) if started.elapsed() < self.hold_wait() => std::thread::sleep(PAUSE),
-                Ok(None) | Err(_) => {
-                    tracing::warn!("the lock for keeping memories was not to be had");
-                    return None;
-                }
-            }
-        }
-    }
-
-    fn hold_wait(&self) -> Duration {
-        Duration::from_millis(self.limits.beside.lock_wait_ms)
+    /// The one way in and out of the memories (L5.32).
+    #[must_use]
+    pub fn service(&self) -> Service {
+        self.memories.service()
     }
 
     /// Whether a switch is on.
     #[must_use]
     pub fn is_on(&self, flag: Flag) -> bool {
         self.flags.is_on(flag)
+    }
+
+    /// What the person typed to other agents in this project lately, as hooks
+    /// noted it and as transcripts show it: what a memory can rest on that a
+    /// model saves by a tool (L5.33).
+    #[must_use]
+    pub fn recent_prompts(&self) -> Testimony {
+        let mut testimony = Testimony::default();
+        let most = self.limits.beside.prompts;
+        let prompts = crate::hook::prompts_of(&self.home, self.memories.project(), most);
+        for text in prompts {
+            let said = Said { record: RecordId::from(""), by: Provenance::PERSON, text };
+            testimony.said.push(said);
+        }
+        for text in self.past.newest_prompts(most, self.limits.beside.transcript_bytes) {
+            testimony.hear(&RecordId::from(""), &words::split(&text, &[]), &text);
+        }
+        testimony
     }
 }

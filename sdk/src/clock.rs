@@ -2,8 +2,7 @@
 
 use everfold_kernel::Timestamp;
 use everfold_kernel::ports::Clock;
-use jiff::Zoned;
-use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 /// The time of this machine, and UUIDs of version 7.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,8 +13,8 @@ impl Clock for SystemClock {
         Timestamp::now()
     }
 
-    fn today(&self) -> Date {
-        Zoned::now().date()
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
     }
 
     fn fresh_uuid(&self) -> String {

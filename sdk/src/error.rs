@@ -28,7 +28,10 @@ pub enum Error {
     Session(#[from] everfold_engine::Error),
     /// The memory directory.
     #[error(transparent)]
-    Memory(#[from] everfold_memdir::Error),
+    Memory(#[from] everfold_memory_store::Error),
+    /// What is in it.
+    #[error(transparent)]
+    Memories(#[from] everfold_kernel::ports::MemoryError),
     /// The team.
     #[error(transparent)]
     Post(#[from] everfold_kernel::ports::PostError),
@@ -49,6 +52,7 @@ impl Classify for Error {
             Self::Key(error) => error.class(),
             Self::Session(error) => error.class(),
             Self::Memory(error) => error.class(),
+            Self::Memories(error) => error.class(),
             Self::Post(error) => error.class(),
             Self::Disk(error) => error.class(),
             Self::Transcript(error) => error.class(),

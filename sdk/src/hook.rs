@@ -29,13 +29,20 @@ pub use reply::Reply;
 
 use crate::beside::Beside;
 use crate::error::Error;
-use everfold_memdir::Scope;
+use everfold_memory_store::Scope;
 use jiff::Timestamp;
 use notes::Notes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the files of all sessions are, under the home.
 pub(crate) const DIR: &str = "beside";
+
+pub(crate) use said::persons_words;
+
+/// What the person typed in a project lately, newest first, as hooks noted it.
+pub(crate) fn prompts_of(home: &Path, project: &Path, most: usize) -> Vec<String> {
+    notes::prompts_of(&home.join(DIR), project, most)
+}
 
 impl Beside {
     /// Does what an event asks for.
@@ -46,11 +53,11 @@ impl Beside {
         let mut notes = Notes::open(&self.notes_dir(), call.session());
         match call.event {
             Event::SessionStart => self.session_start(call, &mut notes, now),
-            Event::UserPromptSubmit => Ok(self.prompt(call, &mut notes, now)?),
+            Event::UserPromptSubmit => self.prompt(call, &mut notes),
             Event::PostToolUse => self.tool_used(call, &mut notes),
-            Event::PreCompact => self.before_summary(call, &mut notes, now),
+            Event::PreCompact => self.before_summary(call, &mut notes),
             Event::PostCompact => Ok(self.after_summary(call, &mut notes)),
-            Event::Stop | Event::SubagentStop => self.stopped(call, &mut notes, now),
+            Event::Stop | Event::SubagentStop => self.stopped(call, &mut notes),
             Event::SessionEnd => Ok(end::ended(call, &mut notes)),
             Event::Other => Ok(Reply::nothing()),
         }

@@ -19,7 +19,7 @@
 //!
 //! Parts that are useful alone are re-exported: [`prefix`] (the fold and the
 //! cache simulator), [`transcript`], [`foreign`] (transcripts of other agents),
-//! [`kernel`], [`engine`], [`memdir`], [`memfile`], [`recall`].
+//! [`kernel`], [`engine`].
 
 mod agent;
 mod approve;
@@ -64,20 +64,17 @@ pub use everfold_disk as disk;
 pub use everfold_disk::retention::Kept;
 pub use everfold_engine as engine;
 pub use everfold_engine::{
-    Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Queue, Session,
-    TaskStatus, TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, Toolbox, TurnEnd,
-    World,
+    Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Pasted, Prompt,
+    Queue, Session, TaskStatus, TaskView, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec,
+    Toolbox, TurnEnd, Waiting, World,
 };
 pub use everfold_foreign as foreign;
 pub use everfold_hooks as hooking;
 pub use everfold_kernel as kernel;
 pub use everfold_kernel::{Block, SessionId};
-pub use everfold_memdir as memdir;
-pub use everfold_memfile as memfile;
 pub use everfold_plugdir::{Found as Plugins, Plugin};
 pub use everfold_prefix as prefix;
 pub use everfold_process::sandbox_available;
-pub use everfold_recall as recall;
 pub use everfold_rules as rules;
 pub use everfold_settings as settings;
 pub use everfold_skills as skilling;

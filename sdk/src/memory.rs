@@ -5,9 +5,9 @@ use crate::memory_place::Named;
 use crate::repo::Repo;
 use everfold_kernel::Flag;
 use everfold_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
-use everfold_memdir::location::{global_dir, team_dir};
-use everfold_memdir::port::Here;
-use everfold_memdir::{DirDreams, DirMemories};
+use everfold_memory_service::{Here, Notice, Service, Terms};
+use everfold_memory_store::DirDreams;
+use everfold_memory_store::location::{global_dir, team_dir};
 use everfold_settings::Resolved;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,18 @@ pub(crate) async fn open(
         branch: ground.repo.and_then(|repo| repo.branch.clone()),
         worktree: ground.repo.map(|repo| repo.root.clone()),
     };
-    Ok(Some(Arc::new(DirMemories::new(places, here, ground.clock))))
+    Ok(Some(Arc::new(Service::new(places, here, terms(resolved), ground.clock))))
+}
+
+/// What bounds memories, and when a person is asked about them.
+pub(crate) fn terms(resolved: &Resolved) -> Terms {
+    let own = &resolved.settings.everfold;
+    Terms {
+        extract: own.limits.extract.clone(),
+        recall: own.limits.recall.clone(),
+        review: own.memory,
+        notice: Notice::All,
+    }
 }
 
 /// Consolidating the memories of the project (L6).

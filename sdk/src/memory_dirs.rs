@@ -1,28 +1,31 @@
-//! Memories from outside of a conversation: where they are (L5.1, L5.25),
-//! opening them, and which of them a text calls for (R9).
+//! Memories from outside of a conversation: where they are (L5.1, L5.25), and
+//! opening them. What goes in and what comes out is [`MemoryDirs::service`]'s.
 //!
 //! [`crate::Builder::memory_dirs`] makes a [`MemoryDirs`]. Looking at memories
 //! that are not there makes no directory; only [`MemoryDirs::open`] does.
 //! Everything here blocks.
 
-mod called;
-
-pub use called::{Called, Recall, Recaller, recall, recall_in};
-pub use everfold_memdir::shelf::Shelved;
+pub use everfold_memory_store::shelf::Shelved;
 
 use crate::error::Error;
 use crate::memory_place::{Named, SETTING};
 use crate::repo::Repo;
 use everfold_disk::Root;
+use everfold_disk::atomic::{self, Audience};
 use everfold_kernel::Flag;
 use everfold_kernel::limits::RecallLimits;
-use everfold_kernel::ports::Names;
-use everfold_memdir::location::{self, Location, Source};
-use everfold_memdir::{Options, Scope, Store};
-use everfold_memfile::index::INDEX_FILE;
+use everfold_kernel::ports::{Clock, MemoryPlace, MemoryScope, Names};
+use everfold_memory_file::index::INDEX_FILE;
+use everfold_memory_service::{Here, Notice, Service, Terms};
+use everfold_memory_store::location::{self, Location, Source};
+use everfold_memory_store::{Options, Scope, Store};
 use everfold_settings::{Home, Resolved};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where it is noted, under the home, on which day a notice was last given.
+const TOLD_DIR: &str = ".told";
 
 /// What the places follow from.
 pub(crate) struct Ground<'a> {
@@ -31,18 +34,20 @@ pub(crate) struct Ground<'a> {
     pub(crate) resolved: &'a Resolved,
     pub(crate) repo: Option<&'a Repo>,
     pub(crate) cwd: &'a Path,
+    pub(crate) clock: &'a Arc<dyn Clock>,
 }
 
 /// The memory directories that belong to a working directory: the project's,
 /// and the person's own.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MemoryDirs {
     project: Location,
     global: PathBuf,
     root: PathBuf,
     named_after: PathBuf,
     branch: Option<String>,
-    limits: RecallLimits,
+    terms: Terms,
+    clock: Arc<dyn Clock>,
     lookup_bytes: u64,
     refused: Option<String>,
     team: Team,
@@ -68,7 +73,9 @@ impl MemoryDirs {
             root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
             named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
-            limits: resolved.settings.everfold.limits.recall.clone(),
+            // A process that asks one thing and goes looks at what it touches.
+            terms: Terms { notice: Notice::Touched, ..crate::memory::terms(resolved) },
+            clock: Arc::clone(ground.clock),
             lookup_bytes: resolved.settings.everfold.limits.dream.lookup_bytes,
             team: if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {
                 Team::On
@@ -137,7 +144,37 @@ impl MemoryDirs {
     /// How much of memories is shown to a model.
     #[must_use]
     pub fn limits(&self) -> &RecallLimits {
-        &self.limits
+        &self.terms.recall
+    }
+
+    /// The one way in and out of these memories (L5.32).
+    #[must_use]
+    pub fn service(&self) -> Service {
+        self.service_with(Scope::Project)
+    }
+
+    /// The same, with the place of a scope that is named, also where sessions do
+    /// not use it.
+    #[must_use]
+    pub fn service_with(&self, named: Scope) -> Service {
+        let used = [Scope::Global, Scope::Project, Scope::Team].into_iter();
+        let used = used.filter(|scope| match scope {
+            // A link there could lead anywhere: a team's memories are inside (L5.21).
+            Scope::Team => {
+                (named == Scope::Team || self.is_used(Scope::Team))
+                    && !self.dir(Scope::Team).is_symlink()
+            }
+            _ => true,
+        });
+        let place = |scope| MemoryPlace { scope: port_scope(scope), dir: self.dir(scope) };
+        let here = Here { branch: self.branch.clone(), worktree: Some(self.root.clone()) };
+        Service::new(used.map(place).collect(), here, self.terms.clone(), &self.clock)
+    }
+
+    /// The clock that days are read from.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
     }
 
     /// Opens the memories of a scope, making their directory as needed.
@@ -149,7 +186,7 @@ impl MemoryDirs {
             // Through the project's, which nothing done through it can leave (S1).
             Root::create(&self.dir(Scope::Project))
                 .and_then(|project| project.sub(&location::team_dir(Path::new("."))))
-                .map_err(everfold_memdir::Error::from)?;
+                .map_err(everfold_memory_store::Error::from)?;
         }
         let options = Options { scope, ..Options::default() };
         Ok(Store::open_with(&self.dir(scope), options, Timestamp::now())?)
@@ -173,6 +210,22 @@ impl MemoryDirs {
         files.filter(|path| path.extension().is_some_and(|ending| ending == "json")).count()
     }
 
+    /// How many proposals wait, for a notice that comes once a day (L5.46): none
+    /// where none do, or where that was said today.
+    #[must_use]
+    pub fn waiting_today(&self) -> Option<usize> {
+        let waiting = Some(self.waiting()).filter(|waiting| *waiting > 0)?;
+        let today = self.clock.today().to_string();
+        let slug = location::project_slug(&self.named_after);
+        let told = self.global.with_file_name(TOLD_DIR).join(slug);
+        if std::fs::read_to_string(&told).is_ok_and(|day| day.trim() == today) {
+            return None;
+        }
+        // Who cannot note it says it again.
+        let _ = atomic::write(&told, today.as_bytes(), Audience::Private);
+        Some(waiting)
+    }
+
     /// Whether there is a directory of a scope. A folder of the project's own
     /// memories may be called as a team's is; it is none before it has an index.
     pub(crate) fn is_there(&self, scope: Scope) -> bool {
@@ -185,6 +238,14 @@ impl MemoryDirs {
     }
 }
 
+fn port_scope(scope: Scope) -> MemoryScope {
+    match scope {
+        Scope::Project => MemoryScope::Project,
+        Scope::Global => MemoryScope::Global,
+        Scope::Team => MemoryScope::Team,
+    }
+}
+
 /// Reads every memory of a directory, by path.
 ///
 /// # Errors
@@ -194,5 +255,5 @@ pub fn shelf(dir: &Path) -> Result<Vec<Shelved>, Error> {
         path: dir.to_owned(),
         message: error.to_string(),
     };
-    everfold_memdir::shelf::shelf(dir).map_err(failed)
+    everfold_memory_store::shelf::shelf(dir).map_err(failed)
 }

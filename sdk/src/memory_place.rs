@@ -2,7 +2,7 @@
 //! (L5.1). The one place that knows: sessions and commands ask here.
 
 use crate::error::Error;
-use everfold_memdir::location::{self, Inputs, Location, SetBy, git_root, resolve};
+use everfold_memory_store::location::{self, Inputs, Location, SetBy, git_root, resolve};
 use everfold_settings::{Origin, Place, Resolved};
 use std::path::Path;
 

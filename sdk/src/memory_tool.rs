@@ -5,20 +5,30 @@
 //! their entries in the history. The sentences it gets back are those it knows
 //! (CONTRACTS 1.11).
 //!
-//! Two things differ from a plain folder. Memories are Markdown files, so a
+//! Three things differ from a plain folder. Memories are Markdown files, so a
 //! name that does not end in `.md` is kept with that ending and shown without
-//! it. And the index, `MEMORY.md`, can be read and changed, but stays.
+//! it. The index, `MEMORY.md`, can be read and changed, but stays. And what does
+//! not rest on the person's words waits in the inbox (L5.33): the model sees it
+//! as written, sessions do not see it before the person says yes.
 
+mod keep;
 mod path;
 mod view;
 
-use everfold_memdir::store::{Expect, Place, Save};
-use everfold_memdir::{By, Error, Store, TopicPath};
-use everfold_memfile::index::INDEX_FILE;
+use everfold_kernel::Testimony;
+use everfold_memory_file::index::INDEX_FILE;
+use everfold_memory_service::Service;
+use everfold_memory_store::{By, Error, Store, TopicPath};
+use jiff::Timestamp;
+use keep::Open;
 use path::{Target, shown_name};
 use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use view::{numbered, snippet};
+
+/// Who made a change, in the history.
+const SOURCE: &str = "memory_tool";
 
 /// What a model asks of its memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -91,10 +101,22 @@ impl Answer {
     }
 }
 
-/// Does what a model asks. Changes are entered under `by`.
+/// Whose memories a model works on, and what it can rest on.
+pub struct Desk<'a> {
+    /// The memories.
+    pub service: &'a Service,
+    /// The place that is `/memories`.
+    pub store: &'a Store,
+    /// What was said in the conversation that the model is in, if that is known:
+    /// what rests on the person's words is kept at once.
+    pub testimony: &'a Testimony,
+}
+
+/// Does what a model asks, at a moment.
 #[must_use]
-pub fn run(store: &Store, command: &Command, by: &By) -> Answer {
-    let tool = Tool { store, by };
+pub fn run(desk: &Desk<'_>, command: &Command, at: Timestamp) -> Answer {
+    let by = By::agent(SOURCE, "", at);
+    let tool = Tool { desk, store: desk.store, by: &by };
     let done = match command {
         Command::View { path, view_range } => tool.view(path, view_range.as_deref()),
         Command::Create { path, file_text } => tool.create(path, file_text),
@@ -113,14 +135,9 @@ pub fn run(store: &Store, command: &Command, by: &By) -> Answer {
 
 /// A store at work. Errors are the sentences that go to the model.
 struct Tool<'a> {
+    desk: &'a Desk<'a>,
     store: &'a Store,
     by: &'a By,
-}
-
-/// A file that was read to be changed.
-struct Open {
-    text: String,
-    expect: Expect,
 }
 
 impl Tool<'_> {
@@ -137,32 +154,29 @@ impl Tool<'_> {
         }
         let index = folder.is_empty() && self.store.dir().join(INDEX_FILE).is_file();
         let files = inside.iter().map(TopicPath::as_str).chain(index.then_some(INDEX_FILE));
-        Ok(view::listing(path, self.store.dir(), &folder, files))
+        let waiting: BTreeMap<String, usize> = self
+            .proposed()?
+            .into_iter()
+            .filter_map(|(_, path, text)| Some((path.to_string(), text?.len())))
+            .collect();
+        let sizes = view::Shelf { dir: self.store.dir(), waiting: &waiting };
+        Ok(view::listing(path, sizes, &folder, files))
     }
 
     fn create(&self, path: &str, text: &str) -> Result<String, String> {
         let exists = || format!("Error: File {path} already exists");
-        match Target::parse(path)? {
-            Target::Top => return Err(exists()),
-            Target::Index => {
-                let done = self.store.write_index(text, &Expect::Nothing, self.by);
-                done.map_err(|error| match error {
-                    Error::Exists { .. } => exists(),
-                    error => told(&error),
-                })?;
+        let target = Target::parse(path)?;
+        let is_taken = match &target {
+            Target::Top => true,
+            Target::Index => self.read(&target)?.is_some(),
+            Target::Topic(_) => {
+                self.read(&target)?.is_some() || !self.inside(&target.folder())?.is_empty()
             }
-            Target::Topic(topic) => {
-                if !self.inside(&Target::Topic(topic.clone()).folder())?.is_empty() {
-                    return Err(exists());
-                }
-                let place = Place::At(topic);
-                let save = Save { place, text, expect: Expect::Nothing, line: None };
-                self.store.save(&save, self.by).map_err(|error| match error {
-                    Error::Exists { .. } => exists(),
-                    error => told(&error),
-                })?;
-            }
+        };
+        if is_taken {
+            return Err(exists());
         }
+        self.write(&target, text, &Open::nothing())?;
         Ok(format!("File created successfully at: {path}"))
     }
 
@@ -186,7 +200,7 @@ impl Tool<'_> {
             ));
         }
         let changed = open.text.replacen(old, new, 1);
-        self.write(&target, &changed, open.expect)?;
+        self.write(&target, &changed, &open)?;
         let line = lines.first().copied().unwrap_or(1);
         Ok(format!(
             "The memory file has been edited. Here is the snippet showing the change \
@@ -216,7 +230,7 @@ impl Tool<'_> {
         if !changed.ends_with('\n') {
             changed.push('\n');
         }
-        self.write(&target, &changed, open.expect)?;
+        self.write(&target, &changed, &open)?;
         Ok(format!("The file {path} has been edited."))
     }
 
@@ -230,7 +244,7 @@ impl Tool<'_> {
             return Err(format!("Error: The path {path} does not exist"));
         }
         for topic in &topics {
-            self.store.forget(topic, self.by).map_err(|error| told(&error))?;
+            self.forget(topic)?;
         }
         self.sweep(&topics);
         Ok(format!("Successfully deleted {path}"))
@@ -259,36 +273,10 @@ impl Tool<'_> {
                 None => Ok(new.clone()),
             };
             let renamed = renamed.map_err(|error| told(&error))?;
-            self.store.rename(topic, &renamed, self.by).map_err(|error| told(&error))?;
+            self.move_to(topic, renamed)?;
         }
         self.sweep(&topics);
         Ok(format!("Successfully renamed {old_path} to {new_path}"))
-    }
-
-    /// What a file holds; none where there is none.
-    fn read(&self, target: &Target) -> Result<Option<Open>, String> {
-        let read = match target {
-            Target::Top => return Ok(None),
-            Target::Index => self.store.read_index(),
-            Target::Topic(topic) => match self.store.read(topic) {
-                Ok(read) => Ok(Some(read)),
-                Err(Error::NotFound { .. }) => Ok(None),
-                Err(error) => Err(error),
-            },
-        };
-        let read = read.map_err(|error| told(&error))?;
-        Ok(read.map(|read| Open { text: read.text, expect: Expect::Content(read.content) }))
-    }
-
-    fn write(&self, target: &Target, text: &str, expect: Expect) -> Result<(), String> {
-        let done = match target {
-            Target::Topic(topic) => {
-                let save = Save { place: Place::At(topic.clone()), text, expect, line: None };
-                self.store.save(&save, self.by).map(|_| ())
-            }
-            _ => self.store.write_index(text, &expect, self.by).map(|_| ()),
-        };
-        done.map_err(|error| told(&error))
     }
 
     /// Removes the folders that memories left empty.
@@ -312,7 +300,14 @@ impl Tool<'_> {
     /// The memories in a folder, by path; all of them at the top.
     fn inside(&self, folder: &str) -> Result<Vec<TopicPath>, String> {
         let all = self.store.scan(usize::MAX).map_err(|error| told(&error))?;
-        let mut topics: Vec<TopicPath> = all.into_iter().map(|topic| topic.path).collect();
+        let mut topics: BTreeSet<TopicPath> = all.into_iter().map(|topic| topic.path).collect();
+        for (_, path, text) in self.proposed()? {
+            match text {
+                Some(_) => topics.insert(path),
+                None => topics.remove(&path),
+            };
+        }
+        let mut topics: Vec<TopicPath> = topics.into_iter().collect();
         let start = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         topics.retain(|topic| topic.as_str().starts_with(&start));
         topics.sort();

@@ -36,6 +36,14 @@ impl Past {
         TranscriptSearch::new(self.dirs.clone(), self.line_bytes).search(query).await
     }
 
+    /// What the person said in the newest conversation, in order. Blocks.
+    #[must_use]
+    pub fn newest_prompts(&self, most: usize, bytes: u64) -> Vec<String> {
+        let Some(newest) = self.files().into_iter().next() else { return Vec::new() };
+        let mut said = crate::hook::persons_words(&newest, bytes);
+        said.split_off(said.len().saturating_sub(most))
+    }
+
     /// What a message, or the result of a tool call, said in full; by the id of
     /// either. Blocks.
     #[must_use]

@@ -7,8 +7,8 @@ use crate::memory_dirs::MemoryDirs;
 use everfold_engine::instructing::Sources;
 use everfold_kernel::ports::{Clock, Files, Memories, MemoryIndex, MemoryPlace, MemoryScope};
 use everfold_kernel::{Limits, Timestamp};
-use everfold_memdir::port::Here;
-use everfold_memdir::{DirMemories, Scope};
+use everfold_memory_service::{Here, Service, Terms};
+use everfold_memory_store::Scope;
 use everfold_rules::{Candidate, Fate, Instructions, Look, Reason, Touch, directory};
 use everfold_settings::trust::{Standing, Verdict, revoke};
 use everfold_settings::{Home, Resolved, Trust};
@@ -108,7 +108,7 @@ impl Repository {
             is_shown.then(|| MemoryPlace { scope, dir: memories.dir(tier) })
         });
         let places = places.into_iter().flatten().collect();
-        let memories = DirMemories::new(places, Here::default(), &self.seen.clock);
+        let memories = Service::new(places, Here::default(), Terms::default(), &self.seen.clock);
         memories.indexes().await.map_err(|error| Error::Directory {
             path: self.seen.memories.dir(Scope::Project),
             message: error.to_string(),

@@ -2,7 +2,7 @@
 //! repository (`output-styles/*.md`), which take the place of ours by name.
 
 use everfold_kernel::limits::SkillLimits;
-use everfold_memfile::Memory;
+use everfold_memory_file::Memory;
 use everfold_plugdir::Plugin;
 use everfold_plugins::scoped;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! A turn as a stream of events.
 
-use everfold_engine::{Error, Event, Session, TurnEnd};
-use everfold_kernel::Block;
+use everfold_engine::{Error, Event, Prompt, Session, TurnEnd};
 use futures_core::Stream;
 use std::future::Future;
 use std::pin::Pin;
@@ -23,11 +22,13 @@ pub struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// Starts a turn with a text.
     pub fn new(session: &'a mut Session, prompt: impl Into<String>) -> Self {
-        Self::with_blocks(session, vec![Block::text(prompt)])
+        let prompt: String = prompt.into();
+        Self::with_blocks(session, prompt)
     }
 
     /// Starts a turn with blocks: text, pictures, documents.
-    pub fn with_blocks(session: &'a mut Session, prompt: Vec<Block>) -> Self {
+    pub fn with_blocks(session: &'a mut Session, prompt: impl Into<Prompt>) -> Self {
+        let prompt = prompt.into();
         let (sender, events) = unbounded_channel();
         session.watch(sender);
         let cancel = CancellationToken::new();
@@ -38,7 +39,8 @@ impl<'a> Turn<'a> {
 
     /// The same with a message that a person typed: files that it names
     /// (`@path`) come along, if they may be read (Q13).
-    pub fn saying(session: &'a mut Session, prompt: Vec<Block>) -> Self {
+    pub fn saying(session: &'a mut Session, prompt: impl Into<Prompt>) -> Self {
+        let prompt = prompt.into();
         let (sender, events) = unbounded_channel();
         session.watch(sender);
         let cancel = CancellationToken::new();

@@ -67,6 +67,7 @@ impl DiskPost {
             sent: self.clock.now(),
             summary: draft.summary,
             body: draft.body,
+            provenance: draft.provenance,
         };
         let (bytes, max) = (written(&letter).len() as u64, self.limits.message_bytes);
         if bytes > max { Err(PostError::TooLong { bytes, max }) } else { Ok(letter) }

@@ -98,7 +98,7 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     if let Some(refusal) = error.downcast_ref::<Refusal>() {
         return (Some(refusal.hint.clone()), FAILED);
     }
-    if let Some(error) = error.downcast_ref::<everfold::memdir::Error>() {
+    if let Some(error) = error.downcast_ref::<everfold_memory_store::Error>() {
         return memory(error);
     }
     match error.downcast_ref::<everfold::Error>() {
@@ -132,8 +132,8 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
     }
 }
 
-fn memory(error: &everfold::memdir::Error) -> (Option<String>, u8) {
-    use everfold::memdir::Error as E;
+fn memory(error: &everfold_memory_store::Error) -> (Option<String>, u8) {
+    use everfold_memory_store::Error as E;
     match error {
         E::BadLocation { .. } => {
             let hint = "set EVERFOLD_MEMORY_DIR or autoMemoryDirectory to an absolute path";

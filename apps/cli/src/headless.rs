@@ -8,7 +8,7 @@ use crate::setup::{self, Ground};
 use crate::signals::Signals;
 use anyhow::Result;
 use everfold::kernel::settings::Surface;
-use everfold::{Agent, Block, EndReason, RefuseAll, Session, Turn, TurnEnd};
+use everfold::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting};
 use futures_util::StreamExt;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ async fn answer(
     agent: &Agent,
     talk: &Talk,
     presenter: &Presenter,
-    prompt: String,
+    prompt: Waiting,
 ) -> Result<ExitCode> {
     let target = pick::target(agent, &talk.which).await?;
     let opened = pick::open(agent, &talk.which, target).await?;
@@ -55,8 +55,7 @@ async fn answer(
     session.open_mail().await;
     let mut printer = Printer::new(presenter.clone(), talk, &session);
     printer.begin(agent, &session)?;
-    let ended =
-        take_turn(Turn::saying(&mut session, vec![Block::text(prompt)]), &mut printer).await?;
+    let ended = take_turn(Turn::saying(&mut session, prompt.prompt()), &mut printer).await?;
     match with_agents(&mut session, ended, &mut printer).await? {
         Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
         Ended::Turn(end) => {
@@ -145,16 +144,15 @@ async fn take_turn(mut turn: Turn<'_>, printer: &mut Printer) -> Result<Ended> {
     }
 }
 
-/// The prompt, and what was piped in.
-fn prompt(talk: &Talk, presenter: &Presenter) -> Result<String> {
+/// The prompt, and what was piped in, which nobody typed here.
+fn prompt(talk: &Talk, presenter: &Presenter) -> Result<Waiting> {
     let given = talk.prompt.as_deref().unwrap_or_default().trim();
     let piped = Piped::read(if given.is_empty() { input::Need::All } else { input::Need::IfAny })?;
-    if let Some(note) = piped.note {
+    if let Some(note) = &piped.note {
         presenter.note(Look::Yellow, &format!("note: {note}"));
     }
-    let parts = [given, piped.text.trim_end()];
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    if parts.is_empty() {
+    let prompt = piped.behind(given);
+    if prompt.text.is_empty() {
         let message = match talk.which.resume.as_deref() {
             None | Some("") => "there is no prompt".to_owned(),
             Some(id) => format!("there is no prompt: {id:?} was read as the session of --resume"),
@@ -162,7 +160,7 @@ fn prompt(talk: &Talk, presenter: &Presenter) -> Result<String> {
         let hint = "write `everfold -p \"what to do\"`, or pipe a text into it";
         return Err(Usage::new(message, hint).into());
     }
-    Ok(parts.join("\n\n"))
+    Ok(prompt)
 }
 
 /// Why a turn did not give what was asked for, in a line.

@@ -135,6 +135,13 @@ fn rows(tally: &Tally, memories: &Memories) -> Vec<Vec<String>> {
         ("recalled", format!("{} brought in", counted(tally.recalled, "memory"))),
         ("saved", format!("{}, {} refused", counted(tally.saved, "memory"), tally.refused.len())),
     ];
+    if tally.put_off > 0 {
+        let sessions = counted(tally.put_off, "session");
+        rows.push((
+            "put off",
+            format!("reviews in {sessions}, for want of budget; they are made up for"),
+        ));
+    }
     rows.extend(memories.rows());
     rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect()
 }
@@ -154,6 +161,7 @@ fn to_json(scope: &str, tally: &Tally, memories: &Memories) -> Value {
         "recalled": tally.recalled,
         "saved": tally.saved,
         "refused": tally.refused,
+        "reviews_put_off": tally.put_off,
         "memories": memories.to_json(),
     })
 }

@@ -2,6 +2,7 @@
 //! a key and without a network. Memories that are not there are not made by
 //! looking for them.
 
+mod blame;
 mod check;
 pub(crate) mod editor;
 mod find;
@@ -17,9 +18,9 @@ use crate::args::memory::{InboxCommand, MemoryCommand, Tier};
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use everfold::memdir::By;
-use everfold::memdir::Store;
 use everfold::memory_dirs::MemoryDirs;
+use everfold_memory_store::By;
+use everfold_memory_store::Store;
 use everfold_tui::Table;
 use jiff::{Timestamp, Zoned};
 use std::process::ExitCode;

@@ -5,7 +5,8 @@
 //! terminal sees it, so that no text can move the cursor or rename the window.
 //! Programs that read a pipe get the bytes as they are.
 
-use everfold::engine::event::Kept;
+use everfold::engine::event::Finder;
+use everfold_kernel::ports::Kept;
 pub(crate) use everfold_tui::Look;
 use everfold_tui::Page;
 pub(crate) use everfold_tui::picture::{counted, grouped};
@@ -220,13 +221,22 @@ pub(crate) fn names(paths: &[PathBuf]) -> String {
 }
 
 /// What was kept after a turn, for people.
-pub(crate) fn remembered(paths: &[PathBuf], how: Kept) -> String {
-    let names = names(paths);
-    match how {
-        Kept::Saved => format!("saved to memory: {names}"),
-        Kept::ByRule => format!("kept by rule, without a model: {names}"),
-        Kept::Proposed => format!("proposed for memory: {names} (everfold memory inbox)"),
-    }
+pub(crate) fn remembered(kept: &[Kept], how: Finder) -> String {
+    let notices: Vec<String> = kept.iter().filter_map(Kept::notice).collect();
+    let by = match how {
+        Finder::Model => "",
+        Finder::Rule => " (by rule, without a model)",
+    };
+    let changed = kept.iter().filter(|kept| kept.entry().is_some());
+    let hints: Vec<String> =
+        changed.filter_map(Kept::hint).map(|hint| format!("`{hint}`")).collect();
+    let undo = match hints.as_slice() {
+        [] => String::new(),
+        [hint] => format!(" · {hint} takes it back"),
+        // Each has an entry of its own (L5.41).
+        hints => format!(" · {} take them back", hints.join(" and ")),
+    };
+    format!("memory: {}{by}{undo}", notices.join("; "))
 }
 
 /// A text on one line, at most so long.

@@ -8,8 +8,9 @@ use crate::fail::Usage;
 use crate::present::{Look, Presenter};
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use everfold::memdir::Scope;
-use everfold::memory_dirs::{Called, MemoryDirs, Recall, recall, recall_in};
+use everfold::memory_dirs::MemoryDirs;
+use everfold_kernel::ports::{MemoryScope, RecallHit, RecallQuery, Recalled};
+use everfold_memory_service::Wanted;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -19,14 +20,20 @@ pub(crate) fn run(ground: &Ground, args: &RecallArgs, presenter: &Presenter) -> 
         return Err(Usage::new("the query is empty", "say what a message would say").into());
     }
     let memories = setup::builder(ground, &Choices::default())?.memory_dirs()?;
-    let now = Timestamp::now();
+    let now = memories.clock().now();
+    let query = RecallQuery { text: args.query.clone(), ..RecallQuery::default() };
+    let service = memories.service();
     let found = match &args.dir {
-        Some(dir) => recall_in(dir, &memories, &args.query, now)?,
-        None => recall(&memories, &args.query, now)?,
+        Some(dir) if !dir.is_dir() => {
+            let message = format!("{} is no directory", dir.display());
+            return Err(Usage::new(message, "name a folder of Markdown files").into());
+        }
+        Some(dir) => service.recall_in(dir, &query, Wanted::All)?,
+        None => service.recall(&query, Wanted::All)?,
     };
-    let shown: Vec<&Called> = match args.limit {
+    let shown: Vec<&RecallHit> = match args.limit {
         Some(limit) => found.hits.iter().take(limit).collect(),
-        None => found.hits.iter().filter(|hit| hit.injected.is_some()).collect(),
+        None => found.hits.iter().filter(|hit| hit.is_shown).collect(),
     };
     if args.json {
         let rows: Vec<Value> = shown.iter().map(|hit| hit_json(hit, now)).collect();
@@ -36,13 +43,13 @@ pub(crate) fn run(ground: &Ground, args: &RecallArgs, presenter: &Presenter) -> 
 }
 
 fn show(
-    found: &Recall,
-    shown: &[&Called],
+    found: &Recalled,
+    shown: &[&RecallHit],
     memories: &MemoryDirs,
     presenter: &Presenter,
 ) -> Result<()> {
     for (at, hit) in shown.iter().enumerate() {
-        presenter.styled(Look::Bold, &format!("{}. {}\n", at + 1, hit.path))?;
+        presenter.styled(Look::Bold, &format!("{}. {}\n", at + 1, hit.file))?;
         let why = format!(
             "score {:.2}, {:.0}% of the query, by {}",
             hit.score,
@@ -50,23 +57,18 @@ fn show(
             hit.words.join(", ")
         );
         presenter.styled(Look::Dim, &format!("   {why}\n"))?;
-        match &hit.injected {
-            Some(attachment) => {
-                for line in attachment.rendered.lines() {
-                    presenter.line(format!("   {line}").trim_end())?;
-                }
-            }
-            None => presenter.line("   not injected: too little speaks for it")?,
+        if !hit.is_shown {
+            presenter.line("   not shown to a model: too little speaks for it")?;
         }
     }
-    let injected: Vec<usize> = found
-        .hits
-        .iter()
-        .filter_map(|hit| hit.injected.as_ref())
-        .map(|attachment| attachment.rendered.len())
-        .collect();
-    let bytes: usize = injected.iter().sum();
-    let summary = match injected.len() {
+    // Byte for byte what a session would be shown (R11).
+    if let Some(attachment) = &found.shown {
+        presenter.line("")?;
+        presenter.line(&attachment.rendered)?;
+    }
+    let count = found.hits.iter().filter(|hit| hit.is_shown).count();
+    let bytes = found.shown.as_ref().map_or(0, |attachment| attachment.rendered.len());
+    let summary = match count {
         0 => format!("nothing would be injected; {} memories were looked at", found.looked_at),
         count => format!(
             "{count} of {} memories would be injected, {bytes} bytes of {} a session",
@@ -78,22 +80,17 @@ fn show(
     Ok(())
 }
 
-fn hit_json(hit: &Called, now: Timestamp) -> Value {
-    let scope = hit.scope.map(|scope| match scope {
-        Scope::Project => "project",
-        Scope::Global => "global",
-        Scope::Team => "team",
-    });
+fn hit_json(hit: &RecallHit, now: Timestamp) -> Value {
     json!({
-        "path": hit.path,
+        "path": hit.file,
         "score": hit.score,
         "coverage": hit.coverage,
         "evidence": hit.evidence,
         "matched": hit.words,
-        "injected": hit.injected.is_some(),
-        "injected_bytes": hit.injected.as_ref().map(|attachment| attachment.rendered.len()),
-        "file": hit.file,
-        "scope": scope,
+        "injected": hit.is_shown,
+        "shown": if hit.is_shown { "body" } else { "none" },
+        "file": hit.path,
+        "scope": hit.scope.map(MemoryScope::as_str),
         "name": hit.name,
         "description": hit.description,
         "type": hit.kind,

@@ -12,9 +12,9 @@ use crate::setup::{self, Ground};
 use anyhow::Result;
 use everfold::kernel::ports::Respondent;
 use everfold::kernel::settings::Surface;
-use everfold::memdir::Scope;
 use everfold::memory_dirs::shelf;
 use everfold::{Agent, CancellationToken, Session, SessionId};
+use everfold_memory_store::Scope;
 use everfold_tui::{Asker, BoxFuture, CommandInfo, Editor, Host, Next, Page, Side, Start, Welcome};
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -109,8 +109,7 @@ fn memories(desk: &Desk) -> Result<String> {
             counts.push(format!("{count} {name}"));
         }
     }
-    let waiting = dirs.waiting();
-    if waiting > 0 {
+    if let Some(waiting) = dirs.waiting_today() {
         counts.push(format!("{waiting} wait for your word (/memory inbox)"));
     }
     Ok(match counts.as_slice() {

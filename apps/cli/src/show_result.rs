@@ -24,7 +24,8 @@ pub(crate) async fn run(
         Some(text) => vec![pick::find(&agent, text).await?],
         None => agent.sessions().await?.into_iter().map(|entry| entry.session).collect(),
     };
-    let (session, Recalled { kind, tool, text, at }) = find(&agent, &sessions, &args.id).await?;
+    let (session, Recalled { kind, tool, text, at, .. }) =
+        find(&agent, &sessions, &args.id).await?;
     if args.json {
         let kind = kind.as_str();
         let id = &args.id;

@@ -2,14 +2,18 @@
 //! sentences for the model that called.
 
 use crate::arguments::Arguments;
-use everfold::beside::{Beside, Keep, Kept, NotKept};
-use everfold::kernel::Flag;
-use everfold::kernel::ports::PastHit;
-use everfold::memdir::{By, Scope, TopicPath};
-use everfold::memfile::MemoryType;
-use everfold::memory_dirs::recall;
+use everfold::beside::Beside;
+use everfold_kernel::ports::{
+    Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryRef,
+    MemoryScope, MemoryWriter, PastHit, RecallHit, RecallQuery,
+};
+use everfold_kernel::{Flag, Provenance, RecordId, Said, Testimony};
+use everfold_memory_file::{Draft, MemoryType};
+use everfold_memory_service::Wanted;
+use everfold_memory_store::{Scope, TopicPath};
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use tokio::runtime::Handle;
 
 /// Memories that a search gives where no number is asked for.
@@ -81,14 +85,15 @@ impl Desk {
     fn search(&self, arguments: &Arguments) -> Result<Value, String> {
         let query = arguments.text("query")?;
         let most = arguments.number("limit", MEMORIES)?.clamp(1, MOST);
-        let found =
-            recall(self.beside.memories(), query, self.now).map_err(|error| error.to_string())?;
-        let row = |hit: &everfold::memory_dirs::Called| {
+        let query = RecallQuery { text: query.to_owned(), ..RecallQuery::default() };
+        let found = self.beside.service().recall(&query, Wanted::All);
+        let found = found.map_err(|error| error.to_string())?;
+        let row = |hit: &RecallHit| {
             json!({
-                "id": format!("{}/{}", word(hit.scope.unwrap_or(Scope::Project)), hit.path),
-                "name": hit.name.as_ref().unwrap_or(&hit.path),
+                "id": format!("{}/{}", hit.scope.unwrap_or(MemoryScope::Project).as_str(), hit.file),
+                "name": hit.name.as_ref().unwrap_or(&hit.file),
                 "description": hit.description.as_deref().unwrap_or_default(),
-                "type": hit.kind.map_or("", MemoryType::as_str),
+                "type": hit.kind.as_deref().unwrap_or_default(),
                 "age_days": self.age_days(hit.modified),
                 "score": (hit.score * 100.0).round() / 100.0,
             })
@@ -115,7 +120,7 @@ impl Desk {
             .ok_or_else(missing)?;
         let text = match store.read(&path) {
             Ok(read) => read.text,
-            Err(everfold::memdir::Error::NotFound { .. }) => return Err(missing()),
+            Err(everfold_memory_store::Error::NotFound { .. }) => return Err(missing()),
             Err(error) => return Err(error.to_string()),
         };
         let about = std::fs::metadata(store.dir().join(path.as_path()));
@@ -130,67 +135,63 @@ impl Desk {
             format!("`type` is one of user, feedback, project and reference, not {kind:?}")
         })?;
         let id = arguments.optional("id")?.map(Id::parse).transpose()?;
-        let scope = match (&id, arguments.optional("scope")?) {
-            (Some(id), _) => id.scope,
-            (None, None | Some("project")) => Scope::Project,
-            (None, Some("global")) => Scope::Global,
-            (None, Some(other)) => {
+        let scope = match arguments.optional("scope")? {
+            None => None,
+            Some("project") => Some(MemoryScope::Project),
+            Some("global") => Some(MemoryScope::Global),
+            Some(other) => {
                 return Err(format!("`scope` is project or global, not {other:?}"));
             }
         };
-        let keep = Keep {
+        let draft = Draft {
             name: arguments.text("name")?,
             description: arguments.text("description")?,
             kind,
             body: arguments.text("text")?,
-            scope,
-            replaces: id.as_ref().map(|id| &id.path),
         };
-        let kept = self.beside.keep(&keep, &self.by("saved by a tool call"));
-        let kept = kept.map_err(|error| match error {
-            NotKept::Copy { of } => {
-                format!(
-                    "{0}/{of} says nearly the same; to change it, give {0}/{of} as id",
-                    word(scope)
-                )
+        let place = match (&id, scope) {
+            (Some(id), _) => {
+                MemoryPlacement::At { path: self.path(id), before: MemoryBefore::Anything }
             }
-            error => error.to_string(),
-        })?;
-        let id = |path: &TopicPath| format!("{}/{path}", word(scope));
-        Ok(match kept {
-            Kept::Saved { path, entry } => {
-                let note = match entry {
-                    Some(entry) => {
-                        format!("the person can take it back: everfold memory undo {entry}")
-                    }
-                    None => "it was there already, word for word".to_owned(),
-                };
-                let state = if entry.is_some() { "saved" } else { "unchanged" };
-                json!({"id": id(&path), "state": state, "note": note})
-            }
-            Kept::Waiting { path } => {
-                let note = "it waits for the person's word: everfold memory inbox";
-                json!({"id": id(&path), "state": "waiting", "note": note})
-            }
-        })
+            (None, Some(scope)) => MemoryPlacement::In { scope },
+            (None, None) => MemoryPlacement::Anywhere { scope: None },
+        };
+        let proposal = MemoryProposal {
+            text: draft.render(),
+            place,
+            testimony: self.testimony(&draft),
+            by: by("saved by a tool call"),
+            haste: Haste::AtOnce,
+        };
+        let kept = self.beside.service().keep(&proposal).map_err(|error| error.to_string())?;
+        told(&kept, "saved")
+    }
+
+    /// What a memory can rest on here: the model's own words, and what the
+    /// person typed lately, as far as the host's hooks or transcripts show it
+    /// (L5.33).
+    fn testimony(&self, draft: &Draft<'_>) -> Testimony {
+        let mut testimony = self.beside.recent_prompts();
+        testimony.said.push(Said {
+            record: RecordId::from(""),
+            by: Provenance::MODEL,
+            text: [draft.name, draft.description, draft.body].join("\n"),
+        });
+        testimony
+    }
+
+    fn path(&self, id: &Id) -> PathBuf {
+        self.beside.memories().dir(id.scope).join(id.path.as_path())
     }
 
     fn forget(&self, arguments: &Arguments) -> Result<Value, String> {
-        let text = arguments.text("id")?;
-        let Id { scope, path } = Id::parse(text)?;
-        let by = self.by(arguments.text("reason")?);
-        let forgotten = self.beside.forget(scope, &path, &by).map_err(|error| error.to_string())?;
-        Ok(match forgotten {
-            Kept::Saved { entry, .. } => {
-                let entry = entry.map(|entry| entry.to_string()).unwrap_or_default();
-                let note = format!("the person can take it back: everfold memory undo {entry}");
-                json!({"id": text, "state": "forgotten", "note": note})
-            }
-            Kept::Waiting { .. } => {
-                let note = "the person wrote it; it waits for their word: everfold memory inbox";
-                json!({"id": text, "state": "waiting", "note": note})
-            }
-        })
+        let id = arguments.text("id")?;
+        let by = by(arguments.text("reason")?);
+        // One that is not there is told as it is to who reads it.
+        self.text(id)?;
+        let path = self.path(&Id::parse(id)?);
+        let done = self.beside.service().forget(&path, &by).map_err(|error| error.to_string())?;
+        told(&done, "forgotten")
     }
 
     fn sessions(&self, arguments: &Arguments) -> Result<Value, String> {
@@ -230,8 +231,36 @@ impl Desk {
         let next = (next < total).then_some(next);
         Ok(json!({"id": id, "text": text, "total_chars": total, "next_offset": next}))
     }
+}
 
-    fn by(&self, reason: &str) -> By {
-        By::agent(SOURCE, reason, self.now)
+fn by(reason: &str) -> MemoryAuthor {
+    MemoryAuthor {
+        who: MemoryWriter::Agent(SOURCE.to_owned()),
+        reason: reason.to_owned(),
+        session: None,
+        messages: Vec::new(),
     }
+}
+
+/// What became of it, for the model.
+fn told(kept: &Kept, done: &str) -> Result<Value, String> {
+    let state = match kept {
+        Kept::Refused { reason } => return Err(format!("it was not saved: {reason}")),
+        Kept::Proposed { .. } => "waiting",
+        _ if kept.entry().is_none() => "unchanged",
+        Kept::Saved { .. } => done,
+        Kept::Merged { .. } => "merged",
+        Kept::Superseded { .. } => "updated",
+    };
+    let hint = kept.hint().unwrap_or_default();
+    let note = match kept {
+        Kept::Proposed { .. } => format!("it waits for the person's word: {hint}"),
+        _ if kept.entry().is_none() => "a memory says it already".to_owned(),
+        Kept::Merged { .. } | Kept::Superseded { .. } => {
+            format!("{}; the person can take it back: {hint}", kept.notice().unwrap_or_default())
+        }
+        _ => format!("the person can take it back: {hint}"),
+    };
+    let id = kept.memory().map(MemoryRef::id).unwrap_or_default();
+    Ok(json!({"id": id, "state": state, "note": note}))
 }

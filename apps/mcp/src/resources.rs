@@ -1,8 +1,8 @@
 //! Memories as resources: `memory://project/deploys.md`.
 
 use crate::desk::{Desk, word};
-use everfold::memdir::Scope;
-use everfold::memdir::store::TopicHead;
+use everfold_memory_store::Scope;
+use everfold_memory_store::store::TopicHead;
 use rmcp::model::{Annotations, Resource, ResourceTemplate};
 
 /// What the address of every memory starts with.

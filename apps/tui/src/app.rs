@@ -14,7 +14,8 @@ use crate::theme::Theme;
 use crate::worker::Ask;
 use browse::Browsing;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -84,6 +85,8 @@ pub(crate) struct App {
     questions: VecDeque<Asked>,
     /// What was typed during a turn and waits for it to end.
     waiting: VecDeque<String>,
+    /// What of the messages that were sent was pasted.
+    pasted: BTreeMap<String, Vec<Range<usize>>>,
     status: Option<Box<Status>>,
     commands: Vec<CommandInfo>,
     phase: Phase,
@@ -112,6 +115,7 @@ impl App {
             panel: None,
             questions: VecDeque::new(),
             waiting: VecDeque::new(),
+            pasted: BTreeMap::new(),
             status: None,
             commands: Vec::new(),
             phase: Phase::Rest,

@@ -13,8 +13,10 @@ use crate::talk::Diff;
 use crate::talk::history;
 use everfold::kernel::ToolUseId;
 use everfold::kernel::ports::{Confinement, Exit, ShellCommand};
+use everfold::kernel::provenance::Source;
 use everfold::kernel::settings::PermissionMode;
-use everfold::{Block, CancellationToken, Event, SessionId, Turn, TurnEnd};
+use everfold::{CancellationToken, Event, SessionId, Turn, TurnEnd, Waiting};
+use everfold_kernel::ports::Kept;
 use futures_util::StreamExt;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +29,7 @@ pub(crate) type Looking = Box<dyn for<'a> FnOnce(&'a mut dyn Host) -> BoxFuture<
 /// What the worker is asked for.
 pub(crate) enum Ask {
     /// A turn with this prompt.
-    Turn(String),
+    Turn(Waiting),
     /// A slash command, without the slash.
     Command(String),
     /// To go on with another session.
@@ -147,10 +149,10 @@ impl Worker {
     }
 
     /// A turn; and how many requests it took.
-    async fn turn(&mut self, prompt: Option<String>) -> u32 {
+    async fn turn(&mut self, prompt: Option<Waiting>) -> u32 {
         let telling = self.telling.clone();
         let mut turn = match prompt {
-            Some(prompt) => Turn::saying(self.host.session_mut(), vec![Block::text(prompt)]),
+            Some(prompt) => Turn::saying(self.host.session_mut(), prompt.prompt()),
             None => Turn::go_on(self.host.session_mut()),
         };
         self.brake.set(turn.canceller());
@@ -235,7 +237,9 @@ impl Worker {
         };
         let said = format!("The person ran `{command}` in their shell. It printed:\n\n{text}");
         let data = json!({"command": command});
-        if let Err(error) = self.host.session_mut().attach("shell_command", &said, data).await {
+        let session = self.host.session_mut();
+        let told = session.attach_from(Source::Command, "shell_command", &said, data).await;
+        if let Err(error) = told {
             self.tell(Told::Said(Said::Text(Look::Red, format!("error: {error}\n"))));
         }
         self.tell(Told::Shell { id: id.to_owned(), text, failed, took });
@@ -245,7 +249,12 @@ impl Worker {
     /// event.
     async fn remember(&mut self, text: &str) {
         let kept = self.host.session().remember(text).await;
-        self.tell(Told::CommandEnded(kept.map(|_| Next::GoOn)));
+        let told = kept.and_then(|kept| match kept {
+            Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
+            kept if kept.notice().is_none() => Err("it is remembered already".to_owned()),
+            _ => Ok(Next::GoOn),
+        });
+        self.tell(Told::CommandEnded(told));
     }
 
     fn mode(&mut self, mode: PermissionMode) {

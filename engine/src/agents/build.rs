@@ -6,6 +6,7 @@ use super::outfit::{config_of, model_of, servers_of};
 use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
 use crate::fork::Start;
 use crate::permit::Permit;
+use crate::prompt::Prompt;
 use crate::queue::Queue;
 use crate::searching::WEB_SEARCH;
 use crate::session::Session;
@@ -13,11 +14,12 @@ use crate::tools::server_tools;
 use crate::world::World;
 use everfold_hooks::Registry;
 use everfold_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Block, QuerySource, SessionId, ToolUseId};
 use everfold_mail::definition::FORK;
 use everfold_mail::{Definition, Isolation, Running, memory, plan};
-use everfold_memfile::index::{self, Caps};
+use everfold_memory_file::index::{self, Caps};
 use everfold_prefix::system::AgentSurroundings;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -45,7 +47,7 @@ pub(crate) enum Started {
 struct Ready {
     session: Session,
     /// What its log starts with, where it is a fork.
-    prompt: Vec<Block>,
+    prompt: Prompt,
     placeholders: Vec<Block>,
     /// Servers that end with it.
     servers: Option<Arc<dyn Servers>>,
@@ -163,7 +165,8 @@ impl Agents {
         session.take_over(fold, parent);
         session.confine(plan.running);
         session.up = Some(seat.books.clone());
-        let prompt = vec![Block::text(plan::directive(&plan.order.prompt))];
+        let directive = Block::text(plan::directive(&plan.order.prompt));
+        let prompt = Prompt::of(plan.order.provenance, vec![directive]);
         Ok(Ready { session, prompt, placeholders, servers: None })
     }
 
@@ -227,8 +230,8 @@ impl Agents {
         let known = named.map(|skill| format!("The skill {}:\n\n{}", skill.name, skill.filled("")));
         let first = kind.initial_prompt.iter().map(|first| first.trim().to_owned());
         let task = plan.order.prompt.trim().to_owned();
-        let text: Vec<String> = known.chain(first).chain([task]).collect();
-        let prompt = vec![Block::text(text.join("\n\n"))];
+        let given = known.chain(first).map(|text| (Source::Repository.into(), text));
+        let prompt = Prompt::joined(given.chain([(plan.order.provenance, task)]));
         Ready { session, prompt, placeholders: Vec::new(), servers: own }
     }
 

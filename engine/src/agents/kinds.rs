@@ -4,6 +4,7 @@ use super::Agents;
 use crate::session::{Error, Session};
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::Files;
+use everfold_kernel::provenance::Source;
 use everfold_mail::{Definition, Roster};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -131,6 +132,6 @@ impl Session {
             return Ok(());
         }
         let text = format!("More kinds of agents can be started with Agent:\n{}", lines.join("\n"));
-        self.attach(LATE, &text, json!({})).await
+        self.attach_from(Source::Repository, LATE, &text, json!({})).await
     }
 }

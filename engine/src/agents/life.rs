@@ -5,8 +5,10 @@ use super::summing::Summing;
 use super::{Agents, Finished, SharedInbox, locked};
 use crate::background::TaskHandle;
 use crate::event::{EndReason, Event, TurnEnd};
+use crate::prompt::Prompt;
 use crate::session::{Error, Session};
 use everfold_kernel::ports::Servers;
+use everfold_kernel::provenance::Source;
 use everfold_kernel::{Block, Usage, UserOrigin};
 use everfold_mail::apply::{self, Ended};
 use serde_json::Value;
@@ -75,7 +77,7 @@ impl Life {
         mut self,
         mut session: Session,
         placeholders: Vec<Block>,
-        prompt: Vec<Block>,
+        prompt: Prompt,
         task: TaskHandle,
     ) -> Result<(), String> {
         let mut tally = Tally::default();
@@ -83,6 +85,7 @@ impl Life {
         let begun = if placeholders.is_empty() {
             Ok(())
         } else {
+            let placeholders = Prompt::of(Source::Command, placeholders);
             session.append_user(placeholders, UserOrigin::ToolResult).await
         };
         let mut next = Some(prompt);
@@ -98,6 +101,7 @@ impl Life {
             },
         };
         let _ = session.book_side_queries().await;
+        let source = session.lowest().max(Source::Model);
         drop(session);
         if let Some(servers) = self.servers.take() {
             servers.shutdown().await;
@@ -113,6 +117,7 @@ impl Life {
             requests: tally.requests,
             tool_calls: tally.tool_calls,
             usage: tally.usage,
+            source,
         };
         self.end(&finished);
         if success { Ok(()) } else { Err(how) }
@@ -162,6 +167,7 @@ impl Life {
                 how: &finished.how,
                 text: &finished.text,
                 more: &finished.more,
+                source: finished.source,
             }));
         }
         drop(state);
@@ -185,6 +191,7 @@ impl Drop for Life {
             requests: 0,
             tool_calls: 0,
             usage: Usage::default(),
+            source: Source::Model,
         });
     }
 }
@@ -192,7 +199,7 @@ impl Drop for Life {
 /// One turn: with a prompt, or with what waits.
 async fn one_turn(
     session: &mut Session,
-    prompt: Option<Vec<Block>>,
+    prompt: Option<Prompt>,
     task: &TaskHandle,
     tally: &mut Tally,
     summing: &mut Summing,

@@ -2,6 +2,7 @@
 
 use everfold_kernel::Usage;
 use everfold_kernel::ports::AgentName;
+use everfold_kernel::provenance::{Provenance, Source};
 use everfold_mail::{Isolation, Running};
 
 /// A call of the Agent tool, understood.
@@ -11,6 +12,8 @@ pub struct Order {
     pub description: String,
     /// The task.
     pub prompt: String,
+    /// Whose words the task is (L5.33).
+    pub provenance: Provenance,
     /// Which kind; none is the one for everything.
     pub kind: Option<String>,
     /// Whether the conversation waits; none is as the kind says.
@@ -40,4 +43,6 @@ pub struct Finished {
     pub tool_calls: u32,
     /// What it used.
     pub usage: Usage,
+    /// Who wrote the least trusted of what it had in view (L5.33).
+    pub source: Source,
 }

@@ -13,8 +13,8 @@ use everfold_kernel::ports::{
     Begun, Dreams, Ending, Gathered, LogsRead, Night as Held, Proposal, Stored, Swap, Swapped,
 };
 use everfold_kernel::{Limits, SessionId, Usage, Usd, settings};
-use everfold_memfile::Caps;
-use everfold_memfile::index::INDEX_FILE;
+use everfold_memory_file::Caps;
+use everfold_memory_file::index::INDEX_FILE;
 use jiff::tz::TimeZone;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -68,7 +68,8 @@ pub(super) fn notice(end: &DreamEnd) -> Option<String> {
         DreamEnd::Done(dreamt)
             if !dreamt.report.is_empty() || !dreamt.report.proposed.is_empty() =>
         {
-            let undo = |entry| format!("; `everfold memory undo {entry}` takes it back");
+            let undo =
+                |entry| format!("; `everfold memory undo {entry} --scope project` takes it back");
             let undo = dreamt.entry.map(undo).unwrap_or_default();
             Some(format!("memories were consolidated: {}{undo}", dreamt.report.summary()))
         }

@@ -95,7 +95,12 @@ impl Session {
         for id in self.fold.open_calls() {
             let content = vec![Block::tool_error(&ToolUseId::new(&id), INTERRUPTED)];
             let origin = UserOrigin::ToolResult;
-            let answer = Entry::User(UserEntry { content, origin, tool_use_result: None });
+            let answer = Entry::User(UserEntry {
+                content,
+                origin,
+                tool_use_result: None,
+                provenance: Vec::new(),
+            });
             self.fold.push(record(format!("open-{id}"), answer));
         }
         Ok(())

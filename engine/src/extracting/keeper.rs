@@ -1,171 +1,87 @@
-//! The gate at work: every file that a review would write goes through it, and
-//! what passes goes into the store.
+//! What a review would write, handed to the memories with what it can rest on;
+//! and what became of each.
 
-use crate::recalling::listed_as;
-use everfold_extract::{Grounds, Known, Proposal, Provenance, Review, Verdict, finished, gate};
-use everfold_kernel::limits::{ExtractLimits, Limits};
 use everfold_kernel::ports::{
-    Bodies, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead, MemoryLine, MemoryScope,
-    MemoryWrite, MemoryWritten,
+    Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryPlacement,
+    MemoryProposal, MemoryWriter,
 };
-use everfold_kernel::{QuerySource, settings};
-use everfold_memfile::frontmatter::Basis;
-use everfold_memfile::index::INDEX_FILE;
-use std::path::{Path, PathBuf};
+use everfold_kernel::testimony::Testimony;
+use everfold_kernel::{QuerySource, SessionId};
+use everfold_memory_file::index::INDEX_FILE;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Keeps what earns its place.
 pub(crate) struct Keeper {
-    pub(crate) limits: Arc<Limits>,
-    /// Whether a person is asked first.
-    pub(crate) mode: settings::Review,
+    session: SessionId,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    review: Arc<Review>,
-    from: Option<Provenance>,
-    kept: Kept,
-}
-
-/// What came of a review.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Kept {
-    /// Memories that were written.
-    pub(crate) saved: Vec<PathBuf>,
-    /// Memories that wait for a person's word.
-    pub(crate) proposed: Vec<PathBuf>,
-    /// What was refused, and why.
-    pub(crate) refused: Vec<(PathBuf, String)>,
+    testimony: Arc<Testimony>,
+    kept: Vec<Kept>,
 }
 
 impl Keeper {
-    pub(crate) fn new(limits: Arc<Limits>, mode: settings::Review) -> Self {
-        Self { limits, mode, state: Mutex::default() }
+    pub(crate) fn new(session: SessionId) -> Self {
+        Self { session, state: Mutex::default() }
     }
 
     /// Says what the review is about, before it starts.
-    pub(crate) fn begin(&self, review: Review, from: Provenance) {
-        let mut state = self.state();
-        state.review = Arc::new(review);
-        state.from = Some(from);
+    pub(crate) fn begin(&self, testimony: Testimony) {
+        self.state().testimony = Arc::new(testimony);
     }
 
-    /// What was kept and refused so far.
-    pub(crate) fn kept(&self) -> Kept {
+    /// What became of what was proposed so far.
+    pub(crate) fn kept(&self) -> Vec<Kept> {
         self.state().kept.clone()
     }
 
-    /// Writes what passes the gate.
+    /// Proposes a file that the reviewer would write.
     pub(crate) async fn write(
         &self,
         memories: &dyn Memories,
         path: &Path,
         text: &str,
         before: MemoryBefore,
-    ) -> Result<MemoryWritten, MemoryError> {
-        let written = self.write_if_worth(memories, path, text, before).await;
-        let mut state = self.state();
-        let kept = &mut state.kept;
-        match &written {
-            Ok((MemoryWritten::Added | MemoryWritten::Updated, path)) => {
-                note(&mut kept.saved, path);
-            }
-            Ok((MemoryWritten::Proposed, path)) => note(&mut kept.proposed, path),
-            Ok((MemoryWritten::Unchanged, _)) => {}
-            Err(error) => {
-                tracing::info!(path = %path.display(), reason = %error, "a memory was refused");
-                kept.refused.push((path.to_owned(), error.to_string()));
-            }
-        }
-        drop(state);
-        written.map(|(written, _)| written)
-    }
-
-    async fn write_if_worth(
-        &self,
-        memories: &dyn Memories,
-        path: &Path,
-        text: &str,
-        before: MemoryBefore,
-    ) -> Result<(MemoryWritten, PathBuf), MemoryError> {
-        let refused = |reason: String| MemoryError::Refused { path: path.to_owned(), reason };
+    ) -> Result<Kept, MemoryError> {
         if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(INDEX_FILE)) {
             let reason = "the index is kept by the program, from names and descriptions; leave it";
-            return Err(refused(reason.to_owned()));
+            return Ok(Kept::Refused { reason: reason.to_owned() });
         }
-        let (review, from) = {
-            let state = self.state();
-            (Arc::clone(&state.review), state.from.clone())
+        let proposal = MemoryProposal {
+            text: text.to_owned(),
+            place: MemoryPlacement::At { path: path.to_owned(), before },
+            testimony: Testimony::clone(&self.state().testimony),
+            by: self.author(),
+            haste: Haste::AtOnce,
         };
-        let Some(from) = from else {
-            return Err(refused("there is nothing under review".to_owned()));
-        };
-        let heads = memories.scan(self.limits.recall.scan_files, Bodies::Read).await?;
-        let known: Vec<Known> = heads.iter().map(known).collect();
-        let file = heads.iter().find(|head| head.path == path);
-        let file = file.map_or_else(|| path.display().to_string(), listed_as);
-        let proposal = Proposal { file: &file, text };
-        match gate(proposal, &known, &review, self.limit()) {
-            Verdict::Refuse(refusal) => Err(refused(refusal.to_string())),
-            Verdict::Accept(grounds) => {
-                let path = path.to_owned();
-                let write = self.approved(path.clone(), text, before, grounds, &from);
-                Ok((memories.write(write).await?, path))
-            }
-            Verdict::Update { of, grounds } => {
-                let target = heads.iter().find(|head| listed_as(head) == of);
-                if target.is_some_and(|head| head.scope == MemoryScope::Team) {
-                    return Err(refused(format!("{of} says it already, for the whole team")));
-                }
-                let target = target.map_or_else(|| path.to_owned(), |head| head.path.clone());
-                let before = MemoryBefore::Anything;
-                let write = self.approved(target.clone(), text, before, grounds, &from);
-                Ok((memories.write(write).await?, target))
-            }
-        }
+        self.propose(memories, proposal).await
     }
 
-    fn approved(
+    /// Proposes a memory.
+    pub(crate) async fn propose(
         &self,
-        path: PathBuf,
-        text: &str,
-        before: MemoryBefore,
-        grounds: Grounds,
-        from: &Provenance,
-    ) -> MemoryWrite {
-        let text = finished(text, &grounds, from);
-        let by = MemoryAuthor {
-            source: QuerySource::Extract,
-            reason: format!("{} in the conversation", grounds.basis.as_str()),
-            session: from.session.clone(),
-            messages: grounds.messages,
-        };
-        let line = MemoryLine::Written;
-        MemoryWrite { path, text, before, by, review: self.mode, line }
+        memories: &dyn Memories,
+        proposal: MemoryProposal,
+    ) -> Result<Kept, MemoryError> {
+        let kept = memories.keep(proposal).await?;
+        self.state().kept.push(kept.clone());
+        Ok(kept)
     }
 
-    fn limit(&self) -> &ExtractLimits {
-        &self.limits.extract
+    /// The reviewer, as the history names it.
+    pub(crate) fn author(&self) -> MemoryAuthor {
+        MemoryAuthor {
+            who: MemoryWriter::Agent(QuerySource::Extract.to_string()),
+            reason: "kept from the conversation".to_owned(),
+            session: Some(self.session.clone()),
+            messages: Vec::new(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn note(paths: &mut Vec<PathBuf>, path: &Path) {
-    if !paths.iter().any(|known| known == path) {
-        paths.push(path.to_owned());
-    }
-}
-
-fn known(head: &MemoryHead) -> Known {
-    Known {
-        file: listed_as(head),
-        description: head.description.clone(),
-        body: head.body.clone(),
-        basis: head.basis.as_deref().and_then(Basis::by_name),
     }
 }

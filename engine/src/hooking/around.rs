@@ -5,10 +5,12 @@ use super::FEEDBACK;
 use crate::background::TaskStatus;
 use crate::compacting::Trigger;
 use crate::event::{EndReason, Event, TurnEnd};
+use crate::prompt::Prompt;
 use crate::session::{Error, Session};
 use everfold_hooks::{Event as HookEvent, Occasion, Task, Verdict, Wish};
 use everfold_kernel::Block;
 use everfold_kernel::ports::JobState;
+use everfold_kernel::provenance::Source;
 use everfold_kernel::settings::Surface;
 use everfold_rules::{Fate, Reason, Row, Scope};
 use std::time::Duration;
@@ -93,8 +95,9 @@ impl Session {
     }
 
     /// What a hook wants said before the person's first words, once.
-    pub(crate) fn first_words(&mut self) -> Option<Block> {
-        self.hooking.first_words.take().map(Block::text)
+    pub(crate) fn first_words(&mut self) -> Option<Prompt> {
+        let said = self.hooking.first_words.take()?;
+        Some(Prompt::of(Source::Hook, vec![Block::text(said)]))
     }
 
     /// Asks hooks about what the person said. Why not, where it is refused:

@@ -4,6 +4,7 @@ use super::FEEDBACK;
 use crate::session::{Error, Session};
 use crate::tools::{ToolCall, ToolOutput};
 use everfold_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission, Wish};
+use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -55,6 +56,7 @@ impl Session {
                 Value::String(_) | Value::Array(_) => shown,
                 other => Value::String(other.to_string()),
             };
+            output.provenance = Source::Hook.into();
         }
         Ok(output)
     }

@@ -14,6 +14,7 @@ use everfold_hooks::{
 };
 use everfold_kernel::env::{HOOK_ENV_FILE, HOOK_PROJECT_DIR};
 use everfold_kernel::ports::{HookAction, HookCall};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::reminder;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Attachment, ModelId, QuerySource, ToolUseId};
@@ -93,6 +94,7 @@ impl Handlers {
                 kind: FEEDBACK.into(),
                 rendered: reminder(&format!("The {name} hook objects: {said}")),
                 data: json!({ "hookEvent": name }),
+                provenance: Some(Source::Hook.into()),
             });
         });
     }
@@ -205,6 +207,7 @@ impl Handlers {
         let order = Order {
             description: format!("judges for the {} hook", self.event.name()),
             prompt,
+            provenance: Source::Hook.into(),
             kind: None,
             running: Some(Running::Foreground),
             isolation: None,

@@ -1,7 +1,8 @@
 //! Looking through the lines of a log for one id.
 
 use super::{RecallError, Recalled, RecalledKind, words};
-use everfold_kernel::{BlockView, Entry, Record, SessionId, Timestamp};
+use everfold_kernel::provenance::Provenance;
+use everfold_kernel::{BlockProvenance, BlockView, Entry, Record, SessionId, Timestamp};
 use everfold_transcript::{Decoded, decode};
 
 /// Longest id that is looked for.
@@ -44,17 +45,27 @@ fn is_path(id: &str) -> bool {
 /// A pass over a log.
 pub(super) struct Looking<'a> {
     wanted: Wanted<'a>,
-    result: Option<(String, Timestamp)>,
-    message: Option<(String, Timestamp)>,
+    result: Option<Found>,
+    message: Option<Found>,
     tool: Option<String>,
     span: Span,
+}
+
+/// A text, when it was written, and whose words it is.
+type Found = (String, Timestamp, Option<Provenance>);
+
+/// What a span says so far, and the least trusted of it.
+#[derive(Default)]
+struct Lines {
+    texts: Vec<String>,
+    lowest: Option<Provenance>,
 }
 
 /// How far a span has been seen.
 enum Span {
     NotBegun,
-    Open(Vec<String>, Timestamp),
-    Closed(Vec<String>, Timestamp),
+    Open(Lines, Timestamp),
+    Closed(Lines, Timestamp),
 }
 
 impl<'a> Looking<'a> {
@@ -101,28 +112,31 @@ impl<'a> Looking<'a> {
                 }
             }
             Entry::User(user) => {
-                for block in &user.content {
+                for (at, block) in user.content.iter().enumerate() {
                     if let BlockView::ToolResult { id, content, .. } = block.view()
                         && named(id)
                     {
-                        self.result.get_or_insert_with(|| (words::content(content), record.at));
+                        let whose = user.provenance_of(at).lowest();
+                        let found = || (words::content(content), record.at, whose);
+                        self.result.get_or_insert_with(found);
                     }
                 }
             }
             _ => {}
         }
         if record.id.as_str() == id && self.message.is_none() {
-            self.message = words::record(record).map(|text| (text, record.at));
+            self.message = words::record(record).map(|text| (text, record.at, whose(record)));
         }
     }
 
     fn take_span(&mut self, first: &str, last: &str, record: &Record) {
         let id = record.id.as_str();
         if matches!(self.span, Span::NotBegun) && id == first {
-            self.span = Span::Open(Vec::new(), record.at);
+            self.span = Span::Open(Lines::default(), record.at);
         }
         let Span::Open(lines, at) = &mut self.span else { return };
-        lines.extend(words::short(record));
+        lines.texts.extend(words::short(record));
+        lines.lowest = lines.lowest.max(whose(record));
         if id == last {
             self.span = Span::Closed(std::mem::take(lines), *at);
         }
@@ -133,7 +147,13 @@ impl<'a> Looking<'a> {
         let Self { wanted, result, message, tool, span } = self;
         let unknown =
             |id: &str| RecallError::Unknown { id: id.to_owned(), session: session.clone() };
-        let recalled = |kind, tool, (text, at)| Recalled { kind, tool, text, at: Some(at) };
+        let recalled = |kind, tool, (text, at, provenance)| Recalled {
+            kind,
+            tool,
+            text,
+            at: Some(at),
+            provenance,
+        };
         match wanted {
             Wanted::One { id } => match (result, message) {
                 (Some(result), _) => Ok(recalled(RecalledKind::Result, tool, result)),
@@ -147,9 +167,20 @@ impl<'a> Looking<'a> {
                     Err(RecallError::Backwards { first: first.to_owned(), last: last.to_owned() })
                 }
                 Span::Closed(lines, at) => {
-                    Ok(recalled(RecalledKind::Span, None, (lines.join("\n"), at)))
+                    let found = (lines.texts.join("\n"), at, lines.lowest);
+                    Ok(recalled(RecalledKind::Span, None, found))
                 }
             },
         }
+    }
+}
+
+/// Whose words a record holds; the least trusted of them.
+fn whose(record: &Record) -> Option<Provenance> {
+    match &record.entry {
+        Entry::User(user) => user.provenance.iter().filter_map(BlockProvenance::lowest).max(),
+        Entry::Assistant(assistant) => Some(assistant.provenance()),
+        Entry::Attachment(attachment) => attachment.provenance,
+        _ => None,
     }
 }

@@ -308,6 +308,7 @@ mod tests {
             content,
             origin: UserOrigin::Human,
             tool_use_result: Some(json!(data)),
+            provenance: Vec::new(),
         });
         let record = Record { id: "1".into(), parent: None, at: Timestamp::UNIX_EPOCH, entry };
         let made = |policies: &[Policy]| {

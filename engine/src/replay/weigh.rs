@@ -206,6 +206,7 @@ impl Hollow {
                 content: user.content.iter().map(|block| self.block(block)).collect(),
                 origin: user.origin,
                 tool_use_result: None,
+                provenance: Vec::new(),
             }),
             Entry::Assistant(entry) => Entry::Assistant(AssistantEntry {
                 message_id: entry.message_id.clone(),
@@ -220,6 +221,7 @@ impl Hollow {
                 kind: own.kind.clone(),
                 rendered: PLACE.to_owned(),
                 data: Value::Null,
+                provenance: None,
             }),
             other => other.clone(),
         };

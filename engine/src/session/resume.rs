@@ -9,9 +9,10 @@ use crate::toolbox::Toolbox;
 use crate::tools::{SEEN_FIELD, started_in_background};
 use crate::world::World;
 use everfold_kernel::ports::JobState;
+use everfold_kernel::provenance::Source;
 use everfold_kernel::{
-    Block, Decision, Entry, Ledger, Limits, Prelude, Record, Role, SessionId, ToolUseId, UserEntry,
-    UserOrigin,
+    Block, BlockProvenance, BlockView, Decision, Entry, Ledger, Limits, Prelude, Record, Role,
+    SessionId, ToolUseId, UserEntry, UserOrigin,
 };
 use everfold_mail::apply::ENDED;
 use everfold_prefix::Fold;
@@ -123,7 +124,9 @@ impl Session {
         for record in &conversation.records {
             self.remember_reads(record);
             self.keep_data(record);
-            if let Entry::Decision(Decision::Extracted(extracted)) = &record.entry {
+            if let Entry::Decision(Decision::Extracted(extracted)) = &record.entry
+                && extracted.put_off.is_none()
+            {
                 self.remembering.extraction.restore(extracted.through.clone());
             }
         }
@@ -139,8 +142,16 @@ impl Session {
 
     /// Files that the model has seen are known by the results of its tools.
     fn remember_reads(&self, record: &Record) {
-        if let Entry::User(UserEntry { tool_use_result: Some(value), .. }) = &record.entry {
+        let Entry::User(user) = &record.entry else { return };
+        if let Some(value) = &user.tool_use_result {
             self.context.restore_reads(value);
+        }
+        for (at, block) in user.content.iter().enumerate() {
+            if let BlockView::ToolResult { id, .. } = block.view()
+                && let Some(whose) = user.provenance_of(at).lowest()
+            {
+                self.context.brought(&ToolUseId::new(id), whose);
+            }
         }
     }
 
@@ -150,8 +161,12 @@ impl Session {
         for id in self.fold.open_calls() {
             let block = Block::tool_error(&ToolUseId::new(id), INTERRUPTED);
             let content = vec![block];
-            let entry =
-                UserEntry { content, origin: UserOrigin::ToolResult, tool_use_result: None };
+            let entry = UserEntry {
+                content,
+                origin: UserOrigin::ToolResult,
+                tool_use_result: None,
+                provenance: vec![BlockProvenance::whole(Source::Command)],
+            };
             self.append(Entry::User(entry)).await?;
         }
         let Some(last) = self.fold.messages().last() else { return Ok(()) };

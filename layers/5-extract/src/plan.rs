@@ -1,29 +1,24 @@
 //! What is reviewed, and what the background agent is told.
 //!
 //! A review looks at the messages since the cursor, and only those (L5.9,
-//! L5.10). Who said what is kept apart: what a person said is worth more than
-//! what a model concluded, and what came from the web or a tool server is data
-//! from strangers (L5.26).
+//! L5.10), each piece with its provenance (L5.33).
 
 use crate::error::Error;
-use everfold_kernel::{Block, BlockView, RecordId, ToolUseId, UserOrigin};
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{BlockProvenance, BlockView, RecordId, ToolUseId, UserOrigin};
+use everfold_memory_judge::{Testimony, words};
+use everfold_memory_recall::Manifest;
 use everfold_prefix::Message;
 use everfold_prefix::message::{Origin, Piece};
-use everfold_recall::Manifest;
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// Pieces of others that the agent is told of.
+const FOREIGN_PIECES: usize = 8;
 /// Characters of the message by which the agent finds where to start.
 const START_CHARS: usize = 80;
-/// Tools whose results come from the web, or from servers.
-const WEB_TOOLS: &[&str] =
-    &["WebFetch", "WebSearch", "ListMcpResourcesTool", "ReadMcpResourceTool"];
-/// What the names of a tool server's tools start with.
-const SERVER_TOOLS: &str = "mcp__";
-/// Words of shell commands that bring something from the web.
-const WEB_COMMANDS: &[&str] = &["curl", "wget", "http://", "https://"];
 /// Tools by which a model writes files.
 const WRITING_TOOLS: &[&str] = &["Write", "Edit"];
 
@@ -36,39 +31,11 @@ pub struct Ground<'a> {
     pub instruction_kinds: &'a [&'a str],
 }
 
-/// Who said something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// The person.
-    Person,
-    /// The model.
-    Assistant,
-    /// A tool that works with the person's own things.
-    Tool,
-    /// The web, or a tool server.
-    Stranger,
-}
-
-/// One piece of the conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    /// The record that brought it.
-    pub record: RecordId,
-    /// Who said it.
-    pub who: Who,
-    /// What.
-    pub text: String,
-}
-
 /// The part of a conversation that is looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Review {
-    /// What was said since the cursor, in order.
-    pub said: Vec<Said>,
-    /// What strangers said in the whole conversation, as far as it is shown.
-    pub strangers: Vec<String>,
-    /// What instruction files say.
-    pub instructions: String,
+    /// What was said since the cursor, and what instruction files say.
+    pub testimony: Testimony,
     /// The last message that is looked at: the cursor after the review.
     pub last: Option<RecordId>,
     /// Memories that the main agent wrote itself.
@@ -85,12 +52,7 @@ impl Review {
     /// Whether the person said nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.said.iter().any(|said| said.who == Who::Person)
-    }
-
-    /// What these said, one text after the other.
-    pub(crate) fn by(&self, who: Who) -> impl Iterator<Item = &Said> {
-        self.said.iter().filter(move |said| said.who == who)
+        !self.testimony.has_person()
     }
 }
 
@@ -106,23 +68,13 @@ pub fn review(messages: &[Message], cursor: Option<&RecordId>, ground: Ground<'_
     let mut review = Review { last: pieces.last().map(|p| p.record.clone()), ..Review::default() };
     for (at, piece) in pieces.iter().enumerate() {
         let is_new = at >= after;
-        match said(piece, &calls) {
-            Some(said) => {
-                if said.who == Who::Stranger {
-                    review.strangers.push(said.text.clone());
-                }
-                if is_new {
-                    review.said.push(said);
-                }
-            }
-            None => {
-                if let Origin::Attachment(kind) = &piece.origin
-                    && ground.instruction_kinds.contains(&kind.as_str())
-                {
-                    review.instructions.push_str(&piece.block.plain_text());
-                    review.instructions.push('\n');
-                }
-            }
+        if let Origin::Attachment(kind) = &piece.origin
+            && ground.instruction_kinds.contains(&kind.as_str())
+        {
+            review.testimony.instructions.push_str(&piece.block.plain_text());
+            review.testimony.instructions.push('\n');
+        } else if is_new {
+            hear(&mut review.testimony, piece);
         }
         if is_new && let Some(path) = calls.written(piece, ground.memory_dirs) {
             review.saved.push(path);
@@ -131,38 +83,18 @@ pub fn review(messages: &[Message], cursor: Option<&RecordId>, ground: Ground<'_
     review
 }
 
-/// The calls of a conversation, and which of them failed.
-struct Calls<'a> {
-    calls: BTreeMap<ToolUseId, (&'a str, &'a Value)>,
+/// The calls of a conversation that failed.
+struct Calls {
     failed: BTreeSet<ToolUseId>,
 }
 
-impl<'a> Calls<'a> {
-    fn of(pieces: &[&'a Piece]) -> Self {
-        let (mut calls, mut failed) = (BTreeMap::new(), BTreeSet::new());
-        for piece in pieces {
-            match piece.block.view() {
-                BlockView::ToolUse { id, name, input } => {
-                    calls.insert(id.into(), (name, input));
-                }
-                BlockView::ToolResult { id, is_error: true, .. } => {
-                    failed.insert(id.into());
-                }
-                _ => {}
-            }
-        }
-        Self { calls, failed }
-    }
-
-    /// Whose words a result is.
-    fn who(&self, id: &str) -> Who {
-        let Some((name, input)) = self.calls.get(&ToolUseId::new(id)) else { return Who::Tool };
-        let fetches = || {
-            let command = input.get("command").and_then(Value::as_str).unwrap_or_default();
-            WEB_COMMANDS.iter().any(|word| command.contains(word))
-        };
-        let stranger = WEB_TOOLS.contains(name) || name.starts_with(SERVER_TOOLS) || fetches();
-        if stranger { Who::Stranger } else { Who::Tool }
+impl Calls {
+    fn of(pieces: &[&Piece]) -> Self {
+        let failed = pieces.iter().filter_map(|piece| match piece.block.view() {
+            BlockView::ToolResult { id, is_error: true, .. } => Some(id.into()),
+            _ => None,
+        });
+        Self { failed: failed.collect() }
     }
 
     /// The memory that a call wrote, if it did.
@@ -175,30 +107,25 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// What a piece says, and who; none for what the program put there.
-fn said(piece: &Piece, calls: &Calls<'_>) -> Option<Said> {
-    let who = match (&piece.origin, piece.block.view()) {
-        (Origin::User(_), BlockView::ToolResult { id, .. }) => calls.who(id),
-        // What a server searched the web for by itself.
-        (Origin::Assistant(_), BlockView::Other(kind)) if kind.starts_with("web_") => Who::Stranger,
-        // What the assistant says after what it found there.
-        (Origin::Assistant(_), BlockView::Text(_)) if is_cited(&piece.block) => Who::Stranger,
-        (Origin::Assistant(_), BlockView::Text(_)) => Who::Assistant,
-        (Origin::User(UserOrigin::Human), _) => Who::Person,
-        _ => return None,
-    };
+/// Takes in what a piece says. One that does not say whose words it holds is
+/// from an older transcript, or from another program's: a prompt is told apart
+/// by its form, and nothing else counts as anybody's own.
+fn hear(testimony: &mut Testimony, piece: &Piece) {
     let text = match piece.block.view() {
+        BlockView::Thinking(_) | BlockView::RedactedThinking | BlockView::ToolUse { .. } => return,
         BlockView::Other(_) => Value::Object(piece.block.as_map().clone()).to_string(),
         _ => piece.block.plain_text(),
     };
-    let record = piece.record.clone();
-    (!text.trim().is_empty()).then_some(Said { record, who, text })
-}
-
-/// Whether a text names the pages that it rests on.
-fn is_cited(block: &Block) -> bool {
-    let citations = block.as_map().get("citations").and_then(Value::as_array);
-    citations.is_some_and(|citations| !citations.is_empty())
+    if text.trim().is_empty() {
+        return;
+    }
+    let provenance = match (&piece.origin, piece.provenance.is_unknown()) {
+        (_, false) => piece.provenance.clone(),
+        (Origin::User(UserOrigin::Human), true) => words::split(&text, &[]),
+        (Origin::User(UserOrigin::ToolResult), true) => BlockProvenance::whole(Source::Command),
+        _ => return,
+    };
+    testimony.hear(&piece.record, &provenance, &text);
 }
 
 /// What the background agent is told besides the conversation.
@@ -208,8 +135,23 @@ pub struct Directive<'a> {
     pub dir: &'a Path,
     /// Where memories of the person go that hold in every project.
     pub global_dir: Option<&'a Path>,
+    /// Where memories go that the whole team should have (L5.21).
+    pub team_dir: Option<&'a Path>,
     /// The memories that there are.
     pub manifest: &'a Manifest,
+}
+
+/// What was said by others, each by its start: the agent sees whose words are
+/// whose (L5.33).
+fn foreign(testimony: &Testimony) -> String {
+    let others = testimony.said.iter().filter(|said| said.by.source > Source::Model);
+    let pasted = testimony.said.iter().filter(|said| said.by.source == Source::Pasted);
+    let lines = pasted.chain(others).take(FOREIGN_PIECES).map(|said| {
+        let words: Vec<&str> = said.text.split_whitespace().collect();
+        let start: String = words.join(" ").chars().take(START_CHARS).collect();
+        format!("- {}: \"{start}\"", said.by)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The directive for a review (L5.9).
@@ -217,18 +159,21 @@ pub struct Directive<'a> {
 /// # Errors
 /// If the prompt is broken.
 pub fn directive(review: &Review, told: &Directive<'_>) -> Result<String, Error> {
-    let first = review.by(Who::Person).next().map_or("", |said| said.text.as_str());
+    let first = review.testimony.by_person().next().map_or("", |said| said.text.as_str());
     let words: Vec<&str> = first.split_whitespace().collect();
     let start: String = words.join(" ").chars().take(START_CHARS).collect();
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let global_dir = told.global_dir.map(|dir| dir.display().to_string()).unwrap_or_default();
+    let team_dir = told.team_dir.map(|dir| dir.display().to_string()).unwrap_or_default();
     let text = environment.render_str(
         include_str!("prompt.md"),
         context! {
             start => start,
             dir => told.dir.display().to_string(),
             global_dir => global_dir,
+            team_dir => team_dir,
+            foreign => foreign(&review.testimony),
             manifest => told.manifest.render().trim_end(),
         },
     )?;
@@ -239,7 +184,7 @@ pub fn directive(review: &Review, told: &Directive<'_>) -> Result<String, Error>
 mod tests {
     use super::*;
     use everfold_kernel::limits::RecallLimits;
-    use everfold_recall::Topic;
+    use everfold_memory_recall::Topic;
     use jiff::Timestamp;
 
     #[test]
@@ -254,15 +199,13 @@ mod tests {
             used: 0,
         };
         let manifest = Manifest::new(vec![topic], "", &BTreeSet::new(), &RecallLimits::default());
-        let said = Said {
-            record: "r1".into(),
-            who: Who::Person,
-            text: "We moved the deploy\nto Thursdays, and here is a long story about how that came to be.".into(),
-        };
-        let review = Review { said: vec![said], ..Review::default() };
+        let text = "We moved the deploy\nto Thursdays, and here is a long story about how that came to be.";
+        let testimony = Testimony::typed(text, "r1".into());
+        let review = Review { testimony, ..Review::default() };
         let told = Directive {
             dir: Path::new("/home/ada/memory"),
             global_dir: Some(Path::new("/home/ada/global")),
+            team_dir: None,
             manifest: &manifest,
         };
         insta::assert_snapshot!(directive(&review, &told).unwrap());
@@ -270,5 +213,8 @@ mod tests {
         let text = directive(&review, &bare).unwrap();
         assert!(text.contains("There are none yet") && !text.contains("/home/ada/global"));
         assert!(text.len() < 2_400, "{} bytes: it is sent after every turn", text.len());
+        assert!(!text.contains("team"), "{text}");
+        let team = Directive { team_dir: Some(Path::new("/home/ada/memory/team")), ..told };
+        insta::assert_snapshot!("l5_21_the_prompt_with_a_team", directive(&review, &team).unwrap());
     }
 }

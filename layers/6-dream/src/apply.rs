@@ -11,10 +11,9 @@ use crate::report::{ABSORBED, Reasons, Told};
 use crate::{Rules, Texts, is_list, others, said, texts, topics};
 use everfold_kernel::ports::{Stored, SwapEdit, Writer};
 use everfold_kernel::settings::{self, Deed, Review};
-use everfold_memfile::frontmatter::Trust;
-use everfold_memfile::index::{INDEX_FILE, resolve};
-use everfold_memfile::similar::Fingerprint;
-use everfold_memfile::{Index, Memory, Pointer};
+use everfold_memory_file::index::{INDEX_FILE, resolve};
+use everfold_memory_file::{Index, Memory, Pointer};
+use everfold_memory_judge::similar::Fingerprint;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change that waits for the person.
@@ -159,13 +158,13 @@ impl<'a> Merge<'a> {
     /// A memory of data from strangers whose words a text took over without
     /// their mark (L5.26).
     fn takes_over_strangers(&self, path: &str, text: &str) -> Option<&str> {
-        if Memory::parse(text).front.trust == Trust::Tainted {
+        if Memory::parse(text).front.provenance.is_some() {
             return None;
         }
         let print = Fingerprint::of(text);
         let mut others = topics(&self.base).filter(|(other, _)| *other != path);
         let found = others.find(|(_, other)| {
-            Memory::parse(other).front.trust == Trust::Tainted
+            Memory::parse(other).front.provenance.is_some()
                 && said(other).share_in([&print]) >= ABSORBED
         });
         found.map(|(other, _)| other)

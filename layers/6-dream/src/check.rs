@@ -5,9 +5,10 @@ use crate::indexes::{self, Indexes};
 use crate::report::{ABSORBED, Reasons};
 use crate::{Rules, Texts, is_list, others, said, topics};
 use everfold_kernel::ports::{Gathered, Stored};
-use everfold_memfile::index::{INDEX_FILE, breach};
-use everfold_memfile::similar::Fingerprint;
-use everfold_memfile::{Memory, secrets};
+use everfold_memory_file::Memory;
+use everfold_memory_file::index::{INDEX_FILE, breach};
+use everfold_memory_judge::secrets;
+use everfold_memory_judge::similar::Fingerprint;
 use std::fmt;
 
 /// A memory with fewer words says nothing any more.
@@ -208,7 +209,7 @@ fn changed(path: &str, old: Option<&str>, text: &str, rules: Rules<'_>) -> Vec<F
     {
         faults.push(Fault::Frontmatter { path: named(), why: fault.to_string() });
     }
-    let had = |front: &everfold_memfile::Frontmatter| front.description.is_some();
+    let had = |front: &everfold_memory_file::Frontmatter| front.description.is_some();
     if was.is_some_and(|was| had(&was.front)) && !had(&memory.front) && memory.fault.is_none() {
         let why = "its description is gone, and recall would not find it".to_owned();
         faults.push(Fault::Frontmatter { path: named(), why });

@@ -4,8 +4,8 @@
 use crate::tidy::day_of;
 use crate::{Texts, topics};
 use everfold_kernel::ports::{Names, Stored};
-use everfold_memfile::Memory;
-use everfold_memfile::drift::{Reference, references};
+use everfold_memory_file::Memory;
+use everfold_memory_judge::drift::{Reference, references};
 use jiff::civil::Date;
 
 /// What memories name that could be looked for.

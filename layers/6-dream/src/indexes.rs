@@ -3,10 +3,10 @@
 
 use crate::report::Reasons;
 use crate::{Rules, Texts, topics};
-use everfold_memfile::index::{
+use everfold_memory_file::index::{
     HOOK_CHARS, INDEX_FILE, breach, is_sub_index, reach, relative, resolve, short_hook, split,
 };
-use everfold_memfile::{Index, Memory, Pointer};
+use everfold_memory_file::{Index, Memory, Pointer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Folders of the directory whose files are not part of the store; pointers to

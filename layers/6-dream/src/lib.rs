@@ -38,9 +38,9 @@ pub use tidy::{Tidied, tidy};
 
 use everfold_kernel::limits::DreamLimits;
 use everfold_kernel::ports::Stored;
-use everfold_memfile::index::{INDEX_FILE, is_sub_index};
-use everfold_memfile::similar::Fingerprint;
-use everfold_memfile::{Caps, Memory};
+use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
+use everfold_memory_file::{Caps, Memory};
+use everfold_memory_judge::similar::Fingerprint;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a memory directory as text, by their paths.

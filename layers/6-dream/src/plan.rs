@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use everfold_kernel::limits::DreamLimits;
-use everfold_memfile::Caps;
+use everfold_memory_file::Caps;
 use minijinja::{Environment, UndefinedBehavior, context};
 
 const PROMPT: &str = include_str!("prompt.md");

@@ -2,7 +2,7 @@
 //! so that it is true whoever dreamt.
 
 use crate::{Texts, is_list, said};
-use everfold_memfile::similar::Fingerprint;
+use everfold_memory_judge::similar::Fingerprint;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

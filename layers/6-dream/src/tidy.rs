@@ -9,7 +9,8 @@ use crate::indexes::Indexes;
 use crate::report::Reasons;
 use crate::{Rules, Texts, is_list, others, texts, topics};
 use everfold_kernel::ports::Stored;
-use everfold_memfile::{Memory, secrets};
+use everfold_memory_file::Memory;
+use everfold_memory_judge::secrets;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
@@ -48,8 +49,8 @@ fn look(stored: &Stored, rules: Rules<'_>, done: &mut Tidied) {
     let mut seen = Vec::new();
     if let Some(over) = done
         .texts
-        .get(everfold_memfile::index::INDEX_FILE)
-        .and_then(|text| everfold_memfile::index::breach(text, rules.caps))
+        .get(everfold_memory_file::index::INDEX_FILE)
+        .and_then(|text| everfold_memory_file::index::breach(text, rules.caps))
     {
         seen.push(over.to_string());
     }

@@ -12,7 +12,7 @@ use everfold_engine::{AgentSetup, Config, Delegation, Tool};
 use everfold_kernel::Limits;
 use everfold_kernel::ports::{AgentName, Post};
 use everfold_mailbox::DiskPost;
-use everfold_memdir::location::git_root;
+use everfold_memory_store::location::git_root;
 use everfold_settings::layout::Platform;
 use everfold_settings::trust::Trust;
 use everfold_settings::{Home, Resolved};

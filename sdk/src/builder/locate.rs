@@ -50,7 +50,6 @@ impl Builder {
             home: home.root().to_owned(),
             flags: own.flags,
             limits: own.limits,
-            review: own.memory,
             claude,
             past,
             reviewer,

@@ -38,7 +38,8 @@ impl Builder {
         cwd: &Path,
     ) -> Result<MemoryDirs, Error> {
         let user_home = self.user_home.as_deref();
-        MemoryDirs::locate(&memory_dirs::Ground { user_home, home, resolved, repo, cwd })
+        let clock = &self.clock;
+        MemoryDirs::locate(&memory_dirs::Ground { user_home, home, resolved, repo, cwd, clock })
     }
 
     /// The memories of the directories that settings name.

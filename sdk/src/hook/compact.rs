@@ -7,7 +7,6 @@ use super::reply::Reply;
 use super::said::persons_words;
 use crate::beside::Beside;
 use crate::error::Error;
-use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 /// Shorter words say little about whether a summary has a message.
@@ -16,12 +15,7 @@ const WORD_CHARS: usize = 4;
 impl Beside {
     /// Before a summary: memories are written now, as the words they rest on
     /// are about to go; and the person's own words are kept.
-    pub(super) fn before_summary(
-        &self,
-        call: &Call,
-        notes: &mut Notes,
-        now: Timestamp,
-    ) -> Result<Reply, Error> {
+    pub(super) fn before_summary(&self, call: &Call, notes: &mut Notes) -> Result<Reply, Error> {
         if let Some(path) = call.transcript() {
             let said = persons_words(&path, self.limits.beside.transcript_bytes);
             let words = self.newest(said);
@@ -30,7 +24,7 @@ impl Beside {
                 notes.note(Note::Kept { words });
             }
         }
-        self.stopped(call, notes, now)
+        self.stopped(call, notes)
     }
 
     /// After it: what the summary has need not be kept.

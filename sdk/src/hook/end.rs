@@ -7,8 +7,8 @@ use super::reply::Reply;
 use crate::beside::Beside;
 use crate::error::Error;
 use everfold_kernel::Flag;
-use everfold_memdir::usage::Use;
-use everfold_memdir::{Scope, TopicPath};
+use everfold_memory_store::usage::Use;
+use everfold_memory_store::{Scope, TopicPath};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -60,7 +60,7 @@ impl Beside {
         // Hosts write behind: the last words may not have been there before.
         let transcript = notes.left.transcript.clone().filter(|_| self.is_on(Flag::Extract));
         if let Some(path) = transcript {
-            self.look(&path, &work.session, &mut notes, now)?;
+            self.look(&path, &work.session, &mut notes)?;
         }
         for scope in [Scope::Project, Scope::Global] {
             let dir = super::tool::real(&self.memories.dir(scope));

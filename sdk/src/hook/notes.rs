@@ -4,7 +4,7 @@
 //! lost or torn costs a repeated memory, nothing more.
 
 use everfold_disk::jsonl::{self, Appender};
-use everfold_memdir::ContentId;
+use everfold_memory_store::ContentId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ pub(super) enum Note {
     Surfaced { path: PathBuf, bytes: usize },
     /// The model read a memory by itself.
     Read { path: PathBuf },
+    /// What the person typed, in this project.
+    Prompted { project: PathBuf, text: String },
     /// The transcript was looked at up to here.
     Looked { offset: u64 },
     /// Words of the person's that a summary may lose.
@@ -62,6 +64,8 @@ pub(super) struct Notes {
     pub(super) shown: Vec<PathBuf>,
     /// Memories that were read and not counted yet.
     pub(super) read: Vec<PathBuf>,
+    /// What the person typed, and in which project.
+    pub(super) prompts: Vec<(PathBuf, String)>,
     /// How much of the transcript was looked at.
     pub(super) looked: Option<u64>,
     /// Words of the person's that a summary may have lost.
@@ -101,6 +105,7 @@ impl Notes {
             bytes: 0,
             shown: Vec::new(),
             read: Vec::new(),
+            prompts: Vec::new(),
             looked: None,
             kept: Vec::new(),
             left: Left { times: 0, done: 0, ended: Ended::No, transcript: None },
@@ -128,6 +133,7 @@ impl Notes {
                 self.read.push(path.clone());
                 self.surfaced.insert(path);
             }
+            Note::Prompted { project, text } => self.prompts.push((project, text)),
             Note::Looked { offset } => self.looked = Some(offset),
             Note::Kept { words } => self.kept = words,
             Note::Cleared => {
@@ -173,6 +179,27 @@ impl Notes {
         }
         self.take(note);
     }
+}
+
+/// How many files of notes are looked through for what a person typed.
+const NEWEST: usize = 8;
+
+/// What the person typed in a project lately, by the newest notes.
+pub(crate) fn prompts_of(dir: &Path, project: &Path, most: usize) -> Vec<String> {
+    let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<(std::time::SystemTime, PathBuf)> = files
+        .filter(|file| file.path().extension().is_some_and(|ending| ending == "jsonl"))
+        .filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path())))
+        .collect();
+    files.sort();
+    let newest = files.into_iter().rev().take(NEWEST).map(|(_, path)| Notes::at(path));
+    let mut prompts: Vec<String> = Vec::new();
+    for notes in newest {
+        let here = notes.prompts.into_iter().rev().filter(|(other, _)| other == project);
+        prompts.extend(here.map(|(_, text)| text));
+    }
+    prompts.truncate(most);
+    prompts
 }
 
 /// A session's name as the name of a file: it comes from the host, and could

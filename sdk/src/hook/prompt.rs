@@ -2,54 +2,69 @@
 
 use super::call::Call;
 use super::notes::{Note, Notes};
-use super::reply::{Reply, units};
+use super::reply::Reply;
 use crate::beside::Beside;
 use crate::error::Error;
-use crate::memory_dirs::Recaller;
 use everfold_foreign::without_hooks;
-use everfold_kernel::{Flag, UserOrigin};
-use everfold_recall::budget::{fits_session, has_room, is_worth_recalling};
-use jiff::Timestamp;
+use everfold_kernel::ports::RecallQuery;
+use everfold_kernel::{Flag, RecordId, Testimony, UserOrigin};
+use everfold_memory_judge::{secrets, words};
+use everfold_memory_recall::budget::{has_room, is_worth_recalling};
+use everfold_memory_recall::inject;
+use everfold_memory_service::Wanted;
+use std::path::PathBuf;
 
+/// Bytes that stand around what is shown.
+const AROUND: usize = 400;
 /// Who can be behind a message, if the host says so.
 const PERSONS: [&str; 3] = ["", "user", "sdk"];
 
 impl Beside {
-    pub(super) fn prompt(
-        &self,
-        call: &Call,
-        notes: &mut Notes,
-        now: Timestamp,
-    ) -> Result<Reply, Error> {
+    pub(super) fn prompt(&self, call: &Call, notes: &mut Notes) -> Result<Reply, Error> {
         // Gemini CLI hands over what it was given at the start as well.
         let prompt = without_hooks(call.text("prompt"));
         let prompt = prompt.trim();
         let limits = self.memories.limits();
         let is_persons = PERSONS.contains(&call.text("source"));
+        if !is_persons {
+            return Ok(Reply::nothing());
+        }
+        self.note_prompt(prompt, notes);
         if !self.is_on(Flag::Recall)
-            || !is_persons
             || !is_worth_recalling(prompt, UserOrigin::Human)
             || !has_room(notes.bytes, limits)
         {
             return Ok(Reply::nothing());
         }
-        let found = Recaller::new(&self.memories).worth_showing(prompt, now)?;
-        let mut context = String::new();
-        for hit in found.hits {
-            let Some(attachment) = hit.injected else { continue };
-            let text = inner(&attachment.rendered);
-            let fits = units(&context) + units(text) + 2 <= self.limits.beside.context_units
-                && fits_session(notes.bytes, text.len(), limits);
-            if !fits || notes.surfaced.contains(&hit.file) {
-                continue;
-            }
-            if !context.is_empty() {
-                context.push_str("\n\n");
-            }
-            context.push_str(text);
-            notes.note(Note::Surfaced { path: hit.file, bytes: text.len() });
+        let query = RecallQuery {
+            text: prompt.to_owned(),
+            in_view: notes.surfaced.clone(),
+            injected: notes.bytes,
+            // A unit is at least a byte; what stands around the memories is short.
+            room: Some(self.limits.beside.context_units.saturating_sub(AROUND)),
+        };
+        let found = self.service().recall(&query, Wanted::WorthShowing)?;
+        let Some(attachment) = found.shown else { return Ok(Reply::nothing()) };
+        let text = inner(&attachment.rendered);
+        for memory in inject::each(&attachment.data) {
+            let (path, bytes) = (PathBuf::from(memory.path), memory.bytes);
+            notes.note(Note::Surfaced { path, bytes });
         }
-        Ok(Reply::context(&context))
+        Ok(Reply::context(text))
+    }
+
+    /// Notes what the person typed, for a model of the host that saves a memory
+    /// by a tool: what it rests on cannot be told otherwise (L5.33).
+    fn note_prompt(&self, prompt: &str, notes: &mut Notes) {
+        let mut heard = Testimony::default();
+        heard.hear(&RecordId::from(""), &words::split(prompt, &[]), prompt);
+        let typed: Vec<&str> = heard.by_person().map(|said| said.text.as_str()).collect();
+        let typed = secrets::mask(typed.join("\n").trim());
+        let end = typed.floor_char_boundary(typed.len().min(self.limits.beside.prompt_bytes));
+        if let Some(text) = typed.get(..end).filter(|text| !text.is_empty()) {
+            let project = self.memories.project().to_owned();
+            notes.note(Note::Prompted { project, text: text.to_owned() });
+        }
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn news(path: &Path, from: Option<u64>, most: u64) -> std::io::Result
 
 /// What the person said, in order, as far back as that many bytes go. A
 /// transcript that cannot be read has nothing.
-pub(super) fn persons_words(path: &Path, most: u64) -> Vec<String> {
+pub(crate) fn persons_words(path: &Path, most: u64) -> Vec<String> {
     let records = news(path, None, most).map(|news| news.records).unwrap_or_default();
     records.iter().filter_map(persons_text).collect()
 }

@@ -6,8 +6,8 @@ use super::reply::{Reply, units};
 use crate::beside::Beside;
 use crate::error::Error;
 use everfold_disk::atomic::{self, Audience};
-use everfold_memdir::{Action, Author, Entry, EntryId, Scope, Store};
-use everfold_memfile::index::{Caps, INDEX_FILE};
+use everfold_memory_file::index::{Caps, INDEX_FILE};
+use everfold_memory_store::{Action, Author, Entry, EntryId, Scope, Store};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -55,6 +55,15 @@ impl Beside {
             }
             notes.note(Note::Kept { words: Vec::new() });
         }
+        if source != "resume"
+            && let Some(waiting) = self.memories.waiting_today()
+        {
+            let _ = write!(
+                text,
+                "\n\n{waiting} proposed memories wait for the person's word; tell them, once, that \
+                 `everfold memory inbox` shows them."
+            );
+        }
         if text.is_empty() {
             return Ok(Reply::nothing());
         }
@@ -98,7 +107,7 @@ impl Beside {
     /// Where the last entry that was told of is noted, for each directory.
     fn seen_file(&self) -> PathBuf {
         let dir = self.memories.dir(Scope::Project);
-        let name = everfold_memdir::location::project_slug(&dir);
+        let name = everfold_memory_store::location::project_slug(&dir);
         self.notes_dir().join("seen").join(name)
     }
 

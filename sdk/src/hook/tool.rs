@@ -6,7 +6,7 @@ use super::notes::{Note, Notes};
 use super::reply::Reply;
 use crate::beside::Beside;
 use crate::error::Error;
-use everfold_memdir::Scope;
+use everfold_memory_store::Scope;
 use std::path::{Path, PathBuf};
 
 /// Tools that read a file, as hosts call them.

@@ -1,8 +1,8 @@
 //! Paths as the tool has them (`/memories/a/b.txt`), and as the store has them
 //! (`a/b.txt.md`).
 
-use everfold_memdir::TopicPath;
-use everfold_memfile::index::INDEX_FILE;
+use everfold_memory_file::index::INDEX_FILE;
+use everfold_memory_store::TopicPath;
 use std::path::Path;
 
 /// Where everything is, to the model.

@@ -62,10 +62,27 @@ pub(super) fn lines_of(text: &str, wanted: &str) -> Vec<usize> {
     lines
 }
 
+/// Where files are whose sizes are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shelf<'a> {
+    /// The directory of memories.
+    pub(super) dir: &'a Path,
+    /// What waits, by its path, and how many bytes it has.
+    pub(super) waiting: &'a BTreeMap<String, usize>,
+}
+
+impl Shelf<'_> {
+    fn size_of(self, path: &Path) -> String {
+        let waiting = path.to_str().and_then(|path| self.waiting.get(path));
+        let on_disk = || std::fs::symlink_metadata(self.dir.join(path)).map_or(0, |at| at.len());
+        size(waiting.map_or_else(on_disk, |bytes| *bytes as u64))
+    }
+}
+
 /// What is in a folder, two levels deep, each with its size.
 pub(super) fn listing<'a>(
     shown: &str,
-    store: &Path,
+    shelf: Shelf<'_>,
     folder: &str,
     files: impl Iterator<Item = &'a str>,
 ) -> String {
@@ -79,24 +96,20 @@ pub(super) fn listing<'a>(
             entries.insert(parts.iter().take(depth).copied().collect(), ending);
         }
     }
-    let top = store.join(folder);
+    let top = Path::new(folder);
     let shown = shown.trim_end_matches('/');
     let mut text = format!(
         "Here're the files and directories up to 2 levels deep in {shown}, excluding hidden items \
          and node_modules:\n{}\t{shown}",
-        size_of(&top)
+        shelf.size_of(top)
     );
     for (parts, ending) in entries {
         let name = parts.join("/");
-        let size = size_of(&top.join(&name));
+        let size = shelf.size_of(&top.join(&name));
         let name = if ending.is_empty() { shown_name(&name) } else { &name };
         let _ = write!(text, "\n{size}\t{shown}/{name}{ending}");
     }
     text
-}
-
-fn size_of(path: &Path) -> String {
-    size(std::fs::symlink_metadata(path).map_or(0, |about| about.len()))
 }
 
 /// Bytes as the tool writes them: `0B`, `512B`, `1.5K`, `4K`.

@@ -113,3 +113,47 @@ async fn l5_27_a_rate_limit_counts_until_it_is_whole_again() {
     place.clock.advance(std::time::Duration::from_mins(2));
     assert!(session.budget().allows(&QuerySource::Recall).await.is_ok());
 }
+
+#[tokio::test]
+async fn l5_42_what_the_budget_did_not_allow_is_made_up_for() {
+    use crate::extract::{ON, reviewing, reviews, watched};
+    let place = reviewing(|_| Reply::text("nothing"));
+    let poor = place.builder_with(&[ON]).set("t", "/everfold/budget/daily_tokens", 0);
+    let mut session = poor.build().await.unwrap().start();
+    let mut told = Vec::new();
+    for number in ["one", "two", "three"] {
+        let events = watched(&mut session, &format!("the matter is number {number}")).await;
+        told.extend(events.into_iter().filter_map(|event| match event {
+            everfold::Event::Notice(text) if text.contains("not reviewed") => Some(text),
+            _ => None,
+        }));
+    }
+    assert_eq!(told.len(), 1, "once: {told:?}");
+    assert!(place.server.requests_of("extract").is_empty());
+    let noted = || {
+        let lines = place.transcript().into_iter();
+        lines.filter(|line| line["subtype"] == "everfold_extracted").collect::<Vec<_>>()
+    };
+    let [only] = &noted()[..] else { panic!("{:?}", noted()) };
+    assert!(only["everfold"]["put_off"].is_string(), "{only}");
+
+    let id = session.id().clone();
+    drop(session);
+    let agent = place.builder_with(&[ON]).build().await.unwrap();
+    let (mut resumed, _) = agent.resume(id).await.unwrap();
+    say_ok(&mut resumed, "and here is number four").await;
+    resumed.finish().await.unwrap();
+    let asked = reviews(&place);
+    assert_eq!(asked.len(), 1, "one review for all of them");
+    let start = asked[0].last_user_text();
+    assert!(start.contains("starts with \"the matter is number one\""), "{start}");
+    let messages = asked[0].body["messages"].to_string();
+    assert!(messages.contains("number three") && messages.contains("number four"));
+    // The cursor moved with it.
+    let last = noted().pop().unwrap();
+    assert!(last["everfold"].get("put_off").is_none(), "{last}");
+    say_ok(&mut resumed, "and the fifth").await;
+    resumed.finish().await.unwrap();
+    let start = reviews(&place).pop().unwrap().last_user_text();
+    assert!(start.contains("starts with \"and the fifth\""), "{start}");
+}

@@ -11,9 +11,9 @@ use everfold::kernel::ports::{
     BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,
     MemoryScope,
 };
-use everfold::memdir::store::OnConflict;
-use everfold::memdir::{By, EntryId, Store};
 use everfold::{Agent, Builder, Event, Session};
+use everfold_memory_store::store::OnConflict;
+use everfold_memory_store::{By, EntryId, Store};
 use everfold_testkit::{Reply, Scenario, TempHome, TestServer, When, oracle};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -435,11 +435,12 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
     // Another session saves a memory, and a person edits one that the dream changed.
     let store = Store::open(&bed.dir).unwrap();
     let text = memory("later", "Saved by another session while this one dreamt.");
-    let save = everfold::memdir::store::Save {
-        place: everfold::memdir::store::Place::Named("later".into()),
+    let save = everfold_memory_store::store::Save {
+        place: everfold_memory_store::store::Place::Named("later".into()),
         text: &text,
-        expect: everfold::memdir::store::Expect::Nothing,
+        expect: everfold_memory_store::store::Expect::Nothing,
         line: None,
+        ended: &[],
     };
     store.save(&save, &By::agent("extract", "learned", bed.now())).unwrap();
     let edited = memory("billing", "A person corrected this by hand just now.");
@@ -458,7 +459,7 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
         assert!(index.contains(path), "{path}: {index}");
     }
     assert_eq!(dreamt.report.proposed[0].path, "billing.md");
-    let waiting = Store::open(&bed.dir).unwrap().inbox().unwrap();
+    let waiting = crate::extract::inbox(&bed.place, &bed.dir);
     assert_eq!(waiting.len(), 1);
     assert!(waiting[0].reason.contains("changed while the dream went on"), "{}", waiting[0].reason);
 }

@@ -2,6 +2,7 @@
 
 use crate::place::{Place, say_ok, walk};
 use everfold::MemorySwitch;
+use everfold::kernel::ports::Kept;
 use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
 use everfold_testkit::{Reply, Rules, Scenario, TestServer};
 use serde_json::json;
@@ -65,17 +66,19 @@ async fn l5_16_l5_17_a_stated_memory_is_saved_at_once_and_can_be_undone() {
     let place =
         Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap());
     let mut session = place.agent().await.start();
-    let path = session.remember("always run the tests with nextest").await.unwrap();
+    let kept = session.remember("always run the tests with nextest").await.unwrap();
+    let path = kept.memory().unwrap().path.clone();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("Always run the tests with nextest"), "{text}");
     assert!(text.contains("stated") && text.contains(session.id().as_str()), "{text}");
     let index = std::fs::read_to_string(path.with_file_name("MEMORY.md")).unwrap();
     assert!(index.contains(path.file_name().unwrap().to_str().unwrap()), "{index}");
-    let again = session.remember("always run the tests with nextest").await;
-    assert!(again.is_err() || again == Ok(path.clone()), "{again:?}");
+    let again = session.remember("always run the tests with nextest").await.unwrap();
+    assert!(again.entry().is_none() && again.memory().unwrap().path == path, "{again:?}");
     assert!(session.remember("  ").await.unwrap_err().contains("nothing to remember"));
     let key = format!("the key is sk-ant-api03-{}", "a1B2".repeat(24));
-    assert!(session.remember(&key).await.is_err(), "keys are not remembered");
+    let refused = session.remember(&key).await.unwrap();
+    assert!(matches!(refused, Kept::Refused { .. }), "keys are not remembered: {refused:?}");
     session.switch_memory(MemorySwitch::Off).await.unwrap();
     assert!(session.remember("x y z").await.unwrap_err().contains("/memory on"));
     assert_eq!(place.server.requests().len(), 0, "no model was asked");

@@ -38,6 +38,7 @@ mod notes;
 mod notes_compaction;
 mod place;
 mod plugins;
+mod provenance;
 mod recall;
 mod resume;
 mod rewind;

@@ -173,11 +173,11 @@ async fn l5_1_a_repository_cannot_move_the_memory_directory() {
 async fn l5_8_a_memory_written_now_is_known_in_the_next_conversation() {
     let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
         let said = request.last_user_text();
-        match said.strip_prefix("remember in ") {
+        match said.strip_prefix("We deploy on Fridays, remember it in ") {
             Some(dir) if request.last_tool_results().is_none() => Reply::tool(
                 "Write",
                 json!({"file_path": format!("{dir}/deploy.md"), "content":
-                    "---\nname: Deploys\ndescription: when we deploy\ntype: project\n---\nFridays.\n"}),
+                    "---\nname: Deploys\ndescription: we deploy on Fridays\ntype: project\n---\nFridays.\n"}),
             )
             .and_tool(
                 "Write",
@@ -191,7 +191,8 @@ async fn l5_8_a_memory_written_now_is_known_in_the_next_conversation() {
     let place = Place::new(server);
     let agent = place.builder().approver(Arc::new(RefuseAll)).build().await.unwrap();
     let dir = dir_of(&agent, MemoryScope::Project);
-    let end = say_ok(&mut agent.start(), &format!("remember in {}", dir.display())).await;
+    let prompt = format!("We deploy on Fridays, remember it in {}", dir.display());
+    let end = say_ok(&mut agent.start(), &prompt).await;
     assert_eq!(end.denials, [], "nobody is asked");
     say_ok(&mut agent.start(), "hello").await;
     let last = place.server.requests().pop().unwrap();

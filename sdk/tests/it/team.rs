@@ -111,3 +111,70 @@ async fn l5_21_s1_no_write_leaves_the_teams_directory() {
     let places = agent.world().memories.as_ref().unwrap().places().to_vec();
     assert!(places.iter().all(|place| place.scope != MemoryScope::Team), "{places:?}");
 }
+
+const DECIDED: &str = "We decided that the shop moves to Postgres in spring.";
+
+fn decided() -> String {
+    crate::extract::file("project", "the shop moves to Postgres in spring", DECIDED)
+}
+
+/// The team's directory, where a review is told of it.
+fn team_in(request: &everfold_testkit::Received) -> Option<std::path::PathBuf> {
+    let text = request.last_user_text();
+    let (before, _) = text.split_once("`, which the whole team reads")?;
+    Some(before.rsplit_once('`')?.1.into())
+}
+
+#[tokio::test]
+async fn l5_21_a_review_is_told_what_goes_to_the_team() {
+    use crate::extract::{dir_in, reviewing, reviews};
+    let place = reviewing(|request| match team_in(request).or_else(|| dir_in(request)) {
+        Some(dir) => Reply::tool(
+            "Write",
+            json!({"file_path": dir.join("postgres.md"), "content": decided()}),
+        ),
+        None => Reply::text("done"),
+    });
+    let agent = place.builder_with(&[ON, crate::extract::ON]).build().await.unwrap();
+    let mut session = agent.start();
+    say_ok(&mut session, DECIDED).await;
+    session.finish().await.unwrap();
+    let (own, team) = (dir_of(&agent, MemoryScope::Project), dir_of(&agent, MemoryScope::Team));
+    let told = reviews(&place).pop().unwrap();
+    assert_eq!(team_in(&told), Some(team.clone()));
+    let text = std::fs::read_to_string(team.join("postgres.md")).unwrap();
+    assert!(text.contains(DECIDED), "{text}");
+    let index = std::fs::read_to_string(team.join("MEMORY.md")).unwrap();
+    assert!(index.contains("(postgres.md)"), "{index}");
+    assert!(!own.join("postgres.md").exists());
+
+    // Without the flag nothing is said of a team.
+    let agent = place.builder_with(&[crate::extract::ON]).build().await.unwrap();
+    let mut session = agent.start();
+    say_ok(&mut session, "The shop is called Harbour, we decided on that today.").await;
+    session.finish().await.unwrap();
+    let told = reviews(&place).pop().unwrap();
+    assert_eq!(team_in(&told), None);
+    assert!(!told.last_user_text().contains(&team.display().to_string()));
+}
+
+#[tokio::test]
+async fn l5_21_what_is_about_the_person_does_not_go_to_the_team() {
+    let place = crate::extract::reviewing(|request| match team_in(request) {
+        Some(dir) => {
+            let body = "Prefers oolong tea over coffee.";
+            let content = crate::extract::file("user", "which tea they prefer", body);
+            Reply::tool("Write", json!({"file_path": dir.join("me.md"), "content": content}))
+        }
+        None => Reply::text("done"),
+    });
+    let agent = place.builder_with(&[ON, crate::extract::ON]).build().await.unwrap();
+    let mut session = agent.start();
+    say_ok(&mut session, "By the way, I prefer oolong tea over coffee.").await;
+    session.finish().await.unwrap();
+    let team = dir_of(&agent, MemoryScope::Team);
+    assert!(crate::extract::topics(&team).is_empty());
+    assert!(crate::extract::inbox(&place, &team).is_empty());
+    let answers = place.server.requests_of("extract").pop().unwrap().last_tool_results().unwrap();
+    assert!(answers.contains("stays private"), "{answers}");
+}

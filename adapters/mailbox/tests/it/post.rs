@@ -32,7 +32,12 @@ pub(crate) fn outside(home: &Path) -> DiskPost {
 }
 
 pub(crate) fn draft(from: &str, text: &str) -> Draft {
-    Draft { from: from.into(), summary: None, body: Body::Message { text: text.into() } }
+    Draft {
+        from: from.into(),
+        summary: None,
+        body: Body::Message { text: text.into() },
+        provenance: None,
+    }
 }
 
 pub(crate) fn texts(letters: &[Letter]) -> Vec<&str> {

@@ -1,8 +1,9 @@
 //! The command line of memories (C2), as it was typed.
 
 use clap::{Args, Subcommand, ValueEnum};
-use everfold::memdir::Scope;
-use everfold::memfile::MemoryType;
+use everfold_kernel::ports::MemoryScope;
+use everfold_memory_file::MemoryType;
+use everfold_memory_store::Scope;
 use std::path::PathBuf;
 
 /// `everfold memory`.
@@ -31,9 +32,9 @@ pub(crate) enum MemoryCommand {
     Diff {
         /// Its number, as `log` shows it
         entry: u64,
-        /// Which history
-        #[arg(long, value_enum, default_value_t)]
-        scope: Tier,
+        /// Which history; all are looked at where nothing is said
+        #[arg(long, value_enum)]
+        scope: Option<Tier>,
         /// For programs
         #[arg(long)]
         json: bool,
@@ -183,12 +184,10 @@ pub(crate) struct AddArgs {
     /// What it is about
     #[arg(long = "type", value_enum)]
     pub(crate) kind: Kind,
-    /// This project's, the team's, or for everywhere
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) scope: Tier,
-    /// Save it although there is one that says nearly the same
-    #[arg(long)]
-    pub(crate) force: bool,
+    /// This project's, the team's, or for everywhere; without it, what is
+    /// about you is for everywhere
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
@@ -200,9 +199,9 @@ pub(crate) struct ImportArgs {
     /// Where from: claude, codex, or files and folders of notes
     #[arg(long, value_name = "claude|codex|FILE", num_args = 1.., required = true)]
     pub(crate) from: Vec<String>,
-    /// This project's, or for everywhere
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) scope: Tier,
+    /// This project's, or for everywhere; without it, what it says decides
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
     /// Only show what would come in
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -235,9 +234,9 @@ pub(crate) struct LogArgs {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
-    /// Which history
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) scope: Tier,
+    /// Which history; all of them where nothing is said
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
@@ -254,9 +253,9 @@ pub(crate) struct UndoArgs {
     /// Also what was changed again since
     #[arg(long, conflicts_with = "to")]
     pub(crate) force: bool,
-    /// Which history
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) scope: Tier,
+    /// Which history; all of them where nothing is said
+    #[arg(long, value_enum)]
+    pub(crate) scope: Option<Tier>,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
@@ -303,6 +302,15 @@ impl Tier {
         }
     }
 
+    /// As the port of memories has it.
+    pub(crate) fn port(self) -> MemoryScope {
+        match self {
+            Self::Project => MemoryScope::Project,
+            Self::Global => MemoryScope::Global,
+            Self::Team => MemoryScope::Team,
+        }
+    }
+
     /// The word for it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -312,10 +320,10 @@ impl Tier {
         }
     }
 
-    /// The flag that names it in a hint; the project is meant without.
+    /// The flag that names it in a hint (L5.41).
     pub(crate) fn flag(self) -> &'static str {
         match self {
-            Self::Project => "",
+            Self::Project => " --scope project",
             Self::Global => " --scope global",
             Self::Team => " --scope team",
         }

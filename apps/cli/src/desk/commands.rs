@@ -186,7 +186,7 @@ const COMMANDS: &[Command] = &[
         run: |desk, text| {
             Box::pin(async move {
                 let saved = desk.session.remember(text).await;
-                messages::tell(desk, saved.map(|path| format!("saved {}", path.display())))
+                messages::tell(desk, saved.and_then(|kept| memory::stated(&kept)))
             })
         },
     },

@@ -10,6 +10,7 @@ use crate::setup;
 use anyhow::Result;
 use clap::Parser;
 use everfold::MemorySwitch;
+use everfold_kernel::ports::Kept;
 
 /// What follows `/memory`.
 #[derive(Debug, Parser)]
@@ -69,12 +70,11 @@ fn needs_an_editor(command: &MemoryCommand) -> Option<&'static str> {
     }
 }
 
-/// Says that proposals wait, where any do (L5.24).
+/// Says that proposals wait, where any do, once a day (L5.24, L5.46).
 pub(crate) fn tell_waiting(desk: &Desk) {
     let dirs = setup::builder(&desk.ground, &Choices::default())
         .and_then(|builder| Ok(builder.memory_dirs()?));
-    let waiting = dirs.map_or(0, |dirs| dirs.waiting());
-    if waiting > 0 {
+    if let Some(waiting) = dirs.ok().and_then(|dirs| dirs.waiting_today()) {
         let changes = if waiting == 1 { "change waits" } else { "changes wait" };
         let note = format!("{waiting} {changes} for your word: /memory inbox");
         desk.presenter.note(Look::Dim, &note);
@@ -124,6 +124,15 @@ pub(crate) fn words(text: &str) -> Vec<String> {
         words.push(word);
     }
     words
+}
+
+/// What became of what the person stated, in a line; why not, where it was
+/// refused.
+pub(super) fn stated(kept: &Kept) -> Result<String, String> {
+    match kept {
+        Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
+        kept => Ok(kept.notice().unwrap_or_else(|| "it is remembered already".to_owned())),
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::present::{Look, grouped};
 use anyhow::Result;
 use everfold::engine::in_view::InView;
 use everfold::engine::recalled;
+use everfold::kernel::ToolUseId;
+use everfold::kernel::provenance::Source;
 use everfold::prefix::Showing;
 use serde_json::json;
 
@@ -170,7 +172,10 @@ pub(super) async fn expand(desk: &mut Desk, name: &str) -> Result<Flow> {
         "The person brought back the {kind} {id}, which was out of view:\n\n{}",
         capped(&recalled.text, most)
     );
-    desk.session.attach("expanded", &text, json!({"id": id, "kind": kind})).await?;
+    let known = || desk.session.context().result_origin(&ToolUseId::new(id.trim()));
+    let whose = recalled.provenance.or_else(known).unwrap_or(Source::Command.into());
+    let data = json!({"id": id, "kind": kind});
+    desk.session.attach_from(whose, "expanded", &text, data).await?;
     tell(desk, Ok("the model sees it with your next message".to_owned()))
 }
 

@@ -6,9 +6,9 @@ use crate::args::Choices;
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use everfold::kernel::ports::Names;
-use everfold::memdir::Scope;
-use everfold::memfile::drift::references;
 use everfold::memory_dirs::shelf;
+use everfold_memory_judge::drift::references;
+use everfold_memory_store::Scope;
 use jiff::Zoned;
 
 const AREA: &str = "memory";

@@ -2,7 +2,9 @@
 
 use crate::fail::Usage;
 use anyhow::Result;
+use everfold::Waiting;
 use std::io::{IsTerminal, Read};
+use std::iter;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -62,6 +64,22 @@ impl Piped {
         Self::from_bytes(&bytes)
     }
 
+    /// The text behind what was given as the prompt.
+    pub(super) fn behind(&self, given: &str) -> Waiting {
+        let piped = self.text.trim_end();
+        match (given.trim().is_empty(), piped.is_empty()) {
+            (_, true) => Waiting { text: given.to_owned(), pasted: Vec::new() },
+            (true, false) => {
+                Waiting { text: piped.to_owned(), pasted: iter::once(0..piped.len()).collect() }
+            }
+            (false, false) => {
+                let text = format!("{given}\n\n{piped}");
+                let pasted = iter::once(text.len() - piped.len()..text.len()).collect();
+                Waiting { text, pasted }
+            }
+        }
+    }
+
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         if bytes.len() as u64 > MOST_BYTES {
             let message = format!("standard input has more than {MOST_BYTES} bytes");
@@ -84,6 +102,19 @@ mod tests {
         let piped = Piped::from_bytes(b"a\xffb").unwrap();
         assert_eq!(piped.text, "a\u{fffd}b");
         assert!(piped.note.is_some());
+    }
+
+    #[test]
+    fn l5_33_what_is_piped_in_is_pasted_and_the_argument_is_typed() {
+        let piped = Piped::from_bytes(b"boom\n").unwrap();
+        let both = piped.behind("fix this");
+        assert_eq!(
+            (both.text.as_str(), both.pasted),
+            ("fix this\n\nboom", iter::once(10..14).collect())
+        );
+        let alone = piped.behind("");
+        assert_eq!((alone.text.as_str(), alone.pasted.len()), ("boom", 1));
+        assert!(Piped::default().behind("fix this").pasted.is_empty());
     }
 
     #[test]

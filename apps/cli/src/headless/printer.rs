@@ -7,13 +7,14 @@ use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
 use crate::present::{Look, Presenter, cut, names, remembered};
-use everfold::engine::event::Kept;
+use everfold::engine::event::Finder;
 use everfold::kernel::ports::ServerState;
 use everfold::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use everfold::kernel::{Decision, Entry, Record, UserOrigin};
 use everfold::settings::provider::KeySource;
 use everfold::skilling::Skill;
 use everfold::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
+use everfold_kernel::ports::Kept;
 use serde_json::{Value, json};
 use std::io;
 
@@ -156,8 +157,8 @@ impl Printer {
                 (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
             Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
-            Event::Remembered { paths, how } => {
-                (Look::Dim, format!("note: {}", remembered(paths, *how)))
+            Event::Remembered { kept, how } => {
+                (Look::Dim, format!("note: {}", remembered(kept, *how)))
             }
             Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
             _ => return,
@@ -232,13 +233,13 @@ fn streamed(event: &Event) -> Option<Value> {
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();
             system("memory_recall", json!({"mode": "select", "memories": memories}))
         }
-        Event::Remembered { paths, how } => {
+        Event::Remembered { kept, how } => {
             let how = match how {
-                Kept::Saved => "saved",
-                Kept::ByRule => "by_rule",
-                Kept::Proposed => "proposed",
+                Finder::Model => "model",
+                Finder::Rule => "by_rule",
             };
-            system("everfold_remembered", json!({"how": how, "paths": paths}))
+            let kept: Vec<Value> = kept.iter().map(kept_json).collect();
+            system("everfold_remembered", json!({"how": how, "kept": kept}))
         }
         Event::Task(task) => system("everfold_task", task_fields(task)),
         Event::Text(_)
@@ -314,4 +315,21 @@ fn tool_result(entry: &UserEntry) -> Value {
 fn compact_boundary(boundary: &Boundary) -> Value {
     let metadata = json!({"trigger": boundary.trigger, "pre_tokens": boundary.pre_tokens});
     json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata})
+}
+/// What became of a memory, for programs.
+fn kept_json(kept: &Kept) -> Value {
+    let state = match kept {
+        Kept::Saved { .. } => "saved",
+        Kept::Merged { .. } => "merged",
+        Kept::Superseded { .. } => "superseded",
+        Kept::Proposed { .. } => "waiting",
+        Kept::Refused { .. } => "refused",
+    };
+    let memory = kept.memory();
+    json!({
+        "state": state,
+        "path": memory.map(|memory| &memory.path),
+        "scope": memory.map(|memory| memory.scope.as_str()),
+        "entry": kept.entry(),
+    })
 }

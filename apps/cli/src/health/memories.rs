@@ -1,7 +1,7 @@
 //! What the journals of memory tell.
 
-use everfold::memdir::{Action, Author, Scope, Store};
 use everfold::memory_dirs::MemoryDirs;
+use everfold_memory_store::{Action, Author, Scope, Store};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use crate::telling::telling;
 use everfold::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
-use everfold::recall::inject::KIND;
+use everfold_memory_recall::inject::{self, KIND};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ pub(super) struct Tally {
     pub(super) recalled: u64,
     pub(super) saved: u64,
     pub(super) refused: Vec<String>,
+    /// Sessions in which reviews were put off for want of budget (L5.42).
+    pub(super) put_off: u64,
     in_a_row: u32,
 }
 
@@ -59,7 +61,9 @@ impl Tally {
                 *self.summaries.entry(way.to_owned()).or_default() += 1;
                 self.in_a_row = 0;
             }
-            Entry::Attachment(attachment) if attachment.kind == KIND => self.recalled += 1,
+            Entry::Attachment(attachment) if attachment.kind == KIND => {
+                self.recalled += inject::each(&attachment.data).count() as u64;
+            }
             Entry::Decision(Decision::Booked(booking)) => self.ledger.book(booking),
             Entry::Decision(Decision::BreakSeen(_)) => self.breaks += 1,
             Entry::Decision(Decision::CompactionFailed { .. }) => {
@@ -69,6 +73,7 @@ impl Tally {
                 self.trips += u64::from(self.in_a_row == opens);
             }
             Entry::Decision(Decision::Extracted(extracted)) => {
+                self.put_off += u64::from(extracted.put_off.is_some());
                 self.saved += extracted.saved.len() as u64;
                 self.refused.extend(extracted.refused.iter().cloned());
             }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use everfold::disk::atomic::Audience;
-use everfold::memdir::ContentId;
+use everfold_memory_store::ContentId;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -75,8 +75,8 @@ impl Show {
             Event::Recalled { paths } => {
                 self.line(Look::Dim, &format!("--- recalled {} ---", names(paths)))
             }
-            Event::Remembered { paths, how } => {
-                self.line(Look::Dim, &format!("--- {} ---", remembered(paths, *how)))
+            Event::Remembered { kept, how } => {
+                self.line(Look::Dim, &format!("--- {} ---", remembered(kept, *how)))
             }
             Event::Notice(text) => self.line(Look::Yellow, text),
             Event::Task(task) => match tasks::told(task) {

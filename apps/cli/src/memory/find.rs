@@ -5,9 +5,9 @@ use super::Bench;
 use crate::args::memory::Tier;
 use crate::fail::{Refusal, Usage};
 use anyhow::Result;
-use everfold::memdir::Store;
-use everfold::memdir::store::TopicHead;
-use everfold::memfile::slug::slugify;
+use everfold_memory_file::slug::slugify;
+use everfold_memory_store::Store;
+use everfold_memory_store::store::TopicHead;
 
 /// How many of several that are meant are named.
 const NAMED: usize = 5;

@@ -1,51 +1,74 @@
 //! `log`, `diff`, `undo`, `blame`.
 
 use super::Bench;
-use super::find::Meant;
-use crate::args::memory::{LogArgs, Named, Tier, UndoArgs};
+use crate::args::memory::{LogArgs, Tier, UndoArgs};
 use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use everfold::memdir::Store;
-use everfold::memdir::store::{FileDiff, OnConflict};
-use everfold::memdir::{Action, Author, Entry, EntryId};
+use everfold_memory_store::Store;
+use everfold_memory_store::store::{FileDiff, OnConflict};
+use everfold_memory_store::{Action, Author, Entry, EntryId};
 use everfold_tui::{Row, Table};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Changes of each place that the screen lists.
 const SHOWN: usize = 200;
 
 impl Bench<'_> {
     pub(super) fn log(&self, args: &LogArgs) -> Result<()> {
-        let Some(store) = self.existing(args.scope)? else {
-            return self.nothing(args.json);
-        };
-        let path = args.file.as_deref().map(|name| self.past_path(&store, name, args.scope));
-        let path = path.transpose()?;
-        let entries = store.log(path.as_deref(), args.limit)?;
+        let all = self.entries(args)?;
         if args.json {
-            let rows: Result<Vec<Value>> =
-                entries.iter().map(|entry| entry_json(&store, entry, args.diff)).collect();
+            let rows: Result<Vec<Value>> = all
+                .iter()
+                .map(|(tier, store, entry)| entry_json(*tier, store, entry, args.diff))
+                .collect();
             return Ok(Presenter::json(&rows?)?);
         }
-        if entries.is_empty() {
+        if all.is_empty() {
             return Ok(self.presenter.line("nothing was changed yet")?);
         }
         if !args.diff {
             let rows: Vec<Vec<String>> =
-                entries.iter().map(|entry| cells(entry).to_vec()).collect();
+                all.iter().map(|(tier, _, entry)| placed(*tier, entry)).collect();
             return Ok(self.presenter.table(&rows)?);
         }
-        for entry in &entries {
-            let line = cells(entry).join("  ");
+        for (tier, store, entry) in &all {
+            let line = placed(*tier, entry).join("  ");
             self.presenter.styled(Look::Bold, &format!("{}\n", line.trim_end()))?;
             self.show_diffs(&store.diff(entry.id)?)?;
         }
         Ok(())
+    }
+
+    /// What was changed, in every place that is meant, newest first (L5.41).
+    fn entries(&self, args: &LogArgs) -> Result<Vec<(Tier, Rc<Store>, Entry)>> {
+        let mut all = Vec::new();
+        let mut missing = None;
+        for (tier, store) in self.stores(args.scope)? {
+            let path = args.file.as_deref().map(|name| self.past_path(&store, name, tier));
+            let path = match path.transpose() {
+                Ok(path) => path,
+                Err(error) if error.is::<Usage>() => return Err(error),
+                Err(error) => {
+                    missing = Some(error);
+                    continue;
+                }
+            };
+            let (store, entries) = (Rc::new(store), args.limit);
+            let entries = store.log(path.as_deref(), entries)?;
+            all.extend(entries.into_iter().map(|entry| (tier, Rc::clone(&store), entry)));
+        }
+        if let (true, Some(missing)) = (all.is_empty(), missing) {
+            return Err(missing);
+        }
+        all.sort_by_key(|(_, _, entry)| std::cmp::Reverse((entry.at, entry.id)));
+        all.truncate(args.limit);
+        Ok(all)
     }
 
     /// Changes for the screen, of every place, newest first.
@@ -81,13 +104,6 @@ impl Bench<'_> {
         Ok(last.1)
     }
 
-    fn nothing(&self, json: bool) -> Result<()> {
-        if json {
-            return Ok(Presenter::json(&json!([]))?);
-        }
-        Ok(self.presenter.line("nothing was changed yet")?)
-    }
-
     /// The path of a memory that is there, or was.
     fn past_path(&self, store: &Store, name: &str, tier: Tier) -> Result<String> {
         let missing = match self.find(name, Some(tier)) {
@@ -101,8 +117,8 @@ impl Bench<'_> {
         found.cloned().ok_or(missing)
     }
 
-    pub(super) fn diff(&self, entry: u64, scope: Tier, json: bool) -> Result<()> {
-        let store = self.existing(scope)?.ok_or_else(|| no_entry(entry))?;
+    pub(super) fn diff(&self, entry: u64, scope: Option<Tier>, json: bool) -> Result<()> {
+        let (_, store) = self.of_entry(entry, scope)?;
         let diffs = store.diff(EntryId(entry))?;
         if json {
             return Ok(Presenter::json(&diffs.iter().map(diff_json).collect::<Vec<_>>())?);
@@ -128,11 +144,12 @@ impl Bench<'_> {
     }
 
     pub(super) fn undo(&self, args: &UndoArgs) -> Result<()> {
-        let Some(store) = self.existing(args.scope)? else {
-            let hint = "`everfold memory add` makes one";
-            return Err(
-                Refusal::new("there are no memories, and nothing to take back", hint).into()
-            );
+        let (tier, store) = match (args.entry, args.scope, &args.to) {
+            (Some(entry), scope, _) => self.of_entry(entry, scope)?,
+            // Going back to a time is about one place.
+            (None, scope, Some(_)) => self.there(scope.unwrap_or_default())?,
+            (None, Some(scope), None) => self.there(scope)?,
+            (None, None, None) => self.there(self.last_changed()?)?,
         };
         let by = self.person("taken back by hand");
         let (done, what) = match (&args.to, args.entry) {
@@ -157,58 +174,40 @@ impl Bench<'_> {
                 "entry": done,
                 "undoes": undoes,
                 "paths": entry.as_ref().map(paths),
-                "scope": args.scope.as_str(),
+                "scope": tier.as_str(),
             }))?);
         }
         let Some(done) = done else {
             return Ok(self.presenter.line("nothing had to be changed")?);
         };
         self.presenter.line(&format!("took back {what}"))?;
-        let redo = format!("to do it again: `everfold memory undo {done}{}`", args.scope.flag());
+        let redo = format!("to do it again: `everfold memory undo {done}{}`", tier.flag());
         self.presenter.note(Look::Dim, &redo);
         Ok(())
     }
 
-    pub(super) fn blame(&self, named: &Named) -> Result<()> {
-        let Meant { tier, store, topic } = self.find(&named.name, named.scope)?;
-        let blame = store.blame(&topic.path)?;
-        let front = &blame.front;
-        if named.json {
-            let entries: Result<Vec<Value>> =
-                blame.entries.iter().map(|entry| entry_json(&store, entry, false)).collect();
-            return Ok(Presenter::json(&json!({
-                "path": topic.path,
-                "scope": tier.as_str(),
-                "session": front.session,
-                "messages": front.messages,
-                "date": front.date,
-                "basis": front.basis.map(everfold::memfile::frontmatter::Basis::as_str),
-                "branch": front.branch,
-                "worktree": front.worktree,
-                "rule": front.rule,
-                "tainted": front.trust == everfold::memfile::frontmatter::Trust::Tainted,
-                "entries": entries?,
-            }))?);
+    /// The memories of a place, which have to be there.
+    fn there(&self, tier: Tier) -> Result<(Tier, Store)> {
+        self.existing(tier)?.map(|store| (tier, store)).ok_or_else(|| {
+            let hint = "`everfold memory add` makes one";
+            Refusal::new("there are no memories, and nothing to take back", hint).into()
+        })
+    }
+
+    /// The place whose history has an entry of this number.
+    fn of_entry(&self, entry: u64, scope: Option<Tier>) -> Result<(Tier, Store)> {
+        let mut found = Vec::new();
+        for (tier, store) in self.stores(scope)? {
+            if entry_of(&store, EntryId(entry)).is_some() {
+                found.push((tier, store));
+            }
         }
-        let messages: Vec<String> = front.messages.iter().map(ToString::to_string).collect();
-        let said = [
-            ("date", front.date.map(|date| date.to_string())),
-            ("basis", front.basis.map(|basis| basis.as_str().to_owned())),
-            ("session", front.session.as_ref().map(ToString::to_string)),
-            ("messages", (!messages.is_empty()).then(|| messages.join(", "))),
-            ("branch", front.branch.clone()),
-            ("worktree", front.worktree.clone()),
-            ("rule", front.rule.clone()),
-        ];
-        let rows: Vec<Vec<String>> = said
-            .into_iter()
-            .filter_map(|(key, value)| Some(vec![key.to_owned(), value?]))
-            .collect();
-        self.presenter.styled(Look::Bold, &format!("{}\n", topic.path))?;
-        self.presenter.table(&rows)?;
-        let entries: Vec<Vec<String>> =
-            blame.entries.iter().map(|entry| cells(entry).to_vec()).collect();
-        Ok(self.presenter.table(&entries)?)
+        if found.len() > 1 {
+            let places: Vec<&str> = found.iter().map(|(tier, _)| tier.as_str()).collect();
+            let message = format!("{entry} is an entry of several places: {}", places.join(", "));
+            return Err(Usage::new(message, "say which one with --scope").into());
+        }
+        found.pop().ok_or_else(|| no_entry(entry))
     }
 }
 
@@ -229,8 +228,8 @@ fn newest_that_holds(store: &Store) -> Result<EntryId> {
 }
 
 /// The store's refusal, with the flag that overrides it.
-fn conflict(error: everfold::memdir::Error) -> anyhow::Error {
-    use everfold::memdir::Error;
+fn conflict(error: everfold_memory_store::Error) -> anyhow::Error {
+    use everfold_memory_store::Error;
     let message = error.to_string();
     match error {
         Error::Conflict { .. } => {
@@ -270,7 +269,13 @@ fn moment(text: &str) -> Result<Timestamp> {
     )
 }
 
-fn cells(entry: &Entry) -> [String; 6] {
+/// A row of `log`: what was changed, and in which place.
+fn placed(tier: Tier, entry: &Entry) -> Vec<String> {
+    let [id, at, author, action, paths, reason] = cells(entry);
+    vec![id, tier.as_str().to_owned(), at, author, action, paths, reason]
+}
+
+pub(super) fn cells(entry: &Entry) -> [String; 6] {
     let zoned = entry.at.to_zoned(TimeZone::system());
     [
         entry.id.to_string(),
@@ -310,12 +315,20 @@ fn word(action: Action) -> &'static str {
 fn paths(entry: &Entry) -> Vec<String> {
     let all = || entry.changes.iter().map(|change| change.path.clone());
     let topics: Vec<String> =
-        all().filter(|path| path != everfold::memfile::index::INDEX_FILE).collect();
+        all().filter(|path| path != everfold_memory_file::index::INDEX_FILE).collect();
     if topics.is_empty() { all().collect() } else { topics }
 }
 
-fn entry_json(store: &Store, entry: &Entry, with_diff: bool) -> Result<Value> {
+pub(super) fn entry_json(
+    tier: Tier,
+    store: &Store,
+    entry: &Entry,
+    with_diff: bool,
+) -> Result<Value> {
     let mut value = serde_json::to_value(entry)?;
+    if let Some(map) = value.as_object_mut() {
+        map.insert("scope".to_owned(), Value::from(tier.as_str()));
+    }
     if let Some(map) = value.as_object_mut().filter(|_| with_diff) {
         let diffs: Vec<Value> = store.diff(entry.id)?.iter().map(diff_json).collect();
         map.insert("diff".to_owned(), Value::Array(diffs));

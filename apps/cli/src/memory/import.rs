@@ -10,12 +10,17 @@ use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter, counted};
 use anyhow::{Context, Result};
 use everfold::disk::atomic::{self, Audience};
-use everfold::memdir::store::inbox::{Handed, Wish};
-use everfold::memdir::{By, Error, Store};
-use everfold::memfile::index::INDEX_FILE;
-use everfold::memfile::similar::{COPY, Fingerprint};
+use everfold_kernel::ports::{
+    Haste, Kept, MemoryAuthor, MemoryPlacement, MemoryProposal, MemoryRef, MemoryWriter,
+};
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{Provenance, RecordId, Said, Testimony};
+use everfold_memory_file::index::INDEX_FILE;
+use everfold_memory_service::Service;
+use everfold_memory_store::Store;
 use pieces::Piece;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Who proposes, in the inbox.
@@ -34,6 +39,8 @@ const ENDINGS: [&str; 4] = ["md", "jsonl", "json", "txt"];
 struct Outcome {
     proposed: Vec<Value>,
     skipped: Vec<Value>,
+    /// What waits, by place and number: nothing is proposed twice.
+    waiting: BTreeSet<(&'static str, u64)>,
 }
 
 impl Outcome {
@@ -45,71 +52,23 @@ impl Outcome {
 impl Bench<'_> {
     pub(super) fn import(&self, args: &ImportArgs) -> Result<()> {
         let files = self.sources(args)?;
-        let store = self.memories.open(args.scope.scope())?;
-        let mut known: Vec<(String, Fingerprint)> = Vec::new();
-        for topic in store.scan(usize::MAX)? {
-            let Ok(read) = store.read(&topic.path) else { continue };
-            known.push((topic.path.to_string(), Fingerprint::of(&read.text)));
-        }
-        // What waits for a word is not proposed a second time.
-        for waiting in store.inbox()?.iter().flat_map(|proposal| &proposal.changes) {
-            let text = waiting.text().unwrap_or_default();
-            known.push((format!("{} in the inbox", waiting.path), Fingerprint::of(&text)));
-        }
+        let service = self.memories.service();
         let mut outcome = Outcome::default();
+        for (tier, store) in self.stores(None)? {
+            let waiting = store.inbox()?;
+            outcome.waiting.extend(waiting.iter().map(|one| (tier.as_str(), one.id.0)));
+        }
         for file in &files {
             match text_of(file) {
                 Ok(text) => {
                     for piece in pieces::of(file, &text) {
-                        self.propose(&store, &piece, file, args, &mut known, &mut outcome)?;
+                        propose(&service, &piece, file, args, &mut outcome)?;
                     }
                 }
                 Err(reason) => outcome.skip("", file, &reason),
             }
         }
         self.told(&outcome, &files, args)
-    }
-
-    fn propose(
-        &self,
-        store: &Store,
-        piece: &Piece,
-        file: &Path,
-        args: &ImportArgs,
-        known: &mut Vec<(String, Fingerprint)>,
-        outcome: &mut Outcome,
-    ) -> Result<()> {
-        let text = piece.rendered(file, self.now.date(), self.at());
-        let print = Fingerprint::of(&text);
-        if let Some((same, _)) = known.iter().find(|(_, other)| other.likeness(&print) >= COPY) {
-            outcome.skip(&piece.name, file, &format!("{same} says nearly the same"));
-            return Ok(());
-        }
-        if args.dry_run {
-            outcome.proposed.push(json!({"name": piece.name, "from": file}));
-        } else {
-            let by = By::agent(SOURCE, &format!("imported from {}", file.display()), self.at());
-            match store.propose(&[Wish::add(&piece.name, text)], &by) {
-                Ok(Handed::New(id)) => {
-                    outcome.proposed.push(json!({"id": id, "name": piece.name, "from": file}));
-                }
-                Ok(Handed::Waiting(_)) => outcome.skip(&piece.name, file, "it waits already"),
-                Ok(Handed::RejectedBefore(_)) => {
-                    outcome.skip(&piece.name, file, "you turned it down before");
-                }
-                Ok(Handed::Nothing) => outcome.skip(&piece.name, file, "it is there already"),
-                // What may not be saved may not be proposed: a secret, say.
-                Err(
-                    error @ (Error::Secret { .. } | Error::TooLong { .. } | Error::Private { .. }),
-                ) => {
-                    outcome.skip(&piece.name, file, &error.to_string());
-                    return Ok(());
-                }
-                Err(error) => return Err(everfold::Error::from(error).into()),
-            }
-        }
-        known.push((piece.name.clone(), print));
-        Ok(())
     }
 
     fn told(&self, outcome: &Outcome, files: &[PathBuf], args: &ImportArgs) -> Result<()> {
@@ -164,7 +123,7 @@ impl Bench<'_> {
 
     /// Where Claude Code keeps the memories of this project.
     fn claude_memories(&self) -> Result<PathBuf> {
-        let slug = everfold::memdir::location::project_slug(self.memories.project());
+        let slug = everfold_memory_store::location::project_slug(self.memories.project());
         let dir = self.host_dir("CLAUDE_CONFIG_DIR", ".claude")?;
         Ok(dir.join("projects").join(slug).join("memory"))
     }
@@ -200,6 +159,57 @@ impl Bench<'_> {
             format!("wrote {} to {}", counted(written.len() as u64, "file"), dir.display());
         Ok(self.presenter.line(&message)?)
     }
+}
+
+/// Hands one piece in, and notes what became of it.
+fn propose(
+    service: &Service,
+    piece: &Piece,
+    file: &Path,
+    args: &ImportArgs,
+    outcome: &mut Outcome,
+) -> Result<()> {
+    if args.dry_run {
+        outcome.proposed.push(json!({"name": piece.name, "from": file}));
+        return Ok(());
+    }
+    let text = piece.rendered(file);
+    let said =
+        Said { record: RecordId::from(""), by: Provenance::of(Source::Pasted), text: text.clone() };
+    let proposal = MemoryProposal {
+        text,
+        place: args.scope.map_or(MemoryPlacement::Anywhere { scope: None }, |tier| {
+            MemoryPlacement::In { scope: tier.port() }
+        }),
+        testimony: Testimony { said: vec![said], ..Testimony::default() },
+        by: MemoryAuthor {
+            who: MemoryWriter::Agent(SOURCE.to_owned()),
+            reason: format!("imported from {}", file.display()),
+            session: None,
+            messages: Vec::new(),
+        },
+        haste: Haste::Waits,
+    };
+    match service.keep(&proposal)? {
+        Kept::Proposed { memory, id } if !outcome.waiting.insert((memory.scope.as_str(), id)) => {
+            let reason = format!("{} waits in the inbox already", memory.id());
+            outcome.skip(&piece.name, file, &reason);
+        }
+        Kept::Proposed { memory, id } => outcome.proposed.push(json!({
+            "id": id,
+            "scope": memory.scope.as_str(),
+            "name": piece.name,
+            "from": file,
+        })),
+        // What may not be saved may not be proposed: a secret, say. Its name
+        // may be part of it (L5.40).
+        Kept::Refused { reason } => outcome.skip("", file, &reason),
+        kept => {
+            let same = kept.memory().map(MemoryRef::id).unwrap_or_default();
+            outcome.skip(&piece.name, file, &format!("{same} says it already"));
+        }
+    }
+    Ok(())
 }
 
 fn export_tier(tier: Tier, store: &Store, dir: &Path, written: &mut Vec<PathBuf>) -> Result<()> {

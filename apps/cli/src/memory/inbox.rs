@@ -7,9 +7,9 @@ use crate::fail::{Refusal, Usage};
 use crate::pick;
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use everfold::memdir::store::inbox::{Preview, Proposal, ProposalId};
-use everfold::memdir::store::{FileDiff, OnConflict};
-use everfold::memdir::{EntryId, Error, Store, TopicPath};
+use everfold_memory_store::store::inbox::{Preview, Proposal, ProposalId};
+use everfold_memory_store::store::{FileDiff, OnConflict};
+use everfold_memory_store::{EntryId, Error, Store, TopicPath};
 use everfold_tui::{Row, Table};
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -286,7 +286,7 @@ fn editable(proposal: &Proposal, file: Option<&str>) -> Result<(TopicPath, Strin
 
 /// What a proposal would do, in a line.
 fn what(proposal: &Proposal) -> String {
-    let one = |change: &everfold::memdir::store::inbox::Proposed| {
+    let one = |change: &everfold_memory_store::store::inbox::Proposed| {
         let verb = match (&change.before, change.text()) {
             (_, None) => "forget",
             (None, Some(_)) => "add",

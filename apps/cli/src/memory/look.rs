@@ -6,11 +6,11 @@ use crate::args::memory::{Named, Tier};
 use crate::pick;
 use crate::present::{Look, Presenter, counted, cut, size};
 use anyhow::Result;
-use everfold::memdir::Store;
-use everfold::memdir::location::{SetBy, Source};
-use everfold::memdir::store::{Note, TopicHead};
-use everfold::memdir::usage::Count;
-use everfold::memfile::Memory;
+use everfold_memory_file::Memory;
+use everfold_memory_store::Store;
+use everfold_memory_store::location::{SetBy, Source};
+use everfold_memory_store::store::{Note, TopicHead};
+use everfold_memory_store::usage::Count;
 use everfold_tui::Table;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl Bench<'_> {
             id: format!("\"{path}\" --scope {}", row.tier.as_str()),
             cells: vec![
                 path.strip_suffix(".md").unwrap_or(path).to_owned(),
-                front.kind.map_or("-", everfold::memfile::MemoryType::as_str).to_owned(),
+                front.kind.map_or("-", everfold_memory_file::MemoryType::as_str).to_owned(),
                 row.tier.as_str().to_owned(),
                 pick::age(row.topic.modified, self.at()),
                 row.count.used.to_string(),
@@ -90,7 +90,7 @@ impl Bench<'_> {
     }
 
     fn cells(&self, row: &Row) -> Vec<String> {
-        let kind = row.topic.front.kind.map_or("-", everfold::memfile::MemoryType::as_str);
+        let kind = row.topic.front.kind.map_or("-", everfold_memory_file::MemoryType::as_str);
         vec![
             row.topic.path.to_string(),
             kind.to_owned(),

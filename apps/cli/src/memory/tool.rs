@@ -10,23 +10,22 @@ use crate::args::memory::Tier;
 use crate::fail::Usage;
 use crate::present::Presenter;
 use anyhow::Result;
-use everfold::memdir::{By, Store};
-use everfold::memory_tool::{self, Answer, Command};
+use everfold::memory_tool::{self, Answer, Command, Desk};
+use everfold_kernel::Testimony;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value, json};
 use std::process::ExitCode;
 
-/// Who made a change, in the history.
-const SOURCE: &str = "memory_tool";
-
 impl Bench<'_> {
     pub(super) fn tool(&self, scope: Tier) -> Result<ExitCode> {
-        let store = self.memories.open(scope.scope())?;
+        let (store, service) =
+            (self.memories.open(scope.scope())?, self.memories.service_with(scope.scope()));
+        let desk = Desk { service: &service, store: &store, testimony: &Testimony::default() };
         let calls = Deserializer::from_reader(std::io::stdin().lock()).into_iter::<Value>();
         let mut count = 0_usize;
         for call in calls {
             let call = call.map_err(|error| usage(&format!("the input is no JSON ({error})")))?;
-            Presenter::json_line(&answer(&store, call))?;
+            Presenter::json_line(&answer(&desk, call))?;
             count += 1;
         }
         if count == 0 {
@@ -41,12 +40,12 @@ fn usage(message: &str) -> anyhow::Error {
     Usage::new(message, hint).into()
 }
 
-fn answer(store: &Store, call: Value) -> Value {
+fn answer(desk: &Desk<'_>, call: Value) -> Value {
     if let Ok(Block { id, input }) = serde_json::from_value::<Block>(call.clone()) {
-        let (text, failed) = result(store, input);
+        let (text, failed) = result(desk, input);
         return json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed});
     }
-    let (text, failed) = result(store, call);
+    let (text, failed) = result(desk, call);
     json!({"content": text, "is_error": failed})
 }
 
@@ -57,12 +56,9 @@ struct Block {
     input: Value,
 }
 
-fn result(store: &Store, input: Value) -> (String, bool) {
+fn result(desk: &Desk<'_>, input: Value) -> (String, bool) {
     let answer = match serde_json::from_value::<Command>(input) {
-        Ok(command) => {
-            let by = By::agent(SOURCE, "", jiff::Timestamp::now());
-            memory_tool::run(store, &command, &by)
-        }
+        Ok(command) => memory_tool::run(desk, &command, jiff::Timestamp::now()),
         Err(error) => Answer::Failed(format!("Error: {error}")),
     };
     (answer.text().to_owned(), matches!(answer, Answer::Failed(_)))

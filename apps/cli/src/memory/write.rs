@@ -6,13 +6,14 @@ use crate::args::memory::{AddArgs, Named, Tier};
 use crate::fail::{Refusal, Usage};
 use crate::present::{Look, Presenter};
 use anyhow::Result;
-use everfold::memdir::Store;
-use everfold::memdir::store::{Expect, Place, Save, Saved};
-use everfold::memdir::{EntryId, TopicPath};
-use everfold::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
-use everfold::memfile::similar::{COPY, Fingerprint};
-use everfold::memfile::slug::slugify;
-use everfold::memfile::{Draft, Fault, Memory, MemoryType, dates, secrets};
+use everfold_kernel::ports::{
+    Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
+};
+use everfold_kernel::{RecordId, Testimony};
+use everfold_memory_file::frontmatter::{Key, METADATA, Value, set};
+use everfold_memory_file::{Draft, Fault, Memory, MemoryType};
+use everfold_memory_judge::dates;
+use everfold_memory_store::{EntryId, TopicPath};
 use serde_json::json;
 
 impl Bench<'_> {
@@ -22,7 +23,6 @@ impl Bench<'_> {
             if value.trim().is_empty() {
                 return Err(Usage::new(format!("{flag} is empty"), "say it in words").into());
             }
-            screen(flag, value)?;
         }
         let piped = editor::piped()?;
         let edited = match &piped {
@@ -43,35 +43,33 @@ impl Bench<'_> {
             let hint = "pipe its text in, such as `echo … | everfold memory add …`";
             return Err(Usage::new("the memory has no text", hint).into());
         }
-        screen("the text", body)?;
-        let draft = Draft {
-            name: args.name.trim().to_owned(),
-            description: args.description.clone(),
-            kind,
-            body: body.to_owned(),
-            basis: Basis::Stated,
-            session: None,
-            messages: Vec::new(),
-            branch: None,
-            worktree: None,
-            trust: Trust::Own,
-            rule: None,
-        };
-        let text = draft.render(self.now.date(), self.at());
-        let store = self.open(args.scope)?;
-        if !args.force {
-            refuse_copy(&store, &text, args.scope)?;
+        let draft = Draft { name: args.name.trim(), description: &args.description, kind, body };
+        let scope = args.scope.map(Tier::port);
+        if args.scope == Some(Tier::Team) {
+            self.open(Tier::Team)?;
         }
-        let save =
-            Save { place: place(&draft.name)?, text: &text, expect: Expect::Nothing, line: None };
-        let saved = store.save(&save, &self.person("added by hand"))?;
+        let proposal = MemoryProposal {
+            text: draft.render(),
+            place: scope.map_or(MemoryPlacement::Anywhere { scope: None }, |scope| {
+                MemoryPlacement::In { scope }
+            }),
+            // Adding is the person's own act, piped in or not (L5.33).
+            testimony: Testimony::typed(
+                [draft.name, draft.description, draft.body].join("\n"),
+                RecordId::from(""),
+            ),
+            by: author("added by hand"),
+            haste: Haste::AtOnce,
+        };
+        let named = args.scope.unwrap_or_default().scope();
+        let kept = self.memories.service_with(named).keep(&proposal)?;
         let missing = kind.missing_parts(body);
-        if !missing.is_empty() {
+        if !missing.is_empty() && matches!(kept, Kept::Saved { .. }) {
             let parts = missing.join(" and ");
             let note = format!("a {} memory is more use with {parts}", kind.as_str());
             self.presenter.note(Look::Dim, &note);
         }
-        self.saved(&store, args.scope, &saved, args.json)
+        self.kept(&kept, args.json)
     }
 
     pub(super) fn edit(&self, named: &Named) -> Result<()> {
@@ -88,18 +86,19 @@ impl Bench<'_> {
             return self.unchanged(&topic.path, tier, named.json);
         }
         let done = self.accept(&read.text, &edited.text, &topic.path).and_then(|text| {
-            let save = Save {
-                place: Place::At(topic.path.clone()),
-                text: &text,
-                expect: Expect::Content(read.content.clone()),
-                line: None,
+            let path = store.dir().join(topic.path.as_path());
+            let before = MemoryBefore::Text(read.text.clone());
+            let proposal = MemoryProposal {
+                testimony: Testimony::typed(text.as_str(), RecordId::from("")),
+                text,
+                place: MemoryPlacement::Exactly { path, before },
+                by: author("edited by hand"),
+                haste: Haste::AtOnce,
             };
-            Ok(store.save(&save, &self.person("edited by hand"))?)
+            let kept = self.memories.service_with(tier.scope()).keep(&proposal)?;
+            self.kept(&kept, named.json)
         });
-        match done {
-            Ok(saved) => self.saved(&store, tier, &saved, named.json),
-            Err(error) => Err(edited.keep(error)),
-        }
+        done.map_err(|error| edited.keep(error))
     }
 
     fn unchanged(&self, path: &TopicPath, tier: Tier, json: bool) -> Result<()> {
@@ -112,7 +111,6 @@ impl Bench<'_> {
 
     /// An edited text as it is saved, if it can be.
     fn accept(&self, old: &str, new: &str, path: &TopicPath) -> Result<String> {
-        screen("the text", new)?;
         let (before, after) = (Memory::parse(old), Memory::parse(new));
         match &after.fault {
             // Read, after some quotes were added: nothing is lost.
@@ -186,22 +184,47 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn saved(&self, store: &Store, tier: Tier, saved: &Saved, json: bool) -> Result<()> {
+    /// Tells what became of a memory.
+    fn kept(&self, kept: &Kept, json: bool) -> Result<()> {
+        let state = match kept {
+            Kept::Refused { reason } => {
+                let hint = "change it, and try again";
+                return Err(Refusal::new(format!("nothing was saved: {reason}"), hint).into());
+            }
+            Kept::Proposed { .. } => "waiting",
+            _ if kept.entry().is_none() => "unchanged",
+            Kept::Saved { .. } => "saved",
+            Kept::Merged { .. } => "merged",
+            Kept::Superseded { .. } => "superseded",
+        };
+        let Some(memory) = kept.memory() else { return Ok(()) };
+        let (changed, ended) = match kept {
+            Kept::Merged { changed, .. } => (changed.as_slice(), &[][..]),
+            Kept::Superseded { changed, ended, .. } => (changed.as_slice(), ended.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
         if json {
             return Ok(Presenter::json(&json!({
-                "path": saved.path,
-                "file": store.dir().join(saved.path.as_path()),
-                "scope": tier.as_str(),
-                "action": saved.action,
-                "entry": saved.entry,
-                "moved_to": saved.moved_to,
+                "path": memory.file,
+                "file": memory.path,
+                "scope": memory.scope.as_str(),
+                "state": state,
+                "entry": kept.entry(),
+                "changed": changed,
+                "ended": ended,
             }))?);
         }
-        self.presenter.line(&format!("saved {}", saved.path))?;
-        for list in &saved.moved_to {
-            self.presenter.note(Look::Dim, &format!("the index was full; lines moved to {list}"));
+        match kept.notice() {
+            Some(notice) => self.presenter.line(&notice)?,
+            None => self.presenter.line(&format!("{} says it already", memory.id()))?,
         }
-        self.undo_hint(tier, saved.entry);
+        for ended in ended {
+            self.presenter.note(Look::Dim, &format!("no longer holds: {ended}"));
+        }
+        if let Some(hint) = kept.hint() {
+            let what = if state == "waiting" { "to take it over" } else { "to take it back" };
+            self.presenter.note(Look::Dim, &format!("{what}: `{hint}`"));
+        }
         Ok(())
     }
 
@@ -213,41 +236,14 @@ impl Bench<'_> {
     }
 }
 
-/// Refuses a secret, whoever asks, without saying it again (L5.18).
-fn screen(what: &str, text: &str) -> Result<()> {
-    let Some(finding) = secrets::find(text).into_iter().next() else { return Ok(()) };
-    let hint = "take it out and say where it is kept instead";
-    Err(Refusal::new(format!("{what} holds {finding}; nothing was saved"), hint).into())
-}
-
-/// Refuses what is there already (L5.23).
-fn refuse_copy(store: &Store, text: &str, tier: Tier) -> Result<()> {
-    let new = Fingerprint::of(text);
-    for topic in store.scan(usize::MAX)? {
-        let Ok(read) = store.read(&topic.path) else { continue };
-        if Fingerprint::of(&read.text).likeness(&new) >= COPY {
-            let message = format!("{} says nearly the same; nothing was saved", topic.path);
-            let hint = format!(
-                "change that one with `everfold memory edit {}{}`, or add --force",
-                topic.path,
-                tier.flag()
-            );
-            return Err(Refusal::new(message, hint).into());
-        }
+/// The person, for the reason that the command is.
+fn author(reason: &str) -> MemoryAuthor {
+    MemoryAuthor {
+        who: MemoryWriter::Person,
+        reason: reason.to_owned(),
+        session: None,
+        messages: Vec::new(),
     }
-    Ok(())
-}
-
-/// The file of a new memory. A name that is taken is an error rather than a
-/// second file, unless nothing of it can be part of a file name.
-fn place(name: &str) -> Result<Place> {
-    const NO_NAME: &str = "memory";
-    let slug = slugify(name);
-    Ok(if slug == NO_NAME {
-        Place::Named(name.to_owned())
-    } else {
-        Place::At(TopicPath::new(&format!("{slug}.md")).map_err(everfold::Error::from)?)
-    })
 }
 
 /// A changed body with relative dates made absolute in the lines that are new
@@ -272,12 +268,5 @@ mod tests {
         let new = "ships next week (week of 2026-11-02)\nbroke yesterday\n```\ntomorrow\n```\n";
         let wanted = "ships next week (week of 2026-11-02)\nbroke 2026-11-10\n```\ntomorrow\n```\n";
         assert_eq!(dated(old, new, date(2026, 11, 11)), wanted);
-    }
-
-    #[test]
-    fn l5_4_a_file_is_called_after_its_name() {
-        let at = |path: &str| Place::At(TopicPath::new(path).unwrap());
-        assert_eq!(place("Deploys on Friday").unwrap(), at("deploys-on-friday.md"));
-        assert_eq!(place("東京").unwrap(), Place::Named("東京".into()));
     }
 }

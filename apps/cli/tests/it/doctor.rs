@@ -66,7 +66,18 @@ fn i4_instructions_that_stand_in_two_files_are_named() {
 #[test]
 fn l5_28_an_index_over_its_caps_is_named() {
     let desk = Desk::offline();
-    let args = ["memory", "add", "--name", "tea", "--description", "tea, black", "--type", "user"];
+    let args = [
+        "memory",
+        "add",
+        "--name",
+        "tea",
+        "--description",
+        "tea, black",
+        "--type",
+        "user",
+        "--scope",
+        "project",
+    ];
     desk.run_with(&args, "Likes tea.").ok();
     assert!(!desk.run(&["doctor"]).ok().out.contains("not shown whole"));
     let dir = desk.run(&["memory", "path"]).ok().out;

@@ -34,7 +34,7 @@ fn l5_15_a_headless_run_waits_for_its_review_and_tells_what_was_saved() {
     let desk = keeping();
     let ran = run(&desk, &["-p", PROMPT], None);
     assert_eq!(ran.out, "I will.\n");
-    assert!(ran.err.contains("note: saved to memory: real_db.md"), "{}", ran.err);
+    assert!(ran.err.contains("note: memory: saved project/real_db.md"), "{}", ran.err);
     let list = || desk.run(&["memory", "list", "--json"]).ok().out;
     assert!(list().contains("real_db.md"));
     let blame = desk.run(&["memory", "blame", "real_db.md"]).ok().out;
@@ -50,7 +50,7 @@ fn l5_15_a_headless_run_waits_for_its_review_and_tells_what_was_saved() {
 fn l5_19_q8_without_a_key_the_program_keeps_by_rule_and_says_so() {
     let desk = Desk::offline();
     let ran = run(&desk, &["-p", "Remember that we deploy on Fridays."], None);
-    let told = "note: kept by rule, without a model: we-deploy-on-fridays.md";
+    let told = "note: memory: saved project/we-deploy-on-fridays.md (by rule, without a model)";
     assert!(ran.err.contains(told), "{}", ran.err);
     let shown = desk.run(&["memory", "show", "we-deploy-on-fridays.md"]).ok().out;
     assert!(shown.contains("rule: remember") && shown.contains("We deploy on Fridays"), "{shown}");
@@ -60,7 +60,28 @@ fn l5_19_q8_without_a_key_the_program_keeps_by_rule_and_says_so() {
 fn l5_15_l5_27_a_conversation_tells_what_was_saved_and_what_it_cost() {
     let desk = keeping();
     let ran = run(&desk, &[], Some(&format!("{PROMPT}\n")));
-    assert!(ran.out.contains("--- saved to memory: real_db.md ---"), "{}", ran.out);
+    assert!(ran.out.contains("--- memory: saved project/real_db.md"), "{}", ran.out);
     let cost = run(&desk, &["-c"], Some("/cost\n")).out;
     assert!(cost.lines().any(|line| line.starts_with("extract")), "{cost}");
+}
+
+#[test]
+fn l5_38_what_is_about_the_person_is_kept_for_all_projects_and_the_rest_here() {
+    let desk = Desk::offline();
+    let said = "Remember that we deploy on Fridays. I am a data scientist at a bank.";
+    let ran = run(&desk, &["-p", said], None);
+    let list = desk.run(&["memory", "list", "--json"]).ok().json();
+    let rows = list.as_array().unwrap();
+    assert_eq!(rows.len(), 2, "{list} {}", ran.err);
+    let of = |scope: &str| rows.iter().find(|row| row["scope"] == scope).unwrap();
+    let (here, everywhere) = (of("project"), of("global"));
+    assert!(here["preview"].as_str().unwrap().contains("deploy on Fridays"), "{list}");
+    assert!(everywhere["preview"].as_str().unwrap().contains("data scientist at a bank"), "{list}");
+    assert_eq!(everywhere["type"], "user", "{list}");
+    assert!(!here.to_string().contains("scientist"), "each is one fact: {list}");
+    // Both are told, with what takes them back (L5.41).
+    for scope in ["project", "global"] {
+        let hint = format!("everfold memory undo 1 --scope {scope}");
+        assert!(ran.err.contains(&hint), "{}", ran.err);
+    }
 }

@@ -146,7 +146,8 @@ fn x1_r7_a_prompt_brings_each_memory_once_until_a_summary() {
     let prompt = json!({"prompt": "when do deploys of the shop go out?", "source": "user"});
     let text = context(&hook(&desk, "UserPromptSubmit", &prompt), "UserPromptSubmit");
     assert!(
-        text.starts_with("Memory saved today: ") && text.contains("Support is there."),
+        text.starts_with("Memories that may help, from earlier conversations:\n")
+            && text.contains("\n## deploy-day.md (today)\nSupport is there."),
         "{text}"
     );
     assert!(!text.contains("green tea") && !text.contains("<system-reminder>"), "{text}");

@@ -19,15 +19,15 @@ fn desk(waiting: usize) -> Desk {
         let dir = text.split_once("each as `").and_then(|(_, rest)| rest.split_once("/its_topic"));
         let Some((dir, _)) = dir else { return Reply::text("I will.") };
         let said = Value::from(request.messages().to_vec()).to_string();
-        let (name, words) = if said.contains(SECOND) {
-            ("deploys", "deploys of the shop wait for Thursday, when support is there")
+        let (file, name, words) = if said.contains(SECOND) {
+            ("deploys", "Deploys", "deploys of the shop wait for Thursday, when support is there")
         } else {
-            ("real_db", "integration tests use a real database, not mocks")
+            ("real_db", "Real database", "integration tests use a real database, not mocks")
         };
         let content = format!(
             "---\nname: {name}\ndescription: {words}\ntype: feedback\n---\nThe rule: {words}.\n"
         );
-        let path = format!("{dir}/{name}.md");
+        let path = format!("{dir}/{file}.md");
         let reply = Reply::tool("Write", json!({"file_path": path, "content": content}));
         let at = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         if at < waiting { reply.gate("held") } else { reply }
@@ -274,10 +274,14 @@ fn x1_l5_19_what_the_host_writes_late_is_kept_when_the_session_ends() {
 #[test]
 fn x1_sessions_of_gemini_cli_are_read_and_what_hooks_said_is_left_out() {
     let desk = Desk::offline();
-    for name in ["Deploy day", "Tea", "Vacations"] {
+    for (name, body) in [
+        ("Deploy day", "Releases go out on Thursdays."),
+        ("Tea", "The kitchen has a green one."),
+        ("Vacations", "They are entered in the calendar of the office."),
+    ] {
         let about = format!("{name} of the whole shop");
         let args = ["memory", "add", "--name", name, "--description", &about, "--type", "project"];
-        desk.run_with(&args, "It is known.").ok();
+        desk.run_with(&args, body).ok();
     }
     let start = "<hook_context>Tea of the whole shop, Vacations of the whole shop</hook_context>";
     let said = format!("{start}\n\nRemember that Deploy day moves to Monday.");
@@ -292,7 +296,7 @@ fn x1_sessions_of_gemini_cli_are_read_and_what_hooks_said_is_left_out() {
     std::fs::write(desk.files.root().join("host.jsonl"), text).unwrap();
     let input = json!({"session_id": SESSION, "cwd": desk.files.project(), "prompt": said});
     let ran = desk.run_with(&["hook", "BeforeAgent"], input.to_string()).ok();
-    assert!(ran.out.contains("name: Deploy day") && !ran.out.contains("name: Tea"), "{}", ran.out);
+    assert!(ran.out.contains("## deploy-day.md") && !ran.out.contains("## tea.md"), "{}", ran.out);
     hook(&desk, "AfterAgent");
     assert_eq!(names(&desk).len(), 4);
     assert!(

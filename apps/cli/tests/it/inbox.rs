@@ -1,8 +1,8 @@
 //! `everfold memory inbox`: what background agents propose, and a person's word.
 
 use crate::desk::{Desk, Running};
-use everfold::memdir::store::inbox::Wish;
-use everfold::memdir::{By, Store, TopicPath};
+use everfold_memory_store::store::inbox::Wish;
+use everfold_memory_store::{By, Store, TopicPath};
 use jiff::Timestamp;
 use std::path::PathBuf;
 
@@ -17,7 +17,18 @@ fn text(body: &str) -> String {
 /// A desk with two proposals: a new memory, and the end of one.
 fn desk() -> Desk {
     let desk = Desk::offline();
-    let args = ["memory", "add", "--name", "old", "--description", "the old way", "--type", "user"];
+    let args = [
+        "memory",
+        "add",
+        "--name",
+        "old",
+        "--description",
+        "the old way",
+        "--type",
+        "user",
+        "--scope",
+        "project",
+    ];
     desk.run_with(&args, "Likes tea.").ok();
     let store = Store::open(&dir(&desk)).unwrap();
     let by = By::agent("dream", "nobody asked for it", Timestamp::now());

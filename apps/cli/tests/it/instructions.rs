@@ -93,7 +93,18 @@ fn i4_what_is_too_long_is_told_by_doctor_and_the_chain() {
 #[test]
 fn i5_the_memory_index_is_part_of_the_chain_and_its_cut_is_told() {
     let desk = Desk::offline();
-    let args = ["memory", "add", "--name", "tea", "--description", "tea, black", "--type", "user"];
+    let args = [
+        "memory",
+        "add",
+        "--name",
+        "tea",
+        "--description",
+        "tea, black",
+        "--type",
+        "user",
+        "--scope",
+        "project",
+    ];
     desk.run_with(&args, "Likes tea.").ok();
     let json = desk.run(&["instructions", "--json"]).ok().json();
     assert_eq!(paths(&json["memory"]), ["MEMORY.md"]);

@@ -15,6 +15,8 @@ mod commands;
 mod corpus;
 mod desk;
 mod doctor;
+#[cfg(target_os = "linux")]
+mod doors;
 mod dream;
 mod extract;
 mod headless;

@@ -37,6 +37,20 @@ fn told(command: &mut Command) -> Value {
     serde_json::from_str(out.trim()).unwrap_or_else(|error| panic!("{error}: {out}\n{err}"))
 }
 
+/// A desk where the person told a host what its model saves afterwards: without
+/// that it would wait (L5.33).
+fn spoken() -> Desk {
+    let desk = Desk::offline();
+    let input = json!({
+        "session_id": "0192f0c1-1111-7000-8000-000000000003", "cwd": desk.files.project(),
+        "hook_event_name": "UserPromptSubmit",
+        "prompt": "Deploys of the shop go out on Thursdays. The shop is deployed on Thursdays, \
+                   as support is there then.",
+    });
+    desk.run_with(&["hook", "UserPromptSubmit"], input.to_string()).ok();
+    desk
+}
+
 /// That a client saw what it should.
 #[track_caller]
 fn check(told: &Value, desk: &Desk) {
@@ -65,12 +79,12 @@ fn check(told: &Value, desk: &Desk) {
 fn x3_the_python_sdk_works_in_both_revisions_over_stdio_and_http() {
     let Some(python) = interop::python(PYTHON) else { return };
     for mode in ["legacy", "2026-07-28"] {
-        let desk = Desk::offline();
+        let desk = spoken();
         check(
             &told(Command::new(&python).arg(script("client.py")).args([&stdio(&desk), mode])),
             &desk,
         );
-        let desk = Desk::offline();
+        let desk = spoken();
         let server = Server::start(&desk);
         let url = json!(server.url).to_string();
         check(&told(Command::new(&python).arg(script("client.py")).args([&url, mode])), &desk);
@@ -84,9 +98,9 @@ fn x3_the_typescript_sdks_work_in_both_revisions_over_stdio_and_http() {
     let beside = node.join("client.mjs");
     std::fs::copy(script("client.mjs"), &beside).unwrap();
     for mode in ["v1", "v2", "v2-pinned"] {
-        let desk = Desk::offline();
+        let desk = spoken();
         check(&told(Command::new("node").arg(&beside).args([&stdio(&desk), mode])), &desk);
-        let desk = Desk::offline();
+        let desk = spoken();
         let server = Server::start(&desk);
         let url = json!(server.url).to_string();
         check(&told(Command::new("node").arg(&beside).args([&url, mode])), &desk);

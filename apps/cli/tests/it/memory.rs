@@ -1,7 +1,7 @@
 //! `everfold memory`: saving, looking, taking back.
 
 use crate::desk::{Desk, Ran, Running};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// A key that is none, but looks like one; put together so that no scanner of
@@ -11,8 +11,8 @@ fn secret() -> String {
 }
 
 fn add(desk: &Desk, name: &str, description: &str, kind: &str, body: &str) -> Ran {
-    let args =
-        ["memory", "add", "--name", name, "--description", description, "--type", kind, "--json"];
+    let mut args = vec!["memory", "add", "--name", name, "--description", description];
+    args.extend(["--type", kind, "--scope", "project", "--json"]);
     desk.run_with(&args, body)
 }
 
@@ -133,10 +133,10 @@ fn l5_18_a_secret_is_refused_with_a_reason_and_never_said_again() {
     ];
     for (name, description, body) in cases {
         let refused = add(&desk, name, description, "reference", &body).failed(1);
-        assert!(refused.err.contains("holds") && refused.err.contains("line"), "{}", refused.err);
+        assert!(refused.err.contains("it holds an AWS access key"), "{}", refused.err);
         assert!(!refused.err.contains(&key) && !refused.out.contains(&key));
     }
-    let args = ["memory", "add", "--name", "k", "--description", "d", "--type", "user", "--force"];
+    let args = ["memory", "add", "--name", "k", "--description", "d", "--type", "user"];
     desk.run_with(&args, key.clone()).failed(1);
     assert!(names(&desk).is_empty());
     for file in files(&desk.files.home()) {
@@ -146,19 +146,57 @@ fn l5_18_a_secret_is_refused_with_a_reason_and_never_said_again() {
 }
 
 #[test]
-fn l5_23_a_near_copy_is_refused_unless_it_is_forced() {
+fn l5_35_a_near_copy_is_merged_and_nothing_is_lost() {
     let desk = Desk::offline();
-    let body = "Integration tests use a real database and never mocks of it.";
-    add(&desk, "tests", "tests use a real database", "reference", body).ok();
-    let refused = add(&desk, "other", "tests use a real database", "reference", body).failed(1);
-    assert!(refused.err.contains("tests.md") && refused.err.contains("--force"), "{}", refused.err);
-    let taken = add(&desk, "tests", "quite another thing", "reference", "Tea, at four.").failed(1);
-    assert!(taken.err.contains("already"), "{}", taken.err);
-    let mut args =
-        vec!["memory", "add", "--name", "other", "--description", "tests use a real database"];
-    args.extend(["--type", "reference", "--force"]);
-    desk.run_with(&args, body).ok();
-    assert_eq!(names(&desk), ["other.md", "tests.md"]);
+    let rich = "Deploys need two approvals. Ask Ada first.";
+    add(&desk, "deploys", "deploys need two approvals", "project", rich).ok();
+    let again =
+        add(&desk, "other", "deploys need two approvals", "project", "Deploys need two approvals.");
+    let again = again.ok().json();
+    assert_eq!((&again["state"], &again["path"]), (&"unchanged".into(), &"deploys.md".into()));
+    let more = "Deploys need two approvals, and they also need a green pipeline.";
+    let more =
+        add(&desk, "other", "deploys need a green pipeline too", "project", more).ok().json();
+    assert_eq!((&more["state"], &more["path"]), (&"merged".into(), &"deploys.md".into()));
+    let shown = desk.run(&["memory", "show", "deploys"]).ok().out;
+    assert!(shown.contains("Ask Ada first") && shown.contains("green pipeline"), "{shown}");
+    add(&desk, "deploys", "quite another thing", "reference", "Tea is served at four.").ok();
+    assert_eq!(names(&desk), ["deploys-2.md", "deploys.md"]);
+}
+
+#[test]
+fn l5_36_l5_41_newer_words_replace_older_ones_and_the_hint_names_scope_and_entry() {
+    let desk = Desk::offline();
+    let old = "Releases go out on Thursdays at 11:00, run by the release captain.";
+    add(&desk, "release-day", "releases go out on Thursdays", "project", old).ok();
+    let args = ["memory", "add", "--name", "r", "--description", "releases are on Tuesdays now"];
+    let args = [&args[..], &["--type", "project"]].concat();
+    let told =
+        desk.run_with(&args, "We moved the releases, Tuesdays now, not Thursdays anymore.").ok();
+    assert!(told.err.contains("everfold memory undo 2 --scope project"), "{}", told.err);
+    let shown = desk.run(&["memory", "show", "release-day"]).ok().out;
+    let body = shown.rsplit_once("---\n").unwrap().1;
+    assert!(body.contains("Tuesday") && !body.contains("Thursday"), "{shown}");
+    assert!(body.contains("release captain"), "{shown}");
+    let entries = desk.run(&["memory", "log", "--json"]).ok().json();
+    assert!(entries[0]["ended"][0].as_str().unwrap().contains("Thursday"), "{entries}");
+    let found = desk.run(&["recall", "when do releases go out?"]).ok().out;
+    assert!(found.contains("Tuesday") && !found.contains("Thursday"), "{found}");
+    desk.run(&["memory", "undo", "2", "--scope", "project"]).ok();
+    assert!(desk.run(&["memory", "show", "release-day"]).ok().out.contains("Thursdays at 11:00"));
+}
+
+#[test]
+fn l5_38_what_is_about_the_person_holds_everywhere() {
+    let desk = Desk::offline();
+    let args = ["memory", "add", "--name", "name", "--description", "the person is called Sam"];
+    let args = [&args[..], &["--type", "user", "--json"]].concat();
+    let saved = desk.run_with(&args, "My name is Sam.").ok().json();
+    assert_eq!(saved["scope"], "global");
+    let log = desk.run(&["memory", "log", "--json"]).ok().json();
+    assert_eq!(log[0]["scope"], "global", "L5.41: the log shows every place");
+    desk.run(&["memory", "undo", "1"]).ok();
+    assert!(names(&desk).is_empty());
 }
 
 #[test]
@@ -249,7 +287,10 @@ fn l5_6_relative_dates_become_absolute_when_saved() {
     let desk = Desk::offline();
     add(&desk, "one", "it broke yesterday", "project", "It broke yesterday.").ok();
     let shown = desk.run(&["memory", "show", "one"]).ok().out;
-    assert!(!shown.contains("yesterday") && shown.contains("It broke 2"), "{shown}");
+    let (head, body) = shown.rsplit_once("---\n").unwrap();
+    assert!(!body.contains("yesterday") && body.contains("It broke 2"), "{shown}");
+    let words = head.lines().find(|line| line.contains("evidence")).unwrap();
+    assert!(words.contains("yesterday"), "the words themselves stay: {shown}");
 }
 
 #[test]
@@ -339,7 +380,8 @@ fn c2_edit_validates_saves_and_loses_nothing() {
     assert!(edit("true").ok().out.contains("as it was"));
     edit("sed -i 's/tea/coffee since yesterday/' \"$1\"").ok();
     let shown = desk.run(&["memory", "show", "one"]).ok().out;
-    assert!(shown.contains("Likes coffee since 2") && !shown.contains("yesterday"), "{shown}");
+    let body = shown.rsplit_once("---\n").unwrap().1;
+    assert!(body.contains("Likes coffee since 2") && !body.contains("yesterday"), "{shown}");
     let broken = edit("printf -- '---\\nname: x\\n' > \"$1\"").failed(1);
     assert!(
         broken.err.contains("not closed") && broken.err.contains("your text is in"),
@@ -376,4 +418,48 @@ fn files(dir: &Path) -> Vec<PathBuf> {
         if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
     }
     found
+}
+
+/// Every file under a folder: its path and what it holds.
+fn everything(dir: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.push((path.display().to_string(), String::new()));
+            found.extend(everything(&path));
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            found.push((path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn l5_40_a_secret_in_a_name_is_nowhere_afterwards() {
+    let desk = Desk::offline();
+    let key = secret();
+    let name = format!("Key {key}");
+    let add = ["memory", "add", "--name", &name, "--description", "d", "--type", "project"];
+    for args in [&add[..], &[&add[..], &["--scope", "global"]].concat()] {
+        let mut command = desk.command(args);
+        command.env("EVERFOLD_LOG", "debug");
+        let ran = Running::start(&mut command, Some(b"It opens the shed.".to_vec())).end();
+        let ran = ran.failed(1);
+        assert!(ran.err.contains("nothing was saved: it holds an AWS access key"), "{}", ran.err);
+        assert!(!ran.err.contains(&key) && !ran.out.contains(&key), "{ran:?}");
+    }
+    let path = format!("/memories/{key}.md");
+    let call = json!({"command": "create", "path": path, "file_text": "It opens the shed.\n"});
+    let told = desk.run_with(&["memory", "tool"], call.to_string()).ok().lines();
+    assert_eq!(told[0]["is_error"], true, "{told:?}");
+    // File names are in small letters, and words have hyphens between them.
+    let plain = |text: &str| text.to_lowercase().replace('-', "");
+    for (path, text) in everything(desk.files.root()) {
+        assert!(!plain(&path).contains(&plain(&key)), "a name: {path}");
+        assert!(!plain(&text).contains(&plain(&key)), "{path}: {text}");
+    }
+    assert_eq!(desk.run(&["memory", "list", "--json"]).ok().json(), json!([]));
+    assert_eq!(desk.run(&["memory", "inbox", "--json"]).ok().json(), json!([]));
 }

@@ -27,8 +27,16 @@ fn x4_calls_in_answers_out() {
         (lines[2]["is_error"].as_bool(), lines[3]["is_error"].as_bool()),
         (Some(true), Some(true))
     );
-    let list = desk.run(&["memory", "log", "--json"]).ok().json();
-    assert_eq!(list[0]["author"]["source"], "memory_tool");
+    // The person did not say it: it waits for their word (L5.33), which sessions
+    // wait for and the model that wrote it does not.
+    assert_eq!(desk.run(&["memory", "list", "--json"]).ok().json(), json!([]));
+    assert_eq!(desk.run(&["memory", "log", "--json"]).ok().json(), json!([]));
+    let waiting = desk.run(&["memory", "inbox", "--json"]).ok().json();
+    assert_eq!(waiting[0]["paths"], json!(["tea.md"]), "{waiting}");
+    desk.run(&["memory", "inbox", "accept", "1"]).ok();
+    let log = desk.run(&["memory", "log", "--json"]).ok().json();
+    assert_eq!(log[0]["author"]["source"], "memory_tool");
+    assert!(desk.run(&["memory", "show", "tea"]).ok().out.contains("Green."));
     desk.run_with(&["memory", "tool"], "not json").failed(2);
     desk.run_with(&["memory", "tool"], "").failed(2);
 }

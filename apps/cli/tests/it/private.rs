@@ -26,7 +26,18 @@ fn run(desk: &Desk, args: &[&str], input: &str) -> (Ran, PathBuf) {
 }
 
 fn with_memory(desk: &Desk) {
-    let args = ["memory", "add", "--name", "tea", "--description", "tea, black", "--type", "user"];
+    let args = [
+        "memory",
+        "add",
+        "--name",
+        "tea",
+        "--description",
+        "tea, black",
+        "--type",
+        "user",
+        "--scope",
+        "project",
+    ];
     desk.run_with(&args, "Likes tea.").ok();
 }
 

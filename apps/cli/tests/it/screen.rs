@@ -253,7 +253,7 @@ fn q9_shell_memory_and_editor_are_at_hand() {
     terminal.says("!echo $((6*7)) apples");
     terminal.sees("42 apples");
     terminal.says("# the shed is painted blue every spring");
-    terminal.sees("saved to memory");
+    terminal.sees("memory: saved project/the-shed-is-painted-blue");
     let listed = desk.run(&["memory", "list"]).ok();
     assert!(listed.out.contains("shed"), "{}", listed.out);
     terminal.press(&["C-g"]);

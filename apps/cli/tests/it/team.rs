@@ -53,7 +53,18 @@ fn l5_21_what_is_private_or_secret_is_not_shared() {
     assert!(private.err.contains("stays private"), "{}", private.err);
     let key = ["AKIA", "Z7QW3ERTY5UIOP2L"].concat();
     add(&desk, "Key", "reference", &key).failed(1);
-    let args = ["memory", "add", "--name", "tea", "--description", "tea, black", "--type", "user"];
+    let args = [
+        "memory",
+        "add",
+        "--name",
+        "tea",
+        "--description",
+        "tea, black",
+        "--type",
+        "user",
+        "--scope",
+        "project",
+    ];
     desk.run_with(&args, "Likes tea.").ok();
     let moved = desk.run(&["memory", "move", "tea", "--to", "team"]).failed(1);
     assert!(moved.err.contains("stays private"), "{}", moved.err);
@@ -64,7 +75,18 @@ fn l5_21_what_is_private_or_secret_is_not_shared() {
 #[test]
 fn l5_21_s1_a_link_in_the_place_of_the_teams_directory_is_refused() {
     let desk = Desk::offline();
-    let args = ["memory", "add", "--name", "tea", "--description", "tea, black", "--type", "user"];
+    let args = [
+        "memory",
+        "add",
+        "--name",
+        "tea",
+        "--description",
+        "tea, black",
+        "--type",
+        "user",
+        "--scope",
+        "project",
+    ];
     desk.run_with(&args, "Likes tea.").ok();
     let dir = desk.run(&["memory", "path"]).ok().out;
     let outside = desk.files.root().join("outside");

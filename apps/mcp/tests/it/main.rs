@@ -8,7 +8,12 @@
 )]
 
 use everfold::Agent;
+use everfold::hook::Call;
 use everfold_mcp_server::{Open, Server};
+use everfold_memory_store::store::OnConflict;
+use everfold_memory_store::store::inbox::ProposalId;
+use everfold_memory_store::{By, Scope};
+use jiff::Timestamp;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ListRootsResult, ProtocolVersion,
     ReadResourceRequestParams, Root,
@@ -90,7 +95,31 @@ impl Place {
         assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured, "both forms");
         Ok(structured)
     }
+
+    /// The person types to a host that works in a folder, which has our hooks.
+    fn person_says(&self, folder: &str, prompt: &str) {
+        let dir = self.dir.path().join(folder);
+        let beside =
+            Agent::builder(&dir).home(self.dir.path().join("home")).beside().unwrap().unwrap();
+        let input = json!({"session_id": "s", "cwd": dir, "prompt": prompt}).to_string();
+        let call = Call::parse(Some("UserPromptSubmit"), input.as_bytes()).unwrap();
+        beside.answer(&call, Timestamp::now()).unwrap();
+    }
+
+    /// Takes over what waits in a project's inbox.
+    fn accept(&self, id: u64) {
+        let dir = self.dir.path().join("project");
+        let beside =
+            Agent::builder(dir).home(self.dir.path().join("home")).beside().unwrap().unwrap();
+        let store = beside.memories().existing(Scope::Project).unwrap().unwrap();
+        let by = By::person("accepted by hand", Timestamp::now());
+        store.accept(ProposalId(id), OnConflict::Refuse, &by).unwrap();
+    }
 }
+
+/// What the person says of it.
+const SAID: &str = "Remember: deploys of the shop go out on Thursdays. The shop is deployed on \
+                    Thursdays, as support is there then.";
 
 fn deploys() -> Value {
     json!({
@@ -103,19 +132,28 @@ fn deploys() -> Value {
 async fn x3_a_memory_is_saved_found_read_changed_and_forgotten() {
     for mode in modes() {
         let place = connected(mode, "{}", false).await;
+        place.person_says("project", SAID);
         let saved = place.call("memory_save", deploys()).await.unwrap();
         assert_eq!(
             (&saved["id"], &saved["state"]),
             (&json!("project/deploy-day.md"), &json!("saved"))
         );
-        let copy = place.call("memory_save", deploys()).await.unwrap_err();
-        assert!(copy.contains("give project/deploy-day.md as id"), "{copy}");
+        let copy = place.call("memory_save", deploys()).await.unwrap();
+        assert_eq!(
+            (&copy["id"], &copy["state"]),
+            (&json!("project/deploy-day.md"), &json!("unchanged")),
+            "{copy}"
+        );
 
         let found = place.call("memory_search", json!({"query": "shop deploy"})).await.unwrap();
         assert_eq!(found["memories"][0]["id"], "project/deploy-day.md", "{found}");
         let mut changed = deploys();
         changed["id"] = json!("project/deploy-day.md");
+        changed["description"] = json!("the shop is deployed on Fridays now");
         changed["text"] = json!("The shop is deployed on Fridays now, by wish of the team.");
+        let waits = place.call("memory_save", changed.clone()).await.unwrap();
+        assert_eq!(waits["state"], "waiting", "nobody said so: {waits}");
+        place.person_says("project", "The shop is deployed on Fridays now, by wish of the team.");
         assert_eq!(place.call("memory_save", changed).await.unwrap()["state"], "saved");
         let read = place.call("memory_read", json!({"id": "project/deploy-day.md"})).await.unwrap();
         assert!(read["text"].as_str().unwrap().contains("on Fridays now"), "{read}");
@@ -127,10 +165,28 @@ async fn x3_a_memory_is_saved_found_read_changed_and_forgotten() {
         let request = ReadResourceRequestParams::new("memory://project/../../x.md");
         assert!(place.client.read_resource(request).await.is_err());
 
+        place.client.cancel().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn x3_l5_33_what_the_person_did_not_say_waits_and_can_be_forgotten_again() {
+    for mode in modes() {
+        let place = connected(mode, "{}", false).await;
+        place.person_says("project", "what is left to do?");
+        let saved = place.call("memory_save", deploys()).await.unwrap();
+        assert_eq!(saved["state"], "waiting", "{saved}");
+        let found = place.call("memory_search", json!({"query": "shop deploy"})).await.unwrap();
+        assert_eq!(found["memories"], json!([]));
+        place.accept(1);
+        let found = place.call("memory_search", json!({"query": "shop deploy"})).await.unwrap();
+        assert_eq!(found["memories"][0]["id"], "project/deploy-day.md", "{found}");
+
         let gone = json!({"id": "project/deploy-day.md", "reason": "no shop any more"});
         let forgot = place.call("memory_forget", gone.clone()).await.unwrap();
         assert_eq!(forgot["state"], "forgotten", "{forgot}");
-        assert!(place.call("memory_forget", gone).await.unwrap_err().contains("no memory"));
+        let again = place.call("memory_forget", gone).await.unwrap_err();
+        assert!(again.contains("there is no memory project/deploy-day.md"), "{again}");
         place.client.cancel().await.unwrap();
     }
 }
@@ -166,22 +222,31 @@ async fn x3_l5_18_l5_23_what_does_not_earn_its_place_is_refused_with_what_to_do(
 async fn x3_l5_24_review_applies_to_what_comes_in_this_way() {
     let settings = r#"{"everfold": {"memory": {"review": "inbox"}}}"#;
     let place = connected(ClientLifecycleMode::Initialize, settings, false).await;
+    place.person_says("project", SAID);
     let saved = place.call("memory_save", deploys()).await.unwrap();
     assert_eq!(saved["state"], "waiting", "{saved}");
     let found = place.call("memory_search", json!({"query": "shop deploy"})).await.unwrap();
     assert_eq!(found["memories"], json!([]));
     place.client.cancel().await.unwrap();
 
-    // What the person wrote is not deleted behind their back.
-    let place = connected(ClientLifecycleMode::Initialize, "{}", false).await;
-    place.call("memory_save", deploys()).await.unwrap();
-    let dir = walk(place.dir.path());
-    let file = dir.iter().find(|path| path.ends_with("deploy-day.md")).unwrap();
-    std::fs::write(file, "By hand.\n").unwrap();
-    let gone = json!({"id": "project/deploy-day.md", "reason": "old"});
-    assert_eq!(place.call("memory_forget", gone).await.unwrap()["state"], "waiting");
-    assert!(file.exists());
-    place.client.cancel().await.unwrap();
+    // What the person said or wrote is not deleted behind their back.
+    for by_hand in [None, Some("By hand.\n")] {
+        let place = connected(ClientLifecycleMode::Initialize, "{}", false).await;
+        place.person_says("project", SAID);
+        let saved = place.call("memory_save", deploys()).await.unwrap();
+        assert_eq!(saved["state"], "saved", "{saved}");
+        let dir = walk(place.dir.path());
+        let file = dir.iter().find(|path| path.ends_with("deploy-day.md")).unwrap();
+        if let Some(text) = by_hand {
+            std::fs::write(file, text).unwrap();
+        }
+        let gone = json!({"id": "project/deploy-day.md", "reason": "old"});
+        let text = std::fs::read_to_string(file).unwrap();
+        let forgot = place.call("memory_forget", gone).await.unwrap();
+        assert_eq!(forgot["state"], "waiting", "{text}");
+        assert!(file.exists());
+        place.client.cancel().await.unwrap();
+    }
 }
 
 fn walk(root: &Path) -> Vec<PathBuf> {
@@ -197,7 +262,13 @@ fn walk(root: &Path) -> Vec<PathBuf> {
 async fn x3_the_project_is_the_clients_root() {
     for (with_root, wanted) in [(true, "other"), (false, "project")] {
         let place = connected(ClientLifecycleMode::Initialize, "{}", with_root).await;
-        place.call("memory_save", deploys()).await.unwrap();
+        // What is said in one project is no word for another.
+        place.person_says(if with_root { "project" } else { "other" }, SAID);
+        let waits = place.call("memory_save", deploys()).await.unwrap();
+        assert_eq!(waits["state"], "waiting", "{waits}");
+        place.person_says(wanted, SAID);
+        let saved = place.call("memory_save", deploys()).await.unwrap();
+        assert_eq!(saved["state"], "saved", "{saved}");
         let saved = walk(place.dir.path());
         let file = saved.iter().find(|path| path.ends_with("deploy-day.md")).unwrap();
         let slug = file.display().to_string();

@@ -10,7 +10,7 @@ use crate::talk::{Diff, Kind, ThinkingTime, Thought, highlight};
 use crate::theme::Theme;
 use crate::worker::Told;
 use everfold::engine::compacting::Report;
-use everfold::engine::event::Kept;
+use everfold::engine::event::Finder;
 use everfold::kernel::models::Usd;
 use everfold::kernel::ports::PermissionAsk;
 use everfold::kernel::record::Spilled;
@@ -20,6 +20,7 @@ use everfold::kernel::{
     UserOrigin,
 };
 use everfold::{Event, TaskStatus, TaskView};
+use everfold_kernel::ports::{Kept, MemoryRef, MemoryScope};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;
@@ -68,6 +69,7 @@ impl Scene {
             content: vec![Block::tool_result(&id, json!(text))],
             origin: UserOrigin::ToolResult,
             tool_use_result: Some(structured),
+            provenance: Vec::new(),
         };
         self.tell(recorded(Entry::User(entry)));
         let duration = Duration::from_millis(1_240);
@@ -143,8 +145,9 @@ fn conversation(colours: bool) -> Scene {
     let input = json!({"command": "cargo test -p dates", "description": "Runs the tests"});
     scene.call("Bash", input, Ok("running 12 tests\ntest result: ok. 12 passed"), Value::Null);
     scene.tell(Event::Text(ANSWER.to_owned()));
-    let paths = vec![PathBuf::from("/m/leap-years.md")];
-    scene.tell(Event::Remembered { paths, how: Kept::Saved });
+    let memory = kept_in("leap-years.md");
+    let kept = vec![Kept::Saved { memory, entry: Some(1) }];
+    scene.tell(Event::Remembered { kept, how: Finder::Model });
     scene
 }
 
@@ -229,8 +232,9 @@ fn asides(colours: bool) -> Scene {
         to: "claude-sonnet-5-5".into(),
         reason: "it is overloaded".to_owned(),
     });
-    let paths = vec![PathBuf::from("/m/a.md"), PathBuf::from("/m/b.md")];
-    scene.tell(Event::Remembered { paths, how: Kept::Proposed });
+    let proposed = |file, id| Kept::Proposed { memory: kept_in(file), id };
+    let kept = vec![proposed("a.md", 1), proposed("b.md", 2)];
+    scene.tell(Event::Remembered { kept, how: Finder::Model });
     scene.tell(Event::Notice("the disk is nearly full".to_owned()));
     scene.keys("^ggj ");
     scene
@@ -388,4 +392,9 @@ async fn q9_pictures_show_the_program_as_it_is() {
         let kept = std::fs::read_to_string(&path).unwrap_or_default();
         assert!(kept == picture, "{name}.svg: UPDATE_DOCS=1 cargo test -p everfold-tui pictures");
     }
+}
+
+/// A memory of the project.
+fn kept_in(file: &str) -> MemoryRef {
+    MemoryRef { scope: MemoryScope::Project, file: file.into(), path: format!("/m/{file}").into() }
 }

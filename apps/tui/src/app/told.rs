@@ -119,7 +119,7 @@ impl App {
                 self.talk.push(Kind::Compacted(Box::new(Ruler::of(report))));
             }
             Event::Recalled { paths } => self.talk.push(Kind::Recalled(paths)),
-            Event::Remembered { paths, how } => self.talk.push(Kind::Remembered(paths, how)),
+            Event::Remembered { kept, how } => self.talk.push(Kind::Remembered(kept, how)),
             Event::Notice(text) => self.notice(Look::Yellow, text),
             Event::Booked(booking) => {
                 if let Some(status) = &mut self.status {

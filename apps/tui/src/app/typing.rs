@@ -6,6 +6,7 @@ use crate::input::Typed;
 use crate::look::Look;
 use crate::talk::Kind;
 use crate::worker::Ask;
+use everfold::Waiting;
 use everfold::kernel::settings::PermissionMode;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use std::time::Instant;
@@ -18,6 +19,12 @@ impl App {
             Typed::Nothing => Vec::new(),
             Typed::Files => vec![Act::Files],
             Typed::Sent(text) => {
+                let sent = self.input.take_sent().trimmed();
+                if sent.pasted.is_empty() {
+                    self.pasted.remove(&sent.text);
+                } else {
+                    self.pasted.insert(sent.text, sent.pasted);
+                }
                 let mut acts = vec![Act::Keep(text.clone())];
                 acts.extend(self.send(text));
                 acts
@@ -111,7 +118,7 @@ impl App {
             (_, Some('/')) => self.command(text.trim().trim_start_matches('/')),
             (Phase::Turn { .. }, first) if !matches!(first, Some('/' | '!' | '#')) => {
                 if let Some(status) = &self.status {
-                    status.queue.push(text.clone());
+                    status.queue.add(self.with_pasted(&text));
                 }
                 self.waiting.push_back(text);
                 Vec::new()
@@ -142,7 +149,15 @@ impl App {
         let prompt = prompt.trim();
         self.talk.push(Kind::Person(prompt.to_owned()));
         self.phase = Phase::Turn { since: Instant::now(), doing: "thinking".to_owned() };
-        vec![Act::Ask(Ask::Turn(prompt.to_owned()))]
+        vec![Act::Ask(Ask::Turn(self.with_pasted(prompt)))]
+    }
+
+    /// What is said, with what of it was pasted.
+    fn with_pasted(&self, text: &str) -> Waiting {
+        let before = text.len() - text.trim_start().len();
+        let known = self.pasted.get(text.trim()).into_iter().flatten();
+        let pasted = known.map(|range| range.start + before..range.end + before).collect();
+        Waiting { text: text.to_owned(), pasted }
     }
 
     fn shell(&mut self, command: &str) -> Vec<Act> {
@@ -172,7 +187,7 @@ impl App {
         if let (Phase::Turn { .. }, Some(status)) = (&self.phase, &self.status) {
             let is_prompt = |text: &&String| !text.starts_with(['/', '!', '#']);
             for text in self.waiting.iter().take_while(is_prompt) {
-                status.queue.push(text.clone());
+                status.queue.add(self.with_pasted(text));
             }
         }
         acts

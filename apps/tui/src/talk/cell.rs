@@ -7,7 +7,8 @@ use super::tool::ToolCall;
 use crate::look::Look;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::engine::event::Kept;
+use everfold::engine::event::Finder;
+use everfold_kernel::ports::Kept;
 use ratatui::text::{Line, Span};
 use std::path::PathBuf;
 
@@ -26,7 +27,7 @@ pub(crate) enum Kind {
     /// Memories that were brought in.
     Recalled(Vec<PathBuf>),
     /// Memories that were kept.
-    Remembered(Vec<PathBuf>, Kept),
+    Remembered(Vec<Kept>, Finder),
     /// Something beside the conversation.
     Aside(String),
     /// What a command or the program says.
@@ -174,7 +175,8 @@ impl Cell {
             Kind::Tool(call) => call.words(),
             Kind::Notice(parts) => parts.iter().map(|(_, text)| text.as_str()).collect(),
             Kind::Compacted(ruler) => ruler.words(),
-            Kind::Recalled(paths) | Kind::Remembered(paths, _) => quiet::names(paths),
+            Kind::Recalled(paths) => quiet::names(paths),
+            Kind::Remembered(kept, _) => quiet::names(&paths_of(kept)),
         }
     }
 
@@ -202,7 +204,8 @@ impl Cell {
     /// The files that it names.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         match &self.kind {
-            Kind::Recalled(paths) | Kind::Remembered(paths, _) => paths.clone(),
+            Kind::Recalled(paths) => paths.clone(),
+            Kind::Remembered(kept, _) => paths_of(kept),
             Kind::Tool(call) => call.file().into_iter().collect(),
             _ => Vec::new(),
         }
@@ -220,7 +223,7 @@ fn lay(kind: &Kind, open: bool, Page { width, theme }: Page) -> Vec<Line<'static
         Kind::Recalled(paths) => {
             quiet::lines(&format!("recalled {}", quiet::names(paths)), width, theme)
         }
-        Kind::Remembered(paths, how) => quiet::lines(&quiet::remembered(paths, *how), width, theme),
+        Kind::Remembered(kept, how) => quiet::lines(&quiet::remembered(kept, *how), width, theme),
         Kind::Aside(text) => quiet::lines(text, width, theme),
         Kind::Notice(parts) => {
             let lines = styled(parts, theme);
@@ -260,4 +263,9 @@ pub(crate) fn styled(parts: &[(Look, String)], theme: Theme) -> Vec<Line<'static
         lines.pop();
     }
     lines
+}
+
+/// The files of what was kept.
+fn paths_of(kept: &[Kept]) -> Vec<PathBuf> {
+    kept.iter().filter_map(Kept::memory).map(|memory| memory.path.clone()).collect()
 }

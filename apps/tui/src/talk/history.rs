@@ -7,9 +7,9 @@ use super::tool::{State, ToolCall};
 use everfold::kernel::record::{Boundary, Decision};
 use everfold::kernel::{Block, BlockView, Entry, MessageId, RecordId, UserEntry, UserOrigin};
 use everfold::prefix::message::{Message, Origin};
-use everfold::recall::inject;
 use everfold::transcript::{Decoded, Trace, decode};
 use everfold::{Agent, Session};
+use everfold_memory_recall::inject;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -73,8 +73,9 @@ impl History {
             Entry::User(user) => self.user(user),
             Entry::Assistant(answer) => self.block(&answer.message_id, &answer.block),
             Entry::Attachment(attachment) if attachment.kind == inject::KIND => {
-                let path = attachment.data.get("path").and_then(Value::as_str);
-                self.recalled(path.map(PathBuf::from));
+                for path in inject::surfaced(&attachment.data) {
+                    self.recalled(Some(PathBuf::from(path)));
+                }
             }
             Entry::Boundary(boundary) => self.boundary(boundary),
             Entry::Decision(decision) => self.decision(decision),
@@ -228,7 +229,12 @@ mod tests {
     }
 
     fn user(origin: UserOrigin, block: Block, structured: Option<Value>) -> Entry {
-        Entry::User(UserEntry { content: vec![block], origin, tool_use_result: structured })
+        Entry::User(UserEntry {
+            content: vec![block],
+            origin,
+            tool_use_result: structured,
+            provenance: Vec::new(),
+        })
     }
 
     fn answer(message: &str, block: Block) -> Entry {
@@ -254,6 +260,7 @@ mod tests {
                 kind: inject::KIND.to_owned(),
                 rendered: String::new(),
                 data: json!({"path": path}),
+                provenance: None,
             })
         };
         let boundary = Boundary {

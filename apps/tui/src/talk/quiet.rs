@@ -4,8 +4,9 @@ use super::tool::time;
 use crate::theme::Theme;
 use crate::wrap;
 use everfold::engine::compacting::Report;
-use everfold::engine::event::Kept;
+use everfold::engine::event::Finder;
 use everfold::{TaskStatus, TaskView};
+use everfold_kernel::ports::Kept;
 use ratatui::text::Line;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -130,12 +131,13 @@ pub(crate) fn lines(text: &str, width: u16, theme: Theme) -> Vec<Line<'static>> 
 }
 
 /// What is said of memories that were kept.
-pub(crate) fn remembered(paths: &[PathBuf], how: Kept) -> String {
-    match how {
-        Kept::Saved => format!("saved to memory: {}", names(paths)),
-        Kept::ByRule => format!("kept by rule: {}", names(paths)),
-        Kept::Proposed => format!("proposed for memory: {} (/memory)", names(paths)),
-    }
+pub(crate) fn remembered(kept: &[Kept], how: Finder) -> String {
+    let notices: Vec<String> = kept.iter().filter_map(Kept::notice).collect();
+    let by = match how {
+        Finder::Model => "",
+        Finder::Rule => " (by rule)",
+    };
+    format!("memory: {}{by} (/memory)", notices.join("; "))
 }
 
 /// The names of files.

@@ -44,7 +44,12 @@ impl Log {
     }
 
     fn user(&mut self, content: Vec<Block>, origin: UserOrigin) {
-        self.push(Entry::User(UserEntry { content, origin, tool_use_result: None }));
+        self.push(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }));
     }
 
     /// One response with calls, given as (id, tool, content of the result).

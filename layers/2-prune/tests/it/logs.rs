@@ -69,7 +69,12 @@ impl Log {
     }
 
     fn user(&mut self, content: Vec<Block>, origin: UserOrigin) -> &mut Self {
-        self.push(Entry::User(UserEntry { content, origin, tool_use_result: None }));
+        self.push(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }));
         self
     }
 

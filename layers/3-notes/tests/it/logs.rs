@@ -48,7 +48,12 @@ impl Log {
 
     fn user_block(&mut self, block: Block, origin: UserOrigin) -> RecordId {
         let content = vec![block];
-        self.entry(Entry::User(UserEntry { content, origin, tool_use_result: None }))
+        self.entry(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }))
     }
 
     fn answer(&mut self, blocks: Vec<Block>) -> RecordId {

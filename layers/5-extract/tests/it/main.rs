@@ -8,5 +8,4 @@
     reason = "tests"
 )]
 
-mod gate;
 mod review;

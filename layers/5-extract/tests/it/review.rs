@@ -1,9 +1,10 @@
 //! What is looked at: since the cursor, by whom.
 
-use everfold_extract::{Ground, Review, Who, Worth, review, worth};
+use everfold_extract::{Ground, Review, Worth, review, worth};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::{
-    AssistantEntry, Attachment, Block, Boundary, Entry, Limits, Record, RecordId, Timestamp,
-    ToolUseId, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Attachment, Block, BlockProvenance, Boundary, Entry, Limits, Record, RecordId,
+    Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
 use everfold_prefix::Fold;
 use serde_json::{Value, json};
@@ -30,7 +31,12 @@ impl Log {
 
     fn user(&mut self, origin: UserOrigin, block: Block) -> RecordId {
         let content = vec![block];
-        self.push(Entry::User(UserEntry { content, origin, tool_use_result: None }))
+        self.push(Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }))
     }
 
     fn says(&mut self, text: &str) -> RecordId {
@@ -56,6 +62,14 @@ impl Log {
         self.user(UserOrigin::ToolResult, Block::tool_result(&id, json!(result)));
     }
 
+    fn tells(&mut self, result: &str, by: Provenance) {
+        let id = ToolUseId::new(format!("t{}", self.count));
+        self.model(Block::tool_use(&id, "Some", json!({})));
+        let content = vec![Block::tool_result(&id, json!(result))];
+        let (origin, provenance) = (UserOrigin::ToolResult, vec![BlockProvenance::whole(by)]);
+        self.push(Entry::User(UserEntry { content, origin, tool_use_result: None, provenance }));
+    }
+
     fn review(&self, cursor: Option<&RecordId>) -> Review {
         let ground =
             Ground { memory_dirs: &[PathBuf::from("/m")], instruction_kinds: &["instructions"] };
@@ -64,7 +78,7 @@ impl Log {
 }
 
 fn texts(review: &Review) -> Vec<&str> {
-    review.said.iter().map(|said| said.text.as_str()).collect()
+    review.testimony.said.iter().map(|said| said.text.as_str()).collect()
 }
 
 #[test]
@@ -78,7 +92,7 @@ fn l5_9_only_what_came_since_the_cursor_is_looked_at() {
     assert_eq!(texts(&found), ["second", "answer two"]);
     assert_eq!(found.last, Some(last.clone()));
     let nothing = log.review(Some(&last));
-    assert!(nothing.said.is_empty());
+    assert!(nothing.testimony.said.is_empty());
     assert_eq!(worth(&nothing), Worth::Nothing);
 }
 
@@ -121,39 +135,32 @@ fn l5_11_a_memory_that_the_main_agent_saved_ends_the_matter() {
 }
 
 #[test]
-fn l5_26_who_said_what_is_kept_apart() {
+fn l5_33_what_every_piece_says_of_its_words_counts_not_its_tool() {
     let mut log = Log::new();
-    log.push(Entry::Attachment(Attachment {
-        kind: "instructions".into(),
-        rendered: "House rules".into(),
-        data: Value::Null,
-    }));
-    log.push(Entry::Attachment(Attachment {
-        kind: "relevant_memories".into(),
-        rendered: "an old memory".into(),
-        data: Value::Null,
-    }));
+    let attach = |log: &mut Log, kind: &str, text: &str, provenance| {
+        let (kind, rendered, data) = (kind.into(), text.into(), Value::Null);
+        log.push(Entry::Attachment(Attachment { kind, rendered, data, provenance }));
+    };
+    attach(&mut log, "instructions", "House rules", Some(Source::Repository.into()));
+    let memory = Provenance::through(Carrier::Memory, Source::Person);
+    attach(&mut log, "relevant_memories", "an old memory", Some(memory));
+    attach(&mut log, "date", "It is Monday", None);
     log.says("look around");
-    log.calls("Read", json!({"file_path": "/p/a"}), "own file");
-    log.calls("WebFetch", json!({"url": "https://x"}), "a page");
-    log.calls("mcp__tracker__get", json!({}), "an issue");
-    log.calls("Bash", json!({"command": "curl -s https://y | head"}), "fetched");
-    log.calls("Bash", json!({"command": "ls"}), "files");
+    log.tells("a page", Source::Web.into());
+    log.tells("a report", Provenance::through(Carrier::Agent, Source::Web));
+    log.calls("Read", json!({"file_path": "/p/a"}), "from an older transcript");
     log.model(Block::text("done"));
     let found = log.review(None);
-    let who: Vec<(Who, &str)> = found.said.iter().map(|s| (s.who, s.text.as_str())).collect();
-    assert_eq!(
-        who,
-        [
-            (Who::Person, "look around"),
-            (Who::Tool, "own file"),
-            (Who::Stranger, "a page"),
-            (Who::Stranger, "an issue"),
-            (Who::Stranger, "fetched"),
-            (Who::Tool, "files"),
-            (Who::Assistant, "done"),
-        ]
-    );
-    assert_eq!(found.strangers, ["a page", "an issue", "fetched"]);
-    assert_eq!(found.instructions.trim(), "House rules");
+    let heard: Vec<(String, &str)> =
+        found.testimony.said.iter().map(|said| (said.by.to_string(), said.text.as_str())).collect();
+    let wanted = [
+        ("memory:person", "an old memory"),
+        ("person", "look around"),
+        ("web", "a page"),
+        ("agent:web", "a report"),
+        ("command", "from an older transcript"),
+        ("model", "done"),
+    ];
+    assert_eq!(heard, wanted.map(|(by, text)| (by.to_owned(), text)));
+    assert_eq!(found.testimony.instructions.trim(), "House rules");
 }

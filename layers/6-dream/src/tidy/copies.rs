@@ -10,8 +10,8 @@ use crate::indexes::{Indexes, pointers};
 use crate::lines::{differ_about_one_thing, plain};
 use crate::topics;
 use everfold_kernel::ports::{Stored, StoredFile};
-use everfold_memfile::Memory;
-use everfold_memfile::similar::{AKIN, NEAR, pairs};
+use everfold_memory_file::Memory;
+use everfold_memory_judge::similar::{AKIN, NEAR, pairs};
 use std::collections::BTreeSet;
 
 pub(super) fn join(stored: &Stored, done: &mut Tidied) {
@@ -70,7 +70,7 @@ fn joined(stays: &str, goes: &str, done: &Tidied) -> Result<String, String> {
     let text = |path: &str| done.texts.get(path).map(String::as_str).unwrap_or_default();
     let (keeper, other) = (Memory::parse(text(stays)), Memory::parse(text(goes)));
     let (a, b) = (&keeper.front, &other.front);
-    if a.trust != b.trust || a.branch != b.branch || a.worktree != b.worktree {
+    if a.provenance != b.provenance || a.branch != b.branch || a.worktree != b.worktree {
         return Err("say nearly the same, and hold in different places".to_owned());
     }
     if a.kind.is_some() && b.kind.is_some() && a.kind != b.kind {

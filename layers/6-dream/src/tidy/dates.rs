@@ -4,9 +4,9 @@
 use super::{Tidied, day_of};
 use crate::topics;
 use everfold_kernel::ports::Stored;
-use everfold_memfile::Memory;
-use everfold_memfile::dates::absolute_where_sure as absolute;
-use everfold_memfile::frontmatter::{Key, Value, set};
+use everfold_memory_file::Memory;
+use everfold_memory_file::frontmatter::{Key, Value, set};
+use everfold_memory_judge::dates::absolute;
 use jiff::civil::{Date, date};
 
 pub(super) fn make_absolute(stored: &Stored, done: &mut Tidied) {

@@ -18,7 +18,7 @@ mod worst;
 use everfold_dream::{Rules, Texts};
 use everfold_kernel::limits::DreamLimits;
 use everfold_kernel::ports::{Stored, StoredFile, Writer};
-use everfold_memfile::Caps;
+use everfold_memory_file::Caps;
 
 fn rules(limits: &DreamLimits) -> Rules<'_> {
     Rules { caps: Caps::default(), limits }

@@ -4,7 +4,7 @@ use super::*;
 use everfold_dream::apply::{Ended, Settled, settle};
 use everfold_dream::report::Reasons;
 use everfold_kernel::settings::{Memory, Review};
-use everfold_memfile::index::INDEX_FILE;
+use everfold_memory_file::index::INDEX_FILE;
 
 const A: &str = "The billing service charges customers on the first day of every month.";
 const B: &str = "The tracker for incidents lives at the address that operations publish.";
@@ -193,7 +193,7 @@ fn l6_7_a_list_that_others_used_meanwhile_stays() {
     now.files.insert("c.md".into(), file(&memory("c", "New one in the list.")));
     now.files.insert("index-x.md".into(), file(&format!("{sub}- [C](c.md) — new\n")));
     let settled = with(&base, &result, &now, Memory::default());
-    let reached = everfold_memfile::index::reach(&settled.texts[INDEX_FILE], |path| {
+    let reached = everfold_memory_file::index::reach(&settled.texts[INDEX_FILE], |path| {
         settled.texts.get(path).cloned()
     });
     for path in ["a.md", "b.md", "c.md"] {

@@ -5,7 +5,7 @@ use everfold_dream::check::validate;
 use everfold_dream::tidy::never_used;
 use everfold_dream::{Report, texts, tidy};
 use everfold_kernel::ports::Gathered;
-use everfold_memfile::index::{INDEX_FILE, breach};
+use everfold_memory_file::index::{INDEX_FILE, breach};
 use jiff::civil::date;
 
 const COPY: &str = "Integration tests must hit a real database, never mocks.\n\n**Why:** mocks hid a broken \
@@ -109,7 +109,7 @@ fn l6_9_relative_dates_become_absolute_where_the_day_is_known() {
     store.files.get_mut("when.md").unwrap().day = Some(date(2026, 11, 11));
     let done = tidy(&store, rules(&limits));
     assert!(done.texts["release.md"].contains("Freeze is 2026-11-12."));
-    assert!(done.texts["release.md"].contains("description: ships 2026-11-13\n"));
+    assert!(done.texts["release.md"].contains("description: ships 2026-11-20\n"));
     assert!(done.texts["when.md"].contains("We ship by 2026-11-13."));
     assert!(done.reasons.of("when.md").contains("seen from 2026-11-11"));
 }

@@ -7,7 +7,7 @@ use everfold_dream::report::Reasons;
 use everfold_dream::{texts, tidy};
 use everfold_kernel::ports::Gathered;
 use everfold_kernel::settings::Memory;
-use everfold_memfile::index::INDEX_FILE;
+use everfold_memory_file::index::INDEX_FILE;
 use proptest::prelude::*;
 
 const WORDS: &[&str] = &[
@@ -75,7 +75,7 @@ proptest! {
         let ended = Ended { base: &base, result: &wish, reasons: &reasons };
         let done = settle(ended, &now, Memory::default(), rules(&limits));
         for (path, text) in is.iter().filter(|(path, text)| was.get(*path) != Some(text)) {
-            if !everfold_memfile::index::is_sub_index(text) && path != INDEX_FILE {
+            if !everfold_memory_file::index::is_sub_index(text) && path != INDEX_FILE {
                 prop_assert_eq!(done.texts.get(path), Some(text), "{}", path);
             }
         }

@@ -4,7 +4,7 @@ use super::*;
 use everfold_dream::check::{Fault, left, mend, validate};
 use everfold_dream::report::Reasons;
 use everfold_kernel::ports::Gathered;
-use everfold_memfile::index::INDEX_FILE;
+use everfold_memory_file::index::INDEX_FILE;
 
 fn store() -> Stored {
     let mut index = "# Memory\n\n".to_owned();

@@ -2,8 +2,8 @@
 //! SDK: the answers have to be the same, but for what is named here.
 
 use super::call;
-use everfold::memdir::Store;
 use everfold::memory_tool::Answer;
+use everfold_memory_store::Store;
 use everfold_testkit::interop;
 use serde_json::{Value, json};
 use std::io::Write;

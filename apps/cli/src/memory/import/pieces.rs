@@ -1,11 +1,10 @@
 //! From somebody else's file to memories: files in the form of memories as
 //! they are, notes section by section, and graphs of entities.
 
-use everfold::memfile::frontmatter::{Basis, Key, METADATA, Trust, Value, set};
-use everfold::memfile::index::{INDEX_FILE, is_sub_index};
-use everfold::memfile::{Draft, Memory, MemoryType};
-use jiff::Timestamp;
-use jiff::civil::Date;
+use everfold_memory_file::frontmatter::{Key, METADATA, Value, set};
+use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
+use everfold_memory_file::{Draft, Memory};
+use everfold_memory_judge::wish::kind_and_tier;
 use std::path::Path;
 
 /// Characters of a description that is made from a text.
@@ -108,27 +107,34 @@ fn plain(name: String, body: &str) -> Piece {
 
 impl Piece {
     /// The text of the memory, with where it came from.
-    pub(super) fn rendered(&self, file: &Path, today: Date, at: Timestamp) -> String {
+    pub(super) fn rendered(&self, file: &Path) -> String {
+        let draft = |name, description, body| {
+            Draft { name, description, kind: kind_and_tier(body).0, body }.render()
+        };
         let text = match &self.whole {
-            Some(text) => text.clone(),
-            None => Draft {
-                name: self.name.clone(),
-                description: self.description.clone(),
-                kind: MemoryType::Project,
-                body: self.body.clone(),
-                basis: Basis::Inferred,
-                session: None,
-                messages: Vec::new(),
-                branch: None,
-                worktree: None,
-                trust: Trust::Own,
-                rule: None,
-            }
-            .render(today, at),
+            // One that does not say what the index and the judge need is completed.
+            Some(text) => completed(text),
+            None => draft(&self.name, &self.description, &self.body),
         };
         let origin = Value::Text(file.display().to_string());
         set(&text, Key::Under(METADATA, "origin"), &origin).unwrap_or(text)
     }
+}
+
+/// A memory of somebody else's with a description and a type, all else as it is.
+fn completed(text: &str) -> String {
+    let memory = Memory::parse(text);
+    let mut text = text.to_owned();
+    if memory.front.description.as_ref().is_none_or(|words| words.trim().is_empty()) {
+        let first = memory.body.lines().map(str::trim).find(|line| !line.is_empty());
+        let words: String = first.unwrap_or_default().chars().take(DESCRIPTION_CHARS).collect();
+        text = set(&text, Key::Top("description"), &Value::Text(words)).unwrap_or(text);
+    }
+    if memory.front.kind.is_none() {
+        let kind = Value::Text(kind_and_tier(memory.body).0.as_str().to_owned());
+        text = set(&text, Key::Under(METADATA, "type"), &kind).unwrap_or(text);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -155,8 +161,7 @@ mod tests {
     fn l5_30_the_origin_is_named_and_the_rest_is_kept() {
         let memory = "---\nname: Tea\ndescription: d\nextra: kept # why\n---\nGreen.\n";
         let piece = of(Path::new("/f/tea.md"), memory).remove(0);
-        let at: Timestamp = "2026-11-15T10:00:00Z".parse().unwrap();
-        let text = piece.rendered(Path::new("/f/tea.md"), jiff::civil::date(2026, 11, 15), at);
+        let text = piece.rendered(Path::new("/f/tea.md"));
         assert!(text.contains("extra: kept # why") && text.contains("origin: /f/tea.md"), "{text}");
         assert!(text.ends_with("---\nGreen.\n"), "{text}");
     }
