@@ -99,6 +99,7 @@ impl Writer {
             content: vec![Block::tool_result(&call_id(number), text.into())],
             origin: UserOrigin::ToolResult,
             tool_use_result: Some(structured),
+            provenance: Vec::new(),
         }))
     }
 
@@ -114,6 +115,7 @@ impl Writer {
             content: vec![Block::text(text)],
             origin: UserOrigin::Human,
             tool_use_result: None,
+            provenance: Vec::new(),
         }))
     }
 

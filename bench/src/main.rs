@@ -1,4 +1,4 @@
-//! `cargo run --release -p everfold-bench -- [all|start|hook|memory|recall|projection|layers|screen|replay|marathon|peers] [--write]`
+//! `cargo run --release -p everfold-bench -- [all|start|hook|memory|recall|keeping|adding|projection|layers|screen|replay|marathon|peers] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
@@ -6,6 +6,7 @@
 
 mod drive;
 mod hook;
+mod keeping;
 mod machine;
 mod marathon;
 mod memory;
@@ -28,11 +29,13 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 10] = [
+const ALL: [(&str, Measure); 12] = [
     ("start", start::measure),
     ("hook", hook::measure),
     ("memory", memory::measure),
     ("recall", recall::measure),
+    ("keeping", keeping::measure),
+    ("adding", keeping::measure_add),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
     ("screen", screen::measure),

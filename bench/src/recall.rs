@@ -4,9 +4,11 @@
 use crate::process::everfold;
 use crate::table::{Samples, Section, Table, ms, verdict};
 use anyhow::{Context, Result, bail};
-use everfold::kernel::Timestamp;
-use everfold::memory_dirs::{MemoryDirs, Recaller};
-use everfold::{Agent, memdir::Scope};
+use everfold::Agent;
+use everfold::kernel::ports::RecallQuery;
+use everfold::memory_dirs::MemoryDirs;
+use everfold_memory_service::Wanted;
+use everfold_memory_store::Scope;
 use everfold_testkit::TempHome;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,7 +33,7 @@ const SETTLE: Duration = Duration::from_millis(2_500);
 pub(crate) fn look(home: &str, project: &str) -> Result<()> {
     let memories = dirs(Path::new(home), Path::new(project))?;
     let began = Instant::now();
-    let found = Recaller::new(&memories).recall(QUERY, Timestamp::now())?;
+    let found = memories.service().recall(&query(), Wanted::All)?;
     let took = began.elapsed();
     if found.hits.is_empty() {
         bail!("nothing was found");
@@ -53,12 +55,12 @@ pub(crate) fn measure() -> Result<Section> {
         let first = in_new_process(&place)?;
         let (mut new, mut running, mut program) =
             (Samples::default(), Samples::default(), Samples::default());
-        let mut recaller = Recaller::new(&memories);
-        recaller.recall(QUERY, Timestamp::now())?;
+        let service = memories.service();
+        service.recall(&query(), Wanted::All)?;
         for _ in 0..RUNS {
             new.add(in_new_process(&place)?);
             let began = Instant::now();
-            recaller.recall(QUERY, Timestamp::now())?;
+            service.recall(&query(), Wanted::All)?;
             running.add(began.elapsed());
             program.add(of_program(&place)?);
         }
@@ -92,6 +94,11 @@ pub(crate) fn measure() -> Result<Section> {
              brackets.{whole}"
         ),
     })
+}
+
+/// What is asked, as a door asks it.
+pub(crate) fn query() -> RecallQuery {
+    RecallQuery { text: QUERY.to_owned(), ..RecallQuery::default() }
 }
 
 /// The memories of a home.

@@ -151,7 +151,8 @@ fn result(screen: &mut Bench) -> Result<Samples> {
     let text = words("long", RESULT_BYTES);
     let content = vec![Block::tool_result(&id, Value::String(text))];
     let origin = UserOrigin::ToolResult;
-    let entry = Entry::User(UserEntry { content, origin, tool_use_result: None });
+    let entry =
+        Entry::User(UserEntry { content, origin, tool_use_result: None, provenance: Vec::new() });
     let at = Timestamp::UNIX_EPOCH;
     let record = Record { id: RecordId::from("long"), parent: None, at, entry };
     let input = json!({"command": "cat everything"});

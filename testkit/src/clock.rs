@@ -1,6 +1,7 @@
 //! A clock that stands still until it is told to move.
 
 use everfold_kernel::ports::Clock;
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,6 +25,7 @@ pub struct FakeClock(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     now: Timestamp,
+    zone: TimeZone,
     next_id: u64,
 }
 
@@ -40,12 +42,17 @@ impl FakeClock {
     /// A clock that shows this time.
     #[must_use]
     pub fn at(now: Timestamp) -> Self {
-        Self(Arc::new(Mutex::new(State { now, next_id: 1 })))
+        Self(Arc::new(Mutex::new(State { now, zone: TimeZone::UTC, next_id: 1 })))
     }
 
     /// Sets the time, back too.
     pub fn set(&self, now: Timestamp) {
         self.state().now = now;
+    }
+
+    /// Moves the person to another time zone.
+    pub fn move_to(&self, zone: TimeZone) {
+        self.state().zone = zone;
     }
 
     /// Moves the time on.
@@ -63,6 +70,10 @@ impl FakeClock {
 impl Clock for FakeClock {
     fn now(&self) -> Timestamp {
         self.state().now
+    }
+
+    fn zone(&self) -> TimeZone {
+        self.state().zone.clone()
     }
 
     fn fresh_uuid(&self) -> String {

@@ -15,7 +15,7 @@ mod speed;
 mod threshold;
 
 use anyhow::{Context, Result};
-use everfold_recall::Tuning;
+use everfold_memory_recall::Tuning;
 use measure::{Recall, Report, measure};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The rankers that are compared.
 
 use crate::data::Conversation;
-use everfold_recall::{Document, Tuning, rank};
+use everfold_memory_recall::{Document, Tuning, rank};
 
 /// BM25's usual constants, for the baselines.
 const K1: f64 = 1.5;

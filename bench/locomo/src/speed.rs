@@ -1,6 +1,6 @@
 //! How long one ranking takes, over made-up memories.
 
-use everfold_recall::{Document, Tuning, rank};
+use everfold_memory_recall::{Document, Tuning, rank};
 use std::time::{Duration, Instant};
 
 /// Memory files in the store that is made up.

@@ -2,7 +2,7 @@
 //! are about, and of every other one, where nothing should be found.
 
 use crate::data::Conversation;
-use everfold_recall::{Document, Tuning, rank};
+use everfold_memory_recall::{Document, Tuning, rank};
 
 /// Memories that one recall may bring in.
 const MOST: usize = 5;

@@ -6,9 +6,8 @@ use super::place::Place;
 use crate::recall;
 use crate::table::{Samples, ms};
 use anyhow::{Context, Result};
-use everfold::kernel::Timestamp;
-use everfold::memdir::Scope;
-use everfold::memory_dirs::Recaller;
+use everfold_memory_service::Wanted;
+use everfold_memory_store::Scope;
 use everfold_testkit::TempHome;
 use serde::Deserialize;
 use serde_json::json;
@@ -36,11 +35,11 @@ pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
     let memories = recall::dirs(&home.home(), &home.project())?;
     recall::write(&memories, FILES)?;
     let (mut running, mut program) = (Samples::default(), Samples::default());
-    let mut recaller = Recaller::new(&memories);
-    recaller.recall(recall::QUERY, Timestamp::now())?;
+    let service = memories.service();
+    service.recall(&recall::query(), Wanted::All)?;
     for _ in 0..RUNS {
         let began = Instant::now();
-        recaller.recall(recall::QUERY, Timestamp::now())?;
+        service.recall(&recall::query(), Wanted::All)?;
         running.add(began.elapsed());
         program.add(recall::of_program(&home)?);
     }
