@@ -69,6 +69,8 @@ pub enum Target<'a> {
 /// What becomes of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
+    /// What a new memory is called, dates in full.
+    pub name: String,
     /// The description of the memory as it becomes, dates in full.
     pub description: String,
     /// What it says then.
@@ -182,7 +184,7 @@ pub fn judge(case: &Case<'_>) -> Result<Ruling, Refusal> {
     let dated = Dated::of(&memory, case.today);
     let (change, description, body) = related(&dated, case);
     let grounds = outranked(grounds, &change, case);
-    Ok(Ruling { description, body, change, grounds })
+    Ok(Ruling { name: dated.name, description, body, change, grounds })
 }
 
 fn formed(memory: &Memory<'_>) -> Result<(), Refusal> {
@@ -303,7 +305,7 @@ impl Dated {
         let absolute =
             |text: &Option<String>| dates::absolute(text.as_deref().unwrap_or_default(), today);
         Self {
-            name: front.name.clone().unwrap_or_default(),
+            name: absolute(&front.name),
             description: absolute(&front.description),
             body: dates::absolute(memory.body.trim(), today),
         }

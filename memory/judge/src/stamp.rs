@@ -35,6 +35,13 @@ pub fn composed(file: &str, description: &str, body: &str) -> String {
     format!("{}\n\n{}\n", head.trim_end(), body.trim())
 }
 
+/// A file that is called so.
+#[must_use]
+pub fn named(file: &str, name: &str) -> String {
+    let value = Value::Text(name.to_owned());
+    set(file, Key::Top("name"), &value).unwrap_or_else(|_| file.to_owned())
+}
+
 /// A file that is no longer called after what no longer holds (L5.36): where
 /// its name has words of that which the memory does not have any more, it is
 /// called after its description.
@@ -56,7 +63,7 @@ pub fn renamed(file: &str, ended: &[String]) -> String {
     }
     let short: Vec<&str> = description.split_whitespace().take(NAME_WORDS).collect();
     let short = short.join(" ").trim_end_matches(['.', ',', ';', ':']).to_owned();
-    set(file, Key::Top("name"), &Value::Text(short)).unwrap_or_else(|_| file.to_owned())
+    named(file, &short)
 }
 
 /// The text with what the judge knows of it in its `metadata`. What somebody

@@ -14,7 +14,7 @@ use everfold_kernel::ports::{
 use everfold_kernel::settings::{Deed, Review};
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_file::{Memory, MemoryType};
-use everfold_memory_judge::stamp::{Origin, composed, renamed, stamped};
+use everfold_memory_judge::stamp::{self, Origin, composed, renamed, stamped};
 use everfold_memory_judge::{Case, Change, Known, Ruling, Standing, Target, judge};
 use everfold_memory_store::store::inbox::{self, Handed, Wish};
 use everfold_memory_store::store::{Expect, Place, Save};
@@ -167,7 +167,7 @@ impl Service {
             proposal.text.clone()
         } else {
             let text = composed(&proposal.text, &ruling.description, &ruling.body);
-            stamped(&text, &ruling.grounds, from)
+            stamped(&stamp::named(&text, &ruling.name), &ruling.grounds, from)
         };
         let named = target.filter(|target| target.scope == scope);
         let place = match named {

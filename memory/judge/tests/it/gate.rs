@@ -151,6 +151,7 @@ fn l5_34_dates_are_in_full_and_habits_stay() {
     );
     let ruling = judged(&text, &[], &person(said)).unwrap();
     assert_eq!(ruling.description, "code freeze starts 2026-11-19");
+    assert_eq!(ruling.name, "A title");
     assert!(
         ruling.body.contains("2026-11-19") && ruling.body.contains("on Fridays"),
         "{}",
