@@ -214,3 +214,25 @@ fn l6_8_the_doctor_tells_what_memories_name_in_vain() {
     );
     assert_eq!(files(&dir), before);
 }
+
+#[test]
+fn l5_45_thirty_dreams_change_nothing_after_the_first_and_recall_finds_as_much() {
+    let desk = Desk::offline();
+    let dir = messy(&desk);
+    let finds = || {
+        let queries = ["which database do integration tests hit?", "who is the release captain?"];
+        queries.map(|query| {
+            let hits = desk.run(&["recall", query, "--limit", "5", "--json"]).ok().json();
+            hits.as_array().unwrap().iter().any(|hit| hit["injected"] == true)
+        })
+    };
+    let before = finds();
+    desk.run(&["dream", "--force"]).ok();
+    let first = files(&dir);
+    for night in 2..=30 {
+        let dreamt = desk.run(&["dream", "--force"]);
+        assert!(matches!(dreamt.code, Some(0 | 3)), "night {night}: {dreamt:?}");
+        assert_eq!(files(&dir), first, "night {night}");
+    }
+    assert_eq!(finds(), before);
+}
