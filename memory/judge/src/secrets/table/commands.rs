@@ -4,7 +4,7 @@ super::patterns! { RULES:
     Spot "a password in an address", ["://"], r#"\b[a-zA-Z][a-zA-Z0-9+.:-]{1,40}://[^\s/:@'"<>]{0,128}:([^\s'"<>`]{2,200}?)@(?:[\w.\[-]+(?:[:/?,\s"'`)]|$))"#;
     Certain "a token in an address", ["://"], r"\bhttps?://([A-Za-z0-9_-]{20,}):?(?:x-oauth-basic)?@[\w.-]+";
     Certain "a token in an address", ["x-token-auth:", "oauth2:", "x-access-token:", "gitlab-ci-token:"], r"(?:x-token-auth|oauth2|x-access-token|gitlab-ci-token):([^\s@$<{]{8,})@";
-    Token "a bearer token", ["bearer"], r#"(?i)\bbearer["']?[\s:=]+"#;
+    Token "a bearer token", ["bearer"], r#"(?i)\bbearer["']?[ \t:=]+"#;
     Basic "basic credentials", ["basic "], r#"(?i)\bbasic[ \t]+["']?([A-Za-z0-9+/=_-]{8,})"#;
     Token "an authorization header", ["authorization"], r#"(?i)authorization["']?[ \t]*[:=,][ \t]*["']?(?:token|apikey|api-key|key|ssws|geniekey|bot|digest|negotiate|aws|splunk|glpat|private-token|token token=|genie ?key|zoho-oauthtoken|oauth)?[ \t]*(?:token=|key=|apikey=)?"#;
     Certain "a key in a header", ["private-token", "job-token", "deploy-token"], r#"(?i)\b(?:private|job|deploy)-token["']?[ \t]*[:=][ \t]*["']?([A-Za-z0-9_.-]{20,})"#;
