@@ -86,7 +86,8 @@ pub struct Answered {
 /// # fold.push(record("1", Entry::Decision(Decision::Prelude(Box::new(prelude)))));
 /// # fold.push(record("2", Entry::User(UserEntry {
 /// #     content: vec![Block::text("hello")], origin: UserOrigin::Human, tool_use_result: None,
-/// #, provenance: Vec::new() })));
+/// #     provenance: Vec::new(),
+/// # })));
 ///
 /// let mut detector = Detector::new(BreakLimits::default());
 /// let mut ask = |usage| {

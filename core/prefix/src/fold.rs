@@ -37,7 +37,8 @@ const SYNTAX_SHARE: u64 = 4;
 /// fold.push(record("1", Entry::Decision(Decision::Prelude(Box::new(prelude)))));
 /// fold.push(record("2", Entry::User(UserEntry {
 ///     content: vec![Block::text("hello")], origin: UserOrigin::Human, tool_use_result: None,
-///, provenance: Vec::new() })));
+///     provenance: Vec::new(),
+/// })));
 /// let request = fold.request(None).unwrap();
 /// assert!(String::from_utf8_lossy(&request.body).contains(r#""text":"hello""#));
 /// ```
