@@ -1,7 +1,7 @@
 //! Keys, tokens and passwords that must not be written to a memory (L5.18,
 //! S15).
 //!
-//! The text is read on a [`view::View`] without the signs nobody sees, so that
+//! The text is read on a `View` without the signs nobody sees, so that
 //! a key split by a zero-width space is still a key. One pass looks for the
 //! words that rules need, then only the rules whose words were there are run.
 //! A report says what kind of secret and where, never the secret itself.
