@@ -232,17 +232,17 @@ fn repeats_secret(case: &Case<'_>) -> Option<&'static str> {
     messages.iter().find_map(|(_, said)| secrets::repeated(case.text, said))
 }
 
-/// What was said, and what the memory that is rewritten says already: that need
-/// not be said again.
+/// The memory that a proposal rewrites, as it is in force.
+fn rewritten<'a>(case: &Case<'a>) -> Option<&'a Known> {
+    let (Target::Update(file) | Target::Exactly(file)) = case.target else { return None };
+    case.known.iter().find(|known| known.file == file)
+}
+
+/// What was said, and what the memory that is rewritten says already: that is in
+/// force, and need not be said again.
 fn with_known<'a>(case: &Case<'a>) -> Cow<'a, Testimony> {
-    let Target::Update(file) = case.target else { return Cow::Borrowed(case.testimony) };
-    let Some(old) = case.known.iter().find(|known| known.file == file) else {
-        return Cow::Borrowed(case.testimony);
-    };
-    let by = match old.basis {
-        Some(Basis::Stated) => Provenance::PERSON,
-        _ => Provenance::MODEL,
-    };
+    let Some(old) = rewritten(case) else { return Cow::Borrowed(case.testimony) };
+    let by = Provenance::PERSON;
     let text = [old.name.as_str(), &old.description, &old.body].join("\n");
     let mut testimony = case.testimony.clone();
     testimony.said.push(Said { record: RecordId::from(""), by, text });
@@ -373,6 +373,10 @@ fn outranked(mut grounds: Grounds, change: &Change, case: &Case<'_>) -> Grounds 
     let old = case.known.iter().find(|known| known.file == *of);
     if old.is_some_and(|old| old.basis == Some(Basis::Stated)) && grounds.basis < Basis::Stated {
         grounds.standing = Standing::Waiting;
+    }
+    // What was only inferred is not made the person's word by being rewritten.
+    if rewritten(case).is_some_and(|old| old.basis == Some(Basis::Inferred)) {
+        grounds.basis = Basis::Inferred;
     }
     grounds
 }

@@ -245,7 +245,11 @@ impl Service {
         let wished = match &deciding.proposal.place {
             MemoryPlacement::Anywhere { scope } => *scope,
             MemoryPlacement::In { scope } => Some(*scope),
-            _ => target.map(|target| target.scope).filter(|scope| *scope != MemoryScope::Project),
+            // Who sees memories as files finds them where they were put.
+            MemoryPlacement::Exactly { .. } => target.map(|target| target.scope),
+            MemoryPlacement::At { .. } => {
+                target.map(|target| target.scope).filter(|scope| *scope != MemoryScope::Project)
+            }
         };
         let kind = Memory::parse(&deciding.proposal.text).front.kind;
         let is_about_person = kind == Some(MemoryType::User);

@@ -109,16 +109,9 @@ impl Tool<'_> {
 
     fn keep(&self, file: &str, text: &str, open: &Open) -> Result<Kept, String> {
         let mut testimony = self.desk.testimony.clone();
-        let mut hear = |by, text: &str| {
-            testimony.said.push(Said { record: RecordId::from(""), by, text: text.to_owned() });
-        };
-        // What a memory says already is in force; only what is new has to rest
-        // on something (L5.33).
-        if open.waiting.is_none() && !open.text.is_empty() {
-            hear(Provenance::PERSON, &open.text);
-        }
         if !self.is_known(text, open) {
-            hear(Provenance::MODEL, text);
+            let (record, by) = (RecordId::from(""), Provenance::MODEL);
+            testimony.said.push(Said { record, by, text: text.to_owned() });
         }
         let path = self.store.dir().join(file);
         let proposal = MemoryProposal {
