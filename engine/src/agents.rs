@@ -29,24 +29,21 @@ use tokio::sync::Notify;
 mod build;
 mod checkout;
 mod chosen;
+mod desk;
 mod kinds;
 mod life;
 mod mailing;
-mod order;
 mod outfit;
 mod summing;
 
-pub(crate) use build::Started;
+pub(crate) use crate::tools::Started;
+pub use crate::tools::{Finished, MAIN, Order};
 pub use everfold_mail::memory::MemoryPlaces;
 pub use everfold_mail::plan::coordinator;
 pub use everfold_mail::{Definition, DefinitionError, Roster};
 pub use kinds::{KindDirs, load};
-pub use order::{Finished, Order};
 pub(crate) use outfit::model_of;
 pub(crate) use summing::Peek;
-
-/// What the main thread is called in letters.
-pub const MAIN: &str = "main";
 
 /// The agents of a session. Clones are the same agents.
 #[derive(Clone)]

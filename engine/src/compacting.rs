@@ -18,7 +18,6 @@ mod snipping;
 
 pub use everfold_compact::preview::{Preview, Report};
 pub use everfold_compact::{Scope, Trigger};
-pub use snipping::SnipRequest;
 
 /// What a person or the ladder asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,8 +11,9 @@
 use crate::background::Background;
 use crate::config::Config;
 use crate::event::Event;
+use crate::tools::FileCheckpoints;
 use crate::world::World;
-use everfold_kernel::ports::{Clock, FileError, FileRead, FileVersion, Transcripts};
+use everfold_kernel::ports::{BoxFuture, Clock, FileError, FileRead, FileVersion, Transcripts};
 use everfold_kernel::{Limits, RecordId, SessionId};
 use everfold_mail::Isolation;
 use everfold_transcript::Checkpoint;
@@ -47,6 +48,18 @@ struct State {
     before: BTreeMap<PathBuf, Before>,
 }
 
+impl FileCheckpoints for FileHistory {
+    fn keep<'a>(
+        &'a self,
+        path: &'a Path,
+        old: Option<&'a FileRead>,
+        new: Option<&'a [u8]>,
+    ) -> BoxFuture<'a, ()> {
+        // Whoever watches was told of a copy that could not be made.
+        Box::pin(async move { drop(self.keep(path, old, new).await) })
+    }
+}
+
 impl FileHistory {
     pub(crate) fn new(
         session: &SessionId,
@@ -70,8 +83,8 @@ impl FileHistory {
 
     /// What an agent changes belongs to the message that the main thread works
     /// on, unless it has a checkout of its own.
-    pub(crate) fn for_agent(&self, isolation: Isolation) -> Option<Self> {
-        (isolation == Isolation::None).then(|| self.clone())
+    pub(crate) fn for_agent(&self, isolation: Isolation) -> Option<Arc<dyn FileCheckpoints>> {
+        (isolation == Isolation::None).then(|| Arc::new(self.clone()) as _)
     }
 
     /// Another message has come, or the person went back.

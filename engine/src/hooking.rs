@@ -8,6 +8,7 @@
 
 use crate::event::Event;
 use crate::session::{Error, Session};
+pub(crate) use crate::tools::ENV_FILE;
 use everfold_hooks::{
     Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Often, Ran, Registry,
     Verdict, Waits,
@@ -42,8 +43,6 @@ pub const CONTEXT: &str = "hook_additional_context";
 pub const FEEDBACK: &str = "hook_blocking_error";
 /// What an agent is that judges for a hook, and who asks for it in the books.
 const HANDLER_KIND: &str = "hook";
-/// Where hooks leave variables for shell commands, among the session's files.
-pub(crate) const ENV_FILE: &str = "hook-env.sh";
 /// Where texts go that are too long, among the session's files.
 const OUTPUT_DIR: &str = "hook-output";
 /// Characters of a text that went to a file which stay in its place.

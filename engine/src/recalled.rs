@@ -17,101 +17,28 @@
 mod looking;
 mod words;
 
+pub use crate::tools::{RecallError, Recalled, RecalledKind};
+
+use crate::tools::{Lookup, ToolContext};
 use crate::world::World;
-use everfold_kernel::ports::{Files, TranscriptError};
-use everfold_kernel::provenance::Provenance;
-use everfold_kernel::{Class, Classify, Limits, SessionId, Timestamp};
+use everfold_kernel::ports::{BoxFuture, Files, TranscriptError};
+use everfold_kernel::{Limits, SessionId};
 use looking::{Looking, Wanted};
 use std::path::Path;
 
 /// Where a session keeps spilled results, in its own directory.
 pub(crate) const RESULTS_DIR: &str = "tool-results";
 
-/// Something that was brought back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recalled {
-    /// What it is.
-    pub kind: RecalledKind,
-    /// The tool whose result it is, where the log was asked.
-    pub tool: Option<String>,
-    /// Its text.
-    pub text: String,
-    /// When it was written, where the log was asked.
-    pub at: Option<Timestamp>,
-    /// Whose words it holds, where the log was asked and says so (L5.33).
-    pub provenance: Option<Provenance>,
-}
+/// Looks things up in the session of a tool context.
+pub struct LogLookup;
 
-/// What an id stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecalledKind {
-    /// The result of a tool call.
-    Result,
-    /// One record of the conversation.
-    Message,
-    /// Records from one to another, in short form.
-    Span,
-}
-
-impl RecalledKind {
-    /// Its name, for people and programs.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Result => "result",
-            Self::Message => "message",
-            Self::Span => "span",
-        }
-    }
-}
-
-/// Why nothing could be brought back.
-#[derive(Debug, thiserror::Error)]
-pub enum RecallError {
-    /// The id is empty or far too long.
-    #[error("an id is a tool call's id, a record's uuid or two uuids as first..last; this is none")]
-    NoId,
-    /// The id is a path.
-    #[error("{id:?} is a path, and ids are names; read a file with Read")]
-    Path {
-        /// The id.
-        id: String,
-    },
-    /// Nothing has this id.
-    #[error(
-        "nothing in session {session} has the id {id:?}; use an id that a marker or a summary names"
-    )]
-    Unknown {
-        /// The id.
-        id: String,
-        /// Where it was looked for.
-        session: SessionId,
-    },
-    /// The call is there, its result is not.
-    #[error("the call {id:?} has no result")]
-    NoResult {
-        /// The id.
-        id: String,
-    },
-    /// A span ends before it begins, or nowhere.
-    #[error("no record {last:?} comes after {first:?}; give the earlier one first")]
-    Backwards {
-        /// The first record.
-        first: String,
-        /// The last record.
-        last: String,
-    },
-    /// The log cannot be read.
-    #[error(transparent)]
-    Transcript(#[from] TranscriptError),
-}
-
-impl Classify for RecallError {
-    fn class(&self) -> Class {
-        match self {
-            Self::Transcript(error) => error.class(),
-            _ => Class::Refuse,
-        }
+impl Lookup for LogLookup {
+    fn find<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Recalled, RecallError>> {
+        Box::pin(find(&context.world, &context.limits, &context.session, id))
     }
 }
 

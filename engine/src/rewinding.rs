@@ -101,9 +101,7 @@ impl Session {
         } else {
             self.append(Entry::Decision(Decision::Rewound(rewound))).await?
         };
-        if let Some(history) = &self.context.history {
-            history.message(record.clone());
-        }
+        self.crew.agents.seat().history.message(record.clone());
         let text = match &stop.kind {
             StopKind::Said(text) => Some(text.clone()),
             StopKind::WentBack(_) => None,

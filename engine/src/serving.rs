@@ -8,24 +8,22 @@
 //! people see `mcp__<server>__<tool>`.
 
 use crate::fork::{Start, Thread};
-use crate::hooking::respondent;
 use crate::session::{Error, Session};
-use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
-use everfold_kernel::ports::{
-    BoxFuture, Load, ServerResult, ServerState, ServerTool, ServerView, Servers,
-};
+pub(crate) use crate::tools::servers::output;
+pub use crate::tools::servers::{CALL, full_name, loaded_tools};
+use crate::tools::servers::{find, schema, tool_of};
+use crate::tools::{Tool, ToolCall};
+use everfold_kernel::ports::{ServerState, ServerView, Servers};
 use everfold_kernel::provenance::Source;
-use everfold_kernel::record::{neutralise, reminder};
+use everfold_kernel::record::reminder;
 use everfold_kernel::{Attachment, BlockView};
 use everfold_prefix::message::Message;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The tool by which the tools of servers are called.
-pub const CALL: &str = "mcp__call";
 /// The kind of the attachment that names tools of servers.
 pub const TOOLS: &str = "deferred_tools_delta";
 /// The kind of one that holds what servers say about their use.
@@ -33,21 +31,6 @@ pub const INSTRUCTIONS: &str = "mcp_instructions_delta";
 
 /// The kind of one that holds schemas after a compaction.
 const SCHEMAS: &str = "deferred_tools_record";
-
-/// The definition of a server's tool, made harmless (S4).
-pub(crate) fn schema(full_name: &str, tool: &ServerTool) -> Value {
-    json!({
-        "name": full_name,
-        "description": neutralise(&tool.description),
-        "input_schema": tool.input_schema,
-    })
-}
-
-/// The name of a server's tool for models, rules and hooks.
-#[must_use]
-pub fn full_name(server: &str, tool: &str) -> String {
-    format!("mcp__{server}__{tool}")
-}
 
 impl Session {
     /// The servers of whose tools this thread is told: who has a prefix of its
@@ -193,31 +176,8 @@ impl Session {
         if let Some(tool) = self.toolbox.get(name) {
             return Some(Arc::clone(tool));
         }
-        let servers = self.world.servers.clone()?;
-        let (view, tool) = find(&servers.list(), name)?;
-        Some(Arc::new(Remote { name: name.to_owned(), server: view.name, tool, servers }))
+        tool_of(self.world.servers.as_ref()?, name)
     }
-}
-
-/// The definitions of tools that are wanted from the start, as far as their
-/// servers are up.
-#[must_use]
-pub fn loaded_tools(servers: &dyn Servers) -> Vec<Value> {
-    let views = servers.list();
-    let wanted = views.iter().flat_map(|view| {
-        let tools = view.tools.iter().filter(|tool| tool.load == Load::Always);
-        tools.map(|tool| schema(&full_name(&view.name, &tool.name), tool))
-    });
-    wanted.collect()
-}
-
-/// The tool of this full name, and its server.
-pub(crate) fn find(views: &[ServerView], name: &str) -> Option<(ServerView, ServerTool)> {
-    views.iter().find_map(|view| {
-        let own = name.strip_prefix(&full_name(&view.name, ""))?;
-        let tool = view.tools.iter().find(|tool| tool.name == own)?;
-        Some((view.clone(), tool.clone()))
-    })
 }
 
 fn listed(names: &[&String]) -> String {
@@ -232,58 +192,4 @@ fn names(view: &ServerView) -> impl Iterator<Item = String> {
 fn texts(data: &Value, key: &str) -> Vec<String> {
     let items = data.get(key).and_then(Value::as_array).into_iter().flatten();
     items.filter_map(|item| item.as_str().map(str::to_owned)).collect()
-}
-
-/// A tool of a server.
-struct Remote {
-    name: String,
-    server: String,
-    tool: ServerTool,
-    servers: Arc<dyn Servers>,
-}
-
-impl Tool for Remote {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: self.name.clone().into(),
-            description: neutralise(&self.tool.description).into(),
-            input_schema: self.tool.input_schema.clone(),
-        }
-    }
-
-    fn access(&self, _: &Value, _: &ToolContext) -> Access {
-        Access::Server { reads: self.tool.reads, asks: self.tool.asks }
-    }
-
-    fn run<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, ToolOutput> {
-        Box::pin(async move {
-            let arguments = match &call.input {
-                Value::Object(arguments) => arguments.clone(),
-                Value::Null => Map::new(),
-                _ => return ToolOutput::error("the arguments have to be a JSON object"),
-            };
-            let who = respondent(context);
-            match self.servers.call(&self.server, &self.tool.name, arguments, who).await {
-                Ok(result) => output(result),
-                Err(error) => ToolOutput::error(error.to_string()).by(Source::Mcp),
-            }
-        })
-    }
-}
-
-/// What a server answered, as the output of a tool.
-pub(crate) fn output(result: ServerResult) -> ToolOutput {
-    let ServerResult { content, is_error, structured } = result;
-    let shown = match content.as_slice() {
-        [] => Value::String("The tool completed with no output.".to_owned()),
-        [only] if only.get("type").and_then(Value::as_str) == Some("text") => {
-            only.get("text").cloned().unwrap_or_default()
-        }
-        _ => Value::Array(content),
-    };
-    ToolOutput { content: shown, is_error, structured, provenance: Source::Mcp.into() }
 }

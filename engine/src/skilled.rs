@@ -6,6 +6,7 @@ use crate::agents::{Order, Started};
 use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::{Error, Session};
+pub use crate::tools::SkillRequest;
 use crate::tools::{Access, ToolCall};
 use everfold_hooks::{Occasion, Permission, Registry};
 use everfold_kernel::ports::{Answer, PermissionAsk, ShellCommand};
@@ -38,15 +39,6 @@ const FITTING: &str = "dynamic_skill";
 
 /// The tool that commands in a skill are judged as.
 const TOOL: &str = "Bash";
-
-/// A skill that is to be taken up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkillRequest {
-    /// Its name.
-    pub name: String,
-    /// Its arguments.
-    pub args: String,
-}
 
 impl Session {
     /// Tells the model which skills there are.

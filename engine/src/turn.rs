@@ -324,10 +324,8 @@ impl Session {
         let entry = UserEntry { content, origin, tool_use_result: None, provenance };
         let record = self.append(Entry::User(entry)).await?;
         if origin == UserOrigin::Human {
-            if let Some(history) = &self.context.history
-                && self.is_main()
-            {
-                history.message(record.clone());
+            if self.is_main() {
+                self.crew.agents.seat().history.message(record.clone());
             }
             self.remembering.main.at_work.on(record);
         }

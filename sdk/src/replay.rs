@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use everfold_disk::jsonl;
-use everfold_engine::replay::{Lanes, Options, Outcome, Policy, Step, Steps};
 use everfold_foreign::{About, Reader, Thread, Told};
+use everfold_replay::{Lanes, Options, Outcome, Policy, Step, Steps};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::ScopedJoinHandle;

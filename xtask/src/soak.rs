@@ -69,7 +69,7 @@ const FIGURES: &[Figure] = &[
     },
     Figure {
         about: "what a replay claims, at length",
-        package: "everfold-engine",
+        package: "everfold-replay",
         test: "pc7_the_claim_at_length",
         least: Profile::Release,
     },

@@ -13,9 +13,9 @@ use crate::pick;
 use crate::present::{Look, Presenter, grouped};
 use crate::setup::{self, Ground};
 use anyhow::{Context, Result};
-use everfold::engine::replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
 use everfold::foreign::Tally;
 use everfold::{Agent, Replayed, replay_file};
+use everfold_replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

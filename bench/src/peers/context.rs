@@ -3,7 +3,7 @@
 use super::Row;
 use super::place::Place;
 use anyhow::{Context, Result};
-use everfold::engine::replay::{Options, Policy, Replay};
+use everfold_replay::{Options, Policy, Replay};
 use everfold::foreign::{Thread, Told, What};
 use everfold::kernel::record::CacheTtl;
 use everfold::kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};

@@ -21,6 +21,7 @@ mod spending;
 mod transcripts;
 mod web;
 mod worktrees;
+mod world;
 
 pub use dreams::{
     Begun, DreamError, Dreams, Ending, Gathered, Holder, LogsRead, Night, Proposal, Stored,
@@ -55,6 +56,7 @@ pub use spending::{Spending, SpendingError, Spent};
 pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
 pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
+pub use world::World;
 
 use jiff::Timestamp;
 use jiff::civil::Date;

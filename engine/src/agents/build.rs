@@ -3,7 +3,7 @@
 use super::checkout::Checkout;
 use super::life::{Brief, Life};
 use super::outfit::{config_of, model_of, servers_of};
-use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
+use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox, Started};
 use crate::fork::Start;
 use crate::permit::Permit;
 use crate::prompt::Prompt;
@@ -29,19 +29,6 @@ use tokio::sync::oneshot;
 /// Characters of a fresh id that name an agent. The last ones: the first of a
 /// time-ordered id are the same within a moment.
 const ID_CHARS: usize = 10;
-
-/// What came of a call.
-pub(crate) enum Started {
-    /// It is done.
-    Ended(Box<super::Finished>),
-    /// It goes on.
-    Background {
-        /// Its id.
-        id: String,
-        /// Where its log is.
-        log: PathBuf,
-    },
-}
 
 /// An agent that is ready to go.
 struct Ready {

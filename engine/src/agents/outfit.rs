@@ -81,7 +81,7 @@ impl Session {
         self.envelope.side = everfold_transcript::Side::Agent(Some(plan.id.clone()));
         let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
         if let Some(context) = Arc::get_mut(&mut self.context) {
-            context.crew = Some(crew.clone());
+            crew.seat_at(context);
             context.env_file = env_file;
             context.history = crew.agents.seat().history.for_agent(plan.isolation);
         }
@@ -96,7 +96,7 @@ impl Session {
         self.detector = parent.detector.clone();
         self.permit = parent.permit.clone();
         let mut context = parent.context.cloned_for(self.world.clone());
-        context.crew = Some(self.crew.clone());
+        self.crew.seat_at(&mut context);
         context.history.clone_from(&self.context.history);
         self.context = Arc::new(context);
     }

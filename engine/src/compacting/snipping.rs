@@ -2,17 +2,9 @@
 //! the results of its calls and the next request.
 
 use crate::session::{Error, Session};
+use crate::tools::SnipRequest;
 use everfold_kernel::{BlockView, RecordId};
 use serde_json::json;
-
-/// A range that the model wants out of view, in the words that it used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SnipRequest {
-    /// The first record, or the id of a tool call.
-    pub from: String,
-    /// The last record, or the id of a tool call.
-    pub to: String,
-}
 
 /// Which end of a call's exchange an id stands for.
 #[derive(Clone, Copy)]

@@ -13,8 +13,11 @@ use std::sync::Arc;
 
 /// Asks hooks in the person's place about a call that asks by itself, while
 /// it runs.
-pub(crate) async fn request_beside(context: &ToolContext, call: &ToolCall) -> Said {
-    let agents = &context.crew.as_ref()?.agents;
+pub(crate) async fn request_beside(
+    agents: &Agents,
+    context: &ToolContext,
+    call: &ToolCall,
+) -> Said {
     let mode = agents.seat().config.permission_mode;
     let mode = if context.plan_file().is_some() { PermissionMode::Plan } else { mode };
     let call = told(call);

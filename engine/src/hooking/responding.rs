@@ -2,7 +2,6 @@
 //! once more.
 
 use crate::agents::Agents;
-use crate::tools::ToolContext;
 use everfold_hooks::{Elicited, Event as HookEvent, Occasion, Reply, Verdict};
 use everfold_kernel::ports::question::{self, Wants};
 use everfold_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
@@ -11,9 +10,11 @@ use std::sync::Arc;
 
 /// Who answers servers while a tool runs; nobody where neither a person nor a
 /// hook could.
-pub(crate) fn respondent(context: &ToolContext) -> Option<Arc<dyn Respondent>> {
-    let agents = context.crew.as_ref()?.agents.clone();
-    let person = context.world.respondent.clone();
+pub(crate) fn respondent(
+    agents: &Agents,
+    person: Option<Arc<dyn Respondent>>,
+) -> Option<Arc<dyn Respondent>> {
+    let agents = agents.clone();
     let hears = agents.seat().config.hooks.listens_to(HookEvent::Elicitation);
     (person.is_some() || hears).then(|| Arc::new(Responding { agents, person }) as _)
 }

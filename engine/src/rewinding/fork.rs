@@ -41,9 +41,8 @@ impl Changes {
     /// that they name.
     pub(crate) async fn copy(&mut self, into: &Session, record: &RecordId) -> Result<(), Error> {
         for checkpoint in self.after.remove(record).into_iter().flatten() {
-            if let (Before::Kept(name), Some(history)) = (&checkpoint.before, &into.context.history)
-            {
-                history.adopt(&self.from, name).await;
+            if let Before::Kept(name) = &checkpoint.before {
+                into.crew.agents.seat().history.adopt(&self.from, name).await;
             }
             let line = checkpoint.line(Place::Later, into.world.clock.now());
             into.world.transcripts.append(&into.id, line.as_bytes()).await?;

@@ -134,10 +134,7 @@ impl Session {
         match before {
             Before::Absent => Ok(None),
             Before::NotKept(reason) => Err(reason.clone()),
-            Before::Kept(name) => match &self.context.history {
-                Some(history) => history.copy(name).await.map(Some),
-                None => Err("this session keeps no files".to_owned()),
-            },
+            Before::Kept(name) => self.crew.agents.seat().history.copy(name).await.map(Some),
         }
     }
 

@@ -58,10 +58,7 @@ impl Session {
             return Ok(Done::Nothing);
         }
         self.may_be_made(path, now).await?;
-        let Some(history) = &self.context.history else {
-            return Err("this session keeps no files".to_owned());
-        };
-        history.keep(path, now, then.as_deref()).await?;
+        self.crew.agents.seat().history.keep(path, now, then.as_deref()).await?;
         let files = &self.world.files;
         match (then, now) {
             (Some(bytes), now) => {

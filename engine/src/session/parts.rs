@@ -6,7 +6,8 @@ use crate::background::Background;
 use crate::config::Config;
 use crate::file_history::FileHistory;
 use crate::permit::Places;
-use crate::tools::ToolContext;
+use crate::recalled::LogLookup;
+use crate::tools::{Snipping, ToolContext};
 use crate::world::World;
 use everfold_kernel::{Flag, SessionId};
 use std::path::PathBuf;
@@ -45,9 +46,14 @@ pub(super) fn context(
     let limits = Arc::clone(&config.limits);
     let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
     context.ask = Some(Arc::new(asker));
-    context.crew = Some(crew.clone());
-    context.history = Some(crew.agents.seat().history.clone());
-    context.follow(config);
+    crew.seat_at(&mut context);
+    context.lookup = Some(Arc::new(LogLookup));
+    context.history = Some(Arc::new(crew.agents.seat().history.clone()));
+    context.confinement = config.confinement.clone();
+    context.skills = Arc::clone(&config.skills);
+    if !config.flags.is_on(Flag::Snip) {
+        context.snipping = Snipping::Off;
+    }
     context
 }
 

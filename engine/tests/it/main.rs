@@ -11,8 +11,7 @@
 )]
 
 mod bounded;
+#[path = "../../../tools/tests/it/fakes.rs"]
 mod fakes;
-mod made_up;
 mod provenance;
-mod replaying;
-mod tools;
+mod result_read;

@@ -7,7 +7,6 @@ use crate::repo::Repo;
 use everfold_engine::agents::{
     Definition, DefinitionError, KindDirs, MemoryPlaces, coordinator, load,
 };
-use everfold_engine::tools::AgentTool;
 use everfold_engine::{AgentSetup, Config, Delegation, Tool};
 use everfold_kernel::Limits;
 use everfold_kernel::ports::{AgentName, Post};
@@ -16,6 +15,7 @@ use everfold_memory_store::location::git_root;
 use everfold_settings::layout::Platform;
 use everfold_settings::trust::Trust;
 use everfold_settings::{Home, Resolved};
+use everfold_tools::AgentTool;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -7,13 +7,13 @@ use crate::servers::{self, Maker, NamedServers};
 use crate::shell;
 use crate::skills;
 use crate::styles;
-use everfold_engine::tools::{server_tools, skill_tool};
 use everfold_engine::{Config, Tool, World};
 use everfold_hooks::{Event, Registry};
 use everfold_kernel::ports::{Confinement, Hooks};
 use everfold_plugdir::Plugin;
 use everfold_settings::Resolved;
 use everfold_settings::trust::Trust;
+use everfold_tools::{server_tools, skill_tool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

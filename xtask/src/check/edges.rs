@@ -20,8 +20,10 @@ struct Rule {
     banned: &'static [&'static [&'static str]],
 }
 
-const EVERYTHING: &[&str] =
-    &["core", "memory", "layers", "engine", "adapters", "sdk", "apps", "testkit", "bench"];
+const EVERYTHING: &[&str] = &[
+    "core", "memory", "layers", "engine", "tools", "replay", "adapters", "sdk", "apps", "testkit",
+    "bench",
+];
 
 /// The rooms of memory that do no I/O.
 const PURE_MEMORY: [&str; 3] = ["memory/file", "memory/judge", "memory/recall"];
@@ -59,9 +61,21 @@ const RULES: &[Rule] = &[
     },
     Rule {
         group: "engine",
+        may_use: &["core", "layers", "tools", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
+        tests_may_use: &["testkit"],
+        banned: &[OUTSIDE, ANYHOW],
+    },
+    Rule {
+        group: "tools",
         may_use: &["core", "layers", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
         tests_may_use: &["testkit"],
         banned: &[OUTSIDE, ANYHOW],
+    },
+    Rule {
+        group: "replay",
+        may_use: &["core", "layers", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
+        tests_may_use: &["testkit"],
+        banned: &[RUNTIMES, FUTURES, OUTSIDE, ANYHOW],
     },
     Rule {
         group: "adapters",
@@ -71,13 +85,13 @@ const RULES: &[Rule] = &[
     },
     Rule {
         group: "sdk",
-        may_use: &["core", "memory", "engine", "adapters"],
+        may_use: &["core", "memory", "engine", "tools", "replay", "adapters"],
         tests_may_use: EVERYTHING,
         banned: &[ANYHOW],
     },
     Rule {
         group: "apps",
-        may_use: &["sdk", "core", "memory"],
+        may_use: &["sdk", "core", "memory", "replay"],
         tests_may_use: EVERYTHING,
         banned: &[],
     },

@@ -1,8 +1,8 @@
 //! The command line of `everfold replay` (PC7), as it was typed.
 
 use clap::{Args, ValueEnum};
-use everfold::engine::replay::Policy;
 use everfold::kernel::record::CacheTtl;
+use everfold_replay::Policy;
 use std::path::PathBuf;
 use std::str::FromStr;
 

@@ -3,8 +3,8 @@
 
 use super::{Finding, Severity};
 use everfold::Agent;
-use everfold::engine::replay::{Cause, LaneReport, Moment, Options, Policy, Replay};
 use everfold::foreign::Reader;
+use everfold_replay::{Cause, LaneReport, Moment, Options, Policy, Replay};
 use std::sync::Arc;
 
 const AREA: &str = "sessions";

@@ -1,7 +1,7 @@
 //! A replay for programs.
 
 use super::{Session, totals};
-use everfold::engine::replay::{LaneReport, Totals};
+use everfold_replay::{LaneReport, Totals};
 use serde_json::{Value, json};
 
 /// What is told besides the sums.
@@ -72,7 +72,7 @@ fn with(head: &Value, totals: &Totals) -> Value {
     value
 }
 
-fn truth_value(truth: &everfold::engine::replay::Truth) -> Value {
+fn truth_value(truth: &everfold_replay::Truth) -> Value {
     json!({
         "requests": truth.requests,
         "prompt": truth.prompt,

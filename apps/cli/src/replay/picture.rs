@@ -3,7 +3,7 @@
 
 use super::scale::{Column, PARTS, columns};
 use crate::present::{Look, Presenter, grouped};
-use everfold::engine::replay::{Before, LaneReport};
+use everfold_replay::{Before, LaneReport};
 use std::io;
 
 /// Lines of the picture.

@@ -1,6 +1,6 @@
 //! Rounds gathered into the columns of a picture.
 
-use everfold::engine::replay::{Before, Round};
+use everfold_replay::{Before, Round};
 
 /// What a request is made of, from the bottom of a picture to its top.
 pub(super) const PARTS: [&str; 5] = ["system", "injected", "results", "model", "person"];

@@ -4,7 +4,7 @@
 use super::scale::{Column, PARTS, columns};
 use super::{Session, title};
 use crate::present::grouped;
-use everfold::engine::replay::{Before, LaneReport};
+use everfold_replay::{Before, LaneReport};
 use std::fmt::Write;
 
 const WIDTH: usize = 1_100;

@@ -1,0 +1,137 @@
+//! What happened in a session, made ready for policies: weighed, hashed and
+//! looked through once, however many of them take it.
+
+use crate::regret::Wish;
+use everfold_foreign::Thread;
+use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{
+    BlockView, Entry, ModelId, Record, RecordId, Timestamp, Tokens, ToolUseId, Usage,
+};
+use everfold_prefix::measure::Weight;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// One step of a session: the same for all policies, on whatever thread.
+#[derive(Debug)]
+pub struct Step {
+    pub(crate) thread: Thread,
+    pub(crate) what: Stepped,
+}
+
+/// What a conversation did, a request with its answer being one step.
+#[derive(Debug)]
+pub(crate) enum Stepped {
+    Said(Box<Said>),
+    Asked(Box<Asked>),
+    Rewound(Vec<RecordId>),
+}
+
+/// Something said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// The record, whole where a policy looks at texts.
+    pub(crate) record: Record,
+    /// The same without its texts, where some policies look at them and others do not.
+    pub(crate) hollow: Option<Record>,
+    /// One for each block.
+    pub(crate) weights: Vec<Weight>,
+}
+
+impl Said {
+    /// The record for a policy that looks at texts, or for one that does not.
+    pub(crate) fn record(&self, whole: bool) -> &Record {
+        self.hollow.as_ref().filter(|_| !whole).unwrap_or(&self.record)
+    }
+
+    pub(crate) fn entry(&self) -> &Entry {
+        &self.record.entry
+    }
+}
+
+/// A request as the transcript has it, and its answer.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) at: Timestamp,
+    pub(crate) model: ModelId,
+    pub(crate) ttl: CacheTtl,
+    pub(crate) prelude: Tokens,
+    /// What of the parameters is part of the cache key.
+    pub(crate) salt: Arc<str>,
+    pub(crate) output: u64,
+    pub(crate) wishes: Vec<(ToolUseId, Wish)>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) answer: Vec<Said>,
+    /// What the transcript says that it used.
+    pub(crate) usage: Usage,
+    pub(crate) standing: Standing,
+}
+
+/// What a request is to the prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It teaches how to count.
+    Teaches,
+    /// It is compared with what was predicted for it.
+    Compared,
+}
+
+/// A call, for people.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) id: ToolUseId,
+    pub(crate) label: Arc<str>,
+}
+
+/// Characters by which a call is told.
+const LABEL_CHARS: usize = 60;
+
+impl Call {
+    /// The calls of a response.
+    pub(crate) fn all(response: &[Record]) -> Vec<Self> {
+        let calls = response.iter().flat_map(crate::weigh::blocks).filter_map(|block| {
+            let BlockView::ToolUse { id, name, input } = block.view() else { return None };
+            let target = match input.get("file_path").and_then(Value::as_str) {
+                Some(path) => ending(path),
+                None => ["command", "pattern", "url", "description"]
+                    .iter()
+                    .find_map(|key| input.get(*key)?.as_str())
+                    .map_or_else(String::new, beginning),
+            };
+            let label = format!("{name} {}", target.replace('\n', " "));
+            Some(Self { id: ToolUseId::new(id), label: label.trim_end().into() })
+        });
+        calls.collect()
+    }
+}
+
+/// The start of a text that is too long.
+fn beginning(text: &str) -> String {
+    let mut short: String = text.chars().take(LABEL_CHARS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// The end of a path that is too long: its start is the same in most of them.
+fn ending(path: &str) -> String {
+    let cut = path.char_indices().rev().nth(LABEL_CHARS.saturating_sub(1));
+    match cut.and_then(|(at, _)| path.get(at..)) {
+        Some(end) if end.len() < path.len() => format!("…{end}"),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pc7_a_call_is_told_by_what_tells_it_apart() {
+        let long = format!("/home/ada/{}/src/main.rs", "deep/".repeat(30));
+        assert!(ending(&long).starts_with('…') && ending(&long).ends_with("/src/main.rs"));
+        assert_eq!(ending(&long).chars().count(), LABEL_CHARS + 1);
+        assert_eq!((ending("/a.rs"), beginning("ls")), ("/a.rs".to_owned(), "ls".to_owned()));
+        assert!(beginning(&"é".repeat(200)).ends_with("é…"));
+    }
+}

@@ -1,0 +1,14 @@
+//! Integration tests of replays.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod made_up;
+mod sessions;

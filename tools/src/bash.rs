@@ -1,0 +1,246 @@
+//! Bash: a command in a shell, to its end or in the background.
+//!
+//! The working directory carries over from call to call, but never out of the
+//! session's directories. What is said about a command (exit code, time-out)
+//! stands before its output: a long output may be put aside, and only its
+//! start would be seen.
+
+use everfold_kernel::ports::{BoxFuture, Exit, FileKind, ShellCommand, ShellError, ShellOutput};
+use everfold_kernel::provenance::Source;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::input::Input;
+use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+
+/// Characters of a fresh id that name a job's file. The last ones: the first
+/// of a time-ordered id are the same within a moment.
+const JOB_NAME_CHARS: usize = 12;
+
+/// Runs commands.
+pub(crate) struct Bash;
+
+struct Arguments<'a> {
+    command: &'a str,
+    timeout: Duration,
+    background: bool,
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "Bash".into(),
+            description: "Runs a command in a shell and gives its output and exit code. The \
+                working directory is kept from call to call; variables are not. There is no \
+                terminal: nothing can be typed in. The command ends after timeout milliseconds, \
+                or after a default time if none is given. With run_in_background it goes on by \
+                itself, its output goes to a file that Read can read, and you are told when it \
+                ends. Quote paths with spaces. To read, change and find files use Read, Edit, \
+                Write, Glob and Grep."
+                .into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "command": { "type": "string", "description": "The command" },
+                    "timeout": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "Longest time to run, in milliseconds"
+                    },
+                    "description": {
+                        "type": "string",
+                        "description": "What it is for, in a few words for the person"
+                    },
+                    "run_in_background": {
+                        "type": "boolean",
+                        "description": "Do not wait for its end"
+                    }
+                },
+                "required": ["command"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+        parse(input, context)
+            .map_or(Access::Nothing, |arguments| Access::Execute(arguments.command.to_owned()))
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, Refusal> {
+    let input = Input::of("Bash", input)?;
+    let limits = &context.limits;
+    let timeout = input.number("timeout")?.filter(|timeout| *timeout > 0);
+    let timeout = timeout.unwrap_or(limits.shell_timeout_ms);
+    input.optional_text("description")?;
+    Ok(Arguments {
+        command: input.filled_text("command")?,
+        timeout: Duration::from_millis(timeout.min(limits.shell_timeout_max_ms)),
+        background: input.flag("run_in_background")?,
+    })
+}
+
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    let arguments = parse(&call.input, context)?;
+    let command = ShellCommand {
+        command: with_variables(context, arguments.command).await,
+        cwd: context.cwd(),
+        timeout: (!arguments.background).then_some(arguments.timeout),
+        output_bytes: context.limits.shell_output_bytes,
+        confinement: context.confinement.clone(),
+    };
+    if arguments.background {
+        return start(context, command).await;
+    }
+    let cwd = command.cwd.clone();
+    match context.world.shell.run(command).await {
+        Ok(output) => {
+            let moved = follow(context, output.cwd.clone()).await;
+            Ok(report(&output, arguments.timeout, moved))
+        }
+        Err(error) => Err(failed(context, &cwd, &error).await),
+    }
+}
+
+/// The command with the variables that hooks left for it. Permissions were
+/// decided by the command alone: the file is the person's own doing.
+async fn with_variables(context: &ToolContext, command: &str) -> String {
+    let path = &context.env_file;
+    let left = context.world.files.stat(path).await.is_ok_and(|stat| stat.bytes > 0);
+    if !left {
+        return command.to_owned();
+    }
+    let quoted = path.display().to_string().replace('\'', "'\\''");
+    format!(". '{quoted}'\n{command}")
+}
+
+/// Goes where the command went, or back to the start where that is outside of
+/// the session's directories; then the answer says so.
+async fn follow(context: &ToolContext, cwd: Option<PathBuf>) -> Option<String> {
+    let cwd = cwd?;
+    if inside(context, &cwd).await {
+        context.set_cwd(cwd);
+        return None;
+    }
+    let home = context.roots.first()?;
+    context.set_cwd(home.clone());
+    Some(format!(
+        "The working directory is {} again: {} is outside of this session's directories.",
+        home.display(),
+        cwd.display()
+    ))
+}
+
+async fn inside(context: &ToolContext, cwd: &Path) -> bool {
+    let real = context.world.files.resolve(cwd).await;
+    for root in &context.roots {
+        // A root may itself be named by a link.
+        if real.starts_with(root) || real.starts_with(context.world.files.resolve(root).await) {
+            return true;
+        }
+    }
+    false
+}
+
+fn report(output: &ShellOutput, timeout: Duration, moved: Option<String>) -> ToolOutput {
+    let mut parts = Vec::new();
+    match output.exit {
+        Exit::Code(0) => {}
+        Exit::Code(code) => parts.push(format!("Exit code {code}")),
+        Exit::Signal(signal) => parts.push(format!("Ended by signal {signal}")),
+        Exit::TimedOut => parts.push(format!(
+            "Ended after {} ms because it ran too long; give a higher timeout, or set \
+             run_in_background",
+            timeout.as_millis()
+        )),
+    }
+    parts.extend(moved);
+    if output.dropped_bytes > 0 {
+        parts.push(format!(
+            "[{} bytes were dropped from the middle of the output]",
+            output.dropped_bytes
+        ));
+    }
+    let text = output.text.trim_end();
+    if !text.is_empty() {
+        parts.push(text.to_owned());
+    } else if output.exit == Exit::Code(0) {
+        parts.push("The command completed with no output.".to_owned());
+    } else {
+        parts.push("There was no output.".to_owned());
+    }
+    let text = parts.join("\n");
+    if output.exit != Exit::Code(0) {
+        return ToolOutput::error(text);
+    }
+    ToolOutput::text(Source::Command, text).with_structured(structured(&output.text))
+}
+
+async fn failed(context: &ToolContext, cwd: &Path, error: &ShellError) -> Refusal {
+    let stat = context.world.files.stat(cwd).await;
+    let gone = !stat.is_ok_and(|stat| stat.kind == FileKind::Directory);
+    // A directory that was removed would fail every command from here on.
+    if gone && let Some(home) = context.roots.first().filter(|home| *home != cwd) {
+        context.set_cwd(home.clone());
+        return Refusal::new(format!(
+            "the working directory {} is gone, so the command was not run; it is {} now. \
+             Run the command again if that suits it",
+            cwd.display(),
+            home.display()
+        ));
+    }
+    Refusal::new(error.to_string())
+}
+
+/// The words before the name of a command that was started.
+const STARTED: &str = "Started in the background as ";
+
+/// The command that a result says was started.
+pub(crate) fn started(result: &str) -> Option<&str> {
+    result.strip_prefix(STARTED)?.split_once(',').map(|(id, _)| id)
+}
+
+async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutput, Refusal> {
+    let fresh = context.world.clock.fresh_uuid();
+    let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
+    let name: String = fresh.chars().skip(skipped).collect();
+    let path = context.session_dir.join("jobs").join(format!("{name}.log"));
+    let cwd = command.cwd.clone();
+    let job = match context.world.shell.start(command, path).await {
+        Ok(job) => job,
+        Err(error) => return Err(failed(context, &cwd, &error).await),
+    };
+    context.started_job(job.id.clone());
+    let text = format!(
+        "{STARTED}{id}, process group {pid}. Its output goes to {path}: \
+         use Read to see it. To stop it, run: kill -- -{pid}. You are told when it ends.",
+        id = job.id,
+        pid = job.pid,
+        path = job.output.display(),
+    );
+    let mut value = structured("");
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("backgroundTaskId".into(), Value::String(job.id));
+    }
+    Ok(ToolOutput::text(Source::Command, text).with_structured(value))
+}
+
+fn structured(stdout: &str) -> Value {
+    json!({
+        "stdout": stdout,
+        "stderr": "",
+        "interrupted": false,
+        "isImage": false,
+        "noOutputExpected": false,
+    })
+}

@@ -1,0 +1,130 @@
+//! Work that is handed to other agents: what one is asked to do, what came of
+//! it, and who starts them and carries their letters.
+
+use everfold_kernel::ports::{AgentName, BoxFuture, Draft};
+use everfold_kernel::provenance::{Provenance, Source};
+use everfold_kernel::{Class, Classify, ToolUseId, Usage};
+use everfold_mail::{Isolation, Running};
+use std::path::PathBuf;
+
+/// What the main thread is called in letters.
+pub const MAIN: &str = "main";
+
+/// The agents of a session, as one of them sees them.
+pub trait AgentDesk: Send + Sync {
+    /// Who asks.
+    fn who(&self) -> Who;
+
+    /// Starts an agent, and waits for its end unless it goes on by itself.
+    fn start<'a>(
+        &'a self,
+        order: Order,
+        call: &'a ToolUseId,
+    ) -> BoxFuture<'a, Result<Started, StartError>>;
+
+    /// Puts a letter into the inbox of somebody in this process, and gives what
+    /// they are called. None where nobody of this name is.
+    fn post(&self, to: &str, draft: &Draft) -> Option<String>;
+
+    /// Puts a letter into every inbox but one's own, and says whose.
+    fn post_all(&self, draft: &Draft) -> Vec<String>;
+
+    /// Says that one comes to an end, as one was asked to.
+    fn leave(&self);
+
+    /// Who can be written to in this process.
+    fn known(&self) -> Vec<String>;
+}
+
+/// Who one is among the agents of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The conversation with the person.
+    Main,
+    /// An agent.
+    Agent {
+        /// What it is called.
+        label: String,
+    },
+}
+
+impl Who {
+    /// What one is called in letters.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        match self {
+            Self::Main => MAIN,
+            Self::Agent { label } => label,
+        }
+    }
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Started {
+    /// It is done.
+    Ended(Box<Finished>),
+    /// It goes on.
+    Background {
+        /// Its id.
+        id: String,
+        /// Where its log is.
+        log: PathBuf,
+    },
+}
+
+/// Why an agent was not started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// It may or can not be.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Classify for StartError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+/// A call of the Agent tool, understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// What it is for, in a few words.
+    pub description: String,
+    /// The task.
+    pub prompt: String,
+    /// Whose words the task is (L5.33).
+    pub provenance: Provenance,
+    /// Which kind; none is the one for everything.
+    pub kind: Option<String>,
+    /// Whether the conversation waits; none is as the kind says.
+    pub running: Option<Running>,
+    /// Where it works; none is as the kind says.
+    pub isolation: Option<Isolation>,
+    /// By what others write to it.
+    pub name: Option<AgentName>,
+}
+
+/// What became of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// Its id.
+    pub id: String,
+    /// How it ended, such as `completed`.
+    pub how: String,
+    /// Whether it did what it was asked.
+    pub success: bool,
+    /// Its last message.
+    pub text: String,
+    /// What else there is to say: where its changes are.
+    pub more: String,
+    /// How many requests it made.
+    pub requests: u32,
+    /// How many tools it called.
+    pub tool_calls: u32,
+    /// What it used.
+    pub usage: Usage,
+    /// Who wrote the least trusted of what it had in view (L5.33).
+    pub source: Source,
+}

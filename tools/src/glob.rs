@@ -1,0 +1,129 @@
+//! Glob: files by the pattern of their path.
+//!
+//! A pattern cannot lead out of the directory that the call names, because
+//! that directory is what permission is decided by: an absolute pattern moves
+//! it, `..` is refused.
+
+use everfold_kernel::ports::{BoxFuture, GlobQuery};
+use everfold_kernel::provenance::Source;
+use serde_json::{Value, json};
+use std::path::{Component, Path, PathBuf};
+
+use crate::input::Input;
+use crate::lines::counted;
+use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+
+/// Finds files.
+pub(crate) struct Glob;
+
+impl Tool for Glob {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "Glob".into(),
+            description: "Finds files by a pattern of their path, such as **/*.rs or \
+                src/*/mod.ts; the newest come first. Files that the project ignores are left \
+                out. Use it to find files by name; to find them by content use Grep."
+                .into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "pattern": {
+                        "type": "string",
+                        "description": "The pattern; * stays within a directory, ** does not"
+                    },
+                    "path": {
+                        "type": "string",
+                        "description": "The directory to look in (default: the working directory)"
+                    }
+                },
+                "required": ["pattern"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+        parse(input, context).map_or(Access::Nothing, |query| Access::Read(query.root))
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+fn parse(input: &Value, context: &ToolContext) -> Result<GlobQuery, Refusal> {
+    let input = Input::of("Glob", input)?;
+    let pattern = input.filled_text("pattern")?.trim();
+    let path = input.optional_text("path")?.unwrap_or_default();
+    let (root, pattern) = split(context.absolute(path), pattern);
+    if Path::new(&pattern).components().any(|part| part == Component::ParentDir) {
+        return Err(Refusal::new(
+            "the pattern cannot have .. in it; give the directory to look in as \"path\"",
+        ));
+    }
+    Ok(GlobQuery { pattern, root, limit: context.limits.glob_paths })
+}
+
+/// The directory and the rest of a pattern; an absolute pattern brings its own
+/// directory, as far as it has no wildcards.
+fn split(root: PathBuf, pattern: &str) -> (PathBuf, String) {
+    let path = Path::new(pattern);
+    if !path.is_absolute() {
+        return (root, pattern.trim_start_matches("./").to_owned());
+    }
+    let is_plain =
+        |part: &Component<'_>| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']);
+    // The last part is what is looked for, even where it is a plain name.
+    let parents = path.components().count().saturating_sub(1);
+    let base: PathBuf = path.components().take(parents).take_while(is_plain).collect();
+    let rest = path.strip_prefix(&base).unwrap_or(path);
+    let rest = rest.to_string_lossy().into_owned();
+    (base, rest)
+}
+
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    let query = parse(&call.input, context)?;
+    let (pattern, root) = (query.pattern.clone(), query.root.clone());
+    let started = context.world.clock.now();
+    let found = context.world.search.glob(query).await;
+    let found = found.map_err(|error| Refusal::new(error.to_string()))?;
+    let duration = context.world.clock.now().duration_since(started);
+    let names: Vec<String> = found.paths.iter().map(|path| path.display().to_string()).collect();
+    let truncated = found.total > names.len();
+    let text = if names.is_empty() {
+        format!("No files match {pattern} in {}.", root.display())
+    } else if truncated {
+        format!(
+            "{}\n\n[{} of {}. Narrow the pattern to see the others.]",
+            names.join("\n"),
+            names.len(),
+            counted(found.total, "file"),
+        )
+    } else {
+        names.join("\n")
+    };
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
+        "numFiles": names.len(),
+        "filenames": names,
+        "truncated": truncated,
+        "durationMs": u64::try_from(duration.as_millis()).unwrap_or(0),
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q5_an_absolute_pattern_brings_its_own_directory() {
+        let split = |pattern| split(PathBuf::from("/here"), pattern);
+        assert_eq!(split("./**/*.rs"), ("/here".into(), "**/*.rs".into()));
+        assert_eq!(split("/a/b/**/*.rs"), ("/a/b".into(), "**/*.rs".into()));
+        assert_eq!(split("/a/b/c.rs"), ("/a/b".into(), "c.rs".into()));
+        assert_eq!(split("/{a,b}/c"), ("/".into(), "{a,b}/c".into()));
+    }
+}

@@ -1,0 +1,246 @@
+//! What the model can do.
+//!
+//! A tool says what it is ([`ToolSpec`]), what a call would touch
+//! ([`Access`], which permissions are decided by), and does it. Its definition
+//! is part of the cached prefix: it must not depend on anything that changes
+//! within a session.
+
+mod agent;
+mod bash;
+mod checkpoints;
+mod context;
+mod delegation;
+mod edit;
+mod exit_plan_mode;
+mod glob;
+mod grep;
+mod hooks;
+mod input;
+mod lines;
+mod lookup;
+mod memory_search;
+mod near;
+mod origin;
+mod patch;
+pub mod read;
+mod resources;
+mod result_read;
+mod send_message;
+mod server_tools;
+pub mod servers;
+mod skill;
+mod snip;
+mod todo_write;
+mod web_fetch;
+mod write;
+
+pub use agent::{AgentTool, NAME as AGENT, asks_for_fork, started_in_background};
+pub use checkpoints::FileCheckpoints;
+pub use context::{SEEN_FIELD, Snipping, ToolContext};
+pub use delegation::{AgentDesk, Finished, MAIN, Order, StartError, Started, Who};
+pub use hooks::{ENV_FILE, ToolHooks};
+pub use lookup::{Lookup, RecallError, Recalled, RecalledKind};
+pub use memory_search::NAME as MEMORY_SEARCH;
+pub use skill::SkillRequest;
+pub use snip::SnipRequest;
+pub use todo_write::{Todo, TodoStatus};
+
+use everfold_kernel::ToolUseId;
+use everfold_kernel::ports::{Asks, BoxFuture, Reads};
+use everfold_kernel::provenance::{Provenance, Source};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The tools that every session has, in the order in which the model is shown
+/// them. The order is part of the cached prefix.
+#[must_use]
+pub fn standard_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(read::Read),
+        Arc::new(write::Write),
+        Arc::new(edit::Edit),
+        Arc::new(glob::Glob),
+        Arc::new(grep::Grep),
+        Arc::new(bash::Bash),
+        Arc::new(web_fetch::WebFetch),
+        Arc::new(todo_write::TodoWrite),
+        Arc::new(result_read::ResultRead),
+        Arc::new(snip::Snip),
+        Arc::new(memory_search::MemorySearch),
+        Arc::new(send_message::SendMessage),
+        Arc::new(exit_plan_mode::ExitPlanMode),
+    ]
+}
+
+/// The tool by which skills are taken up, for sessions that have some.
+#[must_use]
+pub fn skill_tool() -> Arc<dyn Tool> {
+    Arc::new(skill::Skill)
+}
+
+/// The tools by which those of servers are reached, for sessions that have some.
+#[must_use]
+pub fn server_tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(server_tools::ToolSearch),
+        Arc::new(server_tools::ServerCall),
+        Arc::new(resources::ListResources),
+        Arc::new(resources::ReadResource),
+    ]
+}
+
+/// One thing that the model can do.
+pub trait Tool: Send + Sync {
+    /// Name, description and arguments.
+    fn spec(&self) -> ToolSpec;
+
+    /// What a call with these arguments would touch.
+    fn access(&self, input: &Value, context: &ToolContext) -> Access;
+
+    /// Does it. A failure is an output with an error, for the model to read.
+    fn run<'a>(&'a self, call: &'a ToolCall, context: &'a ToolContext)
+    -> BoxFuture<'a, ToolOutput>;
+}
+
+/// How a tool presents itself to the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// What it does and when to use it.
+    pub description: Cow<'static, str>,
+    /// The JSON schema of its arguments.
+    pub input_schema: Value,
+}
+
+/// What a call touches. Calls that only read run side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing outside the conversation.
+    Nothing,
+    /// Reads a file or a tree.
+    Read(PathBuf),
+    /// Changes a file.
+    Edit(PathBuf),
+    /// Runs a command.
+    Execute(String),
+    /// Reads a page of this host.
+    Fetch {
+        /// The page.
+        url: String,
+        /// Its host.
+        host: String,
+    },
+    /// Calls a tool of a server, which may do anything.
+    Server {
+        /// Whether it says that it only reads.
+        reads: Reads,
+        /// Whether the person is to be asked about every call.
+        asks: Asks,
+    },
+}
+
+impl Access {
+    /// Whether nothing is changed by such a call.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        let server_reads = matches!(self, Self::Server { reads: Reads::Only, .. });
+        server_reads || matches!(self, Self::Nothing | Self::Read(_) | Self::Fetch { .. })
+    }
+}
+
+/// A call by the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// Its id.
+    pub id: ToolUseId,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments, as the model gave them.
+    pub input: Value,
+}
+
+/// What a call answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutput {
+    /// For the model: a string or a list of blocks.
+    pub content: Value,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// For programs that read the transcript (`toolUseResult`).
+    pub structured: Option<Value>,
+    /// Whose words the content holds (L5.33).
+    pub provenance: Provenance,
+}
+
+impl ToolOutput {
+    /// A text for the model, and whose words it is.
+    pub fn text(provenance: impl Into<Provenance>, text: impl Into<String>) -> Self {
+        let (content, provenance) = (Value::String(text.into()), provenance.into());
+        Self { content, is_error: false, structured: None, provenance }
+    }
+
+    /// A failure for the model to read: what happened, and what to do instead.
+    /// The words are a program's; [`Self::by`] says otherwise.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::text(Source::Command, text) }
+    }
+
+    /// The same output in somebody else's words.
+    #[must_use]
+    pub fn by(self, provenance: impl Into<Provenance>) -> Self {
+        Self { provenance: provenance.into(), ..self }
+    }
+
+    /// The same output with its structured form.
+    #[must_use]
+    pub fn with_structured(mut self, value: Value) -> Self {
+        self.structured = Some(value);
+        self
+    }
+}
+
+/// Somebody who answers a question aside from the conversation: a small
+/// model, asked by a tool and not seen in the transcript.
+pub trait Asker: Send + Sync {
+    /// Asks, and gives the answer's text. An error says why there is none.
+    fn ask(
+        &self,
+        system: String,
+        prompt: String,
+        max_tokens: u64,
+    ) -> BoxFuture<'_, Result<String, String>>;
+}
+
+/// Why a call was not done, in words for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal {
+    text: String,
+    provenance: Provenance,
+}
+
+impl Refusal {
+    /// Words of the program.
+    fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), provenance: Source::Command.into() }
+    }
+
+    /// The same, with words of somebody else among them.
+    fn by(self, source: Source) -> Self {
+        Self { provenance: source.into(), ..self }
+    }
+}
+
+impl From<StartError> for Refusal {
+    fn from(error: StartError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+impl From<Refusal> for ToolOutput {
+    fn from(refusal: Refusal) -> Self {
+        Self::error(refusal.text).by(refusal.provenance)
+    }
+}

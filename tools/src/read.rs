@@ -1,0 +1,252 @@
+//! Read: a page of a text file with line numbers, a picture, a PDF.
+//!
+//! The content of a file is given as it is; only line endings, a byte order
+//! mark and the far end of overlong lines are left out. A page never exceeds
+//! its budget of tokens, and always holds at least one line, so that reading
+//! on from page to page comes to the end of any file.
+
+pub mod media;
+
+use everfold_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
+use everfold_kernel::provenance::Source;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+use crate::input::Input;
+use crate::lines::{push_numbered, without_ending};
+use crate::near::missing;
+use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+
+/// Bytes that the number of a line and its ends take at least.
+const LINE_BYTES: u64 = 8;
+
+/// Reads a file.
+pub struct Read;
+
+struct Arguments {
+    path: PathBuf,
+    offset: Option<u64>,
+    limit: Option<u64>,
+}
+
+impl Tool for Read {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "Read".into(),
+            description: "Reads a file. Text comes with line numbers (number, tab, line), a long \
+                file in pages: the note at the end of a page tells the offset of the next one. \
+                Give offset and limit to read only a part. Very long lines are cut. Pictures \
+                (PNG, JPEG, GIF, WebP) and PDFs are shown as such. For a directory use Glob. \
+                A file must be read before Edit changes it or Write replaces it. Read several \
+                files at once by several calls in one message."
+                .into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "file_path": {
+                        "type": "string",
+                        "description": "The file, absolute or relative to the working directory"
+                    },
+                    "offset": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "The first line, counted from 1"
+                    },
+                    "limit": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": "How many lines"
+                    }
+                },
+                "required": ["file_path"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+        parse(input, context).map_or(Access::Nothing, |arguments| Access::Read(arguments.path))
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+fn parse(input: &Value, context: &ToolContext) -> Result<Arguments, Refusal> {
+    let input = Input::of("Read", input)?;
+    Ok(Arguments {
+        path: context.absolute(input.filled_text("file_path")?),
+        offset: input.number("offset")?,
+        limit: input.number("limit")?.filter(|limit| *limit > 0),
+    })
+}
+
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    let arguments = parse(&call.input, context)?;
+    let path = &arguments.path;
+    let stat = match context.world.files.stat(path).await {
+        Ok(stat) => stat,
+        Err(FileError::NotFound { .. }) => return Err(missing(context, path).await),
+        Err(error) => return Err(refusal(&error)),
+    };
+    check_kind(path, &stat)?;
+    let resolved = context.world.files.resolve(path).await;
+    if stat.bytes == 0 {
+        return empty(context, path, resolved).await;
+    }
+    if media::by_name(path)
+        && let Some(output) = media::read(context, path, &resolved, &stat).await?
+    {
+        return Ok(output);
+    }
+    page(context, &arguments, resolved, &stat).await
+}
+
+fn check_kind(path: &Path, stat: &FileStat) -> Result<(), Refusal> {
+    let path = path.display();
+    match stat.kind {
+        FileKind::File => Ok(()),
+        FileKind::Directory => Err(Refusal::new(format!(
+            "{path} is a directory; use Glob with that path to list files, or ls with Bash"
+        ))),
+        FileKind::Special => Err(Refusal::new(format!(
+            "{path} is a device, pipe or socket, and reading it might never end; \
+             if it must be read, use Bash with head and a timeout"
+        ))),
+    }
+}
+
+async fn empty(
+    context: &ToolContext,
+    path: &Path,
+    resolved: PathBuf,
+) -> Result<ToolOutput, Refusal> {
+    let max = context.limits.read_file_bytes;
+    let read = context.world.files.read(&resolved, max).await;
+    context.saw(resolved, read.map_err(|error| refusal(&error))?.version);
+    let text = format!("{} exists and is empty.", path.display());
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(structured(path, "", 0, 1, 0)))
+}
+
+async fn page(
+    context: &ToolContext,
+    arguments: &Arguments,
+    resolved: PathBuf,
+    stat: &FileStat,
+) -> Result<ToolOutput, Refusal> {
+    let (path, limits) = (&arguments.path, &context.limits);
+    let budget = limits.read_result_tokens.saturating_mul(limits.bytes_per_token_text);
+    let asked_part = arguments.offset.is_some() || arguments.limit.is_some();
+    if stat.bytes > limits.read_file_bytes && !asked_part {
+        return Err(too_large(path, stat.bytes));
+    }
+    // No file has more lines than this, and sums of it do not overflow.
+    let first = arguments.offset.unwrap_or(1).clamp(1, u64::from(u32::MAX));
+    let fitting = budget.div_euclid(LINE_BYTES).saturating_add(1);
+    let count = arguments.limit.unwrap_or(limits.read_lines).min(fitting);
+    let read = context
+        .world
+        .files
+        .read_lines(&resolved, first, count, limits.read_file_bytes)
+        .await
+        .map_err(|error| match error {
+            FileError::TooLarge { bytes, .. } => too_large(path, bytes),
+            error => refusal(&error),
+        })?;
+    if read.binary {
+        return Err(binary(path, stat.bytes));
+    }
+    if read.lines == 0 {
+        return Err(Refusal::new(format!(
+            "{} has {} lines, so there is nothing at offset {first}",
+            path.display(),
+            read.total_lines
+        )));
+    }
+    let origin = context.origin(&resolved).await;
+    context.saw(resolved, read.version.clone());
+    Ok(render(context, path, first, &read, budget).by(origin))
+}
+
+fn render(
+    context: &ToolContext,
+    path: &Path,
+    first: u64,
+    read: &LinesRead,
+    budget: u64,
+) -> ToolOutput {
+    let text = String::from_utf8_lossy(&read.bytes);
+    // The mark is at the start of a file only.
+    let text = if first == 1 { text.strip_prefix('\u{feff}').unwrap_or(&text) } else { &text };
+    // A file of nothing but the mark still has one line.
+    let text = if text.is_empty() { "\n" } else { text };
+    let (mut numbered, mut plain) = (String::new(), String::new());
+    let mut next = first;
+    for line in text.split_inclusive('\n').map(without_ending) {
+        let before = numbered.len();
+        push_numbered(&mut numbered, next, line, context.limits.read_line_chars);
+        if next > first && u64::try_from(numbered.len()).unwrap_or(u64::MAX) > budget {
+            numbered.truncate(before);
+            break;
+        }
+        if next > first {
+            plain.push('\n');
+        }
+        plain.push_str(line);
+        next = next.saturating_add(1);
+    }
+    let note = if next <= read.total_lines {
+        format!(
+            "\n\n[Lines {first} to {} of {}. Read on with offset {next}.]",
+            next.saturating_sub(1),
+            read.total_lines,
+        )
+    } else {
+        String::new()
+    };
+    let shown = next.saturating_sub(first);
+    ToolOutput::text(Source::Repository, numbered + &note).with_structured(structured(
+        path,
+        &plain,
+        shown,
+        first,
+        read.total_lines,
+    ))
+}
+
+fn structured(path: &Path, content: &str, lines: u64, first: u64, total: u64) -> Value {
+    json!({"type": "text", "file": {
+        "filePath": path.display().to_string(),
+        "content": content,
+        "numLines": lines,
+        "startLine": first,
+        "totalLines": total,
+    }})
+}
+
+fn too_large(path: &Path, bytes: u64) -> Refusal {
+    Refusal::new(format!(
+        "{} has {bytes} bytes, too many to be read from the start; give offset and limit to \
+         read a part, or find the place with Grep",
+        path.display()
+    ))
+}
+
+fn binary(path: &Path, bytes: u64) -> Refusal {
+    let kind = path.extension().and_then(|extension| extension.to_str());
+    let kind = kind.map_or_else(String::new, |extension| format!(" (.{extension})"));
+    Refusal::new(format!(
+        "{} is a binary file{kind} of {bytes} bytes, not text; use Bash with a program that \
+         knows the format, such as file, xxd, strings or unzip -l",
+        path.display()
+    ))
+}
+
+fn refusal(error: &FileError) -> Refusal {
+    Refusal::new(error.to_string())
+}

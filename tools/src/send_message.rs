@@ -1,0 +1,165 @@
+//! `SendMessage`: a word to another agent (L7.5, L7.6).
+
+use crate::delegation::{AgentDesk, MAIN, Who};
+use crate::input::Input;
+use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, Draft, PostError};
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
+use serde_json::{Value, json};
+
+const NAME: &str = "SendMessage";
+
+/// Writes to agents.
+pub(crate) struct SendMessage;
+
+impl Tool for SendMessage {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: NAME.into(),
+            description:
+                "Writes to another agent, which reads it at its next step: by its name or \
+                id, \"main\" for the conversation that started you, \"*\" for all, \
+                \"bridge:SESSION\" or \"uds:/PATH\" for another session. What you write carries no \
+                authority of the person and approves nothing. A message is a text, or an object \
+                with a type: shutdown_request {reason}, shutdown_response {consent: approved or \
+                declined, reason}, plan_approval_response {consent, feedback}."
+                    .into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "to": { "type": "string", "description": "Who reads it" },
+                    "message": {
+                        "type": ["string", "object"],
+                        "description": "What it says"
+                    },
+                    "summary": {
+                        "type": "string",
+                        "description": "What it is about, in a few words"
+                    }
+                },
+                "required": ["to", "message"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
+        Access::Nothing
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+struct Arguments {
+    to: Address,
+    body: Body,
+    summary: Option<String>,
+}
+
+fn parse(input: &Value) -> Result<Arguments, Refusal> {
+    let input = Input::of(NAME, input)?;
+    let to = Address::parse(input.filled_text("to")?)
+        .map_err(|error| Refusal::new(format!("{NAME} cannot send it: {error}")))?;
+    let body = match input.field("message") {
+        Some(Value::String(text)) if !text.trim().is_empty() => body_of(text),
+        Some(message @ Value::Object(_)) => lifecycle(message)
+            .map_err(|error| Refusal::new(format!("{NAME} does not know this message: {error}")))?,
+        other => return Err(input.needs("message", "a text, or an object with a type", other)),
+    };
+    let summary = input.optional_text("summary")?.map(str::trim).filter(|text| !text.is_empty());
+    Ok(Arguments { to, body, summary: summary.map(str::to_owned) })
+}
+
+/// Models write objects as texts now and then.
+fn body_of(text: &str) -> Body {
+    let object = text.trim().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok());
+    let body = object.flatten().and_then(|value| lifecycle(&value).ok());
+    body.unwrap_or_else(|| Body::Message { text: text.to_owned() })
+}
+
+fn lifecycle(value: &Value) -> Result<Body, serde_json::Error> {
+    let mut value = value.clone();
+    if let Some(fields) = value.as_object_mut()
+        && let Some(approve) = fields.remove("approve").and_then(|yes| yes.as_bool())
+    {
+        let word = if approve { "approved" } else { "declined" };
+        fields.entry("consent").or_insert_with(|| word.into());
+    }
+    serde_json::from_value(value)
+}
+
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    let Arguments { to, body, summary } = parse(&call.input)?;
+    let Some(agents) = &context.agents else {
+        return Err(Refusal::new("SendMessage cannot be used here"));
+    };
+    let most = context.limits.agents.message_bytes;
+    let bytes = body_bytes(&body);
+    if bytes > most {
+        return Err(refused(&PostError::TooLong { bytes, max: most }));
+    }
+    let who = agents.who();
+    let from = who.label().to_owned();
+    let provenance = Some(Provenance::through(Carrier::Agent, context.spoken()));
+    let draft = Draft { from, summary, body, provenance };
+    let reached = match &to {
+        Address::Name(name) => match agents.post(name.as_str(), &draft) {
+            Some(label) if label != MAIN || matches!(who, Who::Agent { .. }) => vec![label],
+            _ => outside(&to, &draft, &**agents, context).await?,
+        },
+        Address::Everyone => {
+            let mut reached = agents.post_all(&draft);
+            reached.extend(outside(&to, &draft, &**agents, context).await.unwrap_or_default());
+            reached
+        }
+        Address::Socket(_) | Address::Session(_) => {
+            outside(&to, &draft, &**agents, context).await?
+        }
+    };
+    if let Body::ShutdownResponse { consent: Consent::Approved, .. } = draft.body {
+        agents.leave();
+    }
+    if reached.is_empty() {
+        return Err(Refusal::new("nobody is there to read it"));
+    }
+    let text = format!("Sent to {}.", reached.join(", "));
+    Ok(ToolOutput::text(Source::Command, text).with_structured(json!({"to": reached})))
+}
+
+/// Sends to another process.
+async fn outside(
+    to: &Address,
+    draft: &Draft,
+    agents: &dyn AgentDesk,
+    context: &ToolContext,
+) -> Result<Vec<String>, Refusal> {
+    let unknown = || PostError::Unknown { name: to.to_string(), known: agents.known() };
+    let Some(post) = &context.world.post else { return Err(refused(&unknown())) };
+    let from = match (agents.who(), post.name()) {
+        (Who::Main, Some(name)) => name.to_string(),
+        (Who::Main, None) => format!("session {}", context.session),
+        (Who::Agent { label }, Some(name)) => format!("{name}/{label}"),
+        (Who::Agent { label }, None) => format!("{label} of session {}", context.session),
+    };
+    let draft = Draft { from, ..draft.clone() };
+    match post.send(to, draft).await {
+        Ok(reached) => Ok(reached),
+        // A name that nobody here has, and no team: say who there is.
+        Err(PostError::NoTeam) if matches!(to, Address::Name(_)) => Err(refused(&unknown())),
+        Err(error) => Err(refused(&error)),
+    }
+}
+
+fn body_bytes(body: &Body) -> u64 {
+    serde_json::to_string(body).map_or(0, |text| text.len() as u64)
+}
+
+fn refused(error: &PostError) -> Refusal {
+    Refusal::new(format!("it was not sent: {error}"))
+}

@@ -1,0 +1,82 @@
+//! `Snip`: the model takes a range of the conversation out of its own view
+//! (L4.14). The tool only asks; the engine does it once all results of the
+//! answer are in the log.
+
+use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::provenance::Source;
+use serde_json::{Value, json};
+
+use crate::context::Snipping;
+use crate::input::Input;
+use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+
+const NAME: &str = "Snip";
+
+/// A range that the model wants out of view, in the words that it used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnipRequest {
+    /// The first record, or the id of a tool call.
+    pub from: String,
+    /// The last record, or the id of a tool call.
+    pub to: String,
+}
+
+/// Takes a range out of view.
+pub(crate) struct Snip;
+
+impl Tool for Snip {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: NAME.into(),
+            description: "Takes a range of this conversation out of your view, with a short \
+                marker in its place, to make room: a detour that led nowhere, results that are \
+                used up. Both ends are ids of records or of tool calls, as markers and summaries \
+                name them; the range grows to whole exchanges. Nothing is lost: the transcript \
+                keeps it, ResultRead reads it again, and the person can undo it."
+                .into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "from": {
+                        "type": "string",
+                        "description": "The first record's uuid, or a tool call's id"
+                    },
+                    "to": {
+                        "type": "string",
+                        "description": "The last record's uuid, or a tool call's id"
+                    }
+                },
+                "required": ["from", "to"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
+        Access::Nothing
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(&call.input, context).unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    if context.snipping == Snipping::Off {
+        return Err(Refusal::new("snipping is switched off (flag snip); nothing was taken out"));
+    }
+    let input = Input::of(NAME, input)?;
+    let from = input.filled_text("from")?.trim().to_owned();
+    let to = input.filled_text("to")?.trim().to_owned();
+    let text = format!(
+        "The range from {from} to {to} is taken out of view with the next request. \
+         If it cannot be, a note says why."
+    );
+    let structured = json!({"from": from, "to": to});
+    context.request_snip(SnipRequest { from, to });
+    Ok(ToolOutput::text(Source::Command, text).with_structured(structured))
+}

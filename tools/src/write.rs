@@ -1,0 +1,172 @@
+//! Write: a whole file.
+//!
+//! A new file can be written at any time. An existing one only by who has seen
+//! its current content: otherwise somebody's work would be lost unseen.
+
+use everfold_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
+use everfold_kernel::provenance::Source;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+use crate::input::Input;
+use crate::lines::{count, counted};
+use crate::patch::{original, structured_patch};
+use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+
+/// Writes a file.
+pub(crate) struct Write;
+
+impl Tool for Write {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: "Write".into(),
+            description: "Writes a whole file, with directories as needed. A new file can be \
+                written at once. An existing file is replaced, and only if its current content \
+                was read before; to change a part of a file use Edit. The file is written whole \
+                or not at all."
+                .into(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "file_path": {
+                        "type": "string",
+                        "description": "The file, absolute or relative to the working directory"
+                    },
+                    "content": {
+                        "type": "string",
+                        "description": "The whole content of the file"
+                    }
+                },
+                "required": ["file_path", "content"],
+                "additionalProperties": false
+            }),
+        }
+    }
+
+    fn access(&self, input: &Value, context: &ToolContext) -> Access {
+        parse(input, context).map_or(Access::Nothing, |(path, _)| Access::Edit(path))
+    }
+
+    fn run<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutput> {
+        Box::pin(async move { run(call, context).await.unwrap_or_else(ToolOutput::from) })
+    }
+}
+
+fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<(PathBuf, &'a str), Refusal> {
+    let input = Input::of("Write", input)?;
+    let path = context.absolute(input.filled_text("file_path")?);
+    Ok((path, input.text("content")?))
+}
+
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+    let (path, new) = parse(&call.input, context)?;
+    let resolved = context.world.files.resolve(&path).await;
+    let Some(old) = current(context, &path, &resolved).await? else {
+        return create(context, &path, resolved, new).await;
+    };
+    save(context, &path, resolved, new.as_bytes(), Some(&old)).await?;
+    let old = String::from_utf8_lossy(&old.bytes);
+    let text = format!(
+        "Updated {}: {} before, {} now.",
+        path.display(),
+        counted(count(&old), "line"),
+        counted(count(new), "line"),
+    );
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
+        "type": "update",
+        "filePath": path.display().to_string(),
+        "content": new,
+        "originalFile": original(&old),
+        "structuredPatch": structured_patch(&old, new),
+    })))
+}
+
+/// Makes a file that is not there yet.
+pub(crate) async fn create(
+    context: &ToolContext,
+    path: &Path,
+    resolved: PathBuf,
+    new: &str,
+) -> Result<ToolOutput, Refusal> {
+    save(context, path, resolved, new.as_bytes(), None).await?;
+    let lines = counted(count(new), "line");
+    let text = format!("Created {} with {lines}.", path.display());
+    Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
+        "type": "create",
+        "filePath": path.display().to_string(),
+        "content": new,
+        "originalFile": null,
+        "structuredPatch": [],
+    })))
+}
+
+/// The file as it is now, if the model has seen it so; none where there is no
+/// file.
+pub(crate) async fn current(
+    context: &ToolContext,
+    path: &Path,
+    resolved: &Path,
+) -> Result<Option<FileRead>, Refusal> {
+    let shown = path.display();
+    let stat = match context.world.files.stat(resolved).await {
+        Ok(stat) => stat,
+        Err(FileError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(Refusal::new(error.to_string())),
+    };
+    if stat.kind != FileKind::File {
+        let kind = match stat.kind {
+            FileKind::Directory => "a directory",
+            _ => "a device, pipe or socket",
+        };
+        return Err(Refusal::new(format!("{shown} is {kind}, not a file; nothing was written")));
+    }
+    let max = context.limits.read_file_bytes;
+    let read = context.world.files.read(resolved, max).await;
+    let read = read.map_err(|error| match error {
+        FileError::TooLarge { bytes, max, .. } => Refusal::new(format!(
+            "{shown} has {bytes} bytes, more than the {max} that can be changed this way; \
+             use Bash with a program such as sed"
+        )),
+        error => Refusal::new(error.to_string()),
+    })?;
+    match context.seen(resolved) {
+        Some(version) if version == read.version => Ok(Some(read)),
+        Some(_) => Err(changed(path)),
+        None => Err(Refusal::new(format!(
+            "{shown} has not been read yet; read it first, then change it"
+        ))),
+    }
+}
+
+/// Writes bytes over what is there, and remembers what it was and what the
+/// model now knows.
+pub(crate) async fn save(
+    context: &ToolContext,
+    path: &Path,
+    resolved: PathBuf,
+    bytes: &[u8],
+    old: Option<&FileRead>,
+) -> Result<(), Refusal> {
+    if let Some(history) = &context.history {
+        history.keep(&resolved, old, Some(bytes)).await;
+    }
+    let expect = old.map_or(Expect::Absent, |old| Expect::Version(old.version.clone()));
+    let written = context.world.files.write(&resolved, bytes, expect).await;
+    let version = written.map_err(|error| match error {
+        FileError::Changed { .. } => changed(path),
+        error => Refusal::new(format!("nothing was written: {error}")),
+    })?;
+    context.saw(resolved, version);
+    Ok(())
+}
+
+fn changed(path: &Path) -> Refusal {
+    Refusal::new(format!(
+        "{} changed since it was read; read it again, then change it",
+        path.display()
+    ))
+}
