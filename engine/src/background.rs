@@ -11,11 +11,11 @@ mod interleaving;
 mod register;
 
 use crate::event::Event;
-use crate::session::Events;
+use crate::event::Events;
+pub use crate::event::{TaskStatus, TaskView};
+use everfold_kernel::QuerySource;
 use everfold_kernel::ports::Clock;
-use everfold_kernel::{QuerySource, Timestamp};
 use register::Register;
-use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,43 +35,6 @@ struct Inner {
     clock: Arc<dyn Clock>,
     tracker: TaskTracker,
     register: Mutex<Register>,
-}
-
-/// A task, as a person sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskView {
-    /// Its name in commands, such as `t3`.
-    pub id: String,
-    /// What it is, such as `notes` or `dream`.
-    pub name: String,
-    /// Under which source its requests are booked.
-    pub source: QuerySource,
-    /// Where it stands.
-    pub status: TaskStatus,
-    /// What it is about to do, in a word.
-    pub phase: String,
-    /// What it said, the newest lines.
-    pub lines: VecDeque<String>,
-    /// When it started.
-    pub started: Timestamp,
-    /// When it ended.
-    pub ended: Option<Timestamp>,
-}
-
-/// Where a task stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TaskStatus {
-    /// It runs.
-    Running,
-    /// It came to its end.
-    Completed,
-    /// It failed.
-    Failed {
-        /// Why.
-        reason: String,
-    },
-    /// It was stopped.
-    Killed,
 }
 
 /// What a task holds of itself.
@@ -287,6 +250,7 @@ impl TaskHandle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use everfold_kernel::Timestamp;
     use tokio::sync::mpsc;
 
     struct Still;

@@ -1,7 +1,5 @@
 //! What a session is started with.
 
-use crate::agents::KindDirs;
-use crate::instructing::Sources;
 use everfold_hooks::Registry;
 use everfold_kernel::models::Thinking;
 use everfold_kernel::ports::Confinement;
@@ -9,11 +7,14 @@ use everfold_kernel::record::CacheTtl;
 use everfold_kernel::settings::{self, PermissionMode, Permissions};
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
+use everfold_mail::Definition;
 use everfold_mail::Roster;
 use everfold_mail::memory::MemoryPlaces;
 use everfold_prefix::system::Surroundings;
+use everfold_rules::Places;
 use everfold_skills::Shelf;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ pub struct Config {
     /// What the system prompt says of the surroundings.
     pub surroundings: Surroundings,
     /// Where instruction files are; none leaves them out.
-    pub instructions: Option<Sources>,
+    pub instructions: Option<InstructionSources>,
     /// Skills that can be taken up.
     pub skills: Arc<Shelf>,
     /// What is run at events.
@@ -304,6 +305,34 @@ impl Config {
             }
         }
     }
+}
+
+/// Where kinds of agents are defined.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KindDirs {
+    /// The person's.
+    pub person: Option<PathBuf>,
+    /// The repository's.
+    pub repository: Option<PathBuf>,
+    /// Those of whoever manages the machine, which stand over all others.
+    pub managed: Option<PathBuf>,
+    /// Those that were given with the start.
+    pub given: Vec<Definition>,
+}
+
+/// Where instruction files are looked for, and what may be taken from where.
+#[derive(Clone, Debug)]
+pub struct InstructionSources {
+    /// The places that a session looks at.
+    pub places: Places,
+    /// The repository, or the working directory where there is none.
+    pub root: PathBuf,
+    /// The directory that `~/` stands for.
+    pub user_dir: PathBuf,
+    /// Imports from outside the repository that the person approved (I5).
+    pub approved: BTreeSet<PathBuf>,
+    /// `claudeMdExcludes`.
+    pub excludes: Vec<String>,
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! What a surface is told while a turn runs.
 
-use crate::background::TaskView;
 use everfold_compact::preview::Report;
+use everfold_kernel::QuerySource;
+use everfold_kernel::Timestamp;
 use everfold_kernel::ports::Kept;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{ModelId, Record, ToolUseId, Usage};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// Something happened. Events are for people and programs that watch; nothing
 /// that a request depends on travels by them.
@@ -144,3 +147,43 @@ impl EndReason {
         matches!(self, Self::Completed | Self::OutputLimit)
     }
 }
+
+/// A task, as a person sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskView {
+    /// Its name in commands, such as `t3`.
+    pub id: String,
+    /// What it is, such as `notes` or `dream`.
+    pub name: String,
+    /// Under which source its requests are booked.
+    pub source: QuerySource,
+    /// Where it stands.
+    pub status: TaskStatus,
+    /// What it is about to do, in a word.
+    pub phase: String,
+    /// What it said, the newest lines.
+    pub lines: VecDeque<String>,
+    /// When it started.
+    pub started: Timestamp,
+    /// When it ended.
+    pub ended: Option<Timestamp>,
+}
+
+/// Where a task stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskStatus {
+    /// It runs.
+    Running,
+    /// It came to its end.
+    Completed,
+    /// It failed.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// It was stopped.
+    Killed,
+}
+
+/// Where events go. A watcher that went away is no reason to stop.
+pub type Events = mpsc::UnboundedSender<Event>;

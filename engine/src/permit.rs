@@ -50,6 +50,8 @@ pub struct Permit {
     remit: Option<Remit>,
     /// The one file that may be written in plan mode.
     plan_file: Option<PathBuf>,
+    /// Rules that could not be read.
+    broken: Vec<RuleError>,
 }
 
 /// Where files may be touched.
@@ -70,14 +72,10 @@ pub struct Places {
 const GUARDED: &[&str] = &[".git", ".claude", ".everfold", ".mcp.json"];
 
 impl Permit {
-    /// Permissions by settings. Rules that cannot be read are given back: they
+    /// Permissions by settings. Rules that cannot be read are kept apart: they
     /// are left out, which never widens what is allowed but for a broken deny.
     #[must_use]
-    pub fn new(
-        mode: PermissionMode,
-        settings: &Permissions,
-        places: Places,
-    ) -> (Self, Vec<RuleError>) {
+    pub fn new(mode: PermissionMode, settings: &Permissions, places: Places) -> Self {
         let mut broken = Vec::new();
         let mut parse = |rules: &[String]| {
             let parsed = rules.iter().filter_map(|text| match Rule::parse(text, &places) {
@@ -91,7 +89,7 @@ impl Permit {
         };
         let (allow, ask, deny) =
             (parse(&settings.allow), parse(&settings.ask), parse(&settings.deny));
-        let permit = Self {
+        Self {
             mode,
             places,
             allow,
@@ -101,8 +99,14 @@ impl Permit {
             deny_now: Vec::new(),
             remit: None,
             plan_file: None,
-        };
-        (permit, broken)
+            broken,
+        }
+    }
+
+    /// Rules that could not be read.
+    #[must_use]
+    pub fn broken(&self) -> &[RuleError] {
+        &self.broken
     }
 
     /// The permissions of a background agent: what the person denies stays

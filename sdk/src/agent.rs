@@ -6,7 +6,7 @@ use crate::repo::Repo;
 use crate::servers::NamedServers;
 use crate::styles::{self, OutputStyle};
 use everfold_disk::{DiskTranscripts, PrivateTranscripts};
-use everfold_engine::session::Resumed;
+use everfold_engine::Resumed;
 use everfold_engine::{Config, Session, Toolbox, World};
 use everfold_kernel::ports::{Past, TranscriptError, Transcripts};
 use everfold_kernel::{Flag, SessionId};
@@ -90,7 +90,7 @@ impl Agent {
     /// If there is none of this id, or it cannot be read.
     pub async fn resume(&self, id: SessionId) -> Result<(Session, Resumed), Error> {
         let (world, toolbox) = (self.parts.world.clone(), self.parts.toolbox.clone());
-        Ok(Session::resume(id, world, self.config(), toolbox).await?)
+        Ok(everfold_engine::resume(id, world, self.config(), toolbox).await?)
     }
 
     /// Starts a new conversation with all that another one holds.
@@ -112,7 +112,7 @@ impl Agent {
         id: SessionId,
     ) -> Result<(Session, Resumed), Error> {
         let (world, toolbox) = (self.parts.world.clone(), self.parts.toolbox.clone());
-        Ok(Session::fork(from, id, world, self.config(), toolbox).await?)
+        Ok(everfold_engine::fork(from, id, world, self.config(), toolbox).await?)
     }
 
     /// The conversations of this project, newest first.

@@ -1,7 +1,7 @@
 //! Where the instruction files of a session are (I1).
 
 use crate::repo::Repo;
-use everfold_engine::instructing::Sources;
+use everfold_engine::config::InstructionSources;
 use everfold_rules::Places;
 use everfold_settings::Trust;
 use everfold_settings::layout::Platform;
@@ -24,12 +24,12 @@ pub(crate) struct Ground<'a> {
 
 /// The places of instruction files. What the repository imports from outside is
 /// left out, and said, unless a person trusts it (I5, S7).
-pub(crate) fn sources(ground: &Ground<'_>) -> Sources {
+pub(crate) fn sources(ground: &Ground<'_>) -> InstructionSources {
     let managed = match ground.managed_settings {
         Some(settings) => settings.parent().map(|dir| dir.join(FILE)),
         None => Some(managed_file(Platform::current())),
     };
-    Sources {
+    InstructionSources {
         places: Places { managed, home: ground.home.to_owned(), cwd: ground.cwd.to_owned() },
         root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
         user_dir: ground.user_home.unwrap_or(ground.home).to_owned(),

@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use crate::memory_dirs::MemoryDirs;
-use everfold_engine::instructing::Sources;
+use everfold_engine::config::InstructionSources;
 use everfold_kernel::ports::{Clock, Files, Memories, MemoryIndex, MemoryPlace, MemoryScope};
 use everfold_kernel::{Limits, Timestamp};
 use everfold_memory_service::{Here, Service, Terms};
@@ -28,7 +28,7 @@ pub(crate) struct Seen {
     pub(crate) home: Home,
     pub(crate) trust: Trust,
     pub(crate) resolved: Resolved,
-    pub(crate) sources: Sources,
+    pub(crate) sources: InstructionSources,
     pub(crate) memories: MemoryDirs,
     pub(crate) files: Arc<dyn Files>,
     pub(crate) clock: Arc<dyn Clock>,

@@ -33,7 +33,8 @@ impl<'a> Turn<'a> {
         session.watch(sender);
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
-        let running: Running<'a> = Box::pin(async move { session.turn(prompt, &stop).await });
+        let running: Running<'a> =
+            Box::pin(async move { everfold_engine::turn(session, prompt, &stop).await });
         Self { running: Some(running), events, cancel, end: None }
     }
 
@@ -45,7 +46,8 @@ impl<'a> Turn<'a> {
         session.watch(sender);
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
-        let running: Running<'a> = Box::pin(async move { session.say(prompt, &stop).await });
+        let running: Running<'a> =
+            Box::pin(async move { everfold_engine::say(session, prompt, &stop).await });
         Self { running: Some(running), events, cancel, end: None }
     }
 
@@ -56,8 +58,9 @@ impl<'a> Turn<'a> {
         session.watch(sender);
         let cancel = CancellationToken::new();
         let stop = cancel.clone();
-        let running: Running<'a> =
-            Box::pin(async move { Ok(session.go_on(&stop).await?.unwrap_or_default()) });
+        let running: Running<'a> = Box::pin(async move {
+            Ok(everfold_engine::go_on(session, &stop).await?.unwrap_or_default())
+        });
         Self { running: Some(running), events, cancel, end: None }
     }
 

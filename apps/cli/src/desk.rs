@@ -84,14 +84,15 @@ impl Desk {
     async fn change(&mut self, session: Session, reason: &'static str) -> Result<()> {
         self.finish(reason).await?;
         self.session = session;
-        self.session.began_by(reason);
+        everfold::engine::setups::hooks::session_events::began_by(&mut self.session, reason);
         Ok(())
     }
 
     /// Lets what runs in the background come to its end before the session is
     /// left; a stop ends the wait.
     pub(crate) async fn finish(&mut self, reason: &str) -> Result<()> {
-        self.session.end_hooks(reason).await?;
+        everfold::engine::setups::hooks::session_events::end_hooks(&mut self.session, reason)
+            .await?;
         let running = |task: &TaskView| task.status == TaskStatus::Running;
         if self.session.background().list().iter().any(running) {
             self.presenter.styled(Look::Dim, "finishing background work; Ctrl-C leaves now\n")?;
@@ -99,7 +100,7 @@ impl Desk {
         let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
         self.session.watch(sender);
         let done = tokio::select! {
-            done = self.session.finish() => done,
+            done = everfold::engine::finish(&mut self.session) => done,
             () = self.stop.cancelled() => Ok(()),
         };
         let mut show = Show::new(self.presenter.clone());

@@ -7,7 +7,7 @@ use crate::present::{Look, Presenter, grouped};
 use crate::setup::{self, Ground};
 use crate::signals::Signals;
 use anyhow::Result;
-use everfold::engine::dreaming::{Change, Dreamer, Gates, Mode};
+use everfold::engine::memory::dream::{Change, Dreamer, Gates, Mode};
 use everfold::engine::{DreamEnd, DreamWish, Dreamt};
 use everfold::kernel::ports::Holder;
 use everfold::{CancellationToken, Event, Session, TaskStatus, TaskView};
@@ -47,7 +47,7 @@ pub(crate) async fn run(
         }
     };
     // What it cost is booked.
-    session.finish().await?;
+    everfold::engine::finish(&mut session).await?;
     agent.shutdown().await;
     match format {
         OutputFormat::Text => show(&end, wish, presenter)?,
@@ -130,7 +130,7 @@ pub(crate) async fn watched(
 ) -> Result<DreamEnd> {
     let (sender, mut events) = unbounded_channel();
     session.watch(sender);
-    let mut dreaming = match session.dream(wish).await {
+    let mut dreaming = match everfold::engine::memory::dream::dream(session, wish).await {
         Ok(dreaming) => dreaming,
         Err(end) => return Ok(end),
     };

@@ -52,7 +52,7 @@ async fn answer(
     for note in setup::notes(agent, &session) {
         presenter.note(Look::Yellow, &format!("note: {note}"));
     }
-    session.open_mail().await;
+    everfold::engine::agents::letters::open_mail(&mut session).await;
     let mut printer = Printer::new(presenter.clone(), talk, &session);
     printer.begin(agent, &session)?;
     let ended = take_turn(Turn::saying(&mut session, prompt.prompt()), &mut printer).await?;
@@ -72,11 +72,11 @@ async fn answer(
 /// Lets background work come to its end; a signal ends the wait.
 async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
     let mut signals = Signals::take()?;
-    session.end_hooks("other").await?;
+    everfold::engine::setups::hooks::session_events::end_hooks(session, "other").await?;
     let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
     let done = tokio::select! {
-        done = session.finish() => done,
+        done = everfold::engine::finish(session) => done,
         _ = signals.next() => Ok(()),
     };
     while let Ok(event) = events.try_recv() {
@@ -102,10 +102,10 @@ async fn with_agents(
     let wait = Duration::from_secs(session.config().limits.agents.drain_s);
     while let Ended::Turn(Ok(before)) = &mut ended
         && before.reason.is_success()
-        && !session.agents().running().is_empty()
+        && !everfold::engine::agents::letters::agents(session).running().is_empty()
     {
         tokio::select! {
-            () = session.news() => {}
+            () = everfold::engine::agents::letters::news(session) => {}
             () = tokio::time::sleep(wait) => break,
             _ = signals.next() => break,
         }

@@ -131,7 +131,7 @@ impl Repl {
         for note in self.desk.notes(damage) {
             self.desk.presenter.note(Look::Yellow, &format!("note: {note}"));
         }
-        self.desk.session.open_mail().await;
+        everfold::engine::agents::letters::open_mail(&mut self.desk.session).await;
         self.greet()?;
         if talk.which.private {
             self.desk.presenter.line("private: nothing is recalled, saved or kept")?;
@@ -188,7 +188,9 @@ impl Repl {
             };
             match flow {
                 Ok(Flow::Quit) => return Ok(ExitCode::SUCCESS),
-                Ok(_) if self.desk.session.is_leaving() => return Ok(ExitCode::SUCCESS),
+                Ok(_) if everfold::engine::agents::is_leaving(&self.desk.session) => {
+                    return Ok(ExitCode::SUCCESS);
+                }
                 Ok(_) => {}
                 Err(error) => {
                     // What the terminal cannot be told, nobody can.
@@ -261,7 +263,7 @@ impl Repl {
                     self.desk.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
                     continue;
                 }
-                () = self.desk.session.news(), if listens && prompt.is_empty() => {
+                () = everfold::engine::agents::letters::news(&self.desk.session), if listens && prompt.is_empty() => {
                     if self.lines.are_typed() && self.desk.presenter.is_terminal() {
                         self.desk.presenter.line("")?;
                     }

@@ -6,7 +6,7 @@ use crate::present::{Presenter, counted, cut, grouped, size};
 use crate::setup::{self, Ground};
 use anyhow::Result;
 use everfold::Agent;
-use everfold::engine::noting;
+use everfold::engine::window::notes;
 use everfold::kernel::ports::Loaded;
 use everfold::kernel::usage::LedgerLine;
 use everfold::kernel::{
@@ -53,7 +53,7 @@ pub(crate) async fn run(
                 None => pick::newest(&agent).await?,
             };
             let (mut story, loaded) = Story::read(&agent, &id).await?;
-            let notes = agent.world().transcripts.session_dir(&id).join(noting::PLACE);
+            let notes = agent.world().transcripts.session_dir(&id).join(notes::PLACE);
             story.notes = Some(notes).filter(|path| path.is_file());
             if *json {
                 return Ok(Presenter::json(&story.to_json(&id, loaded))?);

@@ -9,7 +9,7 @@ use crate::pick;
 use crate::present::Presenter;
 use crate::setup::{self, Ground};
 use anyhow::Result;
-use everfold::engine::recalled::{self, RecallError, Recalled};
+use everfold::engine::session::lookup::{self, RecallError, Recalled};
 use everfold::{Agent, SessionId};
 use serde_json::json;
 
@@ -48,7 +48,7 @@ async fn find<'a>(
     let limits = agent.config().limits;
     let hint = "a marker, a preview or a summary names ids; /messages lists those in view";
     for session in sessions {
-        match recalled::find(agent.world(), &limits, session, id).await {
+        match lookup::find(agent.world(), &limits, session, id).await {
             Ok(found) => return Ok((session, found)),
             // Another session may have it.
             Err(RecallError::Unknown { .. } | RecallError::Backwards { .. })

@@ -6,7 +6,7 @@
 //! only.
 
 use crate::look::Look;
-use everfold::engine::context_view::{Category, ContextView, Threshold, ThresholdKind};
+use everfold::engine::window::context_view::{Category, ContextView, Threshold, ThresholdKind};
 use everfold::kernel::Tokens;
 
 /// What the cells of the bar show, from left to right.
@@ -126,7 +126,7 @@ pub fn counted(count: u64, thing: &str) -> String {
 mod tests {
     use super::*;
     use crate::app::harness::window_of;
-    use everfold::engine::context_view::CategoryKind;
+    use everfold::engine::window::context_view::CategoryKind;
 
     fn view() -> ContextView {
         window_of(&[

@@ -106,7 +106,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Works until it is told to leave or nobody is there to be told.
     pub(crate) async fn run(mut self) -> Box<dyn Host> {
-        self.host.session_mut().open_mail().await;
+        everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
         self.changed().await;
         self.watch_background();
         // News that led to nothing are not asked for again and again.
@@ -115,7 +115,7 @@ impl Worker {
             let ask = tokio::select! {
                 biased;
                 ask = self.asks.recv() => ask,
-                () = self.host.session().news(), if listens => {
+                () = everfold::engine::agents::letters::news(self.host.session()), if listens => {
                     self.tell(Told::WentOn);
                     listens = self.turn(None).await > 0;
                     continue;
@@ -194,7 +194,7 @@ impl Worker {
         if *self.host.session().id() == before && !went_back {
             self.report();
         } else {
-            self.host.session_mut().open_mail().await;
+            everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
             self.changed().await;
         }
         self.tell(Told::CommandEnded(done.map_err(|error| format!("{error:#}"))));
@@ -204,7 +204,7 @@ impl Worker {
     async fn resume(&mut self, id: SessionId) {
         let (page, stop) = self.page();
         let done = self.host.resume(id, page, stop).await;
-        self.host.session_mut().open_mail().await;
+        everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
         self.changed().await;
         let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
         self.tell(Told::CommandEnded(done));
@@ -248,7 +248,9 @@ impl Worker {
     /// Keeps what the person wants to be remembered; where it is comes as an
     /// event.
     async fn remember(&mut self, text: &str) {
-        let kept = self.host.session().remember(text).await;
+        let kept =
+            everfold::engine::memory::extraction::statement::remember(self.host.session(), text)
+                .await;
         let told = kept.and_then(|kept| match kept {
             Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
             kept if kept.notice().is_none() => Err("it is remembered already".to_owned()),
@@ -260,9 +262,9 @@ impl Worker {
     fn mode(&mut self, mode: PermissionMode) {
         let session = self.host.session_mut();
         match mode {
-            PermissionMode::Plan => session.start_planning(),
+            PermissionMode::Plan => everfold::engine::setups::plan_mode::start_planning(session),
             other => {
-                session.stop_planning();
+                everfold::engine::setups::plan_mode::stop_planning(session);
                 session.permit_mut().set_mode(other);
             }
         }

@@ -3,12 +3,12 @@
 use super::Row;
 use super::place::Place;
 use anyhow::{Context, Result};
-use everfold_replay::{Options, Policy, Replay};
 use everfold::foreign::{Thread, Told, What};
 use everfold::kernel::record::CacheTtl;
 use everfold::kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};
 use everfold::prefix::sim::{Chain, SimConfig, Simulator, hash};
 use everfold_bench::conversation::{BYTES_PER_TOKEN, Writer};
+use everfold_replay::{Options, Policy, Replay};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;

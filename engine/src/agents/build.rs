@@ -3,16 +3,18 @@
 use super::checkout::Checkout;
 use super::life::{Brief, Life};
 use super::outfit::{config_of, model_of, servers_of};
-use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox, Started};
-use crate::fork::Start;
+use super::{Agents, Crew, Me, Member, Order, Parent, SharedInbox};
+use crate::agents::outfit;
 use crate::permit::Permit;
-use crate::prompt::Prompt;
-use crate::queue::Queue;
-use crate::searching::WEB_SEARCH;
 use crate::session::Session;
+use crate::session::fork::Start;
+use crate::session::prelude::WEB_SEARCH;
+use crate::session::prompt::Prompt;
+use crate::session::queue::Queue;
+use crate::tools::Started;
 use crate::tools::server_tools;
-use crate::world::World;
 use everfold_hooks::Registry;
+use everfold_kernel::ports::World;
 use everfold_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::CacheTtl;
@@ -83,7 +85,7 @@ impl Agents {
             Some(kind) => self.sub_agent(parent, &plan, kind, tree.as_ref(), crew).await,
         };
         self.keep_meta(&plan, call, tree.as_ref()).await;
-        let log = ready.session.world.transcripts.path(&ready.session.id);
+        let log = ready.session.world.transcripts.path(&ready.session.log.id);
         self.enter(&plan, &inbox, ready.session.queue());
         let (reply, ended) = oneshot::channel();
         let reply = (plan.running == Running::Foreground).then_some(reply);
@@ -148,10 +150,10 @@ impl Agents {
         let config = config_of(&seat.config, None);
         let placeholders = plan::placeholders(&fold.open_calls());
         let mut session = Session::new(session_id(&plan.id), world, config, parent.toolbox.clone());
-        session.become_agent(&seat.session, plan, crew, Start::Parent);
-        session.take_over(fold, parent);
-        session.confine(plan.running);
-        session.up = Some(seat.books.clone());
+        outfit::become_agent(&mut session, &seat.session, plan, crew, Start::Parent);
+        outfit::take_over(&mut session, fold, parent);
+        outfit::confine(&mut session, plan.running);
+        session.runtime.parents_books = Some(seat.books.clone());
         let directive = Block::text(plan::directive(&plan.order.prompt));
         let prompt = Prompt::of(plan.order.provenance, vec![directive]);
         Ok(Ready { session, prompt, placeholders, servers: None })
@@ -207,12 +209,12 @@ impl Agents {
         let world = World { servers, ..self.world(plan, None) };
         let skills = Arc::clone(&config.skills);
         let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
-        session.become_agent(&seat.session, plan, crew, Start::Fresh);
-        session.confine(plan.running);
+        outfit::become_agent(&mut session, &seat.session, plan, crew, Start::Fresh);
+        outfit::confine(&mut session, plan.running);
         if let Some(permit) = permit {
             session.permit = permit;
         }
-        session.up = Some(seat.books.clone());
+        session.runtime.parents_books = Some(seat.books.clone());
         let named = kind.skills.iter().filter_map(|name| skills.get(name));
         let known = named.map(|skill| format!("The skill {}:\n\n{}", skill.name, skill.filled("")));
         let first = kind.initial_prompt.iter().map(|first| first.trim().to_owned());

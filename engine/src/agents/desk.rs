@@ -1,12 +1,13 @@
-//! What tools see of the agents of a session, and of its hooks.
+//! What tools see of the agents of a session.
 
 use super::{Crew, Me};
-use crate::hooking::{request_beside, respondent};
-use crate::tools::{AgentDesk, Order, StartError, Started, ToolCall, ToolContext, ToolHooks, Who};
-use everfold_hooks::Permission;
+use crate::tools::AgentDesk;
+use crate::tools::Order;
+use crate::tools::StartError;
+use crate::tools::Started;
+use crate::tools::Who;
 use everfold_kernel::ToolUseId;
-use everfold_kernel::ports::{Answer, BoxFuture, Draft, Respondent};
-use std::sync::Arc;
+use everfold_kernel::ports::{BoxFuture, Draft};
 
 impl AgentDesk for Crew {
     fn who(&self) -> Who {
@@ -38,34 +39,5 @@ impl AgentDesk for Crew {
 
     fn known(&self) -> Vec<String> {
         self.agents.known()
-    }
-}
-
-impl ToolHooks for Crew {
-    fn permission<'a>(
-        &'a self,
-        call: &'a ToolCall,
-        context: &'a ToolContext,
-    ) -> BoxFuture<'a, Option<Answer>> {
-        Box::pin(async move {
-            let (permission, reason) = request_beside(&self.agents, context, call).await?;
-            Some(match permission {
-                Permission::Deny => Answer::Deny { reason },
-                _ => Answer::Allow,
-            })
-        })
-    }
-
-    fn respondent(&self, person: Option<Arc<dyn Respondent>>) -> Option<Arc<dyn Respondent>> {
-        respondent(&self.agents, person)
-    }
-}
-
-impl Crew {
-    /// Lets the tools of a context reach the agents and the hooks.
-    pub(crate) fn seat_at(&self, context: &mut ToolContext) {
-        let own = Arc::new(self.clone());
-        context.agents = Some(own.clone());
-        context.hooks = Some(own);
     }
 }

@@ -1,6 +1,7 @@
 //! Kinds of agents from files, at the start and later (L7.4).
 
 use super::Agents;
+use crate::config::KindDirs;
 use crate::session::{Error, Session};
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::Files;
@@ -12,19 +13,6 @@ use std::sync::Arc;
 
 /// The kind of the attachment that names kinds which came later.
 const LATE: &str = "agent_listing_delta";
-
-/// Where kinds of agents are defined.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KindDirs {
-    /// The person's.
-    pub person: Option<PathBuf>,
-    /// The repository's.
-    pub repository: Option<PathBuf>,
-    /// Those of whoever manages the machine, which stand over all others.
-    pub managed: Option<PathBuf>,
-    /// Those that were given with the start.
-    pub given: Vec<Definition>,
-}
 
 /// Reads all kinds; later ones stand over earlier ones of the same name. What
 /// cannot be read is left out and named. `may_act` says which files of the
@@ -95,43 +83,41 @@ impl Agents {
     }
 }
 
-impl Session {
-    /// Looks for kinds that came since the last turn, and tells the model of
-    /// them: the tool's description stays as it is.
-    pub(crate) async fn attach_late_kinds(&mut self) -> Result<(), Error> {
-        let dirs = &self.config.agents.dirs;
-        if *dirs == KindDirs::default() {
-            return Ok(());
-        }
-        let limits = self.config.limits.agents.clone();
-        let roster = load(&*self.world.files, dirs, &limits, &|_| true).await;
-        let roster = roster.acting_as(&self.config.agents.roster);
-        let fresh = self.crew.agents.renew(roster, &limits);
-        self.attach_kinds(&fresh).await
+/// Looks for kinds that came since the last turn, and tells the model of
+/// them: the tool's description stays as it is.
+pub(crate) async fn attach_late_kinds(session: &mut Session) -> Result<(), Error> {
+    let dirs = &session.config.agents.dirs;
+    if *dirs == KindDirs::default() {
+        return Ok(());
     }
+    let limits = session.config.limits.agents.clone();
+    let roster = load(&*session.world.files, dirs, &limits, &|_| true).await;
+    let roster = roster.acting_as(&session.config.agents.roster);
+    let fresh = session.crew.agents.renew(roster, &limits);
+    attach_kinds(session, &fresh).await
+}
 
-    /// What a compaction took away: kinds that came late, and who runs.
-    pub(crate) async fn attach_agents_again(&mut self) -> Result<(), Error> {
-        let late = self.crew.agents.state().late.clone();
-        self.attach_kinds(&late).await?;
-        let running = self.crew.agents.running();
-        if running.is_empty() {
-            return Ok(());
-        }
-        let lines: Vec<String> =
-            running.iter().map(|(id, kind, about)| format!("- {id} ({kind}): {about}")).collect();
-        let text = format!(
-            "These agents run in the background; you are told when they end:\n{}",
-            lines.join("\n")
-        );
-        self.attach("task_status", &text, json!({})).await
+/// What a compaction took away: kinds that came late, and who runs.
+pub(crate) async fn attach_agents_again(session: &mut Session) -> Result<(), Error> {
+    let late = session.crew.agents.state().late.clone();
+    attach_kinds(session, &late).await?;
+    let running = session.crew.agents.running();
+    if running.is_empty() {
+        return Ok(());
     }
+    let lines: Vec<String> =
+        running.iter().map(|(id, kind, about)| format!("- {id} ({kind}): {about}")).collect();
+    let text = format!(
+        "These agents run in the background; you are told when they end:\n{}",
+        lines.join("\n")
+    );
+    session.attach("task_status", &text, json!({})).await
+}
 
-    async fn attach_kinds(&mut self, lines: &[String]) -> Result<(), Error> {
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let text = format!("More kinds of agents can be started with Agent:\n{}", lines.join("\n"));
-        self.attach_from(Source::Repository, LATE, &text, json!({})).await
+async fn attach_kinds(session: &mut Session, lines: &[String]) -> Result<(), Error> {
+    if lines.is_empty() {
+        return Ok(());
     }
+    let text = format!("More kinds of agents can be started with Agent:\n{}", lines.join("\n"));
+    session.attach_from(Source::Repository, LATE, &text, json!({})).await
 }

@@ -1,11 +1,14 @@
 //! The life of an agent: its turns, what it says meanwhile, its end.
 
 use super::checkout::Checkout;
-use super::summing::Summing;
+use super::summary::Summing;
 use super::{Agents, Finished, SharedInbox, locked};
 use crate::background::TaskHandle;
 use crate::event::{EndReason, Event, TurnEnd};
-use crate::prompt::Prompt;
+use crate::session::Converse;
+use crate::session::effects;
+use crate::session::prompt::Prompt;
+use crate::session::reminder;
 use crate::session::{Error, Session};
 use everfold_kernel::ports::Servers;
 use everfold_kernel::provenance::Source;
@@ -86,7 +89,7 @@ impl Life {
             Ok(())
         } else {
             let placeholders = Prompt::of(Source::Command, placeholders);
-            session.append_user(placeholders, UserOrigin::ToolResult).await
+            reminder::append_user(&mut session, placeholders, UserOrigin::ToolResult).await
         };
         let mut next = Some(prompt);
         let ended = match begun {
@@ -100,7 +103,7 @@ impl Life {
                 }
             },
         };
-        let _ = session.book_side_queries().await;
+        let _ = effects::book_side_queries(&mut session).await;
         let source = session.lowest().max(Source::Model);
         drop(session);
         if let Some(servers) = self.servers.take() {
@@ -210,7 +213,7 @@ async fn one_turn(
     let stop = task.cancel().child_token();
     let running = async {
         match prompt {
-            Some(prompt) => session.turn(prompt, &stop).await,
+            Some(prompt) => session.converse(prompt, &stop).await,
             None => Ok(session.go_on(&stop).await?.unwrap_or_default()),
         }
     };

@@ -5,10 +5,10 @@ use super::build::{Plan, source};
 use super::chosen::ChosenServers;
 use super::{Crew, Parent};
 use crate::config::Config;
-use crate::fork::{Start, Thread};
-use crate::hooking::ENV_FILE;
 use crate::session::Session;
-use crate::world::World;
+use crate::session::fork::{Start, Thread};
+use crate::tools::ENV_FILE;
+use everfold_kernel::ports::World;
 use everfold_kernel::ports::{Confinement, Servers};
 use everfold_kernel::{Flag, ModelId, SessionId};
 use everfold_mail::{Definition, Running};
@@ -66,53 +66,51 @@ pub(crate) fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -
     newest.map_or_else(|| parent.clone(), ModelId::new)
 }
 
-impl Session {
-    /// Makes a new session an agent's: its log names its parent, and letters
-    /// reach it.
-    pub(super) fn become_agent(
-        &mut self,
-        parent: &SessionId,
-        plan: &Plan<'_>,
-        crew: Crew,
-        start: Start,
-    ) {
-        self.thread = Thread::Agent { source: source(plan), start };
-        self.envelope.session = parent.clone();
-        self.envelope.side = everfold_transcript::Side::Agent(Some(plan.id.clone()));
-        let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
-        if let Some(context) = Arc::get_mut(&mut self.context) {
-            crew.seat_at(context);
-            context.env_file = env_file;
-            context.history = crew.agents.seat().history.for_agent(plan.isolation);
-        }
-        self.crew = crew;
+/// Makes a new session an agent's: its log names its parent, and letters
+/// reach it.
+pub(super) fn become_agent(
+    session: &mut Session,
+    parent: &SessionId,
+    plan: &Plan<'_>,
+    crew: Crew,
+    start: Start,
+) {
+    session.thread = Thread::Agent { source: source(plan), start };
+    session.log.envelope.session = parent.clone();
+    session.log.envelope.side = everfold_transcript::Side::Agent(Some(plan.id.clone()));
+    let env_file = crew.agents.seat().world.transcripts.session_dir(parent).join(ENV_FILE);
+    if let Some(context) = Arc::get_mut(&mut session.context) {
+        crew.seat_at(context);
+        context.env_file = env_file;
+        context.history = crew.agents.seat().history.for_agent(plan.isolation);
     }
+    session.crew = crew;
+}
 
-    /// Takes over the conversation of a parent: what was said, read and decided.
-    pub(super) fn take_over(&mut self, fold: everfold_prefix::Fold, parent: &Parent) {
-        self.fold = fold;
-        self.last.clone_from(&parent.last);
-        self.attached = parent.attached.clone();
-        self.detector = parent.detector.clone();
-        self.permit = parent.permit.clone();
-        let mut context = parent.context.cloned_for(self.world.clone());
-        self.crew.seat_at(&mut context);
-        context.history.clone_from(&self.context.history);
-        self.context = Arc::new(context);
-    }
+/// Takes over the conversation of a parent: what was said, read and decided.
+pub(super) fn take_over(session: &mut Session, fold: everfold_prefix::Fold, parent: &Parent) {
+    session.state.fold = fold;
+    session.log.last.clone_from(&parent.last);
+    session.state.attached = parent.attached.clone();
+    session.runtime.cache.detector = parent.detector.clone();
+    session.permit = parent.permit.clone();
+    let mut context = parent.context.cloned_for(session.world.clone());
+    session.crew.seat_at(&mut context);
+    context.history.clone_from(&session.context.history);
+    session.context = Arc::new(context);
+}
 
-    /// Commands of an agent that nobody watches write where it works and
-    /// nowhere else, and reach no network (S8).
-    pub(super) fn confine(&mut self, running: Running) {
-        let confinement = match running {
-            Running::Foreground => self.config.confinement.clone(),
-            Running::Background => {
-                let rooms = self.config.roots.iter().chain(&self.config.writable);
-                Confinement::Sandbox { writable: rooms.cloned().collect() }
-            }
-        };
-        if let Some(context) = Arc::get_mut(&mut self.context) {
-            context.confinement = confinement;
+/// Commands of an agent that nobody watches write where it works and
+/// nowhere else, and reach no network (S8).
+pub(super) fn confine(session: &mut Session, running: Running) {
+    let confinement = match running {
+        Running::Foreground => session.config.confinement.clone(),
+        Running::Background => {
+            let rooms = session.config.roots.iter().chain(&session.config.writable);
+            Confinement::Sandbox { writable: rooms.cloned().collect() }
         }
+    };
+    if let Some(context) = Arc::get_mut(&mut session.context) {
+        context.confinement = confinement;
     }
 }

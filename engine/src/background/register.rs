@@ -3,7 +3,7 @@
 
 use super::{TaskStatus, TaskView};
 use crate::event::Event;
-use crate::session::Events;
+use crate::event::Events;
 use everfold_kernel::{QuerySource, Timestamp};
 use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;

@@ -14,8 +14,8 @@ fn permit(mode: PermissionMode, allow: &[&str], ask: &[&str], deny: &[&str]) -> 
         writable: vec!["/home/ada/.everfold/projects/x/memory".into()],
         home: Some("/home/ada".into()),
     };
-    let (permit, broken) = Permit::new(mode, &settings, places);
-    assert_eq!(broken, []);
+    let permit = Permit::new(mode, &settings, places);
+    assert_eq!(permit.broken(), []);
     permit
 }
 
@@ -160,7 +160,8 @@ fn broken_rules_are_named_and_left_out() {
         allow: vec!["Bash(ls".into(), "(x)".into(), "Read([)".into()],
         ..Permissions::default()
     };
-    let (permit, broken) = Permit::new(PermissionMode::Default, &settings, Places::default());
+    let permit = Permit::new(PermissionMode::Default, &settings, Places::default());
+    let broken = permit.broken();
     assert_eq!(broken.len(), 3);
     assert!(broken[0].to_string().contains("Bash(ls"));
     assert!(!allows(&permit, "Bash", &bash("ls")));

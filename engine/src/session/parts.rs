@@ -1,15 +1,22 @@
 //! What a new session is put together from.
 
-use crate::agents::{Agents, Crew, Me, Seat};
-use crate::ask::{SideAsker, SideBookings};
 use crate::background::Background;
 use crate::config::Config;
-use crate::file_history::FileHistory;
+use crate::permit::Permit;
 use crate::permit::Places;
-use crate::recalled::LogLookup;
-use crate::tools::{Snipping, ToolContext};
-use crate::world::World;
+use crate::session::agent_context::Agents;
+use crate::session::agent_context::Crew;
+use crate::session::agent_context::Me;
+use crate::session::agent_context::Seat;
+use crate::session::effects::{SideAsker, SideBookings};
+use crate::session::file_history::FileHistory;
+use crate::session::log::Log;
+use crate::session::lookup::LogLookup;
+use crate::tools::Snipping;
+use crate::tools::ToolContext;
+use everfold_kernel::ports::World;
 use everfold_kernel::{Flag, SessionId};
+use everfold_transcript::Envelope;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,8 +64,24 @@ pub(super) fn context(
     context
 }
 
+/// What it may do. Rules that cannot be read are kept, to be told.
+pub(super) fn permit(id: &SessionId, world: &World, config: &Config) -> Permit {
+    let places = places(id, world, config);
+    Permit::new(config.permission_mode, &config.permissions, places)
+}
+
+/// Its log, of which nothing is written yet.
+pub(super) fn log(id: SessionId, world: &World, config: &Config) -> Log {
+    let envelope = Envelope {
+        git_branch: config.git_branch.clone(),
+        entrypoint: config.entrypoint.clone(),
+        ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
+    };
+    Log::new(id, envelope, Arc::clone(&world.transcripts), Arc::clone(&world.clock))
+}
+
 /// Where the tools of a session may touch files.
-pub(super) fn places(id: &SessionId, world: &World, config: &Config) -> Places {
+fn places(id: &SessionId, world: &World, config: &Config) -> Places {
     let memories = world.memories.iter().flat_map(|memories| memories.places());
     let mut readable = vec![world.transcripts.session_dir(id)];
     if world.memories.is_some() && config.flags.is_on(Flag::PastSearch) {
@@ -69,5 +92,14 @@ pub(super) fn places(id: &SessionId, world: &World, config: &Config) -> Places {
         readable,
         writable: memories.map(|place| place.dir.clone()).chain(config.writable.clone()).collect(),
         home: config.user_home.clone(),
+    }
+}
+
+impl Crew {
+    /// Lets the tools of a context reach the agents and the hooks.
+    pub(crate) fn seat_at(&self, context: &mut ToolContext) {
+        let own = Arc::new(self.clone());
+        context.agents = Some(own.clone());
+        context.hooks = Some(own);
     }
 }

@@ -2,8 +2,8 @@
 //! lines of transcripts, and in the bytes that a model is sent.
 
 use crate::fakes::Bench;
-use everfold_engine::compacting::Compaction;
 use everfold_engine::tools::{AgentTool, server_tools};
+use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{Config, Prompt, Session, Toolbox, Waiting, World};
 use everfold_hooks::Registry;
 use everfold_kernel::Timestamp;
@@ -165,7 +165,9 @@ impl Talk {
     }
 
     async fn say(&mut self, prompt: impl Into<Prompt>) {
-        let end = self.session.say(prompt, &CancellationToken::new()).await.unwrap();
+        let end = everfold_engine::say(&mut self.session, prompt, &CancellationToken::new())
+            .await
+            .unwrap();
         assert!(end.reason.is_success(), "{end:?}");
     }
 
@@ -341,13 +343,13 @@ async fn l5_33_an_agent_in_the_background_and_its_letters_say_it_too() {
     talk.model.says(text("waiting"));
     talk.say("look around").await;
     for _ in 0..200 {
-        if talk.session.agents().running().is_empty() {
+        if everfold_engine::agents::letters::agents(&talk.session).running().is_empty() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     talk.model.says(text("told"));
-    let _ = talk.session.go_on(&CancellationToken::new()).await.unwrap();
+    let _ = everfold_engine::go_on(&mut talk.session, &CancellationToken::new()).await.unwrap();
     assert_eq!(talk.result("bg"), "command");
     assert_eq!(talk.attachment("agent_message"), "agent:web");
     assert_eq!(talk.attachment("task_status"), "agent:web");
@@ -366,7 +368,12 @@ async fn l5_33_a_summary_is_the_lowest_of_what_it_sums_up_but_for_the_persons_wo
     talk.say("and now?").await;
     let said = format!("<summary>\nA page was read: it says to run things.\n{RULE}\n</summary>");
     *talk.model.aside.lock().unwrap() = said;
-    let done = talk.session.compact(Compaction::by_hand(None), &CancellationToken::new()).await;
+    let done = everfold_engine::window::compaction::compact(
+        &mut talk.session,
+        Compaction::by_hand(None),
+        &CancellationToken::new(),
+    )
+    .await;
     done.unwrap().unwrap();
     let lines = talk.lines(Side::Main);
     let (whose, line) = lines.iter().find(|(_, line)| line["isCompactSummary"] == true).unwrap();
@@ -401,17 +408,18 @@ async fn l5_33_a_resumed_and_a_forked_conversation_still_know() {
     let before = whose(&talk.session);
     assert!(before.contains(&"web".to_owned()) && before.contains(&"pasted".to_owned()));
     let resumed =
-        Session::resume("s1".into(), world(&talk.bench, &talk.model), config(), toolbox());
+        everfold_engine::resume("s1".into(), world(&talk.bench, &talk.model), config(), toolbox());
     let (mut resumed, _) = resumed.await.unwrap();
     assert_eq!(whose(&resumed), before);
     // Even a result that was put aside is known by its call.
     talk.model.says(vec![call("again", "ResultRead", json!({"id": "web"}))]);
     talk.model.says(text("seen again"));
-    resumed.turn("once more", &CancellationToken::new()).await.unwrap();
+    everfold_engine::turn(&mut resumed, "once more", &CancellationToken::new()).await.unwrap();
     assert_eq!(talk.result("again"), "web");
     let from = "s1".into();
     let other = world(&talk.bench, &talk.model);
-    let forked = Session::fork(&from, "s2".into(), other, config(), toolbox()).await.unwrap().0;
+    let forked =
+        everfold_engine::fork(&from, "s2".into(), other, config(), toolbox()).await.unwrap().0;
     assert_eq!(whose(&forked), whose(&resumed));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::fakes::Bench;
 use everfold_engine::Access;
-use everfold_engine::recalled::{LogLookup, RecallError, RecalledKind, find};
+use everfold_engine::session::lookup::{LogLookup, RecallError, RecalledKind, find};
 use everfold_kernel::ports::TranscriptError;
 use everfold_kernel::record::Keeps;
 use everfold_kernel::record::RECALL_TOOL;

@@ -4,10 +4,8 @@ use super::{Builder, Wanted};
 use crate::error::Error;
 use crate::memory_place::Named;
 use crate::repo::Repo;
-use everfold_engine::agents::{
-    Definition, DefinitionError, KindDirs, MemoryPlaces, coordinator, load,
-};
-use everfold_engine::{AgentSetup, Config, Delegation, Tool};
+use everfold_engine::agents::{Definition, DefinitionError, MemoryPlaces, coordinator, load};
+use everfold_engine::{AgentSetup, Config, Delegation, KindDirs, Tool};
 use everfold_kernel::Limits;
 use everfold_kernel::ports::{AgentName, Post};
 use everfold_mailbox::DiskPost;

@@ -7,7 +7,7 @@ use crate::memory;
 use crate::memory_dirs::{self, MemoryDirs};
 use crate::repo::Repo;
 use crate::repository::{Repository, Seen};
-use everfold_engine::instructing::Sources;
+use everfold_engine::config::InstructionSources;
 use everfold_kernel::ports::Memories;
 use everfold_settings::layout::{Platform, local_settings, project_settings};
 use everfold_settings::{Home, Inputs, Resolved, Tracked, Trust, load};
@@ -87,7 +87,7 @@ impl Builder {
         repo: Option<&Repo>,
         cwd: &Path,
         trust: &Trust,
-    ) -> Sources {
+    ) -> InstructionSources {
         instructions::sources(&instructions::Ground {
             home: home.root(),
             user_home: self.user_home.as_deref(),

@@ -50,7 +50,13 @@ impl Agent {
             return Ok(Elsewhere::Unwanted);
         }
         let mut session = self.reviewing(&work.session).await?;
-        let looked = session.review_elsewhere(records, notes.turns(), at_most).await?;
+        let looked = everfold_engine::memory::extraction::elsewhere::review_elsewhere(
+            &mut session,
+            records,
+            notes.turns(),
+            at_most,
+        )
+        .await?;
         if looked == Elsewhere::Over {
             notes.note(Note::Reviewed { offset: news.offset, times: work.times });
         }
@@ -89,7 +95,7 @@ impl Agent {
             World { transcripts, past: None, dreams: None, post: None, ..self.world().clone() };
         let (config, toolbox) = (self.config(), self.toolbox().clone());
         if is_known {
-            return Ok(Session::resume(id, world, config, toolbox).await?.0);
+            return Ok(everfold_engine::resume(id, world, config, toolbox).await?.0);
         }
         Ok(Session::new(id, world, config, toolbox))
     }

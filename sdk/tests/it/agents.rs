@@ -117,7 +117,7 @@ async fn l7_3_a_fork_that_forks_again_is_refused() {
     assert!(requests.last().unwrap().last_tool_results().unwrap().contains("I did it myself."));
     // An errand of the background does not fork either.
     let errand = Errand::new(QuerySource::Extract, "x".into(), everfold::engine::Remit::none(), 1);
-    assert!(session.fork_off(errand).is_some());
+    assert!(everfold::engine::session::fork::fork_off(&mut session, errand).is_some());
 }
 
 #[tokio::test]
@@ -188,12 +188,12 @@ async fn l7_4_a_background_agent_returns_at_once_and_is_told_at_the_next_boundar
     assert_eq!(end.text, "It counts.");
     let main = of(&place.server.requests(), "main");
     assert!(main[1].last_tool_results().unwrap().contains("runs in the background"));
-    let running = session.agents().running();
+    let running = everfold::engine::agents::letters::agents(&session).running();
     assert_eq!(running.len(), 1);
     assert_eq!(session.background().list()[0].status, TaskStatus::Running);
 
     place.server.release("agent");
-    session.news().await;
+    everfold::engine::agents::letters::news(&session).await;
     let end = Turn::go_on(&mut session).end().await.unwrap();
     assert_eq!(end.text, "Three, then.");
     let requests = place.server.requests();
@@ -201,7 +201,7 @@ async fn l7_4_a_background_agent_returns_at_once_and_is_told_at_the_next_boundar
     assert!(told.contains("has ended: completed") && told.contains("There are three."), "{told}");
     assert!(told.contains("no authority of the person"));
     oracle::assert_prefix_stable(&of(&requests, "main"));
-    assert!(session.agents().running().is_empty());
+    assert!(everfold::engine::agents::letters::agents(&session).running().is_empty());
     assert_eq!(session.background().list()[0].status, TaskStatus::Completed);
     let again = Turn::go_on(&mut session).end().await.unwrap();
     assert_eq!(again.requests, 0, "nothing is told twice");
@@ -242,8 +242,8 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
     };
     tokio::join!(say_ok(&mut session, "start it and tell it"), told);
     place.server.release("step");
-    while !session.agents().running().is_empty() {
-        session.news().await;
+    while !everfold::engine::agents::letters::agents(&session).running().is_empty() {
+        everfold::engine::agents::letters::news(&session).await;
         Turn::go_on(&mut session).end().await.unwrap();
     }
     Turn::go_on(&mut session).end().await.unwrap();
@@ -294,7 +294,7 @@ async fn l7_9_the_person_is_asked_for_an_agent_in_the_foreground_and_never_in_th
         let agent = place.builder().approver(approver).build().await.unwrap();
         let mut session = agent.start();
         say_ok(&mut session, "go").await;
-        session.finish().await.unwrap();
+        everfold::engine::finish(&mut session).await.unwrap();
         let written = place.dirs.project().join("b.txt").exists();
         assert_eq!(written, !background);
         assert_eq!(asked.0.lock().unwrap().len(), usize::from(!background));
@@ -469,8 +469,8 @@ async fn l7_4_a_cancelled_turn_stops_the_agent_that_it_waits_for() {
         stop.cancel();
     });
     assert_eq!(end.unwrap().reason, EndReason::Cancelled);
-    session.finish().await.unwrap();
-    assert!(session.agents().running().is_empty());
+    everfold::engine::finish(&mut session).await.unwrap();
+    assert!(everfold::engine::agents::letters::agents(&session).running().is_empty());
     let status = &session.background().list()[0].status;
     assert_eq!(*status, TaskStatus::Killed);
     assert_eq!(say(&mut session, "go on").await.reason, EndReason::Completed);

@@ -142,7 +142,7 @@ async fn l5_42_what_the_budget_did_not_allow_is_made_up_for() {
     let agent = place.builder_with(&[ON]).build().await.unwrap();
     let (mut resumed, _) = agent.resume(id).await.unwrap();
     say_ok(&mut resumed, "and here is number four").await;
-    resumed.finish().await.unwrap();
+    everfold::engine::finish(&mut resumed).await.unwrap();
     let asked = reviews(&place);
     assert_eq!(asked.len(), 1, "one review for all of them");
     let start = asked[0].last_user_text();
@@ -153,7 +153,7 @@ async fn l5_42_what_the_budget_did_not_allow_is_made_up_for() {
     let last = noted().pop().unwrap();
     assert!(last["everfold"].get("put_off").is_none(), "{last}");
     say_ok(&mut resumed, "and the fifth").await;
-    resumed.finish().await.unwrap();
+    everfold::engine::finish(&mut resumed).await.unwrap();
     let start = reviews(&place).pop().unwrap().last_user_text();
     assert!(start.contains("starts with \"and the fifth\""), "{start}");
 }

@@ -34,12 +34,12 @@ async fn l7_5_l7_9_a_team_member_is_written_to_by_its_mailbox_and_told_once() {
     let place = Place::new(TestServer::start(scenario).unwrap());
     let (ada, bob) = (member(&place, "ada").await, member(&place, "bob").await);
     let (mut one, mut two) = (ada.start(), bob.start());
-    one.open_mail().await;
-    two.open_mail().await;
+    everfold::engine::agents::letters::open_mail(&mut one).await;
+    everfold::engine::agents::letters::open_mail(&mut two).await;
     say_ok(&mut one, "tell bob").await;
     let said = place.server.requests()[1].last_tool_results().unwrap();
     assert_eq!(said, "Sent to bob.");
-    two.news().await;
+    everfold::engine::agents::letters::news(&two).await;
     let end = Turn::go_on(&mut two).end().await.unwrap();
     assert_eq!(end.requests, 1);
     let told = place.server.requests().last().unwrap().last_user_text();
@@ -80,22 +80,22 @@ async fn l7_5_l7_6_another_session_is_reached_by_its_id_and_asked_to_end() {
     let (ask, other) = (place.agent().await, place.agent().await);
     let mut two = other.start_as(id.into());
     one = ask.start_as(one.id().clone());
-    one.open_mail().await;
-    two.open_mail().await;
+    everfold::engine::agents::letters::open_mail(&mut one).await;
+    everfold::engine::agents::letters::open_mail(&mut two).await;
     let context = one.context();
     let send = json!({"to": format!("bridge:{}", two.id()), "message": {"type": "shutdown_request", "reason": "all done"}});
     let tool = ask.toolbox().get("SendMessage").unwrap();
     let call = everfold::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
     let output = tool.run(&call, context).await;
     assert!(!output.is_error, "{output:?}");
-    two.news().await;
+    everfold::engine::agents::letters::news(&two).await;
     Turn::go_on(&mut two).end().await.unwrap();
-    assert!(two.is_leaving(), "it agreed, so it ends");
-    one.news().await;
+    assert!(everfold::engine::agents::is_leaving(&two), "it agreed, so it ends");
+    everfold::engine::agents::letters::news(&one).await;
     Turn::go_on(&mut one).end().await.unwrap();
     let told = place.server.requests().last().unwrap().last_user_text();
     assert!(told.contains("It ends, as it was asked to."), "{told}");
-    assert!(!one.is_leaving());
+    assert!(!everfold::engine::agents::is_leaving(&one));
     ask.shutdown().await;
     other.shutdown().await;
 }
@@ -168,7 +168,7 @@ async fn q14_plan_mode_reads_writes_its_plan_and_asks_to_leave() {
     let asked = Arc::new(SecondThought::default());
     let id = "0192f0c1-1111-7000-8000-000000000001";
     let probe = place.agent().await.start_as(id.into());
-    let plan = probe.plan_file().display().to_string();
+    let plan = everfold::engine::setups::plan_mode::plan_file(&probe).display().to_string();
     let scenario = Scenario::new()
         .reply(Reply::tool("Write", json!({"file_path": "a.txt", "content": "no"})))
         .reply(Reply::tool("Bash", json!({"command": "touch b.txt"})))
@@ -224,13 +224,16 @@ async fn q14_l4_5_the_plan_comes_back_after_a_compaction() {
     for turn in 0..3 {
         say_ok(&mut session, &format!("plan {turn}: {}", "words ".repeat(500))).await;
     }
-    place.dirs.write(session.plan_file(), "1. Take the first step").unwrap();
-    let done = session
-        .compact(
-            everfold::engine::compacting::Compaction::by_hand(None),
-            &everfold::CancellationToken::new(),
-        )
-        .await;
+    place
+        .dirs
+        .write(everfold::engine::setups::plan_mode::plan_file(&session), "1. Take the first step")
+        .unwrap();
+    let done = everfold::engine::window::compaction::compact(
+        &mut session,
+        everfold::engine::window::compaction::Compaction::by_hand(None),
+        &everfold::CancellationToken::new(),
+    )
+    .await;
     done.unwrap().unwrap();
     say_ok(&mut session, "go on").await;
     let last = place.server.requests().pop().unwrap();
@@ -246,7 +249,7 @@ async fn q14_plan_mode_goes_on_after_a_resume() {
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
     let mut session = place.agent().await.start();
-    session.start_planning();
+    everfold::engine::setups::plan_mode::start_planning(&mut session);
     say_ok(&mut session, "plan it").await;
     let id = session.id().clone();
     drop(session);
@@ -290,8 +293,11 @@ async fn l7_4_after_a_crash_the_model_is_told_who_is_gone() {
     // The log as a process leaves it that is killed here.
     let path = agent.world().transcripts.path(&id);
     let killed = std::fs::read(&path).unwrap();
-    session.agents().running().iter().for_each(|(id, ..)| assert!(session.agents().stop(id)));
-    session.finish().await.unwrap();
+    everfold::engine::agents::letters::agents(&session)
+        .running()
+        .iter()
+        .for_each(|(id, ..)| assert!(everfold::engine::agents::letters::agents(&session).stop(id)));
+    everfold::engine::finish(&mut session).await.unwrap();
     drop(session);
     agent.shutdown().await;
     std::fs::write(&path, killed).unwrap();
@@ -482,7 +488,7 @@ async fn l7_4_servers_that_an_agent_defines_run_as_long_as_it_does() {
         }
         cancel.cancel();
     });
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     agent.shutdown().await;
     assert_eq!(gone(&dir).await, 4);
 }

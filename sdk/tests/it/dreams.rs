@@ -4,7 +4,7 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
-use everfold::engine::dreaming::{Dreamer, Gates, Mode};
+use everfold::engine::memory::dream::{Dreamer, Gates, Mode};
 use everfold::engine::{DreamEnd, DreamWish, Dreamt};
 use everfold::kernel::Timestamp;
 use everfold::kernel::ports::{
@@ -130,7 +130,7 @@ fn dreamer(dir: &Path, acts: Vec<Reply>) -> Scenario {
 }
 
 async fn dream(session: &mut Session, wish: DreamWish) -> DreamEnd {
-    match session.dream(wish).await {
+    match everfold::engine::memory::dream::dream(session, wish).await {
         Ok(dreaming) => dreaming.end.await.unwrap(),
         Err(end) => end,
     }
@@ -165,28 +165,28 @@ async fn l6_1_at_the_end_of_a_turn_gates_are_looked_at() {
     let asked = || bed.place.server.requests_of("dream").len();
     Bed::sessions(&agent, 4);
     say_ok(&mut session, "hello there").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(asked(), 0, "four sessions are too few");
     Bed::sessions(&agent, 5);
     bed.place.clock.advance(std::time::Duration::from_mins(1));
     say_ok(&mut session, "hello again").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(asked(), 0, "sessions were counted not long ago");
     bed.place.clock.advance(std::time::Duration::from_mins(10));
     bed.lock_at(bed.now() - SignedDuration::from_hours(23));
     say_ok(&mut session, "and again").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(asked(), 0, "the last dream was not long ago");
     bed.lock_at(bed.now() - SignedDuration::from_hours(24));
     say_ok(&mut session, "at last").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert!(asked() > 0);
     assert!(!bed.dir.join("tracker.md").exists());
     let spent: Vec<&str> = session.ledger().lines().map(|(source, ..)| source).collect();
     assert!(spent.contains(&"dream"), "{spent:?}");
     let asked_before = asked();
     say_ok(&mut session, "once more").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(asked(), asked_before, "it has dreamt");
 }
 
@@ -204,7 +204,7 @@ async fn l6_1_q3_a_switch_or_a_setting_turns_it_off() {
         Bed::sessions(&agent, 9);
         let mut session = agent.start();
         say_ok(&mut session, "hello there").await;
-        session.finish().await.unwrap();
+        everfold::engine::finish(&mut session).await.unwrap();
     }
     assert!(bed.place.server.requests_of("dream").is_empty());
 }
@@ -312,7 +312,7 @@ async fn l6_4_a_dream_of_a_turn_starts_from_the_conversation_and_one_by_hand_afr
     Bed::sessions(&agent, 5);
     let mut session = agent.start();
     say_ok(&mut session, "hello there").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let main = bed.place.server.requests_of("main").pop().unwrap();
     let asked = bed.place.server.requests_of("dream");
     assert!(oracle::first_break(&main, &asked[0]).is_none(), "the parent's bytes come first");
@@ -411,7 +411,7 @@ async fn l6_7_every_tool_sees_the_copy_and_the_store_stays_until_the_end() {
     .await;
     let before = bed.files();
     let mut session = bed.agent().await.start();
-    let dreaming = session.dream(FORCED).await.unwrap();
+    let dreaming = everfold::engine::memory::dream::dream(&mut session, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(3).await.unwrap();
     assert_eq!(bed.files()["owner.md"], before["owner.md"], "the store is as it was");
     bed.place.server.release("look");
@@ -430,7 +430,7 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
     let bed =
         Bed::new(|dir| dreamer(dir, vec![joined(dir), Reply::text("almost").gate("wait")])).await;
     let mut session = bed.agent().await.start();
-    let dreaming = session.dream(FORCED).await.unwrap();
+    let dreaming = everfold::engine::memory::dream::dream(&mut session, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(3).await.unwrap();
     // Another session saves a memory, and a person edits one that the dream changed.
     let store = Store::open(&bed.dir).unwrap();
@@ -471,7 +471,7 @@ async fn l6_6_a_person_ends_it_and_everything_is_as_it_was() {
     bed.lock_at(bed.now() - SignedDuration::from_hours(50));
     let before = bed.files();
     let mut session = bed.agent().await.start();
-    let dreaming = session.dream(FORCED).await.unwrap();
+    let dreaming = everfold::engine::memory::dream::dream(&mut session, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(3).await.unwrap();
     assert_ne!(bed.files(), before, "the lock is held");
     assert!(session.background().stop(&dreaming.task));
@@ -487,7 +487,7 @@ async fn l6_2_while_one_dreams_no_other_does() {
     let bed = Bed::new(|dir| dreamer(dir, vec![Reply::text("almost").gate("wait")])).await;
     let agent = bed.agent().await;
     let (mut first, mut second) = (agent.start(), agent.start());
-    let dreaming = first.dream(FORCED).await.unwrap();
+    let dreaming = everfold::engine::memory::dream::dream(&mut first, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(2).await.unwrap();
     match dream(&mut second, FORCED).await {
         DreamEnd::Locked(holder) => {
@@ -720,7 +720,7 @@ async fn l4_9_a_dream_starts_nothing_of_its_own() {
     Bed::sessions(&agent, 9);
     let mut session = agent.start();
     say_ok(&mut session, "hello there").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let sources: Vec<String> =
         bed.place.server.requests().iter().map(|request| request.source().to_owned()).collect();
     assert_eq!(sources.iter().filter(|source| *source == "dream").count(), 2, "{sources:?}");
@@ -737,11 +737,11 @@ async fn q2_a_dream_that_failed_is_not_tried_again_in_the_session() {
     Bed::sessions(&agent, 9);
     let mut session = agent.start();
     say_ok(&mut session, "hello there").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let asked = bed.place.server.requests_of("dream").len();
     assert!(asked > 0);
     bed.place.clock.advance(std::time::Duration::from_hours(1));
     say_ok(&mut session, "hello again").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(bed.place.server.requests_of("dream").len(), asked);
 }

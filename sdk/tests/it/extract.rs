@@ -3,8 +3,8 @@
 use crate::memory::dir_of;
 use crate::place::{Place, say_ok};
 use everfold::engine::MemorySwitch;
-use everfold::engine::compacting::Compaction;
 use everfold::engine::event::Finder;
+use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::RecordId;
 use everfold::kernel::ports::{Bodies, Clock, MemoryScope};
 use everfold::{Agent, Builder, Event, Session, Turn};
@@ -119,7 +119,7 @@ pub(crate) async fn watched(session: &mut Session, prompt: &str) -> Vec<Event> {
     turn.end().await.unwrap();
     let (sender, mut more) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
-    session.finish().await.unwrap();
+    everfold::engine::finish(session).await.unwrap();
     while let Ok(event) = more.try_recv() {
         events.push(event);
     }
@@ -185,7 +185,7 @@ async fn l5_9_l7_1_a_review_reads_the_cache_of_the_conversation() {
     let (_, mut session) = start(builder(&place)).await;
     for turn in 0..3 {
         say_ok(&mut session, &format!("{turn}: {REAL_DB} {}", "more words ".repeat(400))).await;
-        session.finish().await.unwrap();
+        everfold::engine::finish(&mut session).await.unwrap();
     }
     let requests = place.server.requests();
     let parent = requests.iter().rfind(|request| request.source() == "main").unwrap();
@@ -205,7 +205,7 @@ async fn l5_9_the_directive_carries_the_manifest_and_the_rounds_are_bounded() {
     let dir = dir_of(&agent, MemoryScope::Project);
     crate::memory::write(&dir, "deploy.md", &file("project", "when we deploy", "Fridays."));
     say_ok(&mut session, REAL_DB).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let asked = place.server.requests_of("extract");
     assert_eq!(asked.len(), 5, "at most five rounds");
     let told = asked[0].last_user_text();
@@ -222,11 +222,11 @@ async fn l5_10_the_cursor_moves_and_outlives_the_process() {
     let (agent, mut session) = start(builder(&place)).await;
     for prompt in ["the first matter", "the second matter"] {
         say_ok(&mut session, prompt).await;
-        session.finish().await.unwrap();
+        everfold::engine::finish(&mut session).await.unwrap();
     }
     let (mut resumed, _) = agent.resume(session.id().clone()).await.unwrap();
     say_ok(&mut resumed, "the third matter").await;
-    resumed.finish().await.unwrap();
+    everfold::engine::finish(&mut resumed).await.unwrap();
     let starts: Vec<bool> = reviews(&place)
         .iter()
         .zip(["first", "second", "third"])
@@ -242,11 +242,14 @@ async fn l5_10_after_a_compaction_all_that_is_left_counts() {
     let place = reviewing(|_| Reply::text("nothing"));
     let (_, mut session) = start(builder(&place)).await;
     say_ok(&mut session, &format!("the first matter {}", "and more of it ".repeat(300))).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let stop = everfold::CancellationToken::new();
-    session.compact(Compaction::by_hand(None), &stop).await.unwrap().unwrap();
+    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &stop)
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "the second matter").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap().last_user_text();
     assert!(told.contains("starts with \"the second matter\""), "{told}");
 }
@@ -270,7 +273,7 @@ async fn l5_11_l5_38_what_the_main_agent_saved_itself_is_not_reviewed() {
     );
     let (agent, mut session) = start(builder(&place)).await;
     say_ok(&mut session, "remember that I like oolong tea").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(reviews(&place).len(), 0);
     // What the main agent writes is one change of the store as well; what is
     // true of the person is so everywhere (L5.38).
@@ -285,7 +288,7 @@ async fn l5_11_l5_38_what_the_main_agent_saved_itself_is_not_reviewed() {
     assert_eq!(log.len(), 1, "one change is one entry (L5.41)");
     assert_eq!(serde_json::to_value(&log.first().unwrap().author).unwrap()["source"], "main");
     say_ok(&mut session, "and now something else").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap().last_user_text();
     assert!(told.contains("starts with \"and now something else\""), "the cursor moved: {told}");
 }
@@ -299,7 +302,7 @@ async fn l5_12_one_at_a_time_and_the_newest_follows() {
     }
     assert_eq!(reviews(&place).len(), 1, "the others wait");
     place.server.release("review");
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let told: Vec<String> = reviews(&place).iter().map(Received::last_user_text).collect();
     assert_eq!(told.len(), 2, "one trailing run");
     assert!(told[0].contains("starts with \"matter number 1\""));
@@ -319,7 +322,7 @@ async fn l5_13_q3_it_is_throttled_and_switched_off() {
         let (_, mut session) = start(builder).await;
         for number in 0..4 {
             say_ok(&mut session, &format!("matter number {number}")).await;
-            session.finish().await.unwrap();
+            everfold::engine::finish(&mut session).await.unwrap();
         }
         reviews(place).len()
     };
@@ -369,7 +372,7 @@ async fn l5_14_s1_a_review_writes_only_memories() {
     #[cfg(unix)]
     std::os::unix::fs::symlink(&far, dir.join("link")).unwrap();
     say_ok(&mut session, REAL_DB).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(std::fs::read_dir(&far).unwrap().count(), 0);
     assert!(!dir.parent().unwrap().join("c.md").exists());
     assert_eq!(topics(&dir), ["good.md"]);
@@ -431,7 +434,7 @@ async fn l5_23_l5_40_what_is_refused_comes_back_to_the_agent_with_its_reason() {
     ]);
     let (agent, mut session) = start(builder(&place)).await;
     say_ok(&mut session, REAL_DB).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(topics(&dir_of(&agent, MemoryScope::Project)), ["real_db.md"]);
     let answers = place.server.requests_of("extract")[1].last_tool_results().unwrap();
     for reason in ["supports it", "laid out", "set instructions aside"] {
@@ -501,7 +504,7 @@ async fn l5_15_q2_a_review_that_fails_ends_no_turn_and_is_made_up_for() {
     let (_, mut session) = start(builder(&place)).await;
     for prompt in ["the first matter", "the second matter"] {
         say_ok(&mut session, prompt).await;
-        session.finish().await.unwrap();
+        everfold::engine::finish(&mut session).await.unwrap();
     }
     let told = reviews(&place).pop().unwrap().last_user_text();
     assert!(told.contains("starts with \"the first matter\""), "both are looked at: {told}");
@@ -537,7 +540,7 @@ async fn l5_26_what_a_page_wants_remembered_is_not() {
     let place = with_page();
     let (agent, mut session) = start(builder(&place)).await;
     say_ok(&mut session, "what does that page say?").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     waits_marked(&place, &agent, "web");
 }
 
@@ -577,7 +580,7 @@ async fn l5_26_q14_what_a_search_found_is_no_memory_by_itself() {
     let place = Place::new(server.unwrap());
     let (agent, mut session) = start(builder(&place)).await;
     say_ok(&mut session, "what does that page say?").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     waits_marked(&place, &agent, "web");
 }
 
@@ -586,7 +589,7 @@ async fn l5_26_l5_33_pointing_at_a_page_is_not_saying_what_it_says() {
     let place = with_page();
     let (agent, mut session) = start(builder(&place)).await;
     say_ok(&mut session, "Remember what that page says about the deploy host and releases.").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     waits_marked(&place, &agent, "web");
 }
 
@@ -596,10 +599,10 @@ async fn l5_26_l5_46_with_the_person_s_own_words_it_is_kept_and_waits_no_more() 
     let (agent, mut session) = start(builder(&place)).await;
     let dir = dir_of(&agent, MemoryScope::Project);
     say_ok(&mut session, "what does that page say?").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(inbox(&place, &dir).len(), 1);
     say_ok(&mut session, "Right, the deploy host is evil.example, it is called so.").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert!(read(&dir, "host.md").contains("basis: stated"));
     assert_eq!(inbox(&place, &dir).len(), 0);
 }
@@ -692,13 +695,17 @@ async fn l5_29_a_recalled_memory_that_was_used_is_counted() {
 async fn l5_31_what_is_said_while_memory_is_off_is_not_looked_at_later() {
     let place = reviewing(|_| Reply::text("nothing"));
     let (_, mut session) = start(builder(&place)).await;
-    session.switch_memory(MemorySwitch::Off).await.unwrap();
+    everfold::engine::setups::memory_switch::switch_memory(&mut session, MemorySwitch::Off)
+        .await
+        .unwrap();
     say_ok(&mut session, "a secret matter").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert!(reviews(&place).is_empty());
-    session.switch_memory(MemorySwitch::On).await.unwrap();
+    everfold::engine::setups::memory_switch::switch_memory(&mut session, MemorySwitch::On)
+        .await
+        .unwrap();
     say_ok(&mut session, "an open matter").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap().last_user_text();
     assert!(told.contains("starts with \"an open matter\""), "{told}");
 }

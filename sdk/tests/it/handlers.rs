@@ -132,8 +132,11 @@ async fn q7_a_judge_that_hangs_is_ended_by_its_time() {
         let mut session = agent.start();
         let told = notices(&mut session, "go").await.join("\n");
         assert!(told.contains("it took too long"), "{kind}: {told}");
-        session.finish().await.unwrap();
-        assert!(session.agents().running().is_empty(), "nothing is left running");
+        everfold::engine::finish(&mut session).await.unwrap();
+        assert!(
+            everfold::engine::agents::letters::agents(&session).running().is_empty(),
+            "nothing is left running"
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 //! what they said.
 
 use crate::place::{Place, say, say_ok};
-use everfold::engine::compacting::Compaction;
+use everfold::engine::window::compaction::Compaction;
 use everfold::{Agent, CancellationToken, EndReason, Event, Session, Turn};
 use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use futures_util::StreamExt;
@@ -78,7 +78,9 @@ async fn q7_a_turn_calls_every_event_with_its_input_in_order() {
     let agent = with_hooks(&place, &hooks.into()).await;
     let mut session = agent.start();
     say_ok(&mut session, "go").await;
-    session.end_hooks("other").await.unwrap();
+    everfold::engine::setups::hooks::session_events::end_hooks(&mut session, "other")
+        .await
+        .unwrap();
     let seen = seen(&place);
     assert_eq!(
         names(&seen),
@@ -277,10 +279,16 @@ async fn l4_3_a_precompact_hook_blocks_and_l4_5_session_start_runs_again() {
     place.write("veto", "");
     let never = CancellationToken::new();
     let by_hand = || Compaction::by_hand(Some("keep the tale".into()));
-    let refused = session.compact(by_hand(), &never).await.unwrap().unwrap_err();
+    let refused = everfold::engine::window::compaction::compact(&mut session, by_hand(), &never)
+        .await
+        .unwrap()
+        .unwrap_err();
     assert_eq!(refused, "a PreCompact hook blocked it: not now");
     std::fs::remove_file(place.dirs.project().join("veto")).unwrap();
-    session.compact(by_hand(), &never).await.unwrap().unwrap();
+    everfold::engine::window::compaction::compact(&mut session, by_hand(), &never)
+        .await
+        .unwrap()
+        .unwrap();
     let seen = seen(&place);
     assert_eq!(names(&seen), ["PreCompact", "PreCompact", "PostCompact"]);
     assert_eq!(seen[0]["trigger"], "manual");

@@ -212,9 +212,25 @@ async fn q7_a_change_of_the_model_is_told_and_can_be_refused() {
     say_ok(&mut session, "one").await;
     let never = CancellationToken::new();
     let cheap = "claude-haiku-4-5".into();
-    session.change_model(&cheap, "command", &never).await.unwrap().unwrap();
+    everfold::engine::setups::hooks::model_switch::change_model(
+        &mut session,
+        &cheap,
+        "command",
+        &never,
+    )
+    .await
+    .unwrap()
+    .unwrap();
     let dear = "claude-opus-5".into();
-    let refused = session.change_model(&dear, "command", &never).await.unwrap().unwrap_err();
+    let refused = everfold::engine::setups::hooks::model_switch::change_model(
+        &mut session,
+        &dear,
+        "command",
+        &never,
+    )
+    .await
+    .unwrap()
+    .unwrap_err();
     assert_eq!(refused, "a PreModelSwitch hook refused claude-opus-5: too dear");
     say_ok(&mut session, "two").await;
     assert_eq!(place.server.requests()[1].body["model"], "claude-haiku-4-5");
@@ -351,7 +367,15 @@ async fn q5_a_model_that_the_person_chooses_stays() {
     let mut session = agent.start();
     say_ok(&mut session, "/cheap").await;
     let never = CancellationToken::new();
-    session.change_model(&"claude-opus-5".into(), "command", &never).await.unwrap().unwrap();
+    everfold::engine::setups::hooks::model_switch::change_model(
+        &mut session,
+        &"claude-opus-5".into(),
+        "command",
+        &never,
+    )
+    .await
+    .unwrap()
+    .unwrap();
     say_ok(&mut session, "/same").await;
     say_ok(&mut session, "three").await;
     assert_eq!(models(&place), ["claude-haiku-4-5", "claude-opus-5", "claude-opus-5"]);

@@ -128,8 +128,11 @@ async fn i4_a_compaction_reads_instructions_again() {
     }
     place.write("CLAUDE.md", "Instruction of after.");
     let cancel = everfold::CancellationToken::new();
-    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
-    session.compact(compaction, &cancel).await.unwrap().unwrap();
+    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
+    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "and now?").await;
     let body = place.server.requests().pop().unwrap().body.to_string();
     assert!(body.contains("Instruction of after.") && !body.contains("Instruction of before."));
@@ -190,9 +193,12 @@ async fn l4_16_standing_guidance_reaches_the_summary_request_and_survives_a_resu
     }
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     let compaction =
-        everfold::engine::compacting::Compaction::by_hand(Some("and the names".into()));
+        everfold::engine::window::compaction::Compaction::by_hand(Some("and the names".into()));
     let cancel = everfold::CancellationToken::new();
-    session.compact(compaction, &cancel).await.unwrap().unwrap();
+    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
+        .await
+        .unwrap()
+        .unwrap();
     let asked = place.server.requests_of("compact")[0].last_user_text();
     assert!(asked.contains("Keep every SQL query.") && asked.contains("and the names"), "{asked}");
     assert!(!asked.contains("# More"), "only that section");

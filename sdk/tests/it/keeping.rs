@@ -66,20 +66,43 @@ async fn l5_16_l5_17_a_stated_memory_is_saved_at_once_and_can_be_undone() {
     let place =
         Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap());
     let mut session = place.agent().await.start();
-    let kept = session.remember("always run the tests with nextest").await.unwrap();
+    let kept = everfold::engine::memory::extraction::statement::remember(
+        &session,
+        "always run the tests with nextest",
+    )
+    .await
+    .unwrap();
     let path = kept.memory().unwrap().path.clone();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("Always run the tests with nextest"), "{text}");
     assert!(text.contains("stated") && text.contains(session.id().as_str()), "{text}");
     let index = std::fs::read_to_string(path.with_file_name("MEMORY.md")).unwrap();
     assert!(index.contains(path.file_name().unwrap().to_str().unwrap()), "{index}");
-    let again = session.remember("always run the tests with nextest").await.unwrap();
+    let again = everfold::engine::memory::extraction::statement::remember(
+        &session,
+        "always run the tests with nextest",
+    )
+    .await
+    .unwrap();
     assert!(again.entry().is_none() && again.memory().unwrap().path == path, "{again:?}");
-    assert!(session.remember("  ").await.unwrap_err().contains("nothing to remember"));
+    assert!(
+        everfold::engine::memory::extraction::statement::remember(&session, "  ")
+            .await
+            .unwrap_err()
+            .contains("nothing to remember")
+    );
     let key = format!("the key is sk-ant-api03-{}", "a1B2".repeat(24));
-    let refused = session.remember(&key).await.unwrap();
+    let refused =
+        everfold::engine::memory::extraction::statement::remember(&session, &key).await.unwrap();
     assert!(matches!(refused, Kept::Refused { .. }), "keys are not remembered: {refused:?}");
-    session.switch_memory(MemorySwitch::Off).await.unwrap();
-    assert!(session.remember("x y z").await.unwrap_err().contains("/memory on"));
+    everfold::engine::setups::memory_switch::switch_memory(&mut session, MemorySwitch::Off)
+        .await
+        .unwrap();
+    assert!(
+        everfold::engine::memory::extraction::statement::remember(&session, "x y z")
+            .await
+            .unwrap_err()
+            .contains("/memory on")
+    );
     assert_eq!(place.server.requests().len(), 0, "no model was asked");
 }

@@ -41,12 +41,17 @@ async fn all_end(count: usize) {
     let agent = place.agent().await;
     let mut session = agent.start();
     assert_eq!(say(&mut session, "go").await.reason, EndReason::Completed);
-    while !session.agents().running().is_empty() {
-        tokio::time::timeout(Duration::from_mins(1), session.news()).await.expect("no deadlock");
+    while !everfold::engine::agents::letters::agents(&session).running().is_empty() {
+        tokio::time::timeout(
+            Duration::from_mins(1),
+            everfold::engine::agents::letters::news(&session),
+        )
+        .await
+        .expect("no deadlock");
         Turn::go_on(&mut session).end().await.unwrap();
     }
     Turn::go_on(&mut session).end().await.unwrap();
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let tasks = session.background().list();
     assert!(tasks.iter().all(|task| task.status == TaskStatus::Completed));
     // Every letter arrived once, in order for each sender.
@@ -150,8 +155,8 @@ async fn one_run(number: u64) {
             let end = say(&mut session, "fill yours").await;
             assert!(end.reason.is_success(), "seed {number}: {:?}", end.reason);
         }
-        session.finish().await.unwrap();
-        assert!(session.agents().running().is_empty());
+        everfold::engine::finish(&mut session).await.unwrap();
+        assert!(everfold::engine::agents::letters::agents(&session).running().is_empty());
     };
     let ended = tokio::time::timeout(LONGEST, run).await;
     assert!(ended.is_ok(), "seed {number}: no end within {LONGEST:?}");

@@ -114,8 +114,11 @@ async fn l5_8_a_compaction_reads_the_index_again() {
     }
     write(&dir, "MEMORY.md", "- [A](a.md) — after\n");
     let cancel = everfold::CancellationToken::new();
-    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
-    session.compact(compaction, &cancel).await.unwrap().unwrap();
+    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
+    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "what was it?").await;
     let last = place.server.requests().pop().unwrap();
     let body = last.body.to_string();

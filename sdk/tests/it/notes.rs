@@ -75,11 +75,11 @@ pub(crate) async fn agent_with(place: &Place, more: &[(&str, &str)]) -> Agent {
 /// One turn, and all that it left running.
 pub(crate) async fn turn(session: &mut Session, prompt: &str) {
     say_ok(session, prompt).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(session).await.unwrap();
 }
 
 pub(crate) fn notes_of(session: &Session) -> String {
-    std::fs::read_to_string(session.notes_path()).unwrap()
+    std::fs::read_to_string(everfold::engine::window::notes::notes_path(session)).unwrap()
 }
 
 fn updates(place: &Place) -> usize {
@@ -98,10 +98,12 @@ async fn l3_1_l3_2_notes_are_made_at_ten_thousand_tokens_in_one_file_for_its_own
     let mut session = agent.start();
     turn(&mut session, "hello").await;
     assert!(session.fold().count().0 < 10_000, "{:?}", session.fold().count());
-    assert!(updates(&place) == 0 && !session.notes_path().exists());
+    assert!(
+        updates(&place) == 0 && !everfold::engine::window::notes::notes_path(&session).exists()
+    );
     turn(&mut session, "read it").await;
     assert_eq!(updates(&place), 1, "one request: the edit went well");
-    let path = session.notes_path();
+    let path = everfold::engine::window::notes::notes_path(&session);
     let place_of_it = Path::new(session.id().as_str()).join("session-memory/summary.md");
     assert!(path.ends_with(place_of_it), "{}", path.display());
     let notes = notes_of(&session);
@@ -258,9 +260,9 @@ async fn l3_4_updates_never_overlap() {
     }
     assert_eq!(updates(&place), 1, "one at a time, while it is due again and again");
     place.server.release("notes");
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     say_ok(&mut session, "hello").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(updates(&place), 2, "then the next");
     assert!(notes_of(&session).contains("Update 2."));
 }
@@ -277,9 +279,9 @@ async fn l3_4_what_a_person_wrote_in_between_is_not_lost() {
     say_ok(&mut session, "read it").await;
     place.server.wait_for_requests(6).await.unwrap();
     let mine = notes_of(&session).replace("Update 1.", "Update 7. I know better.");
-    std::fs::write(session.notes_path(), &mine).unwrap();
+    std::fs::write(everfold::engine::window::notes::notes_path(&session), &mine).unwrap();
     place.server.release("second");
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(notes_of(&session), mine);
     assert_eq!(noted(&place).len(), 1);
     turn(&mut session, "read it").await;
@@ -293,7 +295,7 @@ async fn l3_3_sections_over_their_cap_are_named_in_the_next_update() {
     let mut session = agent.start();
     turn(&mut session, "read it").await;
     let long = notes_of(&session) + &"worked on. ".repeat(1_000);
-    std::fs::write(session.notes_path(), long).unwrap();
+    std::fs::write(everfold::engine::window::notes::notes_path(&session), long).unwrap();
     turn(&mut session, "read it").await;
     let forks = place.server.requests_of("session_memory");
     assert!(!forks[0].last_user_text().contains("too long"));
@@ -337,7 +339,7 @@ async fn q3_l3_8_switched_off_or_without_auto_compact_there_are_no_notes() {
             turn(&mut session, "read it").await;
         }
         assert_eq!(updates(&place), 0, "{name}");
-        assert!(!session.notes_path().exists());
+        assert!(!everfold::engine::window::notes::notes_path(&session).exists());
     }
 }
 
@@ -371,7 +373,11 @@ async fn l3_5_a_template_that_changes_in_mid_session_takes_the_notes_along() {
     let agent = agent(&place).await;
     let mut session = agent.start();
     turn(&mut session, "read it").await;
-    std::fs::write(session.notes_path(), notes_of(&session) + "- began\n").unwrap();
+    std::fs::write(
+        everfold::engine::window::notes::notes_path(&session),
+        notes_of(&session) + "- began\n",
+    )
+    .unwrap();
     config(&place, "template.md", &format!("# Current State\n{ITALIC}\n# News\n_what is new_\n"));
     turn(&mut session, "read it").await;
     let notes = notes_of(&session);
@@ -412,14 +418,17 @@ async fn s6_notes_that_cannot_be_used_are_left_alone_and_the_session_goes_on() {
         std::fs::write(&victim, "# Session Title\nmine").unwrap();
         let agent = agent(&place).await;
         let mut session = agent.start();
-        std::fs::create_dir_all(session.notes_path().parent().unwrap()).unwrap();
-        spoil(&session.notes_path(), &victim);
+        std::fs::create_dir_all(
+            everfold::engine::window::notes::notes_path(&session).parent().unwrap(),
+        )
+        .unwrap();
+        spoil(&everfold::engine::window::notes::notes_path(&session), &victim);
         for _ in 0..3 {
             turn(&mut session, "read it").await;
         }
         assert_eq!(updates(&place), 0, "{what}: no model is asked");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "# Session Title\nmine", "{what}");
-        assert!(session.notes().await.is_err(), "{what}");
+        assert!(everfold::engine::window::notes::notes(&session).await.is_err(), "{what}");
     }
 }
 
@@ -428,8 +437,15 @@ async fn l3_1_a_file_whose_headings_a_person_broke_is_mended_and_nothing_is_lost
     let place = place(take_notes);
     let agent = agent(&place).await;
     let mut session = agent.start();
-    std::fs::create_dir_all(session.notes_path().parent().unwrap()).unwrap();
-    std::fs::write(session.notes_path(), "my words\n# Worklog\n- one\n# Odd\ntwo\n").unwrap();
+    std::fs::create_dir_all(
+        everfold::engine::window::notes::notes_path(&session).parent().unwrap(),
+    )
+    .unwrap();
+    std::fs::write(
+        everfold::engine::window::notes::notes_path(&session),
+        "my words\n# Worklog\n- one\n# Odd\ntwo\n",
+    )
+    .unwrap();
     turn(&mut session, "read it").await;
     let notes = notes_of(&session);
     for kept in ["my words", "- one\n# Odd\ntwo", "Update 1."] {
@@ -472,21 +488,30 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
     let place = place(take_notes);
     let agent = agent(&place).await;
     let mut session = agent.start();
-    assert!(session.update_notes().await.unwrap().is_err(), "there is nothing to note yet");
+    assert!(
+        everfold::engine::window::notes::update_notes(&mut session).await.unwrap().is_err(),
+        "there is nothing to note yet"
+    );
     turn(&mut session, "hello").await;
-    assert_eq!(session.update_notes().await.unwrap(), Ok(true));
+    assert_eq!(
+        everfold::engine::window::notes::update_notes(&mut session).await.unwrap(),
+        Ok(true)
+    );
     assert!(notes_of(&session).contains("Update 1."));
-    let file = session.notes().await.unwrap().unwrap();
-    session
-        .write_notes(&file.text.replace("Update 1.", "Mine."), file.expect.clone())
-        .await
-        .unwrap();
-    let stale = session.write_notes("no", file.expect).await;
+    let file = everfold::engine::window::notes::notes(&session).await.unwrap().unwrap();
+    everfold::engine::window::notes::write_notes(
+        &session,
+        &file.text.replace("Update 1.", "Mine."),
+        file.expect.clone(),
+    )
+    .await
+    .unwrap();
+    let stale = everfold::engine::window::notes::write_notes(&session, "no", file.expect).await;
     assert!(stale.is_err() && notes_of(&session).contains("Mine."));
     let off = agent_with(&place, &[("EVERFOLD_FLAG_SESSION_MEMORY", "0")]).await;
     let mut session = off.start();
     turn(&mut session, "hello").await;
-    assert!(session.update_notes().await.unwrap().is_err());
+    assert!(everfold::engine::window::notes::update_notes(&mut session).await.unwrap().is_err());
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn only_waits(place: &Place, provenances: &[&str]) {
     place.write("report.sh", &format!("cat <<'END'\n{STRANGER}\nEND\n"));
     let (agent, mut session) = Box::pin(start(place.builder_with(&[ON]))).await;
     say_ok(&mut session, PROMPT).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let heard = place.server.requests_of("main").pop().unwrap().body["messages"].to_string();
     assert!(heard.contains("staging cluster is in Oslo"), "the model saw it: {heard}");
     assert!(!place.server.requests_of("extract").is_empty());

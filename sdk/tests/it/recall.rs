@@ -173,7 +173,7 @@ async fn r1_a_cancelled_turn_ends_its_search() {
         cancel.cancel();
     };
     let prompt = vec![everfold::Block::text(QUESTION)];
-    let (end, ()) = tokio::join!(session.turn(prompt, &cancel), stop);
+    let (end, ()) = tokio::join!(everfold::engine::turn(&mut session, prompt, &cancel), stop);
     assert_eq!(end.unwrap().reason, EndReason::Cancelled);
     place.server.release("recall");
     for _ in 0..3 {
@@ -343,8 +343,11 @@ async fn r7_a_compaction_lets_a_memory_come_again() {
     talk_until(&place, &mut session, QUESTION, "on Fridays").await;
     say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     let cancel = everfold::CancellationToken::new();
-    let compaction = everfold::engine::compacting::Compaction::by_hand(None);
-    session.compact(compaction, &cancel).await.unwrap().unwrap();
+    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
+    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "yes").await;
     let after = mains(&place).pop().unwrap().body["messages"].to_string();
     assert!(!after.contains("on Fridays"), "{after}");

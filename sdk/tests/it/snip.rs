@@ -60,7 +60,12 @@ async fn l4_14_the_model_snips_by_tool_and_resume_honours_it() {
     oracle::assert_prefix_stable(&place.server.requests()[before - 1..]);
     let lines = place.transcript();
     let snip = lines.iter().find(|line| line["subtype"] == "everfold_snipped").unwrap();
-    session.undo_decision(&snip["uuid"].as_str().unwrap().into()).await.unwrap();
+    everfold::engine::window::compaction::undo_decision(
+        &mut session,
+        &snip["uuid"].as_str().unwrap().into(),
+    )
+    .await
+    .unwrap();
     say_ok(&mut session, "and now").await;
     assert!(last(&place).body.to_string().contains("secret detour"), "it can be undone");
 }

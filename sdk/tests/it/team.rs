@@ -138,7 +138,7 @@ async fn l5_21_a_review_is_told_what_goes_to_the_team() {
     let agent = place.builder_with(&[ON, crate::extract::ON]).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, DECIDED).await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let (own, team) = (dir_of(&agent, MemoryScope::Project), dir_of(&agent, MemoryScope::Team));
     let told = reviews(&place).pop().unwrap();
     assert_eq!(team_in(&told), Some(team.clone()));
@@ -152,7 +152,7 @@ async fn l5_21_a_review_is_told_what_goes_to_the_team() {
     let agent = place.builder_with(&[crate::extract::ON]).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "The shop is called Harbour, we decided on that today.").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap();
     assert_eq!(team_in(&told), None);
     assert!(!told.last_user_text().contains(&team.display().to_string()));
@@ -171,7 +171,7 @@ async fn l5_21_what_is_about_the_person_does_not_go_to_the_team() {
     let agent = place.builder_with(&[ON, crate::extract::ON]).build().await.unwrap();
     let mut session = agent.start();
     say_ok(&mut session, "By the way, I prefer oolong tea over coffee.").await;
-    session.finish().await.unwrap();
+    everfold::engine::finish(&mut session).await.unwrap();
     let team = dir_of(&agent, MemoryScope::Team);
     assert!(crate::extract::topics(&team).is_empty());
     assert!(crate::extract::inbox(&place, &team).is_empty());

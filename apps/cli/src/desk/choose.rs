@@ -3,7 +3,7 @@
 use super::messages::tell;
 use super::{Desk, Flow};
 use anyhow::Result;
-use everfold::engine::choosing::{EFFORTS, ThinkingWish};
+use everfold::engine::setups::preferences::{EFFORTS, ThinkingWish};
 use everfold::kernel::Params;
 
 pub(super) async fn thinking(desk: &mut Desk, text: &str) -> Result<Flow> {
@@ -20,13 +20,13 @@ pub(super) async fn thinking(desk: &mut Desk, text: &str) -> Result<Flow> {
             ThinkingWish::Budget(tokens)
         }
     };
-    let done = desk.session.set_thinking(wish).await?;
+    let done = everfold::engine::setups::preferences::set_thinking(&mut desk.session, wish).await?;
     let told = done.map(|()| format!("thinking: {}", thinks(&params(desk))));
     tell(desk, told)
 }
 
 fn params(desk: &Desk) -> Params {
-    desk.session.params()
+    everfold::engine::setups::preferences::params(&desk.session)
 }
 
 fn thinks(params: &Params) -> String {
@@ -49,7 +49,11 @@ pub(super) async fn effort(desk: &mut Desk, text: &str) -> Result<Flow> {
         let now = said(params(desk));
         return tell(desk, Ok(format!("{now}; there are default, {}", EFFORTS.join(", "))));
     }
-    let done = desk.session.set_effort(Some(text).filter(|text| *text != "default")).await?;
+    let done = everfold::engine::setups::preferences::set_effort(
+        &mut desk.session,
+        Some(text).filter(|text| *text != "default"),
+    )
+    .await?;
     let told = done.map(|()| said(params(desk)));
     tell(desk, told)
 }
@@ -57,7 +61,7 @@ pub(super) async fn effort(desk: &mut Desk, text: &str) -> Result<Flow> {
 pub(super) async fn output_style(desk: &mut Desk, text: &str) -> Result<Flow> {
     let styles = desk.agent.output_styles();
     if text.is_empty() {
-        let chosen = desk.session.chosen().style;
+        let chosen = everfold::engine::setups::preferences::chosen(&desk.session).style;
         let rows: Vec<Vec<String>> = styles
             .iter()
             .map(|style| {
@@ -75,18 +79,23 @@ pub(super) async fn output_style(desk: &mut Desk, text: &str) -> Result<Flow> {
         let why = format!("there is no style {text:?}; there are {}", known.join(", "));
         return tell(desk, Err(why));
     };
-    desk.session.set_output_style(&style.name, style.text.as_deref()).await?;
+    everfold::engine::setups::preferences::set_output_style(
+        &mut desk.session,
+        &style.name,
+        style.text.as_deref(),
+    )
+    .await?;
     tell(desk, Ok(format!("answers are written in the style {}", style.name)))
 }
 
 pub(super) async fn language(desk: &mut Desk, text: &str) -> Result<Flow> {
     if text.is_empty() {
-        let chosen = desk.session.chosen().language;
+        let chosen = everfold::engine::setups::preferences::chosen(&desk.session).language;
         let set = desk.session.config().surroundings.language.clone();
         let now = chosen.or(set).unwrap_or_else(|| "that of the question".to_owned());
         return tell(desk, Ok(format!("language: {now}")));
     }
     let wanted = Some(text).filter(|text| *text != "default");
-    desk.session.set_language(wanted).await?;
+    everfold::engine::setups::preferences::set_language(&mut desk.session, wanted).await?;
     tell(desk, Ok(format!("language: {}", wanted.unwrap_or("that of the question"))))
 }

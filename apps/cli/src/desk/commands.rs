@@ -185,7 +185,9 @@ const COMMANDS: &[Command] = &[
         about: "save a memory, as `# TEXT` does",
         run: |desk, text| {
             Box::pin(async move {
-                let saved = desk.session.remember(text).await;
+                let saved =
+                    everfold::engine::memory::extraction::statement::remember(&desk.session, text)
+                        .await;
                 messages::tell(desk, saved.and_then(|kept| memory::stated(&kept)))
             })
         },
@@ -352,7 +354,7 @@ async fn dream(desk: &mut Desk, text: &str) -> Result<Flow> {
     let Desk { session, stop, presenter, .. } = desk;
     let watch = crate::dream::Watch::lines(presenter.clone());
     let end = crate::dream::watched(session, wish, stop, watch).await?;
-    session.book_side_queries().await?;
+    everfold::engine::session::effects::book_side_queries(session).await?;
     crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }
@@ -362,7 +364,13 @@ async fn model(desk: &mut Desk, name: &str) -> Result<Flow> {
         tables::show(&tables::models(&desk.agent), &desk.presenter)?;
     } else {
         let stop = desk.stop.clone();
-        let changed = desk.session.change_model(&ModelId::new(name), "command", &stop).await?;
+        let changed = everfold::engine::setups::hooks::model_switch::change_model(
+            &mut desk.session,
+            &ModelId::new(name),
+            "command",
+            &stop,
+        )
+        .await?;
         if let Err(why) = changed {
             desk.presenter.note(Look::Yellow, &why);
         }

@@ -5,8 +5,8 @@ use super::{Desk, Flow};
 use crate::present::{Look, grouped};
 use anyhow::Result;
 use everfold::Event;
-use everfold::engine::compacting::{Compaction, Preview, Report, Scope, Trigger};
-use everfold::engine::in_view::InView;
+use everfold::engine::window::compaction::{Compaction, Preview, Report, Scope, Trigger};
+use everfold::engine::window::in_view::InView;
 use tokio::sync::mpsc::unbounded_channel;
 
 /// Spans, records or files of each kind that are listed.
@@ -61,13 +61,16 @@ impl Wish {
 
 /// Compacts, or tells what that would do.
 pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
-    let entries = desk.session.in_view();
+    let entries = everfold::engine::window::in_view::in_view(&desk.session);
     let wish = match Wish::parse(text, &entries) {
         Ok(wish) => wish,
         Err(why) => return tell(desk, Err(why)),
     };
     match wish.act {
-        Act::Preview => match desk.session.preview_compaction(wish.scope) {
+        Act::Preview => match everfold::engine::window::compaction::preview_compaction(
+            &desk.session,
+            wish.scope,
+        ) {
             Ok(preview) => show_preview(desk, &preview, &entries),
             Err(why) => tell(desk, Err(why)),
         },
@@ -87,7 +90,7 @@ pub(super) async fn compact(
     let (sender, mut events) = unbounded_channel();
     session.watch(sender);
     let wanted = Compaction { scope, trigger: Trigger::Manual, guidance };
-    let done = session.compact(wanted, stop).await?;
+    let done = everfold::engine::window::compaction::compact(session, wanted, stop).await?;
     while let Ok(event) = events.try_recv() {
         if let Event::Notice(text) = event {
             presenter.note(Look::Yellow, &text);

@@ -11,7 +11,8 @@ const FRAME: usize = 2;
 
 /// Shows the window of the session.
 pub(super) fn run(desk: &Desk) -> Result<Flow> {
-    let (view, presenter) = (desk.session.context_view(), &desk.presenter);
+    let (view, presenter) =
+        (everfold::engine::window::context_view::context_view(&desk.session), &desk.presenter);
     let model = setup::model_name(&desk.agent, &desk.session);
     presenter.line(&picture::summary(&view, &model))?;
     let cells = presenter.width().saturating_sub(FRAME);

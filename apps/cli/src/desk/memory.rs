@@ -82,7 +82,7 @@ pub(crate) fn tell_waiting(desk: &Desk) {
 }
 
 async fn switch(desk: &mut Desk, to: MemorySwitch) -> Result<Flow> {
-    desk.session.switch_memory(to).await?;
+    everfold::engine::setups::memory_switch::switch_memory(&mut desk.session, to).await?;
     let said = match to {
         MemorySwitch::Off => "memory is off: nothing is recalled or saved; /memory on",
         MemorySwitch::On => "memory is on",

@@ -7,8 +7,8 @@
 use super::{Desk, Flow};
 use crate::present::{Look, grouped};
 use anyhow::Result;
-use everfold::engine::in_view::InView;
-use everfold::engine::recalled;
+use everfold::engine::session::lookup;
+use everfold::engine::window::in_view::InView;
 use everfold::kernel::ToolUseId;
 use everfold::kernel::provenance::Source;
 use everfold::prefix::Showing;
@@ -38,7 +38,7 @@ pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView, St
 
 /// Lists what the model sees.
 pub(super) fn list(desk: &Desk) -> Result<Flow> {
-    show(desk, &desk.session.in_view())
+    show(desk, &everfold::engine::window::in_view::in_view(&desk.session))
 }
 
 fn show(desk: &Desk, entries: &[InView]) -> Result<Flow> {
@@ -86,12 +86,14 @@ fn what(entry: &InView) -> String {
 
 /// Pins a message; without a name, lists what could be.
 pub(super) async fn pin(desk: &mut Desk, name: &str) -> Result<Flow> {
-    let entries = desk.session.in_view();
+    let entries = everfold::engine::window::in_view::in_view(&desk.session);
     if name.is_empty() {
         return show(desk, &entries);
     }
     let done = match named(&entries, name) {
-        Ok(entry) => desk.session.pin(&entry.record).await?.map(|()| entry),
+        Ok(entry) => everfold::engine::window::compaction::pin(&mut desk.session, &entry.record)
+            .await?
+            .map(|()| entry),
         Err(why) => Err(why),
     };
     tell(desk, done.map(|entry| format!("message {} stays through compactions", entry.number)))
@@ -99,14 +101,16 @@ pub(super) async fn pin(desk: &mut Desk, name: &str) -> Result<Flow> {
 
 /// Takes a pin out; without a name, lists the pins.
 pub(super) async fn unpin(desk: &mut Desk, name: &str) -> Result<Flow> {
-    let mut entries = desk.session.in_view();
+    let mut entries = everfold::engine::window::in_view::in_view(&desk.session);
     if name.is_empty() {
         entries.retain(|entry| entry.pinned);
         return show(desk, &entries);
     }
     let done = match named(&entries, name) {
         Ok(entry) if !entry.pinned => Err(format!("message {} is not pinned", entry.number)),
-        Ok(entry) => desk.session.unpin(&entry.record).await?.map(|()| entry),
+        Ok(entry) => everfold::engine::window::compaction::unpin(&mut desk.session, &entry.record)
+            .await?
+            .map(|()| entry),
         Err(why) => Err(why),
     };
     tell(desk, done.map(|entry| format!("message {} is no longer pinned", entry.number)))
@@ -114,7 +118,7 @@ pub(super) async fn unpin(desk: &mut Desk, name: &str) -> Result<Flow> {
 
 /// Takes messages out of the model's view.
 pub(super) async fn snip(desk: &mut Desk, names: &str) -> Result<Flow> {
-    let entries = desk.session.in_view();
+    let entries = everfold::engine::window::in_view::in_view(&desk.session);
     let words: Vec<&str> = names.split_whitespace().collect();
     let (from, to) = match words.as_slice() {
         [one] => (named(&entries, one), named(&entries, one)),
@@ -122,7 +126,10 @@ pub(super) async fn snip(desk: &mut Desk, names: &str) -> Result<Flow> {
         _ => return tell(desk, Err("name the first message and the last one".to_owned())),
     };
     let done = match (from, to) {
-        (Ok(from), Ok(to)) => desk.session.snip(&from.record, &to.record).await?,
+        (Ok(from), Ok(to)) => {
+            everfold::engine::window::compaction::snip(&mut desk.session, &from.record, &to.record)
+                .await?
+        }
         (Err(why), _) | (_, Err(why)) => Err(why),
     };
     let told = |record| format!("taken out of the model's view; /unsnip {record} puts it back");
@@ -131,14 +138,15 @@ pub(super) async fn snip(desk: &mut Desk, names: &str) -> Result<Flow> {
 
 /// Shows again what a snip hid; without a name, lists the snips.
 pub(super) async fn unsnip(desk: &mut Desk, name: &str) -> Result<Flow> {
-    let mut entries = desk.session.in_view();
+    let mut entries = everfold::engine::window::in_view::in_view(&desk.session);
     if name.is_empty() {
         entries.retain(|entry| entry.shown == Showing::StandsIn);
         return show(desk, &entries);
     }
     match named(&entries, name) {
         Ok(entry) if entry.shown == Showing::StandsIn => {
-            desk.session.undo_decision(&entry.record).await?;
+            everfold::engine::window::compaction::undo_decision(&mut desk.session, &entry.record)
+                .await?;
             tell(desk, Ok("the model sees it again".to_owned()))
         }
         Ok(entry) => tell(desk, Err(format!("message {} is no snip", entry.number))),
@@ -152,7 +160,7 @@ pub(super) async fn expand(desk: &mut Desk, name: &str) -> Result<Flow> {
         let why = "name what to bring back: a call's id, a record's id, or FROM..TO";
         return tell(desk, Err(why.to_owned()));
     }
-    let entries = desk.session.in_view();
+    let entries = everfold::engine::window::in_view::in_view(&desk.session);
     let entry = named(&entries, name).ok();
     if let Some(InView { number, shown: Showing::StandsIn, .. }) = entry {
         let why = format!("message {number} stands for others; /unsnip {number} puts them back");
@@ -160,7 +168,7 @@ pub(super) async fn expand(desk: &mut Desk, name: &str) -> Result<Flow> {
     }
     let id = entry.map_or(name, |entry| entry.record.as_str());
     let limits = std::sync::Arc::clone(&desk.session.config().limits);
-    let found = recalled::find(desk.agent.world(), &limits, desk.session.id(), id).await;
+    let found = lookup::find(desk.agent.world(), &limits, desk.session.id(), id).await;
     let recalled = match found {
         Ok(recalled) => recalled,
         Err(error) => return tell(desk, Err(error.to_string())),

@@ -11,7 +11,9 @@ use everfold::kernel::QuerySource;
 pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
     match text {
         "" => show(desk).await?,
-        "path" => desk.presenter.line(&desk.session.notes_path().display().to_string())?,
+        "path" => desk.presenter.line(
+            &everfold::engine::window::notes::notes_path(&desk.session).display().to_string(),
+        )?,
         "edit" => edit(desk).await?,
         "update" => update(desk).await?,
         other => {
@@ -24,20 +26,20 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
 
 async fn show(desk: &Desk) -> Result<()> {
     let (session, presenter) = (&desk.session, &desk.presenter);
-    match session.notes().await? {
+    match everfold::engine::window::notes::notes(session).await? {
         Some(file) => presenter.text(&file.text)?,
         None => presenter.line(
             "there are no notes yet; they are made while the conversation grows, or by /notes update",
         )?,
     }
-    let path = session.notes_path().display().to_string();
+    let path = everfold::engine::window::notes::notes_path(session).display().to_string();
     let running = session.background().is_running(&QuerySource::SessionMemory);
     let now = if running { ", being brought up to date" } else { "" };
     Ok(presenter.styled(Look::Dim, &format!("{path}{now}\n"))?)
 }
 
 async fn edit(desk: &Desk) -> Result<()> {
-    let Some(file) = desk.session.notes().await? else {
+    let Some(file) = everfold::engine::window::notes::notes(&desk.session).await? else {
         desk.presenter.note(Look::Yellow, "there are no notes yet; /notes update makes them");
         return Ok(());
     };
@@ -45,7 +47,9 @@ async fn edit(desk: &Desk) -> Result<()> {
     if edited.text == file.text {
         return Ok(desk.presenter.line("nothing was changed")?);
     }
-    match desk.session.write_notes(&edited.text, file.expect).await {
+    match everfold::engine::window::notes::write_notes(&desk.session, &edited.text, file.expect)
+        .await
+    {
         Ok(()) => Ok(desk.presenter.line("the notes are changed")?),
         Err(error) => Err(edited.keep(error.into())),
     }
@@ -54,7 +58,7 @@ async fn edit(desk: &Desk) -> Result<()> {
 async fn update(desk: &mut Desk) -> Result<()> {
     desk.presenter.styled(Look::Dim, "bringing the notes up to date; it goes on if you leave\n")?;
     let changed = tokio::select! {
-        changed = desk.session.update_notes() => changed?,
+        changed = everfold::engine::window::notes::update_notes(&mut desk.session) => changed?,
         () = desk.stop.cancelled() => return Ok(()),
     };
     match changed {

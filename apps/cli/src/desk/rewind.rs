@@ -4,8 +4,8 @@ use super::messages::tell;
 use super::{Desk, Flow, compact};
 use crate::present::{Look, counted, cut};
 use anyhow::Result;
-use everfold::engine::compacting::Scope;
-use everfold::engine::rewinding::{Point, PointKind, RewindReport, RewindWhat};
+use everfold::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat};
+use everfold::engine::window::compaction::Scope;
 use everfold::kernel::RecordId;
 use jiff::tz::TimeZone;
 
@@ -14,7 +14,7 @@ const USAGE: &str =
 
 /// Lists the points, goes back to one, or sums up what is before or after it.
 pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
-    let points = desk.session.rewind_points().await?;
+    let points = everfold::engine::turn::rewind::rewind_points(&desk.session).await?;
     let mut words = text.split_whitespace();
     let Some(name) = words.next() else { return list(desk, &points) };
     let what = match words.next() {
@@ -32,7 +32,7 @@ pub(super) async fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
         }
     };
     let Some(point) = named(&points, name) else { return unknown(desk, name) };
-    match desk.session.rewind(&point, what).await? {
+    match everfold::engine::turn::rewind::rewind(&mut desk.session, &point, what).await? {
         Ok(report) => {
             told(desk, &report)?;
             Ok(if what.conversation() { Flow::WentBack(report.text) } else { Flow::GoOn })

@@ -25,10 +25,10 @@ pub(super) fn run(desk: &mut Desk, text: &str) -> Result<Flow> {
 /// `/plan`.
 pub(super) fn plan(desk: &mut Desk, text: &str) -> Result<Flow> {
     let planning = desk.session.permit_mut().mode() == PermissionMode::Plan;
-    let file = desk.session.plan_file();
+    let file = everfold::engine::setups::plan_mode::plan_file(&desk.session);
     match (text.trim(), planning) {
         ("off", true) => {
-            desk.session.stop_planning();
+            everfold::engine::setups::plan_mode::stop_planning(&mut desk.session);
             desk.presenter.line("plan mode is off")?;
         }
         ("off", false) => desk.presenter.line("plan mode is off already")?,
@@ -37,7 +37,7 @@ pub(super) fn plan(desk: &mut Desk, text: &str) -> Result<Flow> {
             Err(_) => desk.presenter.line("plan mode is on; there is no plan yet")?,
         },
         (_, false) => {
-            desk.session.start_planning();
+            everfold::engine::setups::plan_mode::start_planning(&mut desk.session);
             let text = format!("plan mode is on; the plan goes to {}", file.display());
             desk.presenter.line(&text)?;
         }
@@ -71,7 +71,8 @@ fn list(desk: &Desk) -> Result<()> {
 }
 
 fn stop(desk: &Desk, id: &str) -> Result<()> {
-    let done = desk.session.background().stop(id) || desk.session.agents().stop(id);
+    let done = desk.session.background().stop(id)
+        || everfold::engine::agents::letters::agents(&desk.session).stop(id);
     let text = if done { format!("{id} is being stopped") } else { none(id) };
     Ok(desk.presenter.line(&text)?)
 }
@@ -80,7 +81,7 @@ fn say(desk: &Desk, text: &str) -> Result<()> {
     let (id, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let said = if words.trim().is_empty() {
         format!("what should {id} be told? /tasks say {id} TEXT")
-    } else if desk.session.agents().say(id, words.trim()) {
+    } else if everfold::engine::agents::letters::agents(&desk.session).say(id, words.trim()) {
         format!("{id} reads it at its next step")
     } else {
         none(id)

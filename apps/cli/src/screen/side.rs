@@ -93,7 +93,9 @@ mod tests {
         let side = beside(home.path()).await;
         assert!(rows(&side, Listing::Memories).await.is_empty());
         for text in ["deploys need a word", "tabs, not spaces"] {
-            side.agent.start().remember(text).await.unwrap();
+            everfold::engine::memory::extraction::statement::remember(&side.agent.start(), text)
+                .await
+                .unwrap();
         }
         let all = rows(&side, Listing::Memories).await;
         assert_eq!(all.len(), 2);

@@ -221,12 +221,23 @@ impl Host for TestHost {
         self.asked.lock().unwrap().push(format!("/{line}"));
         Box::pin(async move {
             match line.split_once(' ') {
-                Some(("pin", id)) => self.session.pin(&id.into()).await?.unwrap(),
-                Some(("unpin", id)) => self.session.unpin(&id.into()).await?.unwrap(),
+                Some(("pin", id)) => {
+                    everfold::engine::window::compaction::pin(&mut self.session, &id.into())
+                        .await?
+                        .unwrap()
+                }
+                Some(("unpin", id)) => {
+                    everfold::engine::window::compaction::unpin(&mut self.session, &id.into())
+                        .await?
+                        .unwrap()
+                }
                 Some(("rewind", rest)) => {
                     let (id, _) = rest.split_once(' ').unwrap();
-                    let what = everfold::engine::rewinding::RewindWhat::Conversation;
-                    let report = self.session.rewind(&id.into(), what).await?.unwrap();
+                    let what = everfold::engine::turn::rewind::RewindWhat::Conversation;
+                    let report =
+                        everfold::engine::turn::rewind::rewind(&mut self.session, &id.into(), what)
+                            .await?
+                            .unwrap();
                     return Ok(Next::WentBack(report.text));
                 }
                 _ => {}

@@ -7,7 +7,7 @@ use super::{Panel, PanelAct, Slot, look};
 use crate::look::Look;
 use crate::picture::grouped;
 use crate::theme::Theme;
-use everfold::engine::compacting::{Preview, Scope};
+use everfold::engine::window::compaction::{Preview, Scope};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -82,7 +82,9 @@ impl Panel for CompactPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, |session| session.preview_compaction(Scope::All))
+        look(&self.found, |session| {
+            everfold::engine::window::compaction::preview_compaction(session, Scope::All)
+        })
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

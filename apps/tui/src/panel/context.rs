@@ -7,8 +7,8 @@ use crate::picture;
 use crate::side::{Row, Table};
 use crate::status::Status;
 use crate::theme::Theme;
-use everfold::engine::context_view::{CategoryKind, ContextView};
-use everfold::engine::in_view::InView;
+use everfold::engine::window::context_view::{CategoryKind, ContextView};
+use everfold::engine::window::in_view::InView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -95,7 +95,12 @@ impl Panel for ContextPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, |session| (session.context_view(), session.in_view()))
+        look(&self.found, |session| {
+            (
+                everfold::engine::window::context_view::context_view(session),
+                everfold::engine::window::in_view::in_view(session),
+            )
+        })
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

@@ -6,7 +6,7 @@ use crate::look::Look;
 use crate::side::{Row, Table};
 use crate::theme::Theme;
 use crate::worker::Ask;
-use everfold::engine::rewinding::{ChangedFile, Point, PointKind, Standing};
+use everfold::engine::turn::rewind::{ChangedFile, Point, PointKind, Standing};
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -99,7 +99,11 @@ impl Panel for RewindPanel {
         PanelAct::Ask(Ask::Look(Box::new(move |host| {
             let session = host.session();
             Box::pin(async move {
-                slot.put(session.rewind_points().await.map_err(|error| error.to_string()));
+                slot.put(
+                    everfold::engine::turn::rewind::rewind_points(session)
+                        .await
+                        .map_err(|error| error.to_string()),
+                );
             })
         })))
     }

@@ -3,8 +3,8 @@
 use super::tool::time;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::engine::compacting::Report;
 use everfold::engine::event::Finder;
+use everfold::engine::window::compaction::Report;
 use everfold::{TaskStatus, TaskView};
 use everfold_kernel::ports::Kept;
 use ratatui::text::Line;

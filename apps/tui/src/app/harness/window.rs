@@ -1,6 +1,6 @@
 //! A window that is known, for pictures of it.
 
-use everfold::engine::context_view::{
+use everfold::engine::window::context_view::{
     Category, CategoryKind, ContextView, Threshold, ThresholdKind,
 };
 use everfold::kernel::window::WindowState;

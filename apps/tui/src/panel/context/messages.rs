@@ -9,7 +9,7 @@ use crate::picture::grouped;
 use crate::side::{Row, Table};
 use crate::theme::Theme;
 use everfold::Session;
-use everfold::engine::in_view::InView;
+use everfold::engine::window::in_view::InView;
 use everfold::kernel::RecordId;
 use everfold::prefix::{Message, Showing};
 use ratatui::buffer::Buffer;
@@ -131,7 +131,7 @@ impl Panel for MessagesPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, Session::in_view)
+        look(&self.found, everfold::engine::window::in_view::in_view)
     }
 
     fn answered(&mut self, said: Written) -> Result<PanelAct, Written> {

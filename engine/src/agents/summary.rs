@@ -1,0 +1,142 @@
+//! What an agent does now, in a few words, under a coordinator (L7.7).
+//!
+//! Asked of the agent's own model on its warm prefix, or of the small model on
+//! the newest messages, whichever is cheaper. Tools are refused by not being
+//! run: only the text of the one answer counts. It spends from the background
+//! budget (L5.27), and where that says no, there is no summary.
+
+use super::Agents;
+use crate::config::{Config, Delegation};
+use crate::session::Session;
+use crate::session::agent_context::Peek;
+use crate::session::budget::Budget;
+use crate::session::effects::{SideBookings, collect, side_request};
+use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::ports::World;
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{Flag, QuerySource, Timestamp};
+use everfold_mail::policy::{self, Way};
+use everfold_prefix::economy::{Terms, cache_state};
+use everfold_prefix::{Directive, Fold};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+/// A limit of no time still lets others run.
+const SHORTEST: Duration = Duration::from_millis(5);
+
+/// Says from time to time what an agent does. Without a coordinator it never does.
+pub(super) struct Summing {
+    watch: Option<Watch>,
+}
+
+struct Watch {
+    peek: Peek,
+    tick: Interval,
+    last: Option<Timestamp>,
+    asking: Option<BoxFuture<'static, Option<String>>>,
+    world: World,
+    config: Arc<Config>,
+    books: SideBookings,
+    budget: Budget,
+}
+
+impl Summing {
+    pub(super) fn new(agents: &Agents, session: &mut Session) -> Self {
+        let seat = agents.seat();
+        let config = &seat.config;
+        let wanted = config.agents.delegation == Delegation::Coordinator
+            && config.flags.is_on(Flag::AgentSummary);
+        if !wanted {
+            return Self { watch: None };
+        }
+        let peek = Peek::default();
+        session.runtime.peek = Some(peek.clone());
+        let period = Duration::from_secs(config.limits.agents.summary_s).max(SHORTEST);
+        let mut tick = interval(period);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self {
+            watch: Some(Watch {
+                peek,
+                tick,
+                last: None,
+                asking: None,
+                world: seat.world.clone(),
+                config: Arc::clone(config),
+                books: seat.books.clone(),
+                budget: Budget::clone(session.budget()),
+            }),
+        }
+    }
+
+    /// The next summary.
+    pub(super) async fn next(&mut self) -> String {
+        let Some(watch) = &mut self.watch else { return std::future::pending().await };
+        loop {
+            if let Some(asking) = &mut watch.asking {
+                let said = asking.await;
+                watch.asking = None;
+                if let Some(said) = said {
+                    return said;
+                }
+            }
+            watch.tick.tick().await;
+            watch.begin();
+        }
+    }
+}
+
+impl Watch {
+    /// Asks, if there is news.
+    fn begin(&mut self) {
+        let now = self.world.clock.now();
+        let Some((fold, step)) = self.peek.look() else { return };
+        if !policy::is_due(now, self.last, Some(step), &self.config.limits.agents) {
+            return;
+        }
+        self.last = Some(now);
+        let (world, config) = (self.world.clone(), Arc::clone(&self.config));
+        let (books, budget) = (self.books.clone(), self.budget.clone());
+        self.asking = Some(Box::pin(async move {
+            let said = ask(fold, step, &world, &config, &books, &budget).await;
+            said.map_err(|error| tracing::debug!(error, "no summary of an agent")).ok().flatten()
+        }));
+    }
+}
+
+async fn ask(
+    mut fold: Fold,
+    step: Timestamp,
+    world: &World,
+    config: &Config,
+    books: &SideBookings,
+    budget: &Budget,
+) -> Result<Option<String>, String> {
+    let source = QuerySource::AgentSummary;
+    budget.allows(&source).await.map_err(|denied| denied.to_string())?;
+    let limits = &config.limits;
+    let newest = policy::newest(&fold, limits);
+    let prelude = fold.prelude().ok_or("the agent has not begun")?;
+    let spec = config.table.spec(&prelude.params.model);
+    let ttl = prelude.params.cache;
+    let cache = cache_state(world.clock.now(), Some(step), ttl, limits.prune.idle_minutes);
+    let terms = Terms { prices: spec.prices, ttl, cache, rounds: 1.0 };
+    let small = config.table.spec(&config.small_model).prices.as_ref();
+    let way =
+        policy::way(&terms, fold.count(), small, estimate_text(&newest, limits), &limits.agents);
+    let request = match way {
+        Way::OwnPrefix => fold.request(Some(Directive(policy::SUMMARY.trim()))),
+        Way::SmallModel => {
+            let dialect = world.model.dialect();
+            let params =
+                config.side_params(&config.small_model, dialect, limits.agents.summary_tokens);
+            side_request(config, params, policy::SUMMARY.trim(), &newest)
+        }
+    };
+    let request = request.ok_or("no request could be made")?;
+    let reply = collect(&*world.model, request, source.clone()).await.map_err(|e| e.to_string())?;
+    let text = crate::session::prompt::text_of(&reply.blocks);
+    books.add(Booking::new(source, reply.model, reply.usage, &config.table));
+    Ok(policy::read(&text))
+}

@@ -1,0 +1,276 @@
+//! Extraction at work (L5.9 to L5.15): after a turn, a background agent reviews
+//! what was said since the last review, and keeps what earns its place.
+//!
+//! Everything that a review knows is taken when the turn ends; it runs beside
+//! the next one. One runs at a time; the newest context that comes meanwhile is
+//! reviewed after it. Nothing here ends a turn, and nothing that it finds is
+//! part of a request: memories are brought in by recall, in later turns.
+
+pub mod elsewhere;
+pub mod statement;
+
+use crate::background::TaskHandle;
+use crate::event::{Event, Finder};
+use crate::memory::recall::topic;
+use crate::permit::{Remit, Room};
+use crate::session::fork;
+use crate::session::fork::{Errand, Until};
+use crate::session::memory_keeper::Keeper;
+use crate::session::memory_state::Job;
+use crate::session::memory_state::MemorySwitch;
+use crate::session::memory_state::Scene;
+use crate::session::memory_writes::{MemoryFiles, Writer};
+use crate::session::prelude::{INSTRUCTIONS, NESTED};
+use crate::session::{Error, Session};
+use everfold_extract::{
+    Directive, Due, Ground, Review, Worth, directive, due, extracted, proposal, review, worth,
+};
+use everfold_kernel::ports::{Bodies, Kept, MemoryError, MemoryScope, ModelKind};
+use everfold_kernel::{Decision, Entry, Flag, QuerySource, Testimony};
+use everfold_memory_judge::wish::{Rules, wishes};
+use everfold_memory_recall::{Manifest, Topic};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a task is called.
+const NAME: &str = "extract";
+/// Attachments that hold instruction files.
+const INSTRUCTION_KINDS: &[&str] = &[INSTRUCTIONS, NESTED];
+
+/// Looks at a turn that ended well, on the main thread.
+pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
+    let Some(scene) = scene(session) else { return Ok(()) };
+    if session.state.memory_switch == MemorySwitch::Off {
+        // What is said now is not looked at later either.
+        scene.passed(&to_review(session, &scene));
+        return Ok(());
+    }
+    let turns = {
+        let mut state = session.memory.extraction.state();
+        state.turns += 1;
+        state.turns
+    };
+    let setting = session.config.extraction;
+    if let Due::Not(why) = due(setting, turns, &session.config.limits.extract) {
+        tracing::debug!(?why, "no review");
+        return Ok(());
+    }
+    let found = to_review(session, &scene);
+    match worth(&found) {
+        Worth::Nothing => return Ok(()),
+        Worth::SavedAlready => scene.passed(&found),
+        Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
+            if let Some(kept) = keep_by_rule(session, &scene, &found, Rules::Standing).await {
+                scene.state.moved(extracted(&found, &kept));
+            }
+        }
+        Worth::Asking => match session.budget.allows(&QuerySource::Extract).await {
+            Ok(()) => send_reviewer(session, scene),
+            Err(denied) => {
+                // What the person asked for in so many words waits for no
+                // budget; the rest is looked at when there is one again.
+                keep_by_rule(session, &scene, &found, Rules::ExplicitOnly).await;
+                if scene.state.put_off(&denied.to_string()) {
+                    let why = format!("what was said is not reviewed for now: {denied}");
+                    session.emit(|| Event::Notice(why));
+                }
+                return Ok(());
+            }
+        },
+    }
+    session.memory.extraction.state().turns = 0;
+    Ok(())
+}
+
+/// Writes to the log which reviews took place.
+pub(crate) async fn note_reviews(session: &mut Session) -> Result<(), Error> {
+    for extracted in session.memory.extraction.take_done() {
+        session.append(Entry::Decision(Decision::Extracted(extracted))).await?;
+    }
+    Ok(())
+}
+
+fn scene(session: &Session) -> Option<Scene> {
+    let memories = session.world.memories.clone()?;
+    let flags = &session.config.flags;
+    // With daily logs the agent keeps its own, and the dream distils them (L5.22).
+    let wanted = flags.is_on(Flag::Extract) && !flags.is_on(Flag::DailyLogs);
+    wanted.then(|| Scene {
+        memories,
+        limits: Arc::clone(&session.config.limits),
+        budget: session.budget.clone(),
+        session: session.log.id.clone(),
+        state: session.memory.extraction.clone(),
+    })
+}
+
+/// All that is in view, for a memory that the main agent writes itself.
+pub(crate) fn everything_said(session: &Session) -> Testimony {
+    let ground = Ground { memory_dirs: &[], instruction_kinds: INSTRUCTION_KINDS };
+    review(session.state.fold.messages(), None, ground).testimony
+}
+
+fn to_review(session: &Session, scene: &Scene) -> Review {
+    scene.review(session.state.fold.messages())
+}
+
+/// Sends an agent, now or after the one that runs (L5.12).
+fn send_reviewer(session: &mut Session, scene: Scene) {
+    let places = scene.memories.places().iter();
+    let rooms = places.map(|place| Room::Markdown(place.dir.clone())).collect();
+    let remit = Remit::writing_in(rooms);
+    let keeper = Arc::new(Keeper::new(session.log.id.clone()));
+    let rounds = session.config.limits.extract.rounds;
+    let mut errand = Errand::new(QuerySource::Extract, String::new(), remit, rounds);
+    errand.until = Until::CleanWrites;
+    errand.files = Some(Arc::new(MemoryFiles::new(
+        Arc::clone(&session.memory.plain_files),
+        Arc::clone(&scene.memories),
+        Writer::Reviewer(Arc::clone(&keeper)),
+    )));
+    let Some(fork) = fork::fork_off(session, errand) else { return };
+    let deadline = Duration::from_secs(session.config.limits.extract.deadline_s);
+    let state = session.memory.extraction.clone();
+    let next = state.state().desk.take(Job { fork, keeper, scene });
+    let Some(job) = next else { return };
+    session.runtime.background.start(NAME, QuerySource::Extract, deadline, |task| async move {
+        let mut job = Some(job);
+        let mut ended = Ok(());
+        while let Some(next) = job.take() {
+            ended = if task.cancel().is_cancelled() { ended } else { next.run(&task).await };
+            job = state.state().desk.done();
+        }
+        ended
+    });
+}
+
+/// Keeps what the person asked to keep, without a model (L5.19, L5.37).
+/// None where that could not be done.
+async fn keep_by_rule(
+    session: &Session,
+    scene: &Scene,
+    found: &Review,
+    rules: Rules,
+) -> Option<Vec<Kept>> {
+    match scene.keep_by_rule(found, rules).await {
+        Ok(kept) => {
+            if let Some(event) = remembered(&kept, Finder::Rule) {
+                session.runtime.background.tell(event);
+            }
+            Some(kept)
+        }
+        Err(error) => {
+            tracing::warn!(%error, "nothing is kept by rule");
+            None
+        }
+    }
+}
+
+impl Job {
+    /// Reviews what is there to review by now: the review before may have
+    /// moved the cursor.
+    async fn run(self, task: &TaskHandle) -> Result<(), String> {
+        let Self { fork, keeper, scene } = self;
+        let found = scene.review(fork.messages());
+        match worth(&found) {
+            Worth::Nothing => return Ok(()),
+            Worth::SavedAlready => {
+                scene.passed(&found);
+                return Ok(());
+            }
+            Worth::Asking => {}
+        }
+        scene.budget.allows(&QuerySource::Extract).await.map_err(|denied| denied.to_string())?;
+        let told = scene.directive(&found).await?;
+        keeper.begin(found.testimony.clone());
+        let report = fork.directed(told).run(task.cancel().clone()).await;
+        let mut kept = keeper.kept();
+        if kept.iter().all(|kept| kept.memory().is_none()) {
+            // What the person asked for in so many words is kept all the same.
+            let net = scene.keep_by_rule(&found, Rules::ExplicitOnly).await;
+            kept.extend(net.map_err(|error| error.to_string())?);
+        }
+        for denial in &report.end.denials {
+            tracing::info!(tool = denial.name, input = %denial.input, "refused to a review");
+        }
+        tracing::info!(
+            kept = kept.iter().filter(|kept| kept.memory().is_some()).count(),
+            refused = kept.iter().filter(|kept| kept.memory().is_none()).count(),
+            requests = report.end.requests,
+            prompt = report.end.usage.prompt().0,
+            cache_read = report.end.usage.cache_read,
+            hit_rate = report.end.usage.hit_rate(),
+            "a review ended"
+        );
+        if let Some(event) = remembered(&kept, Finder::Model) {
+            task.tell(event);
+        }
+        let over = report.end.reason.is_success()
+            || matches!(report.end.reason, crate::event::EndReason::TooManyRequests(_));
+        // What failed is looked at again after the next turn.
+        if !over {
+            return Err(format!("the review ended early: {:?}", report.end.reason));
+        }
+        scene.state.moved(extracted(&found, &kept));
+        Ok(())
+    }
+}
+
+impl Scene {
+    fn review(&self, messages: &[everfold_prefix::Message]) -> Review {
+        let dirs: Vec<PathBuf> =
+            self.memories.places().iter().map(|place| place.dir.clone()).collect();
+        let ground = Ground { memory_dirs: &dirs, instruction_kinds: INSTRUCTION_KINDS };
+        let cursor = self.state.state().cursor.clone();
+        review(messages, cursor.as_ref(), ground)
+    }
+
+    /// The cursor moves on without a review (L5.11).
+    fn passed(&self, found: &Review) {
+        self.state.moved(extracted(found, &[]));
+    }
+
+    async fn directive(&self, found: &Review) -> Result<String, String> {
+        let failed = |error: &dyn std::fmt::Display| error.to_string();
+        let recall = &self.limits.recall;
+        let heads =
+            self.memories.scan(recall.scan_files, Bodies::Left).await.map_err(|e| failed(&e))?;
+        let said: Vec<&str> = found.testimony.said.iter().map(|said| said.text.as_str()).collect();
+        let topics: Vec<Topic> = heads.iter().map(topic).collect();
+        let manifest = Manifest::new(topics, &said.join("\n"), &BTreeSet::new(), recall);
+        let dir = |scope| {
+            let mut places = self.memories.places().iter();
+            places.find(|place| place.scope == scope).map(|place| place.dir.as_path())
+        };
+        let Some(project) = dir(MemoryScope::Project) else {
+            return Err("there is no directory for memories of this project".to_owned());
+        };
+        let told = Directive {
+            dir: project,
+            global_dir: dir(MemoryScope::Global),
+            team_dir: dir(MemoryScope::Team),
+            manifest: &manifest,
+        };
+        directive(found, &told).map_err(|e| failed(&e))
+    }
+
+    /// Proposes what rules find in what the person typed.
+    async fn keep_by_rule(&self, found: &Review, rules: Rules) -> Result<Vec<Kept>, MemoryError> {
+        let keeper = Keeper::new(self.session.clone());
+        keeper.begin(found.testimony.clone());
+        for wish in wishes(&found.testimony, rules, &self.limits.extract) {
+            keeper
+                .propose(&*self.memories, proposal(&wish, &found.testimony, keeper.author()))
+                .await?;
+        }
+        Ok(keeper.kept())
+    }
+}
+
+/// What the person is told: which memories, and what changed in them (L5.15).
+fn remembered(kept: &[Kept], how: Finder) -> Option<Event> {
+    let told: Vec<Kept> = kept.iter().filter(|kept| kept.notice().is_some()).cloned().collect();
+    (!told.is_empty()).then_some(Event::Remembered { kept: told, how })
+}

@@ -1,0 +1,109 @@
+//! A conversation that another agent had (X1): the same review, by the same
+//! prompt, gate and budget.
+//!
+//! What was said there is folded, never written to a log of ours; the log of
+//! this session has what reviews cost and nothing else. There is no cached
+//! prefix to share, so the small model is asked, and only about what is new.
+
+use super::Session;
+use crate::memory::extraction;
+use crate::session::Error;
+use crate::session::budget::Denied;
+use crate::session::effects;
+use crate::session::prelude;
+use everfold_extract::{Due, Worth, due, worth};
+use everfold_kernel::ports::ModelKind;
+use everfold_kernel::{
+    Block, Decision, Entry, QuerySource, Record, RecordId, ToolUseId, UserEntry, UserOrigin,
+};
+use everfold_prefix::message::INTERRUPTED;
+use std::time::Duration;
+
+/// How often what a review costs is booked while it runs.
+const BOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What came of a review of another agent's conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elsewhere {
+    /// It was looked through to its end.
+    Over,
+    /// Nobody wants a review now: it is switched off, too early, or there is no
+    /// model to ask.
+    Unwanted,
+    /// The budget says no.
+    Denied(Denied),
+    /// It did not come to its end, and is to be tried again.
+    Failed,
+}
+
+/// Reviews what was said elsewhere, after so many turns, and takes at most
+/// so long. What it costs is booked here.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn review_elsewhere(
+    session: &mut Session,
+    records: Vec<Record>,
+    turns: u64,
+    at_most: Duration,
+) -> Result<Elsewhere, Error> {
+    let Some(scene) = extraction::scene(session) else { return Ok(Elsewhere::Unwanted) };
+    if let Due::Not(why) = due(session.config.extraction, turns, &session.config.limits.extract) {
+        tracing::debug!(?why, "no review");
+        return Ok(Elsewhere::Unwanted);
+    }
+    fold_elsewhere(session, records)?;
+    let found = extraction::to_review(session, &scene);
+    match worth(&found) {
+        Worth::Nothing => return Ok(Elsewhere::Over),
+        Worth::SavedAlready => scene.passed(&found),
+        Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
+            return Ok(Elsewhere::Unwanted);
+        }
+        Worth::Asking => match session.budget.allows(&QuerySource::Extract).await {
+            Ok(()) => extraction::send_reviewer(session, scene),
+            Err(denied) => return Ok(Elsewhere::Denied(denied)),
+        },
+    }
+    drain_and_book(session, at_most).await?;
+    let is_over = !session.memory.extraction.state().done.is_empty();
+    extraction::note_reviews(session).await?;
+    effects::book_side_queries(session).await?;
+    Ok(if is_over { Elsewhere::Over } else { Elsewhere::Failed })
+}
+
+/// Waits for what runs, and books what it costs as it goes: whoever does
+/// this may be killed.
+async fn drain_and_book(session: &mut Session, at_most: Duration) -> Result<(), Error> {
+    let background = session.runtime.background.clone();
+    let mut drained = std::pin::pin!(background.drain(at_most));
+    while tokio::time::timeout(BOOK_EVERY, &mut drained).await.is_err() {
+        effects::book_side_queries(session).await?;
+    }
+    Ok(())
+}
+
+/// Folds a conversation, with a system prompt and tools before it. A call
+/// that has no result yet is answered: nothing may be open for a fork.
+fn fold_elsewhere(session: &mut Session, records: Vec<Record>) -> Result<(), Error> {
+    let prelude = prelude::compose_prelude_for(session, &session.config.small_model)?;
+    let at = session.world.clock.now();
+    let record = |id: String, entry| Record { id: RecordId::from(id), parent: None, at, entry };
+    let prelude = Entry::Decision(Decision::Prelude(Box::new(prelude)));
+    session.state.fold.push(record("prelude".into(), prelude));
+    for record in records {
+        session.state.fold.push(record);
+    }
+    for id in session.state.fold.open_calls() {
+        let content = vec![Block::tool_error(&ToolUseId::new(&id), INTERRUPTED)];
+        let origin = UserOrigin::ToolResult;
+        let answer = Entry::User(UserEntry {
+            content,
+            origin,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        });
+        session.state.fold.push(record(format!("open-{id}"), answer));
+    }
+    Ok(())
+}

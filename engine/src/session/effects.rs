@@ -1,0 +1,278 @@
+//! Questions to a model outside the conversation: forks and side queries.
+
+use crate::config::Config;
+use crate::session::Session;
+use crate::session::cache_breaks;
+use crate::tools::Asker;
+use everfold_kernel::effect::{Ask, AskShape};
+use everfold_kernel::ports::World;
+use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, Reply};
+use everfold_kernel::record::Breakpoint;
+use everfold_kernel::usage::Booking;
+use everfold_kernel::{
+    AssistantEntry, Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params,
+    Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry, UserOrigin,
+};
+use everfold_prefix::breaks::Base;
+use everfold_prefix::{Directive, Fold, Request};
+use futures_util::StreamExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// Requests made by tools, waiting to be booked in the log.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SideBookings(Arc<Mutex<Vec<Booking>>>);
+
+impl SideBookings {
+    pub(crate) fn add(&self, booking: Booking) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(booking);
+    }
+
+    pub(crate) fn take(&self) -> Vec<Booking> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Books what was asked beside the conversation so far.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn book_side_queries(session: &mut Session) -> Result<(), crate::session::Error> {
+    for booking in session.runtime.books.take() {
+        session.book(booking).await?;
+    }
+    Ok(())
+}
+
+/// Does what a layer wants done outside, and books what it cost.
+///
+/// # Errors
+/// If the log cannot be written. That the effect itself failed is an outcome.
+pub async fn perform(
+    session: &mut Session,
+    effect: Effect,
+    cancel: &CancellationToken,
+) -> Result<Outcome, crate::session::Error> {
+    match effect {
+        Effect::Ask(ask) => perform_ask(session, ask, cancel).await,
+        Effect::Spill { file, content } => Ok(perform_spill(session, &file, &content).await),
+        Effect::ReadFiles { paths, max_bytes } => Ok(perform_read(session, paths, max_bytes).await),
+    }
+}
+
+/// Writes a result beside the transcript. One that is there already stays
+/// as it is: a spill is written once (L1.7).
+async fn perform_spill(session: &Session, file: &str, content: &str) -> Outcome {
+    let place = Path::new(RESULTS_DIR).join(file);
+    match session.world.transcripts.keep(&session.log.id, &place, content.as_bytes()).await {
+        Ok(path) => Outcome::Spilled { path },
+        Err(error) => Outcome::Failed { class: error.class(), reason: error.to_string() },
+    }
+}
+
+async fn perform_read(session: &Session, paths: Vec<PathBuf>, max_bytes: u64) -> Outcome {
+    let mut read = Vec::new();
+    for path in paths {
+        // A model may have named it by where it works.
+        let whole = session.context.cwd().join(&path);
+        let lines = session.world.files.read_lines(&whole, 1, u64::MAX, max_bytes).await;
+        if let Ok(lines) = lines
+            && !lines.binary
+        {
+            read.push((path, String::from_utf8_lossy(&lines.bytes).into_owned()));
+        }
+    }
+    Outcome::Files(read)
+}
+
+async fn perform_ask(
+    session: &mut Session,
+    ask: Ask,
+    cancel: &CancellationToken,
+) -> Result<Outcome, crate::session::Error> {
+    let Ask { source, shape, max_tokens } = ask;
+    let request = match &shape {
+        AskShape::Fork { directive } => {
+            session.runtime.cache.last_fork = Some(session.world.clock.now());
+            session.state.fold.request(Some(Directive(directive)))
+        }
+        AskShape::Conversation { messages, directive } => {
+            other_conversation(session, messages, directive)
+        }
+        AskShape::Side { model, system, prompt, schema } => {
+            let model = model.as_ref().unwrap_or(&session.config.small_model);
+            let dialect = session.world.model.dialect();
+            let mut params = session.config.side_params(model, dialect, max_tokens);
+            params.schema.clone_from(schema);
+            side_request(&session.config, params, system, prompt)
+        }
+    };
+    let Some(request) = request else {
+        let reason = "there is no conversation to fork yet".to_owned();
+        return Ok(Outcome::Failed { class: Class::Refuse, reason });
+    };
+    let base = match shape {
+        AskShape::Fork { .. } => Base::Main,
+        AskShape::Conversation { .. } | AskShape::Side { .. } => Base::Nothing,
+    };
+    cache_breaks::note_request(session, &source, base, &request);
+    let asked = tokio::select! {
+        asked = collect(&*session.world.model, request, source.clone()) => asked,
+        () = cancel.cancelled() => {
+            let reason = "it was stopped".to_owned();
+            return Ok(Outcome::Failed { class: Class::Refuse, reason });
+        }
+    };
+    match asked {
+        Ok(reply) => {
+            cache_breaks::note_answer(session, &source, &reply, None).await?;
+            let table = &session.config.table;
+            session.book(Booking::new(source, reply.model, reply.usage, table)).await?;
+            let text = crate::session::prompt::text_of(&reply.blocks);
+            Ok(Outcome::Answered { text, usage: reply.usage })
+        }
+        Err(ModelError::PromptTooLong { actual, maximum, .. }) => {
+            Ok(Outcome::TooLong { actual, maximum })
+        }
+        Err(error) => Ok(Outcome::Failed { class: error.class(), reason: error.to_string() }),
+    }
+}
+
+/// The parent's system prompt and tools, and other messages.
+fn other_conversation(
+    session: &Session,
+    messages: &[(Role, Vec<Block>)],
+    directive: &str,
+) -> Option<Request> {
+    let prelude = session.state.fold.prelude()?.clone();
+    let mut fold = Fold::new(Arc::clone(&session.config.limits));
+    let mut push = |number: usize, entry| {
+        let id = format!("other-{number}").into();
+        fold.push(Record { id, parent: None, at: Timestamp::UNIX_EPOCH, entry });
+    };
+    push(0, Entry::Decision(Decision::Prelude(Box::new(prelude))));
+    for (number, (role, blocks)) in messages.iter().enumerate() {
+        for entry in entries(*role, number, blocks) {
+            push(number + 1, entry);
+        }
+    }
+    fold.request(Some(Directive(directive)))
+}
+
+/// A message as the log would have it.
+fn entries(role: Role, number: usize, blocks: &[Block]) -> Vec<Entry> {
+    match role {
+        Role::User => vec![Entry::User(UserEntry {
+            content: blocks.to_vec(),
+            origin: UserOrigin::Meta,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        })],
+        Role::Assistant => blocks
+            .iter()
+            .zip(0..)
+            .map(|(block, index)| {
+                Entry::Assistant(AssistantEntry {
+                    message_id: format!("other-{number}").into(),
+                    request_id: None,
+                    model: "".into(),
+                    index,
+                    block: block.clone(),
+                    usage: Usage::default(),
+                    stop_reason: None,
+                })
+            })
+            .collect(),
+    }
+}
+
+/// Answers tools' questions with the small model.
+pub(crate) struct SideAsker {
+    pub(crate) world: World,
+    pub(crate) config: Arc<Config>,
+    pub(crate) bookings: SideBookings,
+}
+
+impl Asker for SideAsker {
+    fn ask(
+        &self,
+        system: String,
+        prompt: String,
+        max_tokens: u64,
+    ) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async move {
+            let model: &ModelId = &self.config.small_model;
+            let params = self.config.side_params(model, self.world.model.dialect(), max_tokens);
+            let request = side_request(&self.config, params, &system, &prompt)
+                .ok_or_else(|| "no request could be made".to_owned())?;
+            let source = QuerySource::Agent("web_fetch".into());
+            let reply = collect(&*self.world.model, request, source.clone())
+                .await
+                .map_err(|error| error.to_string())?;
+            let text = crate::session::prompt::text_of(&reply.blocks);
+            self.bookings.add(Booking::new(source, reply.model, reply.usage, &self.config.table));
+            Ok(text)
+        })
+    }
+}
+
+/// A small request of its own, made by the same fold as any other.
+pub(crate) fn side_request(
+    config: &Config,
+    params: Params,
+    system: &str,
+    prompt: &str,
+) -> Option<Request> {
+    // An empty block would be refused.
+    let system = (!system.trim().is_empty())
+        .then(|| SystemBlock { text: system.into(), breakpoint: Breakpoint::None });
+    let prelude = Prelude { system: system.into_iter().collect(), tools: Vec::new(), params };
+    let user = UserEntry {
+        content: vec![Block::text(prompt)],
+        origin: UserOrigin::Meta,
+        tool_use_result: None,
+        provenance: Vec::new(),
+    };
+    let mut fold = Fold::new(Arc::clone(&config.limits));
+    for entry in [Entry::Decision(Decision::Prelude(Box::new(prelude))), Entry::User(user)] {
+        fold.push(Record { id: "side".into(), parent: None, at: Timestamp::UNIX_EPOCH, entry });
+    }
+    fold.request(None)
+}
+
+/// Makes a request and waits for the whole answer.
+pub(crate) async fn collect(
+    model: &dyn Model,
+    request: Request,
+    source: QuerySource,
+) -> Result<Reply, ModelError> {
+    let mut stream = model.call(request.into_call(source)).await?;
+    let mut reply = None;
+    while let Some(event) = stream.next().await {
+        match (event?, &mut reply) {
+            (ModelEvent::Started { message_id, request_id, model, usage }, reply) => {
+                *reply = Some(Reply {
+                    message_id,
+                    request_id,
+                    model,
+                    blocks: Vec::new(),
+                    stop_reason: String::new(),
+                    usage,
+                    context_edits: None,
+                });
+            }
+            (ModelEvent::Block { block, .. }, Some(reply)) => reply.blocks.push(block),
+            (ModelEvent::ContextEdited { edits }, Some(reply)) => reply.context_edits = Some(edits),
+            (ModelEvent::Restarted { .. }, reply) => *reply = None,
+            (ModelEvent::Finished { stop_reason, usage }, Some(reply)) => {
+                return Ok(Reply { stop_reason, usage, ..reply.clone() });
+            }
+            _ => {}
+        }
+    }
+    Err(ModelError::Broken { message: "the stream ended without an answer".into() })
+}
+
+/// Where a session keeps spilled results, in its own directory.
+pub(crate) const RESULTS_DIR: &str = "tool-results";

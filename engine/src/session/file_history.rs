@@ -1,0 +1,197 @@
+//! Files as they were before tools changed them (Q12).
+//!
+//! Before the first change of a file after a message of the person, what it
+//! holds is copied beside the transcript, under the name of its hash, and a
+//! line of the transcript says so. Every later change adds a line that tells
+//! what was written, so that work of a person's own hands is known as such.
+//!
+//! A copy that cannot be made is said, and the tool goes on: going back is a
+//! convenience, and no reason to stop work. Commands are not followed.
+
+use crate::background::Background;
+use crate::config::Config;
+use crate::event::Event;
+use crate::tools::FileCheckpoints;
+use everfold_kernel::ports::World;
+use everfold_kernel::ports::{BoxFuture, Clock, FileError, FileRead, FileVersion, Transcripts};
+use everfold_kernel::{Limits, RecordId, SessionId};
+use everfold_mail::Isolation;
+use everfold_transcript::Checkpoint;
+use everfold_transcript::checkpoint::{Before, Place};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where copies are, in the session's directory.
+const DIR: &str = "file-history";
+
+/// Keeps files of a session. Clones are the same.
+#[derive(Clone)]
+pub(crate) struct FileHistory(Arc<Inner>);
+
+struct Inner {
+    session: SessionId,
+    transcripts: Arc<dyn Transcripts>,
+    clock: Arc<dyn Clock>,
+    limits: Arc<Limits>,
+    background: Background,
+    /// Directories that have a history of their own, or none.
+    aside: Vec<PathBuf>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The message that is worked on; none before the first.
+    message: Option<RecordId>,
+    /// What files were at that message.
+    before: BTreeMap<PathBuf, Before>,
+}
+
+impl FileCheckpoints for FileHistory {
+    fn keep<'a>(
+        &'a self,
+        path: &'a Path,
+        old: Option<&'a FileRead>,
+        new: Option<&'a [u8]>,
+    ) -> BoxFuture<'a, ()> {
+        // Whoever watches was told of a copy that could not be made.
+        Box::pin(async move { drop(self.keep(path, old, new).await) })
+    }
+}
+
+impl FileHistory {
+    pub(crate) fn new(
+        session: &SessionId,
+        world: &World,
+        config: &Config,
+        background: &Background,
+    ) -> Self {
+        let memories = world.memories.iter().flat_map(|memories| memories.places());
+        let mut aside: Vec<PathBuf> = memories.map(|place| place.dir.clone()).collect();
+        aside.push(world.transcripts.session_dir(session));
+        Self(Arc::new(Inner {
+            session: session.clone(),
+            transcripts: Arc::clone(&world.transcripts),
+            clock: Arc::clone(&world.clock),
+            limits: Arc::clone(&config.limits),
+            background: background.clone(),
+            aside,
+            state: Mutex::default(),
+        }))
+    }
+
+    /// What an agent changes belongs to the message that the main thread works
+    /// on, unless it has a checkout of its own.
+    pub(crate) fn for_agent(&self, isolation: Isolation) -> Option<Arc<dyn FileCheckpoints>> {
+        (isolation == Isolation::None).then(|| Arc::new(self.clone()) as _)
+    }
+
+    /// Another message has come, or the person went back.
+    pub(crate) fn message(&self, record: RecordId) {
+        *self.state() = State { message: Some(record), before: BTreeMap::new() };
+    }
+
+    /// Keeps what a file is before it is changed to something else. An error
+    /// says why there is no copy; whoever watches was told.
+    pub(crate) async fn keep(
+        &self,
+        path: &Path,
+        old: Option<&FileRead>,
+        new: Option<&[u8]>,
+    ) -> Result<(), String> {
+        let Inner { session, transcripts, clock, limits, background, aside, .. } = &*self.0;
+        if limits.rewind.file_bytes == 0 {
+            return Err("files are not kept (fileCheckpointingEnabled)".to_owned());
+        }
+        if aside.iter().any(|dir| path.starts_with(dir)) {
+            return Ok(());
+        }
+        let (message, known, place) = {
+            let state = self.state();
+            let Some(message) = state.message.clone() else { return Ok(()) };
+            let place = if state.before.is_empty() { Place::First } else { Place::Later };
+            (message, state.before.get(path).cloned(), place)
+        };
+        let before = match known {
+            Some(before) => before,
+            None => self.copied(path, old).await,
+        };
+        let wrote = new.map(|bytes| blake3::hash(bytes).to_hex().to_string());
+        let path = path.to_owned();
+        self.state().before.insert(path.clone(), before.clone());
+        let checkpoint = Checkpoint { message, path, before, wrote };
+        let line = checkpoint.line(place, clock.now());
+        let written = transcripts.append(session, line.as_bytes()).await;
+        let failed = match (written, checkpoint.before) {
+            (Err(error), _) => error.to_string(),
+            (Ok(()), Before::NotKept(reason)) => reason,
+            (Ok(()), _) => return Ok(()),
+        };
+        let told = format!("{} cannot be brought back: {failed}", checkpoint.path.display());
+        background.tell(Event::Notice(told));
+        Err(failed)
+    }
+
+    /// What a file is, with a copy of it.
+    async fn copied(&self, path: &Path, old: Option<&FileRead>) -> Before {
+        let Some(old) = old else { return Before::Absent };
+        let most = self.0.limits.rewind.file_bytes;
+        let bytes = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX);
+        if bytes > most {
+            return Before::NotKept(format!(
+                "it had {bytes} bytes, more than the {most} that are kept (limit rewind.file_bytes)"
+            ));
+        }
+        let name = format!("{}@v1", old.version.0);
+        let place = Path::new(DIR).join(&name);
+        match self.0.transcripts.keep(&self.0.session, &place, &old.bytes).await {
+            Ok(_) => Before::Kept(name),
+            Err(error) => {
+                tracing::warn!(%error, path = %path.display(), "no copy was kept");
+                Before::NotKept(format!("no copy could be made ({error})"))
+            }
+        }
+    }
+
+    /// A copy, whole and as it was made.
+    pub(crate) async fn copy(&self, name: &str) -> Result<Vec<u8>, String> {
+        let read = self.read(&self.0.session, name).await.map_err(|error| error.to_string())?;
+        let read = read.ok_or("its copy is gone")?;
+        let expected = name.split('@').next().unwrap_or_default();
+        if read.version != FileVersion(expected.to_owned()) {
+            return Err("its copy was changed".to_owned());
+        }
+        Ok(read.bytes.to_vec())
+    }
+
+    /// Takes a copy along from the session that this one was forked from.
+    pub(crate) async fn adopt(&self, from: &SessionId, name: &str) {
+        let place = Path::new(DIR).join(name);
+        let taken = match self.read(from, name).await {
+            Ok(Some(read)) => {
+                let kept = self.0.transcripts.keep(&self.0.session, &place, &read.bytes).await;
+                kept.map(|_| ())
+            }
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = taken {
+            tracing::warn!(%error, "a copy of a file was not taken along");
+        }
+    }
+
+    async fn read(&self, session: &SessionId, name: &str) -> Result<Option<FileRead>, FileError> {
+        // A name is one part of a path, whatever the line says (S1).
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '@';
+        if !name.chars().all(plain) {
+            return Ok(None);
+        }
+        let place = Path::new(DIR).join(name);
+        self.0.transcripts.beside(session, &place, self.0.limits.read_file_bytes).await
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,177 @@
+//! What a session knows of its memories besides the log: who writes them, how
+//! far they were reviewed, and which of those that were brought in were of use
+//! (L5.29).
+
+use crate::session::budget::Budget;
+use crate::session::fork::Fork;
+use crate::session::memory_keeper::Keeper;
+use crate::session::memory_writes::AtWork;
+use crate::session::memory_writes::Main;
+use crate::session::memory_writes::MemoryFiles;
+use crate::session::memory_writes::Writer;
+use everfold_extract::Desk;
+use everfold_extract::put_off;
+use everfold_kernel::Attachment;
+use everfold_kernel::Limits;
+use everfold_kernel::RecordId;
+use everfold_kernel::SessionId;
+use everfold_kernel::ports::Files;
+use everfold_kernel::ports::Memories;
+use everfold_kernel::ports::World;
+use everfold_kernel::record::Extracted;
+use everfold_memory_file::Memory;
+use everfold_memory_recall::stems;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
+use tokio_util::task::AbortOnDropHandle;
+
+/// What a session knows of its memories.
+pub(crate) struct MemoryState {
+    /// How far the conversation was reviewed.
+    pub(crate) extraction: Extraction,
+    /// Files as they are, without the care for memories.
+    pub(crate) plain_files: Arc<dyn Files>,
+    /// Who writes memories in front of the person.
+    pub(crate) main: Main,
+}
+
+/// A memory that was brought in.
+pub(crate) struct Surfaced {
+    pub(crate) path: PathBuf,
+    /// Its words, as stems.
+    pub(crate) words: BTreeSet<String>,
+    /// Whether it was counted as shown.
+    pub(crate) counted: bool,
+}
+
+impl Surfaced {
+    /// A memory with this text.
+    pub(crate) fn new(path: PathBuf, text: &str) -> Self {
+        let memory = Memory::parse(text);
+        let mut words = stems(memory.body);
+        words.extend(stems(&memory.front.description.unwrap_or_default()));
+        Self { path, words, counted: false }
+    }
+}
+
+impl MemoryState {
+    /// A world whose files take care of its memories.
+    pub(crate) fn around(world: World, session: &SessionId) -> (World, Self) {
+        let own = Self {
+            extraction: Extraction::default(),
+            plain_files: Arc::clone(&world.files),
+            main: Main { session: session.clone(), at_work: AtWork::default() },
+        };
+        let Some(memories) = world.memories.clone() else { return (world, own) };
+        let writer = Writer::Main(own.main.clone());
+        let files = Arc::new(MemoryFiles::new(Arc::clone(&world.files), memories, writer));
+        (World { files, ..world }, own)
+    }
+}
+
+/// What a session knows of its reviews. Clones are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Extraction(Arc<Mutex<ReviewState>>);
+
+#[derive(Default)]
+pub(crate) struct ReviewState {
+    pub(crate) desk: Desk<Job>,
+    /// The last message that was considered (L5.10).
+    pub(crate) cursor: Option<RecordId>,
+    /// Turns since the last review.
+    pub(crate) turns: u64,
+    /// Reviews that are not in the log yet.
+    pub(crate) done: Vec<Extracted>,
+    /// Whether the person was told that a review is put off (L5.42).
+    pub(crate) told: Told,
+}
+
+/// Whether the person was told of something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Told {
+    #[default]
+    No,
+    Yes,
+}
+
+impl Extraction {
+    /// Takes the cursor from a log.
+    pub(crate) fn follow(&self, reviewed: Option<RecordId>) {
+        self.state().cursor = reviewed;
+    }
+
+    /// Reviews that are not in the log yet.
+    pub(crate) fn take_done(&self) -> Vec<Extracted> {
+        std::mem::take(&mut self.state().done)
+    }
+
+    pub(crate) fn moved(&self, extracted: Extracted) {
+        let mut state = self.state();
+        state.cursor = Some(extracted.through.clone());
+        state.done.push(extracted);
+    }
+
+    /// A review is put off: how far it came stays. Says whether the person is
+    /// to be told, which is once in a session (L5.42).
+    pub(crate) fn put_off(&self, why: &str) -> bool {
+        let mut state = self.state();
+        if std::mem::replace(&mut state.told, Told::Yes) == Told::Yes {
+            return false;
+        }
+        let note = put_off(state.cursor.as_ref(), why);
+        state.done.push(note);
+        true
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, ReviewState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The context of a turn that ended.
+pub(crate) struct Job {
+    pub(crate) fork: Fork,
+    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) scene: Scene,
+}
+
+/// What a review needs besides the conversation.
+#[derive(Clone)]
+pub(crate) struct Scene {
+    pub(crate) memories: Arc<dyn Memories>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) budget: Budget,
+    pub(crate) session: SessionId,
+    pub(crate) state: Extraction,
+}
+
+/// A search for memories that runs. It ends with the session, with the turn's
+/// cancellation, or when it is late.
+pub(crate) struct Prefetch(pub(crate) AbortOnDropHandle<Found>);
+
+impl Prefetch {
+    /// Whether it has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.is_finished()
+    }
+}
+
+/// What was found, as it is shown.
+pub(crate) type Found = Option<Attachment>;
+
+/// Whether a session uses memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemorySwitch {
+    /// It does, where there is any.
+    #[default]
+    On,
+    /// It does not.
+    Off,
+}
+
+/// The kind of the attachment that says which.
+pub(crate) const SWITCH: &str = "memory_switch";

@@ -1,0 +1,159 @@
+//! What a conversation begins with and repeats in every request: system prompt,
+//! tools, parameters. It is rendered once and then taken from the log (PC1).
+
+use crate::config::Config;
+use crate::config::ModelChoice;
+use crate::session::Error;
+use crate::session::Session;
+use crate::tools::Access;
+use crate::tools::servers::loaded_tools;
+use everfold_kernel::Decision;
+use everfold_kernel::Entry;
+use everfold_kernel::Flag;
+use everfold_kernel::ModelId;
+use everfold_kernel::Params;
+use everfold_kernel::Prelude;
+use everfold_kernel::ports::MemoryScope;
+use everfold_kernel::record::Dialect;
+use everfold_prefix::system;
+use everfold_prefix::system::Keeping;
+use everfold_prefix::system::MemorySurroundings;
+use serde_json::Value;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub(crate) fn compose_prelude(session: &Session) -> Result<Prelude, Error> {
+    compose_prelude_for(session, &session.config.model)
+}
+
+pub(crate) fn compose_prelude_for(session: &Session, model: &ModelId) -> Result<Prelude, Error> {
+    let config = &session.config;
+    let surroundings = system::Surroundings {
+        model: model.to_string(),
+        date: session.world.clock.today().to_string(),
+        memory: memory_surroundings(session),
+        ..config.surroundings.clone()
+    };
+    Ok(config.managed(Prelude {
+        system: system::compose(&surroundings)?,
+        tools: definitions(session),
+        params: params_for(session, model),
+    }))
+}
+
+/// The tools of the list, the provider's own, and those of servers that
+/// want to be in it, last.
+fn definitions(session: &Session) -> Vec<Value> {
+    let mut tools = session.toolbox.definitions();
+    tools.extend(web_search(session));
+    tools.extend(session.world.servers.iter().flat_map(|own| loaded_tools(&**own)));
+    tools
+}
+
+/// What the system prompt says of memory; nothing where there is none (L5.7).
+pub(crate) fn memory_surroundings(session: &Session) -> Option<MemorySurroundings> {
+    let memories = session.world.memories.as_ref()?;
+    let dir = |scope| {
+        let mut places = memories.places().iter();
+        places.find(|place| place.scope == scope).map(|place| place.dir.display().to_string())
+    };
+    Some(MemorySurroundings {
+        dir: dir(MemoryScope::Project)?,
+        global_dir: dir(MemoryScope::Global),
+        team_dir: dir(MemoryScope::Team),
+        transcripts: searchable_past(session).map(|dir| dir.display().to_string()),
+        guidelines: session.config.memory_guidelines.clone(),
+        keeping: if session.config.flags.is_on(Flag::DailyLogs) {
+            Keeping::DailyLogs
+        } else {
+            Keeping::Topics
+        },
+    })
+}
+
+/// Where past conversations are, if they may be searched.
+fn searchable_past(session: &Session) -> Option<PathBuf> {
+    let path = session.world.transcripts.path(session.id());
+    let dir = path.parent().map(PathBuf::from);
+    dir.filter(|_| session.config.flags.is_on(Flag::PastSearch))
+}
+
+pub(crate) fn params_now(session: &Session) -> Params {
+    match session.state.fold.prelude() {
+        Some(prelude) => prelude.params.clone(),
+        None => params_for(session, &session.config.model),
+    }
+}
+
+/// The parameters for a model. What a person chose for the one that
+/// answers now stays chosen.
+pub(crate) fn params_for(session: &Session, model: &ModelId) -> Params {
+    let params = session.config.params(model, session.world.model.dialect());
+    let now = session.state.fold.prelude().map(|prelude| &prelude.params).or(session
+        .runtime
+        .branch
+        .first_params
+        .as_deref());
+    match now {
+        Some(now) if now.model == *model && now.dialect == params.dialect => {
+            Params { thinking: now.thinking.clone(), effort: now.effort.clone(), ..params }
+        }
+        Some(now) => Params { effort: now.effort.clone(), ..params },
+        None => params,
+    }
+}
+
+/// What rules and definitions of agents call it.
+pub(crate) const WEB_SEARCH: &str = "WebSearch";
+
+/// What the provider calls it.
+pub(crate) const SERVER_NAME: &str = "web_search";
+
+/// The form of the tool that every current model takes.
+const SERVER_TYPE: &str = "web_search_20250305";
+
+/// The tool as a request declares it; none where it is not to be had.
+pub(crate) fn web_search(session: &Session) -> Option<Value> {
+    let offered = session.config.offers.web_search
+        && session.world.model.dialect() == Dialect::Anthropic
+        && !session.permit.holds_back(WEB_SEARCH, &Access::Nothing);
+    let most = session.config.limits.web_search_uses;
+    offered.then(|| json!({"type": SERVER_TYPE, "name": SERVER_NAME, "max_uses": most}))
+}
+
+/// A prelude without the tool, where it has one that is no longer allowed.
+pub(crate) fn without_search(session: &Session, prelude: &Prelude) -> Option<Prelude> {
+    let is_search = |tool: &Value| tool.get("type").is_some_and(|kind| kind == SERVER_TYPE);
+    let unwanted = prelude.tools.iter().any(is_search) && web_search(session).is_none();
+    unwanted.then(|| {
+        let mut kept = prelude.clone();
+        kept.tools.retain(|tool| !is_search(tool));
+        kept
+    })
+}
+
+/// Changes the model for the rest of the conversation: a declared break.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn switch_model(session: &mut Session, model: &ModelId) -> Result<(), Error> {
+    let params = params_for(session, model);
+    let Some(prelude) = session.state.fold.prelude().cloned() else {
+        session.runtime.branch.first_params = None;
+        let mut config = Config::clone(&session.config);
+        config.model = model.clone();
+        config.model_choice = ModelChoice::Named;
+        session.config = Arc::new(config);
+        return Ok(());
+    };
+    let prelude = session.config.managed(Prelude { params, ..prelude });
+    session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+    Ok(())
+}
+
+/// The kind of the attachment that holds what is loaded with every session.
+pub const INSTRUCTIONS: &str = "instructions";
+
+/// The kind of one that holds what was loaded because a file was touched.
+pub const NESTED: &str = "nested_memory";

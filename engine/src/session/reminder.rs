@@ -1,0 +1,62 @@
+//! Texts that are injected, and whose words are in view.
+
+use crate::session::prompt::Prompt;
+use crate::session::{Error, Session};
+use everfold_kernel::UserEntry;
+use everfold_kernel::UserOrigin;
+use everfold_kernel::provenance::{Provenance, Source};
+use everfold_kernel::record::reminder;
+use everfold_kernel::{Attachment, Entry};
+use serde_json::Value;
+
+impl Session {
+    /// Injects a reminder in words of the program itself.
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn attach(&mut self, kind: &str, text: &str, data: Value) -> Result<(), Error> {
+        let attachment =
+            Attachment { kind: kind.into(), rendered: reminder(text), data, provenance: None };
+        self.append(Entry::Attachment(attachment)).await?;
+        Ok(())
+    }
+
+    /// Injects a reminder with words of somebody else (L5.33).
+    ///
+    /// # Errors
+    /// If the log cannot be written.
+    pub async fn attach_from(
+        &mut self,
+        whose: impl Into<Provenance>,
+        kind: &str,
+        text: &str,
+        data: Value,
+    ) -> Result<(), Error> {
+        let (rendered, provenance) = (reminder(text), Some(whose.into()));
+        let attachment = Attachment { kind: kind.into(), rendered, data, provenance };
+        self.append(Entry::Attachment(attachment)).await?;
+        Ok(())
+    }
+
+    /// Who wrote the least trusted of the words in view (L5.33).
+    pub(crate) fn lowest(&self) -> Source {
+        self.state.fold.lowest().unwrap_or(Source::Person)
+    }
+}
+
+pub(crate) async fn append_user(
+    session: &mut Session,
+    prompt: Prompt,
+    origin: UserOrigin,
+) -> Result<(), Error> {
+    let (content, provenance) = prompt.into_parts();
+    let entry = UserEntry { content, origin, tool_use_result: None, provenance };
+    let record = session.append(Entry::User(entry)).await?;
+    if origin == UserOrigin::Human {
+        if session.is_main() {
+            session.crew.agents.seat().history.message(record.clone());
+        }
+        session.memory.main.at_work.on(record);
+    }
+    Ok(())
+}

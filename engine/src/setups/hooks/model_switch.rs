@@ -1,0 +1,120 @@
+//! Hooks around a change of the model.
+
+use crate::agents::model_of;
+use crate::event::Event;
+use crate::session::prelude;
+use crate::session::{Error, Session};
+use crate::setups::hooks;
+use crate::setups::hooks::model_switch;
+use everfold_hooks::{Occasion, Switch};
+use everfold_kernel::ModelId;
+use everfold_kernel::record::CacheTtl;
+use everfold_skills::Skill;
+use tokio_util::sync::CancellationToken;
+
+/// Tokens that prices are for.
+const PRICED_TOKENS: f64 = 1_000_000.0;
+
+/// Changes the model as [`Session::switch_model`] does, if hooks agree.
+/// The inner result says why not. `source` is who wants it: `command`,
+/// `skill` or `fallback`.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn change_model(
+    session: &mut Session,
+    model: &ModelId,
+    source: &str,
+    cancel: &CancellationToken,
+) -> Result<Result<(), String>, Error> {
+    let from = session.model().to_string();
+    if from == model.as_str() {
+        return prelude::switch_model(session, model).await.map(Ok);
+    }
+    let switch = switch_to(session, &from, model, source);
+    let verdict = hooks::fire(session, &Occasion::PreModelSwitch(switch), cancel).await?;
+    if let Some(why) = verdict.blocked.or(verdict.stop) {
+        session.runtime.hooks.stop = None;
+        return Ok(Err(format!("a PreModelSwitch hook refused {model}: {why}")));
+    }
+    prelude::switch_model(session, model).await?;
+    hooks::fire(session, &Occasion::PostModelSwitch(switch), cancel).await?;
+    Ok(Ok(()))
+}
+
+/// Lets a skill's own model go on with the turn, a declared break of the
+/// cache. Gives the model to go back to; none where nothing changes.
+pub(crate) async fn lend_model(
+    session: &mut Session,
+    skill: &Skill,
+    cancel: &CancellationToken,
+) -> Result<Option<ModelId>, Error> {
+    // What a repository brings spends nothing before it is trusted (S7).
+    let Some(named) = skill.model.as_deref().filter(|_| skill.may_act()) else {
+        return Ok(None);
+    };
+    let to = model_of(&session.config, session.model(), Some(named));
+    if to == *session.model() {
+        return Ok(None);
+    }
+    let own = session.state.lent.clone().unwrap_or_else(|| session.model().clone());
+    let reason = format!("the skill {} works with it", skill.name);
+    match model_switch::go_over(session, to, "skill", &reason, cancel).await? {
+        Ok(()) => Ok(Some(own)),
+        Err(why) => {
+            session.emit(|| Event::Notice(why));
+            Ok(None)
+        }
+    }
+}
+
+/// Goes back to the model from before a skill, with the person's next words.
+pub(crate) async fn return_model(
+    session: &mut Session,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    let Some(own) = session.state.lent.clone() else { return Ok(()) };
+    let reason = "what the skill was for is done";
+    if let Err(why) = model_switch::go_over(session, own, "skill", reason, cancel).await? {
+        session.emit(|| Event::Notice(why));
+    }
+    Ok(())
+}
+
+fn switch_to<'a>(session: &Session, from: &'a str, to: &'a ModelId, source: &'a str) -> Switch<'a> {
+    let tokens = session.state.fold.count().0;
+    let cache = session.config.cache;
+    let price = session.config.table.spec(to).prices.map(|prices| match cache {
+        Some(CacheTtl::FiveMinutes) => prices.cache_write_5m,
+        Some(CacheTtl::OneHour) => prices.cache_write_1h,
+        None => prices.input,
+    });
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 tokens")]
+    let millions = tokens as f64 / PRICED_TOKENS;
+    Switch {
+        from,
+        to: to.as_str(),
+        source,
+        context_tokens: tokens,
+        cache_ttl: cache.map(CacheTtl::as_str),
+        write_usd: price.map(|price| price * millions),
+    }
+}
+
+/// Changes the model in the middle of a turn, and tells the person. Why
+/// not, where a hook refused it.
+pub(crate) async fn go_over(
+    session: &mut Session,
+    to: everfold_kernel::ModelId,
+    source: &str,
+    reason: &str,
+    cancel: &CancellationToken,
+) -> Result<Result<(), String>, Error> {
+    let from = session.model().clone();
+    let changed = Box::pin(model_switch::change_model(session, &to, source, cancel)).await?;
+    if changed.is_ok() {
+        let reason = reason.to_owned();
+        session.emit(|| Event::ModelSwitched { from, to, reason });
+    }
+    Ok(changed)
+}

@@ -1,0 +1,213 @@
+//! Instruction files at work: what is read when a conversation starts, and
+//! what joins it when tools touch files (I1, I2).
+//!
+//! `everfold-rules` says where to look and in which order; here the looking is
+//! done. What was loaded is known by the attachments that are still shown, so a
+//! resumed session knows it, and a compaction lets everything load again.
+
+use crate::config::InstructionSources;
+use crate::session::prelude::{INSTRUCTIONS, NESTED};
+use crate::session::{Error, Session};
+use crate::setups::hooks::session_events;
+use crate::setups::skills;
+use everfold_kernel::ports::{FileError, Files};
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{Attachment, Entry, Limits};
+use everfold_rules::{
+    Bounds, Candidate, Fate, Given, Instructions, Lazy, Loader, Need, Patterns, Row, Touch,
+    compact_instructions, plan, render,
+};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The field of an attachment's data that holds what a summary is to keep in mind.
+const COMPACT_FIELD: &str = "compactInstructions";
+/// The most files of one directory of rules.
+const RULE_FILES: usize = 1_000;
+
+impl InstructionSources {
+    fn bounds(&self, limits: &Limits) -> Bounds {
+        Bounds {
+            root: self.root.clone(),
+            user_dir: self.user_dir.clone(),
+            approved: self.approved.clone(),
+            excludes: Patterns::new(&self.excludes, &limits.rules),
+        }
+    }
+
+    /// What a session starts with.
+    pub async fn start(&self, files: &dyn Files, limits: &Limits) -> Instructions {
+        self.load(plan(&self.places), BTreeSet::new(), files, limits).await
+    }
+
+    /// What joins it when these files are touched.
+    pub async fn touched(
+        &self,
+        start: &Instructions,
+        touched: &[(PathBuf, Touch)],
+        files: &dyn Files,
+        limits: &Limits,
+    ) -> Instructions {
+        let mut lazy = lazy(self, start);
+        let due = touched.iter().flat_map(|(path, touch)| lazy.touch(path, *touch)).collect();
+        self.load(due, lazy.loaded().clone(), files, limits).await
+    }
+
+    /// Loads candidates, without what is known already.
+    pub async fn load(
+        &self,
+        candidates: Vec<Candidate>,
+        known: BTreeSet<PathBuf>,
+        files: &dyn Files,
+        limits: &Limits,
+    ) -> Instructions {
+        let bounds = self.bounds(limits);
+        let mut loader = Loader::new(candidates, known, &bounds, limits);
+        while let Some(need) = loader.need() {
+            let given = match need {
+                Need::File(path) => read(files, &path, limits.rules.file_bytes).await,
+                Need::Listing(dir) => list(files, &dir).await,
+            };
+            loader.give(given);
+        }
+        loader.finish()
+    }
+}
+
+async fn read(files: &dyn Files, path: &Path, max_bytes: u64) -> Given {
+    match files.read(path, max_bytes).await {
+        Ok(read) => Given::File { real: files.resolve(path).await, bytes: read.bytes.to_vec() },
+        Err(FileError::NotFound { .. } | FileError::IsDirectory { .. }) => Given::Missing,
+        Err(FileError::TooLarge { bytes, .. }) => Given::TooLarge { bytes },
+        Err(error) => Given::Unreadable { message: error.to_string() },
+    }
+}
+
+async fn list(files: &dyn Files, dir: &Path) -> Given {
+    match files.list(dir, RULE_FILES).await {
+        Ok(paths) => Given::Listing(paths),
+        Err(FileError::NotFound { .. }) => Given::Missing,
+        Err(error) => Given::Unreadable { message: error.to_string() },
+    }
+}
+
+/// Reads the instruction files of the start, and brings them in.
+pub(crate) async fn attach_instructions(session: &mut Session) -> Result<(), Error> {
+    let Some(sources) = session.config.instructions.clone() else { return Ok(()) };
+    let start = load_start(session, &sources).await;
+    tell_left_out(session, &start.rows);
+    session_events::told_instructions(session, &start.rows).await?;
+    session.runtime.branch.lazy = Some(lazy(&sources, &start));
+    attach_texts(session, INSTRUCTIONS, &start).await
+}
+
+/// Brings in what becomes due by the files that tools touched.
+pub(crate) async fn attach_touched(session: &mut Session) -> Result<(), Error> {
+    let touched = std::mem::take(&mut session.runtime.branch.touched);
+    let paths: Vec<PathBuf> = touched.iter().map(|(path, _)| path.clone()).collect();
+    skills::attach_skills_for(session, &paths).await?;
+    let Some(sources) = session.config.instructions.clone() else { return Ok(()) };
+    if touched.is_empty() {
+        return Ok(());
+    }
+    let mut lazy = match session.runtime.branch.lazy.take() {
+        Some(lazy) => lazy,
+        None => rebuilt_lazy(session, &sources).await,
+    };
+    let due: Vec<Candidate> =
+        touched.iter().flat_map(|(path, touch)| lazy.touch(path, *touch)).collect();
+    let known = lazy.loaded().clone();
+    let files = Arc::clone(&session.world.files);
+    let limits = Arc::clone(&session.config.limits);
+    let more = sources.load(due, known, &*files, &limits).await;
+    lazy.absorb(&more);
+    session.runtime.branch.lazy = Some(lazy);
+    tell_left_out(session, &more.rows);
+    session_events::told_instructions(session, &more.rows).await?;
+    attach_texts(session, NESTED, &more).await
+}
+
+async fn load_start(session: &Session, sources: &InstructionSources) -> Instructions {
+    sources.start(&*session.world.files, &session.config.limits).await
+}
+
+/// What may still load in a session that was resumed: rules wait as they
+/// do at a start, and what is shown is loaded.
+async fn rebuilt_lazy(session: &Session, sources: &InstructionSources) -> Lazy {
+    let mut lazy = lazy(sources, &load_start(session, sources).await);
+    let shown = session.shown_data(INSTRUCTIONS).chain(session.shown_data(NESTED));
+    let paths = shown.filter_map(|data| data.get("paths")?.as_array()).flatten();
+    let loaded = paths.filter_map(|path| path.as_str().map(PathBuf::from)).collect();
+    lazy.absorb(&Instructions { loaded, ..Instructions::default() });
+    lazy
+}
+
+async fn attach_texts(
+    session: &mut Session,
+    kind: &str,
+    loaded: &Instructions,
+) -> Result<(), Error> {
+    let Some(rendered) = render(&loaded.texts) else { return Ok(()) };
+    let paths: Vec<String> = loaded.loaded.iter().map(|path| path.display().to_string()).collect();
+    let mut data = json!({ "paths": paths });
+    let wishes: Vec<String> =
+        loaded.texts.iter().filter_map(|text| compact_instructions(&text.text)).collect();
+    if let (Some(fields), false) = (data.as_object_mut(), wishes.is_empty()) {
+        fields.insert(COMPACT_FIELD.to_owned(), wishes.join("\n\n").into());
+    }
+    session
+        .append(Entry::Attachment(Attachment {
+            kind: kind.into(),
+            rendered,
+            data,
+            provenance: Some(Source::Repository.into()),
+        }))
+        .await?;
+    Ok(())
+}
+
+/// What the instruction files in view want a summary to keep in mind (L4.16).
+pub(crate) fn compact_wishes(session: &Session) -> Option<String> {
+    let shown = session.shown_data(INSTRUCTIONS).chain(session.shown_data(NESTED));
+    let wishes: Vec<&str> = shown.filter_map(|data| data.get(COMPACT_FIELD)?.as_str()).collect();
+    (!wishes.is_empty()).then(|| wishes.join("\n\n"))
+}
+
+/// Says what was left out and can be mended by the person (I4, I5).
+fn tell_left_out(session: &mut Session, rows: &[Row]) {
+    let left_out: Vec<String> = rows.iter().filter_map(left_out).collect();
+    if !left_out.is_empty() {
+        session.say_once("instructions", || left_out.join("; "));
+    }
+}
+
+fn lazy(sources: &InstructionSources, start: &Instructions) -> Lazy {
+    Lazy::new(sources.places.cwd.clone(), sources.root.clone(), start)
+}
+
+fn left_out(row: &Row) -> Option<String> {
+    let path = row.path.display();
+    match &row.fate {
+        Fate::NeedsApproval => Some(format!(
+            "{path} was not loaded: a file of the repository imports it from outside, which needs \
+             your approval (`everfold trust`)"
+        )),
+        Fate::TooLarge { bytes } => {
+            Some(format!("{path} was not loaded: it has {bytes} bytes; make it shorter"))
+        }
+        Fate::Unreadable { message } => Some(format!("{path} was not loaded: {message}")),
+        _ => None,
+    }
+}
+
+/// How a tool's access touches a file.
+pub(crate) fn touch(access: &crate::tools::Access) -> Option<(PathBuf, Touch)> {
+    use crate::tools::Access;
+    match access {
+        Access::Read(path) => Some((path.clone(), Touch::Read)),
+        Access::Edit(path) => Some((path.clone(), Touch::Write)),
+        _ => None,
+    }
+}

@@ -1,0 +1,389 @@
+//! The driver: performs the steps of a turn until it is over.
+
+use crate::agents::kinds;
+use crate::agents::letters;
+use crate::event::{Denial, EndReason, Event, TurnEnd};
+use crate::memory::recall;
+use crate::session::Converse;
+use crate::session::fork;
+use crate::session::prompt::Prompt;
+use crate::session::prompt::text_of;
+use crate::session::reminder::append_user;
+use crate::session::status;
+use crate::session::{Error, Session};
+use crate::setups::hooks;
+use crate::setups::hooks::file_changes;
+use crate::setups::hooks::model_switch;
+use crate::setups::hooks::model_switch::go_over;
+use crate::setups::hooks::session_events;
+use crate::setups::instructions;
+use crate::setups::mcp_prompts;
+use crate::setups::mcp_prompts::PromptCall;
+use crate::setups::mcp_tools;
+use crate::setups::plan_mode;
+use crate::setups::session_head;
+use crate::setups::skills;
+use crate::setups::skills::SkillRequest;
+use crate::turn::date_notice;
+use crate::turn::mentions;
+use crate::turn::mentions::Mentioned;
+use crate::turn::model_call;
+use crate::turn::model_call::Answered;
+use crate::turn::model_call::calls_of;
+use crate::turn::run::{Rules, Run, Step};
+use crate::turn::tool_calls;
+use crate::turn::turn_end;
+use crate::window::compaction;
+use crate::window::ladder;
+use crate::window::ladder::{Climbed, Rung};
+use everfold_kernel::ports::BoxFuture;
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{Block, Role, ToolUseId, UserOrigin};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+/// What the model reads after the person stopped a turn.
+pub(crate) const INTERRUPTED_BY_PERSON: &str = "[Request interrupted by user]";
+
+/// Why a turn ends when a request stays too long.
+const NO_ROOM: &str = "the prompt is too long for the model, and there is nothing left to \
+    compact; shorten the last message, or unpin what is pinned";
+
+/// What the person called by a slash.
+enum Called {
+    /// Nothing: it is what they say.
+    Nothing,
+    /// A skill.
+    Skill(SkillRequest),
+    /// A prompt of a server, and its text.
+    Prompt(PromptCall, String),
+}
+
+/// Runs one turn: the person's message, and all that follows from it.
+/// What goes wrong with the model or a tool ends the turn with a reason;
+/// the conversation can go on.
+///
+/// # Errors
+/// If the log cannot be written: nothing more could be kept.
+pub async fn turn(
+    session: &mut Session,
+    prompt: impl Into<Prompt>,
+    cancel: &CancellationToken,
+) -> Result<TurnEnd, Error> {
+    if let Err(why) = Box::pin(open_turn(session, prompt.into(), cancel)).await? {
+        return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
+    }
+    drive(session, cancel).await
+}
+
+/// Runs a turn without a word of the person, where letters have come or
+/// background agents have ended. None where there is nothing to say.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn go_on(
+    session: &mut Session,
+    cancel: &CancellationToken,
+) -> Result<Option<TurnEnd>, Error> {
+    let before = session.log.last.clone();
+    begin_turn(session).await?;
+    take_queued(session, cancel).await?;
+    if session.log.last == before {
+        return Ok(None);
+    }
+    drive(session, cancel).await.map(Some)
+}
+
+/// What every turn starts with.
+async fn begin_turn(session: &mut Session) -> Result<(), Error> {
+    session_head::ensure_beginning(session).await?;
+    if session.is_main() {
+        kinds::attach_late_kinds(session).await?;
+    }
+    if session.keeps_itself() {
+        status::follow_mode(session);
+        plan_mode::attach_plan_mode(session).await?;
+        letters::join_mail(session).await?;
+    }
+    Ok(())
+}
+
+/// Performs steps until the turn is over.
+async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<TurnEnd, Error> {
+    let limit = session.config.limits.turn_requests;
+    let mut run = Run::new(Rules {
+        max_requests: session.config.max_turns.map_or(limit, |turns| turns.min(limit)),
+        has_fallback: fallback_model(session).is_some(),
+        rungs: if session.keeps_itself() { Rung::ORDER } else { Rung::OF_FORKS },
+    });
+    let mut end = TurnEnd::default();
+    let mut kept = 0;
+    loop {
+        match run.next() {
+            Step::RunLayer(rung) => match ladder::climb(session, rung, cancel).await? {
+                Climbed::Done => run.layer_done(),
+                Climbed::Blocked(why) => run.blocked(why),
+            },
+            Step::CallModel => step_model(session, &mut run, &mut end, cancel).await?,
+            Step::CallTools(calls) => {
+                let denied = tool_calls::run_tools(session, calls, cancel).await?;
+                end.denials.extend(denied);
+                step_boundary(session, &mut run, cancel).await?;
+            }
+            Step::SwitchModel => match fall_back(session, cancel).await? {
+                Ok(()) => run.layer_done(),
+                Err(why) => run.blocked(why),
+            },
+            Step::MakeRoom { try_number, maximum } => {
+                if session.keeps_itself()
+                    && compaction::make_room(session, maximum, try_number, cancel).await?
+                {
+                    run.layer_done();
+                } else {
+                    run.blocked(NO_ROOM.to_owned());
+                }
+            }
+            Step::Done(reason) if reason.is_success() && letters::has_news(session) => {
+                // Told before the turn ends, and not only with the next.
+                letters::join_mail(session).await?;
+                run.again();
+            }
+            Step::Done(reason) => {
+                end.reason = reason;
+                end.requests = run.requests();
+                if session_events::kept_at_work(session, &end, kept, cancel).await? {
+                    kept += 1;
+                    run.again();
+                    continue;
+                }
+                turn_end::after_turn(session, &end, cancel).await?;
+                return Ok(end);
+            }
+        }
+    }
+}
+
+/// Brings in what the person said, and what comes before and after it.
+/// Why not, where a hook refused it.
+async fn open_turn(
+    session: &mut Session,
+    prompt: Prompt,
+    cancel: &CancellationToken,
+) -> Result<Result<(), String>, Error> {
+    mcp_tools::meet_servers(session).await;
+    begin_turn(session).await?;
+    mcp_tools::attach_servers(session).await?;
+    session_events::start_hooks(session, cancel).await?;
+    file_changes::changed_hooks(session, cancel).await?;
+    let text = prompt.text();
+    let called = match called(session, &text, cancel).await? {
+        Ok(called) => called,
+        Err(why) => return Ok(Err(why)),
+    };
+    session.permit.end_turn();
+    model_switch::return_model(session, cancel).await?;
+    session.runtime.branch.prefetch.take_if(|prefetch| !prefetch.is_over());
+    if session.is_main() {
+        date_notice::tell_date(session).await?;
+        recall::recall_for(session, &text, cancel).await?;
+    }
+    let origin = if session.keeps_itself() { UserOrigin::Human } else { UserOrigin::Meta };
+    let first = session_events::first_words(session).unwrap_or_default();
+    append_user(session, first.and(prompt), origin).await?;
+    mentions::attach_named_files(session).await?;
+    match called {
+        Called::Nothing => {}
+        Called::Skill(skill) => skills::take_up(session, &skill, cancel).await?,
+        Called::Prompt(call, text) => mcp_prompts::attach_prompt(session, &call, &text).await?,
+    }
+    mcp_prompts::attach_mentioned(session, &text).await?;
+    hooks::attach_hook_texts(session).await?;
+    Ok(Ok(()))
+}
+
+/// What the person calls by a slash, once hooks agreed to what was said.
+/// Why not, where it is refused or cannot be had.
+async fn called(
+    session: &mut Session,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<Result<Called, String>, Error> {
+    if let Some(skill) = skills::called_skill(session, text).filter(|_| session.is_main()) {
+        let named = (skill.name.as_str(), skill.args.as_str());
+        let asked = skills::expansion_hooks(session, "slash_command", named, text, cancel).await?;
+        return Ok(asked.map(|()| Called::Skill(skill)));
+    }
+    if let Some(call) = mcp_prompts::called_prompt(session, text) {
+        let named = (call.name.as_str(), call.args.as_str());
+        if let Err(why) =
+            skills::expansion_hooks(session, "mcp_prompt", named, text, cancel).await?
+        {
+            return Ok(Err(why));
+        }
+        return Ok(mcp_prompts::prompt_text(session, &call)
+            .await
+            .map(|text| Called::Prompt(call, text)));
+    }
+    let asked = session_events::prompt_hooks(session, text, cancel).await?;
+    Ok(asked.map(|()| Called::Nothing))
+}
+
+async fn step_model(
+    session: &mut Session,
+    run: &mut Run,
+    end: &mut TurnEnd,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    match model_call::ask_model(session, cancel).await? {
+        Answered::Whole(reply) => {
+            end.usage.add(&reply.usage);
+            let text = text_of(&reply.blocks);
+            if !text.is_empty() {
+                end.text = text;
+            }
+            if let Some(peek) = &session.runtime.peek {
+                peek.show(&session.state.fold, session.world.clock.now());
+            }
+            run.answered(&reply.stop_reason, calls_of(&reply.blocks));
+        }
+        Answered::Failed(error) => run.model_failed(&error),
+        Answered::Cancelled => {
+            close_interrupted(session).await?;
+            run.cancelled();
+        }
+    }
+    Ok(())
+}
+
+/// What joins the conversation between a tool's result and the next
+/// request: ends of background commands, instructions for files that were
+/// touched, memories, letters, messages that the person typed meanwhile.
+async fn step_boundary(
+    session: &mut Session,
+    run: &mut Run,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    if cancel.is_cancelled() {
+        close_interrupted(session).await?;
+        run.cancelled();
+        return Ok(());
+    }
+    if !session.keeps_itself() {
+        if fork::is_errand_done(session) {
+            run.completed();
+        } else {
+            run.tools_done();
+        }
+        return Ok(());
+    }
+    file_changes::changed_hooks(session, cancel).await?;
+    plan_mode::leave_plan_mode(session).await?;
+    status::follow_mode(session);
+    plan_mode::attach_plan_mode(session).await?;
+    tell_finished_jobs(session).await?;
+    skills::attach_requested_skills(session, cancel).await?;
+    mcp_tools::attach_servers(session).await?;
+    instructions::attach_touched(session).await?;
+    recall::join_recalled(session).await?;
+    letters::join_mail(session).await?;
+    take_queued(session, cancel).await?;
+    hooks::attach_hook_texts(session).await?;
+    if session.is_main() {
+        date_notice::tell_date(session).await?;
+        turn_end::after_response(session).await?;
+    }
+    match hooks::stopped_by_hook(session) {
+        Some(why) => run.blocked(why),
+        None => run.tools_done(),
+    }
+    Ok(())
+}
+
+/// Takes in what the person typed meanwhile.
+async fn take_queued(session: &mut Session, cancel: &CancellationToken) -> Result<(), Error> {
+    for waiting in session.runtime.queue.take() {
+        let text = waiting.text.clone();
+        if let Err(why) = session_events::prompt_hooks(session, &text, cancel).await? {
+            session.emit(|| Event::Notice(why));
+            continue;
+        }
+        if session.is_main() && !recall::is_recalling(session) {
+            recall::recall_for(session, &text, cancel).await?;
+        }
+        let mentioned = Box::pin(mentions::with_mentions(session, waiting.prompt(), cancel)).await;
+        let Mentioned { prompt, notes } = mentioned;
+        for note in notes {
+            session.emit(|| Event::Notice(note));
+        }
+        append_user(session, prompt, UserOrigin::Human).await?;
+        mentions::attach_named_files(session).await?;
+    }
+    Ok(())
+}
+
+/// Leaves the conversation in a state that a new message can follow.
+async fn close_interrupted(session: &mut Session) -> Result<(), Error> {
+    for id in session.state.fold.open_calls() {
+        let block = Block::tool_error(&ToolUseId::new(id), INTERRUPTED_BY_PERSON);
+        let result = Prompt::of(Source::Command, vec![block]);
+        append_user(session, result, UserOrigin::ToolResult).await?;
+    }
+    let answered =
+        session.state.fold.messages().last().is_some_and(|m| m.role() == Role::Assistant);
+    if answered {
+        let note = Prompt::of_program(vec![Block::text(INTERRUPTED_BY_PERSON)]);
+        append_user(session, note, UserOrigin::Meta).await?;
+    }
+    Ok(())
+}
+
+async fn tell_finished_jobs(session: &mut Session) -> Result<(), Error> {
+    for job in session.context.finished_jobs() {
+        let text = format!(
+            "The background command {} ({}) has ended: {:?}. Its output is in {}.",
+            job.id,
+            job.command,
+            job.state,
+            job.output.display()
+        );
+        let data = json!({"taskId": job.id});
+        session.attach_from(Source::Command, "task_status", &text, data).await?;
+    }
+    Ok(())
+}
+
+/// The model to fall back to, if it is not the one that answers already.
+fn fallback_model(session: &Session) -> Option<everfold_kernel::ModelId> {
+    session.config.fallback_model.clone().filter(|fallback| fallback != session.model())
+}
+
+async fn fall_back(
+    session: &mut Session,
+    cancel: &CancellationToken,
+) -> Result<Result<(), String>, Error> {
+    let Some(to) = fallback_model(session) else { return Ok(Ok(())) };
+    let reason = "the model is overloaded";
+    go_over(session, to, "fallback", reason, cancel).await
+}
+
+/// A denial as the end of a turn reports it.
+pub(crate) fn denial(call: &crate::tools::ToolCall) -> Denial {
+    Denial { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() }
+}
+
+impl Converse for Session {
+    fn converse<'a>(
+        &'a mut self,
+        prompt: Prompt,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<TurnEnd, Error>> {
+        Box::pin(turn(self, prompt, cancel))
+    }
+
+    fn go_on<'a>(
+        &'a mut self,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Option<TurnEnd>, Error>> {
+        Box::pin(go_on(self, cancel))
+    }
+}

@@ -1,0 +1,188 @@
+//! Going on with a conversation that was left.
+
+use crate::config::{Config, ModelChoice};
+use crate::session::prelude;
+use crate::session::reload::load;
+use crate::session::reload::slim;
+use crate::session::toolbox::Toolbox;
+use crate::session::{Error, Session};
+use crate::setups::hooks::session_events;
+use crate::setups::plan_mode;
+use crate::tools::started_in_background;
+use crate::turn::rewind::Changes;
+use crate::window::notes;
+use everfold_kernel::ports::JobState;
+use everfold_kernel::ports::World;
+use everfold_kernel::provenance::Source;
+use everfold_kernel::{
+    Block, BlockProvenance, Decision, Entry, Ledger, Prelude, Role, SessionId, ToolUseId,
+    UserEntry, UserOrigin,
+};
+use everfold_mail::apply::ENDED;
+use everfold_prefix::message::{INTERRUPTED, Message, Origin};
+use everfold_transcript::Conversation;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// What was found when a session was opened again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resumed {
+    /// Lines that could not be used, with the reason.
+    pub skipped: Vec<String>,
+    /// Bytes of a line that was being written when the process ended.
+    pub torn_bytes: u64,
+}
+
+/// Opens a conversation as it was left. Its first request has the bytes of
+/// the last one before, and what came after.
+///
+/// # Errors
+/// If there is no such session or its log cannot be read or written.
+pub async fn resume(
+    id: SessionId,
+    world: World,
+    config: Config,
+    toolbox: Toolbox,
+) -> Result<(Session, Resumed), Error> {
+    let (conversation, torn_bytes) = load(&world, &id, slim).await?;
+    let mut session = Session::new(id, world, config, toolbox);
+    session_events::began_by(&mut session, "resume");
+    let resumed = restore(&mut session, conversation, torn_bytes);
+    mend(&mut session).await?;
+    adopt_choices(&mut session).await?;
+    plan_mode::resume_plan_mode(&mut session).await;
+    tell_gone(&mut session).await?;
+    Ok((session, resumed))
+}
+
+/// Starts a new conversation with all that another one holds.
+///
+/// # Errors
+/// If there is no such session or a log cannot be read or written.
+pub async fn fork(
+    from: &SessionId,
+    id: SessionId,
+    world: World,
+    config: Config,
+    toolbox: Toolbox,
+) -> Result<(Session, Resumed), Error> {
+    let (mut conversation, torn_bytes) = load(&world, from, |rebuild| rebuild).await?;
+    let mut session = Session::new(id, world.clone(), config, toolbox);
+    let mut fresh = || world.clock.fresh_uuid();
+    let forked =
+        everfold_transcript::fork(&conversation.records, from, &session.log.envelope, &mut fresh);
+    let mut changes = Changes::of(&world, from, &conversation.records, &forked.records).await?;
+    for (line, original) in forked.lines.iter().zip(&conversation.records) {
+        world.transcripts.append(&session.log.id, line.as_bytes()).await?;
+        changes.copy(&session, &original.id).await?;
+    }
+    conversation.records = forked.records;
+    conversation.ledger = Ledger::default();
+    session_events::began_by(&mut session, "fork");
+    let resumed = restore(&mut session, conversation, torn_bytes);
+    notes::copy_notes(&session, from).await;
+    mend(&mut session).await?;
+    adopt_choices(&mut session).await?;
+    plan_mode::resume_plan_mode(&mut session).await;
+    tell_gone(&mut session).await?;
+    Ok((session, resumed))
+}
+
+fn restore(session: &mut Session, conversation: Conversation, torn_bytes: u64) -> Resumed {
+    session.budget.restore(&conversation.ledger);
+    session.take_up(conversation.records, conversation.ledger);
+    let skipped = conversation
+        .skipped
+        .iter()
+        .map(|skipped| format!("line {}: {:?}", skipped.line, skipped.reason))
+        .collect();
+    Resumed { skipped, torn_bytes }
+}
+
+/// Takes up the branch that the log now ends with, and forgets what was
+/// only on the one that was left (Q12).
+pub(crate) async fn change_branch(session: &mut Session) -> Result<(), Error> {
+    let (conversation, _) = load(&session.world, &session.log.id, slim).await?;
+    // What was spent is spent, on whichever branch.
+    let books = session.state.ledger.clone();
+    session.take_up(conversation.records, books);
+    mend(session).await
+}
+
+/// Answers calls whose results were lost with the process, and takes back
+/// a response of which only thinking had come.
+async fn mend(session: &mut Session) -> Result<(), Error> {
+    for id in session.state.fold.open_calls() {
+        let block = Block::tool_error(&ToolUseId::new(id), INTERRUPTED);
+        let content = vec![block];
+        let entry = UserEntry {
+            content,
+            origin: UserOrigin::ToolResult,
+            tool_use_result: None,
+            provenance: vec![BlockProvenance::whole(Source::Command)],
+        };
+        session.append(Entry::User(entry)).await?;
+    }
+    let Some(last) = session.state.fold.messages().last() else { return Ok(()) };
+    if last.role() == Role::Assistant && last.blocks(None).is_empty() {
+        let id = last.pieces().iter().find_map(|piece| match &piece.origin {
+            Origin::Assistant(id) => Some(id.clone()),
+            _ => None,
+        });
+        if let Some(message_id) = id {
+            let reason = "the process ended before the answer did".to_owned();
+            session.append(Entry::Decision(Decision::Retracted { message_id, reason })).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells the model what ran in the background when the program ended, and
+/// runs no more.
+async fn tell_gone(session: &mut Session) -> Result<(), Error> {
+    let told: BTreeSet<&str> =
+        session.shown_data(ENDED).filter_map(|data| data.get("taskId")?.as_str()).collect();
+    let jobs = session.world.shell.jobs().into_iter();
+    let running: BTreeSet<String> =
+        jobs.filter(|job| job.state == JobState::Running).map(|job| job.id).collect();
+    let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
+    let results = pieces.filter(|piece| piece.block.kind() == "tool_result");
+    let gone: BTreeSet<String> = results
+        .filter_map(|piece| started_in_background(&piece.block.plain_text()))
+        .filter(|id| !told.contains(id.as_str()) && !running.contains(id))
+        .collect();
+    for id in gone {
+        let text = format!(
+            "{id}, which ran in the background, is gone: the program ended meanwhile. Start \
+             it again if it is still needed."
+        );
+        session.attach(ENDED, &text, json!({ "taskId": id })).await?;
+    }
+    Ok(())
+}
+
+/// What a person asked for this time is honoured, at the price of a
+/// declared break; everything else stays as the log has it.
+async fn adopt_choices(session: &mut Session) -> Result<(), Error> {
+    let Some(old) = session.state.fold.prelude() else { return Ok(()) };
+    let named = session.config.model_choice == ModelChoice::Named;
+    let model = if named { session.config.model.clone() } else { old.params.model.clone() };
+    let dialect = session.world.model.dialect();
+    let appended = session.config.surroundings.appended.as_deref().unwrap_or_default();
+    let same_text = old.system.iter().any(|block| block.text.contains(appended));
+    let searchless = prelude::without_search(session, old);
+    let old = searchless.as_ref().unwrap_or(old);
+    let same_params = model == old.params.model && dialect == old.params.dialect;
+    if same_params && same_text && searchless.is_none() {
+        return Ok(());
+    }
+    let params = session.config.params(&model, dialect);
+    let prelude = if same_text {
+        Prelude { params, ..old.clone() }
+    } else {
+        Prelude { params, ..prelude::compose_prelude(session)? }
+    };
+    let prelude = session.config.managed(prelude);
+    session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+    Ok(())
+}

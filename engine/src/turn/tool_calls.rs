@@ -1,0 +1,342 @@
+//! Running the calls of an answer: reading ones side by side, others in order.
+
+use crate::agents;
+use crate::event::{Denial, Event};
+use crate::memory::uses;
+use crate::permit::Verdict;
+use crate::session::effects;
+use crate::session::status;
+use crate::session::{Error, Session};
+use crate::setups::hooks::Said;
+use crate::setups::hooks::tool_events;
+use crate::setups::hooks::tool_events::ask_person;
+use crate::setups::instructions::touch;
+use crate::setups::mcp_tools;
+use crate::setups::memory_switch;
+use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput};
+use crate::turn::driver::denial;
+use everfold_hooks::Permission;
+use everfold_kernel::ports::{Answer, PermissionAsk};
+use everfold_kernel::record::neutralise;
+use everfold_kernel::{Block, BlockProvenance, Entry, UserEntry, UserOrigin};
+use futures_util::{StreamExt, stream};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Characters of a result that a surface is shown.
+const PREVIEW_CHARS: usize = 200;
+
+/// A call that may run.
+struct Cleared {
+    call: ToolCall,
+    tool: Arc<dyn Tool>,
+}
+
+/// Runs every call and writes every result. Says which were refused.
+pub(crate) async fn run_tools(
+    session: &mut Session,
+    calls: Vec<ToolCall>,
+    cancel: &CancellationToken,
+) -> Result<Vec<Denial>, Error> {
+    agents::brief_agents(session, &calls);
+    uses::hear_for(session, &calls);
+    session.context.hears(session.state.fold.lowest());
+    tool_events::tell_moved(session, cancel).await?;
+    let mut denials = Vec::new();
+    let mut side_by_side: Vec<Cleared> = Vec::new();
+    for call in calls {
+        status::follow_mode(session);
+        let mut call = mcp_tools::unwrapped(call);
+        let said = tool_events::before_call(session, &mut call, cancel).await?;
+        let reads = reads_only(session, &call);
+        if !reads {
+            run_batch(session, std::mem::take(&mut side_by_side), cancel).await?;
+        }
+        match clear(session, &mut call, said, cancel).await? {
+            Ok(tool) if reads && reads_only(session, &call) => {
+                side_by_side.push(Cleared { call, tool });
+            }
+            Ok(tool) => {
+                side_by_side.push(Cleared { call, tool });
+                run_batch(session, std::mem::take(&mut side_by_side), cancel).await?;
+            }
+            Err(Refusal { mut output, denied }) => {
+                if denied {
+                    tool_events::told_refusal(session, &call, &mut output, cancel).await?;
+                }
+                denials.extend(denied.then(|| denial(&call)));
+                write_result(session, &call, output, Duration::ZERO).await?;
+            }
+        }
+    }
+    run_batch(session, side_by_side, cancel).await?;
+    tool_events::batch_hooks(session, cancel).await?;
+    effects::book_side_queries(session).await?;
+    Ok(denials)
+}
+
+fn reads_only(session: &Session, call: &ToolCall) -> bool {
+    let tool = mcp_tools::find_tool(session, &call.name);
+    tool.is_some_and(|tool| tool.access(&call.input, &session.context).is_read_only())
+}
+
+/// Finds the tool and decides whether the call may run. A hook that
+/// answers in the person's place may change its arguments.
+async fn clear(
+    session: &mut Session,
+    call: &mut ToolCall,
+    said: Said,
+    cancel: &CancellationToken,
+) -> Result<Result<Arc<dyn Tool>, Refusal>, Error> {
+    let Some(tool) = mcp_tools::find_tool(session, &call.name) else {
+        let known: Vec<_> = session.toolbox.names().collect();
+        return Ok(Err(Refusal::mistake(format!(
+            "there is no tool {:?}; the tools are {}",
+            call.name,
+            known.join(", ")
+        ))));
+    };
+    let access = resolved(session, tool.access(&call.input, &session.context)).await;
+    let decided = memory_switch::without_memory(session, &call.name);
+    let decided = decided.unwrap_or_else(|| session.permit.decide(&call.name, &access));
+    let verdict = match (decided, said) {
+        // Hooks narrow, and answer questions; what a rule denies stays denied.
+        (_, Some((Permission::Deny, reason))) => Verdict::Deny { reason },
+        (Verdict::Allow, Some((Permission::Ask, _))) => {
+            session.permit.question(&call.name, &access)
+        }
+        (Verdict::Ask { .. }, Some((Permission::Allow, _))) => Verdict::Allow,
+        (verdict, _) => verdict,
+    };
+    let permitted = permitted(session, call, access, verdict, cancel).await?;
+    Ok(permitted.map(|access| {
+        session.runtime.branch.touched.extend(touch(&access));
+        tool
+    }))
+}
+
+/// What a call that may run touches; why it may not.
+async fn permitted(
+    session: &mut Session,
+    call: &mut ToolCall,
+    access: Access,
+    verdict: Verdict,
+    cancel: &CancellationToken,
+) -> Result<Result<Access, Refusal>, Error> {
+    let rule = match verdict {
+        Verdict::Allow => return Ok(Ok(access)),
+        Verdict::Deny { reason } => return Ok(Err(refused(session, call, &reason))),
+        Verdict::AllowIfItOnlyReads => {
+            let reads = only_reads(session, call, &access);
+            return Ok(reads.map(|()| access).map_err(|reason| refused(session, call, &reason)));
+        }
+        Verdict::Ask { rule } => rule,
+    };
+    match tool_events::request_hooks(session, call, &rule, cancel).await? {
+        Some((Permission::Deny, reason)) => return Ok(Err(Refusal::denied(&reason))),
+        Some(_) => return Ok(still_permitted(session, call, access).await),
+        None => {}
+    }
+    let summary = summary(&call.name, &access);
+    let (tool, input) = (call.name.clone(), call.input.clone());
+    let ask = PermissionAsk { tool, input, summary, rule: rule.clone() };
+    Ok(match ask_person(session, ask, cancel).await? {
+        Answer::Allow => Ok(access),
+        Answer::AllowAlways => {
+            session.permit.allow_for_session(&rule);
+            Ok(access)
+        }
+        Answer::Deny { reason } => Err(Refusal::denied(&reason)),
+    })
+}
+
+/// Looks at a call again that a hook let through: whatever its arguments
+/// are now, what a rule denies stays denied.
+async fn still_permitted(
+    session: &Session,
+    call: &ToolCall,
+    access: Access,
+) -> Result<Access, Refusal> {
+    let access = match mcp_tools::find_tool(session, &call.name) {
+        Some(tool) => resolved(session, tool.access(&call.input, &session.context)).await,
+        None => access,
+    };
+    match session.permit.decide(&call.name, &access) {
+        Verdict::Deny { reason } => Err(refused(session, call, &reason)),
+        Verdict::AllowIfItOnlyReads => match only_reads(session, call, &access) {
+            Ok(()) => Ok(access),
+            Err(reason) => Err(refused(session, call, &reason)),
+        },
+        Verdict::Allow | Verdict::Ask { .. } => Ok(access),
+    }
+}
+
+/// Whether a file may be read that the person named. An error says why not.
+pub(crate) async fn may_read(
+    session: &mut Session,
+    call: &ToolCall,
+    path: PathBuf,
+    cancel: &CancellationToken,
+) -> Result<(), String> {
+    let access = resolved(session, Access::Read(path)).await;
+    let verdict = session.permit.decide(&call.name, &access);
+    match permitted(session, &mut call.clone(), access, verdict, cancel).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(refusal)) => Err(refusal.output.content.as_str().unwrap_or_default().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A refusal that nobody is there to see is at least in the log (L5.14).
+fn refused(session: &Session, call: &ToolCall, reason: &str) -> Refusal {
+    if !session.is_main() {
+        tracing::info!(source = %session.source(), tool = call.name, reason, "refused");
+    }
+    Refusal::denied(reason)
+}
+
+/// A command of an agent that nobody watches only reads, and runs to its end.
+fn only_reads(session: &Session, call: &ToolCall, access: &Access) -> Result<(), String> {
+    if call.input.get("run_in_background") == Some(&Value::Bool(true)) {
+        return Err("nothing runs on in the background of this task".into());
+    }
+    match access {
+        Access::Execute(command) => session.world.shell.only_reads(command),
+        _ => Ok(()),
+    }
+}
+
+/// Paths as the operating system sees them: a link in a repository must
+/// not lead a rule astray (S2).
+async fn resolved(session: &Session, access: Access) -> Access {
+    match access {
+        Access::Read(path) => Access::Read(session.world.files.resolve(&path).await),
+        Access::Edit(path) => Access::Edit(session.world.files.resolve(&path).await),
+        other => other,
+    }
+}
+
+async fn run_batch(
+    session: &mut Session,
+    batch: Vec<Cleared>,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    for Cleared { call, .. } in &batch {
+        let (id, name, input) = (call.id.clone(), call.name.clone(), call.input.clone());
+        session.emit(|| Event::ToolStarted { id, name, input });
+    }
+    let context = Arc::clone(&session.context);
+    let clock = Arc::clone(&session.world.clock);
+    let running = batch.into_iter().map(|Cleared { call, tool }| {
+        let (context, clock) = (Arc::clone(&context), Arc::clone(&clock));
+        async move {
+            let started = clock.now();
+            let output = run_one(&*tool, &call, &context, cancel).await;
+            let took = clock.now().duration_since(started).unsigned_abs();
+            (call, output, took)
+        }
+    });
+    let mut results =
+        stream::iter(running).buffer_unordered(session.config.limits.parallel_tools.max(1));
+    while let Some((call, output, took)) = results.next().await {
+        let output = tool_events::after_call(session, &call, output, took, cancel).await?;
+        write_result(session, &call, output, took).await?;
+    }
+    drop(results);
+    tool_events::tell_moved(session, cancel).await
+}
+
+async fn write_result(
+    session: &mut Session,
+    call: &ToolCall,
+    output: ToolOutput,
+    duration: Duration,
+) -> Result<(), Error> {
+    tool_events::note_in_batch(session, call, &output);
+    session.context.brought(&call.id, output.provenance);
+    let content = made_safe(session, output.content);
+    let mut block = Block::tool_result(&call.id, content);
+    if output.is_error {
+        block.as_map_mut().insert("is_error".into(), Value::Bool(true));
+    }
+    let preview: String = block.plain_text().chars().take(PREVIEW_CHARS).collect();
+    let (id, is_error) = (call.id.clone(), output.is_error);
+    let structured = output.structured.map(|value| made_safe_structured(session, value));
+    let tool_use_result = session.context.with_reads(structured);
+    let entry = UserEntry {
+        content: vec![block],
+        origin: UserOrigin::ToolResult,
+        tool_use_result,
+        provenance: vec![BlockProvenance::whole(output.provenance)],
+    };
+    session.append(Entry::User(entry)).await?;
+    session.emit(|| Event::ToolEnded { id, is_error, preview, duration });
+    Ok(())
+}
+
+/// No key is written down (S5), and no envelope is closed from inside (S4).
+fn made_safe(session: &Session, content: Value) -> Value {
+    map_texts(content, &|text| neutralise(&session.config.redact(text)))
+}
+
+fn made_safe_structured(session: &Session, value: Value) -> Value {
+    map_texts(value, &|text| session.config.redact(text))
+}
+
+/// Why a call did not run, as the model reads it.
+struct Refusal {
+    output: ToolOutput,
+    denied: bool,
+}
+
+impl Refusal {
+    fn mistake(text: String) -> Self {
+        Self { output: ToolOutput::error(text), denied: false }
+    }
+
+    fn denied(reason: &str) -> Self {
+        let text = format!("This call was refused: {reason}");
+        Self { output: ToolOutput::error(text), denied: true }
+    }
+}
+
+async fn run_one(
+    tool: &dyn Tool,
+    call: &ToolCall,
+    context: &ToolContext,
+    cancel: &CancellationToken,
+) -> ToolOutput {
+    tokio::select! {
+        output = tool.run(call, context) => output,
+        () = cancel.cancelled() => ToolOutput::error(crate::turn::driver::INTERRUPTED_BY_PERSON),
+    }
+}
+
+/// Changes every text inside a value, keys and base64 data aside.
+fn map_texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
+    match value {
+        Value::String(text) => Value::String(change(&text)),
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| map_texts(item, change)).collect())
+        }
+        Value::Object(map) => {
+            let is_data = map.get("type").and_then(Value::as_str) == Some("base64");
+            let changed =
+                |(key, item)| if is_data { (key, item) } else { (key, map_texts(item, change)) };
+            Value::Object(map.into_iter().map(changed).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+fn summary(name: &str, access: &Access) -> String {
+    match access {
+        Access::Nothing | Access::Server { .. } => name.to_owned(),
+        Access::Read(path) | Access::Edit(path) => format!("{name} {}", path.display()),
+        Access::Execute(command) => command.clone(),
+        Access::Fetch { url, .. } => format!("{name} {url}"),
+    }
+}

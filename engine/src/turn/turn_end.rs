@@ -1,0 +1,54 @@
+//! What happens around requests besides the conversation (Q1): after every
+//! response, after the final message, and when a session ends.
+//!
+//! Nothing here may end a turn (Q2), and none of it happens in a background
+//! agent (L4.9).
+
+use crate::agents::letters;
+use crate::event::TurnEnd;
+use crate::memory::dream;
+use crate::memory::extraction;
+use crate::memory::uses;
+use crate::session::effects;
+use crate::session::{Error, Session};
+use crate::window::compaction::collapse;
+use crate::window::notes;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// After a response, once its calls have their results (L3.8).
+pub(crate) async fn after_response(session: &mut Session) -> Result<(), Error> {
+    notes::look_at_notes(session).await
+}
+
+/// After the final message, or whatever ended the turn instead.
+pub(crate) async fn after_turn(
+    session: &mut Session,
+    end: &TurnEnd,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    if session.is_main() && end.reason.is_success() {
+        collapse::stage_spans(session, cancel).await?;
+        after_response(session).await?;
+        uses::count_uses(session).await;
+        extraction::extract(session).await?;
+        dream::consider_dream(session).await;
+    }
+    extraction::note_reviews(session).await?;
+    effects::book_side_queries(session).await
+}
+
+/// Ends the conversation for now: what runs in the background comes to its
+/// end or is stopped, and what it cost is booked. To be called before the
+/// process ends; a turn may follow all the same.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn finish(session: &mut Session) -> Result<(), Error> {
+    session.runtime.branch.prefetch = None;
+    session.runtime.background.drain(Duration::from_secs(session.config.limits.drain_s)).await;
+    letters::join_ended(session).await?;
+    extraction::note_reviews(session).await?;
+    notes::take_notes(session).await?;
+    effects::book_side_queries(session).await
+}

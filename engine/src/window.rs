@@ -1,0 +1,7 @@
+//! What keeps a conversation inside its window, cheapest first.
+
+pub mod compaction;
+pub mod context_view;
+pub mod in_view;
+pub mod ladder;
+pub mod notes;

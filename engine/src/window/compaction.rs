@@ -1,0 +1,313 @@
+//! Layer 4 at work: asks for the summary, restores files, writes the boundary.
+//!
+//! The layer decides, this file performs. Whatever fails on the way, a local
+//! summary is made in the end, so that the conversation can go on (L4.11).
+
+use crate::agents::kinds;
+use crate::event::Event;
+use crate::session::effects;
+use crate::session::prelude;
+use crate::session::reload;
+use crate::session::{Error, Session};
+use crate::setups::hooks::session_events;
+use crate::setups::instructions;
+use crate::setups::mcp_tools;
+use crate::setups::plan_mode;
+use crate::setups::preferences;
+use crate::setups::session_head;
+use crate::setups::skills;
+use crate::window::notes::summary;
+use everfold_compact::apply::{Extras, Setting, settle, settle_local};
+use everfold_compact::{Applied, Due, Guidance, Origin, Plan, Rejection, Summary, Way};
+use everfold_kernel::ports::ModelKind;
+use everfold_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) mod collapse;
+pub(crate) mod snip;
+pub(crate) mod summary_request;
+
+pub use everfold_compact::preview::{Preview, Report};
+pub use everfold_compact::{Scope, Trigger};
+
+/// What a person or the ladder asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compaction {
+    /// Which part.
+    pub scope: Scope,
+    /// Who asks.
+    pub trigger: Trigger,
+    /// What the person wants kept in mind.
+    pub guidance: Option<String>,
+}
+
+impl Compaction {
+    /// All of the conversation, by hand.
+    #[must_use]
+    pub fn by_hand(guidance: Option<String>) -> Self {
+        Self { scope: Scope::All, trigger: Trigger::Manual, guidance }
+    }
+
+    fn automatic() -> Self {
+        Self { scope: Scope::All, trigger: Trigger::Auto, guidance: None }
+    }
+}
+
+/// Who writes the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writer {
+    Model,
+    Nobody,
+}
+
+/// Compacts if the threshold is passed.
+pub(crate) async fn auto_compact(
+    session: &mut Session,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    let config = Arc::clone(&session.config);
+    let window = session.window();
+    let due = everfold_compact::policy::due(
+        &session.state.fold,
+        &window,
+        &config.flags,
+        &config.limits,
+        Origin::MainThread,
+    );
+    let writer = match due {
+        Due::No => return Ok(()),
+        Due::Yes => Writer::Model,
+        Due::BreakerOpen => Writer::Nobody,
+    };
+    let done = compact_by(session, Compaction::automatic(), writer, &window, cancel).await?;
+    if let Err(reason) = done {
+        session.emit(|| Event::Notice(format!("the conversation was not compacted: {reason}")));
+    }
+    Ok(())
+}
+
+/// Makes room after a request was refused as too long (L4.10). The second
+/// time in a turn no model is asked. False if nothing could be done.
+pub(crate) async fn make_room(
+    session: &mut Session,
+    maximum: Option<u64>,
+    try_number: u32,
+    cancel: &CancellationToken,
+) -> Result<bool, Error> {
+    let window = narrowed(session.window(), maximum, &session.config.limits);
+    let writer = if try_number > 1 { Writer::Nobody } else { Writer::Model };
+    Ok(compact_by(session, Compaction::automatic(), writer, &window, cancel).await?.is_ok())
+}
+
+/// What a compaction would do.
+///
+/// # Errors
+/// Why none can be made, in words for a person.
+pub fn preview_compaction(session: &Session, scope: Scope) -> Result<Preview, String> {
+    let limits = &session.config.limits;
+    let plan = Plan::new(&session.state.fold, scope, Trigger::Manual, limits)
+        .map_err(|error| error.to_string())?;
+    Ok(everfold_compact::preview::preview(&session.state.fold, &plan, limits))
+}
+
+/// Compacts the conversation now. The inner result says why none could be
+/// made, in words for a person.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn compact(
+    session: &mut Session,
+    compaction: Compaction,
+    cancel: &CancellationToken,
+) -> Result<Result<Report, String>, Error> {
+    let window = session.window();
+    compact_by(session, compaction, Writer::Model, &window, cancel).await
+}
+
+/// Keeps a record word for word through every compaction (L4.16). The
+/// inner result says why it cannot be, in words for a person.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn pin(session: &mut Session, record: &RecordId) -> Result<Result<(), String>, Error> {
+    let decision = everfold_compact::pins::pin(&session.state.fold, record, &session.config.limits);
+    Ok(decide(session, decision).await?.map(|_| ()))
+}
+
+/// Takes a pin out.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn unpin(session: &mut Session, record: &RecordId) -> Result<Result<(), String>, Error> {
+    let decision = everfold_compact::pins::unpin(&session.state.fold, record);
+    Ok(decide(session, decision).await?.map(|_| ()))
+}
+
+/// Takes a range of messages out of the model's view (L4.14), and gives
+/// the record by which that can be undone.
+///
+/// # Errors
+/// If the log cannot be written.
+pub async fn snip(
+    session: &mut Session,
+    from: &RecordId,
+    to: &RecordId,
+) -> Result<Result<RecordId, String>, Error> {
+    if !session.config.flags.is_on(Flag::Snip) {
+        return Ok(Err("snipping is switched off (flag snip)".to_owned()));
+    }
+    let decision = everfold_compact::snip::snip(&session.state.fold, from, to);
+    decide(session, decision).await
+}
+
+/// Takes a snip, a collapse or a clearing back: what it hid is shown again.
+///
+/// # Errors
+/// If the log cannot be written or read.
+pub async fn undo_decision(session: &mut Session, decision: &RecordId) -> Result<(), Error> {
+    session.append(Entry::Decision(everfold_compact::snip::undo(decision))).await?;
+    reload::refold(session).await
+}
+
+async fn decide(
+    session: &mut Session,
+    decision: Result<Decision, everfold_compact::Error>,
+) -> Result<Result<RecordId, String>, Error> {
+    match decision {
+        Ok(decision) => Ok(Ok(session.append(Entry::Decision(decision)).await?)),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+async fn compact_by(
+    session: &mut Session,
+    compaction: Compaction,
+    writer: Writer,
+    window: &Window,
+    cancel: &CancellationToken,
+) -> Result<Result<Report, String>, Error> {
+    let Compaction { scope, trigger, guidance } = compaction;
+    let plan = match Plan::new(&session.state.fold, scope, trigger, &session.config.limits) {
+        Ok(plan) => plan,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let refused = session_events::compaction_refused(session, trigger, guidance.as_deref(), cancel);
+    if let Some(why) = refused.await? {
+        return Ok(Err(why));
+    }
+    let from_notes = match trigger {
+        Trigger::Auto => summary::compacted_from_notes(session, window, cancel).await?,
+        Trigger::Manual => None,
+    };
+    let applied = match from_notes {
+        Some(applied) => Ok(applied),
+        None => summarised(session, &plan, guidance.as_deref(), writer, window, cancel).await?,
+    };
+    if cancel.is_cancelled() {
+        return Ok(Err("it was stopped".to_owned()));
+    }
+    match applied {
+        Ok(applied) => {
+            let summary = applied.summary();
+            let report = put_in_place(session, applied).await?;
+            session_events::compacted_hooks(session, trigger, &summary, cancel).await?;
+            Ok(Ok(report))
+        }
+        Err(error) => {
+            session.append(Entry::Decision(error.decision())).await?;
+            Ok(Err(error.to_string()))
+        }
+    }
+}
+
+/// A summary by a model; where that is not to be had, one of our own.
+async fn summarised(
+    session: &mut Session,
+    plan: &Plan,
+    guidance: Option<&str>,
+    writer: Writer,
+    window: &Window,
+    cancel: &CancellationToken,
+) -> Result<Result<Applied, Rejection>, Error> {
+    let limits = Arc::clone(&session.config.limits);
+    let asked = match (writer, session.world.model.kind()) {
+        (Writer::Model, ModelKind::Language) => {
+            let wishes = instructions::compact_wishes(session);
+            let guidance = Guidance { person: guidance, standing: wishes.as_deref() };
+            summary_request::ask_for_summary(session, plan, guidance, window, cancel).await?
+        }
+        _ => None,
+    };
+    let past = plan.past(&session.state.fold, &limits);
+    let extras = restored(session, &past, cancel).await?;
+    let setting = Setting { fold: &session.state.fold, window, limits: &limits };
+    let asked = asked.map(|text| {
+        let summary = Summary::checked(&past, &text, Way::Model, &limits);
+        settle(setting, plan, &summary, &extras)
+    });
+    let rejection = match asked {
+        Some(Ok(applied)) => return Ok(Ok(applied)),
+        Some(Err(rejection)) => Some(rejection.decision()),
+        None => None,
+    };
+    let applied = settle_local(setting, plan, &extras);
+    if let Some(decision) = rejection.filter(|_| !cancel.is_cancelled()) {
+        session.append(Entry::Decision(decision)).await?;
+    }
+    Ok(applied)
+}
+
+/// Writes the boundary and what follows it. Sections of the system prompt
+/// are composed anew, and what stands at the head of a conversation is read
+/// again: the cache is broken here anyway (PC3).
+async fn put_in_place(session: &mut Session, applied: Applied) -> Result<Report, Error> {
+    session.append_all(applied.entries).await?;
+    let model = session.model().clone();
+    let fresh = prelude::compose_prelude_for(session, &model)?;
+    if session.state.fold.prelude() != Some(&fresh) {
+        session.append(Entry::Decision(Decision::Prelude(Box::new(fresh)))).await?;
+    }
+    session.runtime.branch.lazy = None;
+    session_head::attach_standing(session, session.state.memory_switch).await?;
+    preferences::attach_choices(session).await?;
+    mcp_tools::attach_servers(session).await?;
+    if session.is_main() {
+        kinds::attach_agents_again(session).await?;
+    }
+    let report = applied.report;
+    session.emit(|| Event::Compacted(Box::new(report.clone())));
+    Ok(report)
+}
+
+pub(crate) async fn restored(
+    session: &mut Session,
+    past: &everfold_compact::Past,
+    cancel: &CancellationToken,
+) -> Result<Extras, Error> {
+    let limits = Arc::clone(&session.config.limits);
+    let mut extras = Extras::default();
+    if let Some(effect) = everfold_compact::files::wanted(past, &limits)
+        && let Outcome::Files(files) = effects::perform(session, effect, cancel).await?
+    {
+        extras.restored = everfold_compact::files::attach(&files, &limits);
+    }
+    extras.restored.extend(skills::restored_skills(session));
+    extras.restored.extend(mcp_tools::restored_schemas(session));
+    extras.restored.splice(0..0, plan_mode::plan_again(session).await);
+    Ok(extras)
+}
+
+/// The window as the server sees it, where it is smaller than we thought.
+fn narrowed(window: Window, maximum: Option<u64>, limits: &Limits) -> Window {
+    let Some(maximum) = maximum else { return window };
+    let room = limits.output_reserve_tokens + limits.auto_compact_buffer_tokens;
+    let most = maximum.saturating_sub(room).max(maximum / 2);
+    let at_most = |tokens: everfold_kernel::Tokens| everfold_kernel::Tokens(tokens.0.min(most));
+    Window {
+        size: everfold_kernel::Tokens(window.size.0.min(maximum)),
+        effective: at_most(window.effective),
+        auto_compact: at_most(window.auto_compact),
+        ..window
+    }
+}
