@@ -30,7 +30,7 @@ const RESULT_BYTES: usize =
 
 /// Makes the records of a conversation, one after another.
 #[derive(Debug)]
-pub struct Writer {
+pub struct RecordWriter {
     model: ModelId,
     table: ModelTable,
     last: Option<RecordId>,
@@ -39,7 +39,7 @@ pub struct Writer {
     tokens: u64,
 }
 
-impl Writer {
+impl RecordWriter {
     /// A conversation with this model, whose first record is of this time.
     #[must_use]
     pub fn new(model: &str, start: Timestamp) -> Self {
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_conversation_is_as_long_as_it_says() {
-        let mut writer = Writer::new("claude-sonnet-5-5", Timestamp::UNIX_EPOCH);
+        let mut writer = RecordWriter::new("claude-sonnet-5-5", Timestamp::UNIX_EPOCH);
         let records: Vec<Record> = (0..10).flat_map(|number| writer.round(number)).collect();
         let text: usize = records
             .iter()

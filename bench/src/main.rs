@@ -6,10 +6,10 @@
 
 mod drive;
 mod hook;
-mod keeping;
 mod machine;
 mod marathon;
 mod memory;
+mod memory_keep;
 mod page;
 mod peers;
 mod process;
@@ -34,8 +34,8 @@ const ALL: [(&str, Measure); 12] = [
     ("hook", hook::measure),
     ("memory", memory::measure),
     ("recall", recall::measure),
-    ("keeping", keeping::measure),
-    ("adding", keeping::measure_add),
+    ("keeping", memory_keep::measure),
+    ("adding", memory_keep::measure_add),
     ("projection", projection::measure),
     ("layers", projection::measure_layers),
     ("screen", screen::measure),

@@ -4,7 +4,7 @@ use crate::drive::{COMMAND_MARK, FILE, MODEL, Report};
 use crate::table::{Samples, Section, Table, mb, ms};
 use anyhow::{Context, Result, bail};
 use everfold_bench::conversation::{BYTES_PER_TOKEN, words};
-use everfold_testkit::{Received, Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Received, Reply, ServerRules, TempHome, TestServer};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -41,7 +41,7 @@ struct Stretch {
 
 /// Measures.
 pub(crate) fn measure() -> Result<Section> {
-    let rules = Rules { window: WINDOW, delta_chars: 2_000, ..Rules::default() };
+    let rules = ServerRules { window: WINDOW, delta_chars: 2_000, ..ServerRules::default() };
     let server = TestServer::with_handler(rules, answer)?;
     let place = TempHome::new()?;
     let mut child = Command::new(std::env::current_exe()?)

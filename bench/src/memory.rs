@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use everfold::kernel::Timestamp;
 use everfold::transcript::{Envelope, encode};
 use everfold::{Agent, SessionId};
-use everfold_bench::conversation::{MESSAGES, TEXT_BYTES, Writer, rounds};
+use everfold_bench::conversation::{MESSAGES, RecordWriter, TEXT_BYTES, rounds};
 use everfold_testkit::TempHome;
 use std::io::{BufWriter, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -120,7 +120,7 @@ fn write_lines(path: &Path, envelope: &Envelope) -> Result<()> {
         std::fs::create_dir_all(parent)?;
     }
     let mut file = BufWriter::new(std::fs::File::create(path)?);
-    let mut writer = Writer::new(MODEL, Timestamp::now());
+    let mut writer = RecordWriter::new(MODEL, Timestamp::now());
     writeln!(file, "{}", encode(&writer.prelude(), envelope))?;
     for number in 0..rounds() {
         for record in writer.round(number) {

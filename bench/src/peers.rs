@@ -4,14 +4,14 @@
 //! row that says so.
 
 mod context;
-mod place;
+mod environment;
 mod search;
 
 use crate::process::everfold;
 use crate::table::{Samples, Section, Table, ms};
 use anyhow::{Context, Result};
+use environment::Place;
 use everfold_testkit::TempHome;
-use place::Place;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use crate::table::{Samples, Section, Table, us, verdict};
 use anyhow::{Context, Result};
-use everfold_bench::step::{Cache, Desk};
+use everfold_bench::step::{CacheAge, StepBench};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ const LAYERS_GOAL: Duration = Duration::from_millis(1);
 
 /// From a tool's result to the request.
 pub(crate) fn measure() -> Result<Section> {
-    let mut desk = Desk::new();
+    let mut desk = StepBench::new();
     let [mut push, mut layers, mut request, mut whole] =
         std::array::from_fn(|_| Samples::default());
     let mut bytes = 0;
@@ -21,7 +21,7 @@ pub(crate) fn measure() -> Result<Section> {
         let began = Instant::now();
         desk.fold.push(result);
         let pushed = began.elapsed();
-        black_box((desk.offload(), desk.prune(Cache::Warm)));
+        black_box((desk.offload(), desk.prune(CacheAge::Warm)));
         let decided = began.elapsed();
         let made = desk.request().context("there is no request")?;
         let done = began.elapsed();
@@ -56,10 +56,10 @@ pub(crate) fn measure() -> Result<Section> {
 /// Layers 1 and 2 alone.
 #[expect(clippy::unnecessary_wraps, reason = "one of several that are called alike")]
 pub(crate) fn measure_layers() -> Result<Section> {
-    let mut desk = Desk::new();
+    let mut desk = StepBench::new();
     let mut table =
         Table::new(&["prompt cache", "layer", "best", "median", "worst", "goal", "met"]);
-    for (name, cache) in [("warm", Cache::Warm), ("cold", Cache::Cold)] {
+    for (name, cache) in [("warm", CacheAge::Warm), ("cold", CacheAge::Cold)] {
         let [mut offload, mut prune, mut both] = std::array::from_fn(|_| Samples::default());
         for _ in 0..RUNS {
             let result = desk.call();

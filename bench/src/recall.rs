@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use everfold::Agent;
 use everfold::kernel::ports::RecallQuery;
 use everfold::memory_dirs::MemoryDirs;
-use everfold_memory_service::Wanted;
-use everfold_memory_store::Scope;
+use everfold_memory_service::HitFilter;
+use everfold_memory_store::StoreScope;
 use everfold_testkit::TempHome;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -33,7 +33,7 @@ const SETTLE: Duration = Duration::from_millis(2_500);
 pub(crate) fn look(home: &str, project: &str) -> Result<()> {
     let memories = dirs(Path::new(home), Path::new(project))?;
     let began = Instant::now();
-    let found = memories.service().recall(&query(), Wanted::All)?;
+    let found = memories.service().recall(&query(), HitFilter::All)?;
     let took = began.elapsed();
     if found.hits.is_empty() {
         bail!("nothing was found");
@@ -56,11 +56,11 @@ pub(crate) fn measure() -> Result<Section> {
         let (mut new, mut running, mut program) =
             (Samples::default(), Samples::default(), Samples::default());
         let service = memories.service();
-        service.recall(&query(), Wanted::All)?;
+        service.recall(&query(), HitFilter::All)?;
         for _ in 0..RUNS {
             new.add(in_new_process(&place)?);
             let began = Instant::now();
-            service.recall(&query(), Wanted::All)?;
+            service.recall(&query(), HitFilter::All)?;
             running.add(began.elapsed());
             program.add(of_program(&place)?);
         }
@@ -108,7 +108,7 @@ pub(crate) fn dirs(home: &Path, project: &Path) -> Result<MemoryDirs> {
 
 /// Writes memories, and opens the store once, as a session does.
 pub(crate) fn write(memories: &MemoryDirs, files: usize) -> Result<()> {
-    let dir = memories.dir(Scope::Project);
+    let dir = memories.dir(StoreScope::Project);
     std::fs::create_dir_all(&dir)?;
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     for number in 0..files {
@@ -126,7 +126,7 @@ pub(crate) fn write(memories: &MemoryDirs, files: usize) -> Result<()> {
         );
         std::fs::write(dir.join(format!("topic-{number:05}.md")), text)?;
     }
-    memories.open(Scope::Project)?;
+    memories.open(StoreScope::Project)?;
     Ok(())
 }
 

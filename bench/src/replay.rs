@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use everfold::SessionId;
 use everfold::kernel::Timestamp;
 use everfold::transcript::{Envelope, encode};
-use everfold_bench::conversation::Writer;
+use everfold_bench::conversation::RecordWriter;
 use everfold_testkit::TempHome;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub(crate) fn measure() -> Result<Section> {
 /// Writes the transcript, and tells how many requests it has.
 fn write(path: &PathBuf) -> Result<usize> {
     let mut out = BufWriter::new(std::fs::File::create(path).context("no room for a transcript")?);
-    let mut writer = Writer::new("claude-sonnet-4-5", Timestamp::UNIX_EPOCH);
+    let mut writer = RecordWriter::new("claude-sonnet-4-5", Timestamp::UNIX_EPOCH);
     let envelope = Envelope::new(SessionId::new("11111111-1111-7111-8111-111111111111"), "/p", "0");
     let (mut written, mut rounds) = (0, 0);
     let mut records = vec![writer.prelude()];

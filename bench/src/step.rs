@@ -1,11 +1,11 @@
 //! The work between a tool's result and the next request, on a conversation
 //! of a million tokens.
 
-use crate::conversation::{Writer, rounds};
+use crate::conversation::{RecordWriter, rounds};
 use everfold::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp};
 use everfold::prefix::{Fold, Request};
 use everfold_offload::plan::Spill;
-use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use std::sync::Arc;
 
 /// A model with a window of a million tokens and a price.
@@ -13,10 +13,10 @@ pub const MODEL: &str = "claude-sonnet-5-5";
 
 /// The conversation, and what the layers need to know.
 #[derive(Debug)]
-pub struct Desk {
+pub struct StepBench {
     /// The conversation as the model sees it.
     pub fold: Fold,
-    writer: Writer,
+    writer: RecordWriter,
     next: usize,
     limits: Arc<Limits>,
     flags: Flags,
@@ -25,25 +25,25 @@ pub struct Desk {
 
 /// How long ago the model answered last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cache {
+pub enum CacheAge {
     /// A moment: the prefix is cached.
     Warm,
     /// Two hours: it is not, and what is stale may go.
     Cold,
 }
 
-impl Default for Desk {
+impl Default for StepBench {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Desk {
+impl StepBench {
     /// The whole conversation, rendered once.
     #[must_use]
     pub fn new() -> Self {
         let limits = Arc::new(Limits::default());
-        let mut writer = Writer::new(MODEL, Timestamp::UNIX_EPOCH);
+        let mut writer = RecordWriter::new(MODEL, Timestamp::UNIX_EPOCH);
         let mut fold = Fold::new(Arc::clone(&limits));
         fold.push(writer.prelude());
         for number in 0..rounds() {
@@ -75,15 +75,15 @@ impl Desk {
 
     /// Layer 2.
     #[must_use]
-    pub fn prune(&self, cache: Cache) -> Option<Decision> {
+    pub fn prune(&self, cache: CacheAge) -> Option<Decision> {
         let last = self.fold.last_response().unwrap_or(Timestamp::UNIX_EPOCH);
         let idle = match cache {
-            Cache::Warm => 1,
-            Cache::Cold => 2 * 3_600,
+            CacheAge::Warm => 1,
+            CacheAge::Cold => 2 * 3_600,
         };
         let now = Timestamp::from_second(last.as_second() + idle).unwrap_or(last);
         let situation = Situation {
-            thread: Thread::Main,
+            thread: RequestThread::Main,
             now,
             last_fork: None,
             prefix: Prefix::Kept,

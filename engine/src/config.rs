@@ -11,7 +11,7 @@ use everfold_mail::Definition;
 use everfold_mail::Roster;
 use everfold_mail::memory::MemoryPlaces;
 use everfold_prefix::system::Surroundings;
-use everfold_rules::Places;
+use everfold_rules::InstructionDirs;
 use everfold_skills::Shelf;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -49,9 +49,9 @@ pub struct Config {
     /// Beta names.
     pub betas: Vec<String>,
     /// What work in the background may spend.
-    pub budget: settings::Budget,
+    pub budget: settings::BudgetSettings,
     /// Where the session runs, for what is kept after a turn.
-    pub extraction: everfold_extract::Setting,
+    pub extraction: everfold_extract::SessionSetting,
     /// What the provider offers beyond what every one does.
     pub offers: Offers,
     /// What the system prompt says of the surroundings.
@@ -67,7 +67,7 @@ pub struct Config {
     /// More guidelines for memory, by the environment (L5.8).
     pub memory_guidelines: Option<String>,
     /// How memories are kept.
-    pub memory: settings::Memory,
+    pub memory: settings::MemorySettings,
     /// How memories are found.
     pub recall: settings::Recall,
     /// Whether the end of a turn may start a dream.
@@ -200,8 +200,8 @@ impl Config {
             thinking: None,
             effort: None,
             betas: Vec::new(),
-            budget: settings::Budget::default(),
-            extraction: everfold_extract::Setting {
+            budget: settings::BudgetSettings::default(),
+            extraction: everfold_extract::SessionSetting {
                 surface: settings::Surface::Headless,
                 headless: everfold_extract::Allowed::Yes,
                 remote: everfold_extract::Remote::No,
@@ -217,7 +217,7 @@ impl Config {
             hooks: Arc::default(),
             settings_files: Vec::new(),
             memory_guidelines: None,
-            memory: settings::Memory::default(),
+            memory: settings::MemorySettings::default(),
             recall: settings::Recall::default(),
             auto_dream: AutoDream::Off,
             project: cwd.clone(),
@@ -324,7 +324,7 @@ pub struct KindDirs {
 #[derive(Clone, Debug)]
 pub struct InstructionSources {
     /// The places that a session looks at.
-    pub places: Places,
+    pub places: InstructionDirs,
     /// The repository, or the working directory where there is none.
     pub root: PathBuf,
     /// The directory that `~/` stands for.

@@ -1,6 +1,6 @@
 //! What a surface is told while a turn runs.
 
-use everfold_compact::preview::Report;
+use everfold_compact::preview::CompactionReport;
 use everfold_kernel::QuerySource;
 use everfold_kernel::Timestamp;
 use everfold_kernel::ports::Kept;
@@ -66,7 +66,7 @@ pub enum Event {
         reason: String,
     },
     /// The conversation was compacted.
-    Compacted(Box<Report>),
+    Compacted(Box<CompactionReport>),
     /// Memories were brought in.
     Recalled {
         /// Where they are.

@@ -21,7 +21,7 @@ pub use background::{Background, TaskHandle, TaskStatus, TaskView};
 pub use config::{AgentSetup, AutoDream, Config, Delegation, KindDirs, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
 pub use everfold_extract as extract;
-pub use everfold_extract::{Allowed, Remote, Setting};
+pub use everfold_extract::{Allowed, Remote, SessionSetting};
 pub use everfold_kernel::ports::World;
 pub use everfold_tools as tools;
 pub use memory::dream::{DreamEnd, DreamWish, Dreaming, Dreamt};

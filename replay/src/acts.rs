@@ -7,18 +7,21 @@
 use crate::conversation::Conversation;
 use crate::lane::Lane;
 use crate::policy::Prune;
-use everfold_compact::apply::{Applied, Extras, Setting, settle, settle_local};
-use everfold_compact::{Due, Guidance, Origin, Plan, Scope, Sending, Summary, Trigger, Way};
+use everfold_compact::apply::{AppliedCompaction, CompactionContext, Extras, settle, settle_local};
+use everfold_compact::{
+    CompactionScope, ConversationKind, Due, Guidance, Plan, Sending, Summariser, Summary, Trigger,
+};
 use everfold_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{
-    Decision, Effect, Entry, Limits, ModelId, ModelSpec, Outcome, Timestamp, Tokens, Usage, Usd,
+    Decision, Effect, EffectOutcome, Entry, Limits, ModelId, ModelSpec, Timestamp, Tokens, Usage,
+    Usd,
 };
 use everfold_prefix::Fold;
 use everfold_prefix::economy::cache_state;
 use everfold_prefix::sim::hash;
-use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -48,7 +51,7 @@ fn offload(lane: &mut Lane, own: &mut Conversation, now: Timestamp, limits: &Lim
     for spill in everfold_offload::plan(&own.fold, &limits.offload) {
         let Effect::Spill { file, .. } = spill.effect else { continue };
         let path = PathBuf::from("tool-results").join(file);
-        let applied = everfold_offload::apply(spill.pending, Outcome::Spilled { path });
+        let applied = everfold_offload::apply(spill.pending, EffectOutcome::Spilled { path });
         let Some(Decision::Spilled(spilled)) = applied.decision else { continue };
         lane.takes(own, &spilled.tool_use_id);
         lane.totals.spilled += 1;
@@ -64,7 +67,7 @@ fn prune(
     limits: &Limits,
 ) {
     let situation = Situation {
-        thread: Thread::Main,
+        thread: RequestThread::Main,
         now,
         last_fork: own.last_fork,
         prefix: if own.fold.last_break() > own.fold.last_response() {
@@ -136,12 +139,14 @@ fn compact(
         &window,
         &lane.common.flags,
         limits,
-        Origin::MainThread,
+        ConversationKind::MainThread,
     );
     if due == Due::No {
         return 0.0;
     }
-    let Ok(plan) = Plan::new(&own.fold, Scope::All, Trigger::Auto, limits) else { return 0.0 };
+    let Ok(plan) = Plan::new(&own.fold, CompactionScope::All, Trigger::Auto, limits) else {
+        return 0.0;
+    };
     let ttl = own.fold.prelude().and_then(|prelude| prelude.params.cache);
     let last_use = own.fold.last_response().max(own.last_fork);
     let cache = cache_state(now, last_use, ttl, limits.prune.idle_minutes);
@@ -160,8 +165,8 @@ fn compact(
         let files = as_read_last(&own.fold, paths, max_bytes);
         extras.restored = everfold_compact::files::attach(&files, limits);
     }
-    let setting = Setting { fold: &own.fold, window: &window, limits };
-    let summary = Summary::checked(&past, &modelled(limits), Way::Model, limits);
+    let setting = CompactionContext { fold: &own.fold, window: &window, limits };
+    let summary = Summary::checked(&past, &modelled(limits), Summariser::Model, limits);
     let applied = settle(setting, &plan, &summary, &extras)
         .or_else(|_| settle_local(setting, &plan, &extras));
     match applied {
@@ -171,7 +176,12 @@ fn compact(
     spent
 }
 
-fn put_in_place(lane: &mut Lane, own: &mut Conversation, now: Timestamp, applied: Applied) {
+fn put_in_place(
+    lane: &mut Lane,
+    own: &mut Conversation,
+    now: Timestamp,
+    applied: AppliedCompaction,
+) {
     for entry in applied.entries {
         own.append(now, entry);
     }

@@ -36,7 +36,7 @@ pub use step::Step;
 pub use steps::Steps;
 pub use why::{Cause, Moment};
 
-use everfold_foreign::{Thread, Told};
+use everfold_foreign::{Thread, TranscriptEvent};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource};
@@ -93,7 +93,7 @@ impl Replay {
     }
 
     /// Takes what a transcript tells next.
-    pub fn take(&mut self, told: Told) {
+    pub fn take(&mut self, told: TranscriptEvent) {
         let Self { steps, lanes } = self;
         steps.take(told, &mut |step| lanes.take(&step));
     }

@@ -9,7 +9,7 @@ use crate::Options;
 use crate::regret;
 use crate::step::{Asked, Call, Said, Standing, Step, Stepped};
 use crate::weigh::{self, Hollow, Sampler, Scale};
-use everfold_foreign::{Thread, Told, What};
+use everfold_foreign::{Thread, TranscriptEvent, What};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{
     Decision, Entry, Limits, MessageId, ModelId, Params, Record, RecordId, Timestamp, Tokens, Usage,
@@ -89,8 +89,8 @@ impl Steps {
     }
 
     /// Takes what a transcript tells next.
-    pub fn take(&mut self, told: Told, sink: Sink<'_>) {
-        let Told { thread, what } = told;
+    pub fn take(&mut self, told: TranscriptEvent, sink: Sink<'_>) {
+        let TranscriptEvent { thread, what } = told;
         let head = self.heads.entry(thread).or_default();
         let sink = &mut |what| sink(Step { thread, what });
         match what {
@@ -315,7 +315,7 @@ mod tests {
             let options = Options { policies: policies.to_vec(), ..Options::default() };
             let (mut steps, mut made) = (Steps::new(&options), Vec::new());
             let what = What::Record(Box::new(record.clone()));
-            steps.take(Told { thread: Thread::MAIN, what }, &mut |step| made.push(step));
+            steps.take(TranscriptEvent { thread: Thread::MAIN, what }, &mut |step| made.push(step));
             steps.finish(&mut |step| made.push(step));
             assert_eq!(made.len(), 1);
             let Stepped::Said(said) = made.remove(0).what else { panic!("nothing was said") };

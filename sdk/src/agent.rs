@@ -8,11 +8,11 @@ use crate::styles::{self, OutputStyle};
 use everfold_disk::{DiskTranscripts, PrivateTranscripts};
 use everfold_engine::Resumed;
 use everfold_engine::{Config, Session, Toolbox, World};
-use everfold_kernel::ports::{Past, TranscriptError, Transcripts};
+use everfold_kernel::ports::{PastSearch, TranscriptError, Transcripts};
 use everfold_kernel::{Flag, SessionId};
 use everfold_plugdir::Found;
 use everfold_search::TranscriptSearch;
-use everfold_settings::provider::Choice;
+use everfold_settings::provider::ProviderChoice;
 use everfold_settings::{Home, LiveFlags, PollerHandle, Resolved, Trust};
 use everfold_transcript::{Listed, Side};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(crate) struct Parts {
     pub(crate) servers: NamedServers,
     pub(crate) plugins: Found,
     pub(crate) resolved: Resolved,
-    pub(crate) choice: Choice,
+    pub(crate) choice: ProviderChoice,
     pub(crate) live: LiveFlags,
     /// Looks at flags as long as the agent is there.
     pub(crate) _poller: Option<PollerHandle>,
@@ -149,7 +149,7 @@ impl Agent {
     ///
     /// # Errors
     /// If their directory is there and cannot be read.
-    pub fn all_past(&self) -> Result<impl Past + use<>, Error> {
+    pub fn all_past(&self) -> Result<impl PastSearch + use<>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
         Ok(TranscriptSearch::new(folders(&self.parts.home.projects())?, longest))
     }
@@ -225,7 +225,7 @@ impl Agent {
 
     /// The provider, and why this one.
     #[must_use]
-    pub fn provider(&self) -> &Choice {
+    pub fn provider(&self) -> &ProviderChoice {
         &self.parts.choice
     }
 

@@ -1,7 +1,7 @@
 //! Putting an agent together.
 
 use crate::agent::{Agent, Parts};
-use crate::approve::RefuseAll;
+use crate::approvers::RefuseAll;
 use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::memory;
@@ -21,7 +21,7 @@ use everfold_search::{TranscriptSearch, TreeSearch};
 use everfold_settings::live::poll_interval;
 use everfold_settings::provider::choose;
 use everfold_settings::{
-    Broken, Extra, Home, Layer, LiveFlags, PollerHandle, Resolved, Source, spawn_poller,
+    BrokenFiles, Extra, FlagLocation, Home, Layer, LiveFlags, PollerHandle, Resolved, spawn_poller,
 };
 use everfold_web::WebReader;
 use everfold_worktree::GitWorktrees;
@@ -30,10 +30,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 mod agents;
-mod configure;
-mod locate;
-mod looking;
-mod plugging;
+mod config;
+mod hosts;
+mod inspection;
+mod plugins;
 mod setups;
 
 use setups::Ground;
@@ -67,7 +67,7 @@ pub struct Builder {
     agents: Vec<Definition>,
     setups: Wanted,
     plugin_dirs: Vec<PathBuf>,
-    broken: Broken,
+    broken: BrokenFiles,
 }
 
 /// Whether something is brought in.
@@ -106,7 +106,7 @@ impl Builder {
             agents: Vec::new(),
             setups: Wanted::Yes,
             plugin_dirs: Vec::new(),
-            broken: Broken::Refused,
+            broken: BrokenFiles::Refused,
         }
     }
 
@@ -253,7 +253,7 @@ impl Builder {
     /// in the log: for what runs inside of another agent, which may take them.
     #[must_use]
     pub fn passing_over_broken_settings(mut self) -> Self {
-        self.broken = Broken::PassedOver;
+        self.broken = BrokenFiles::PassedOver;
         self
     }
 
@@ -273,7 +273,7 @@ impl Builder {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
-        let trust = looking::look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let trust = inspection::look_at_trust(&home, repo.as_ref(), &cwd)?;
         let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
@@ -333,7 +333,7 @@ impl Builder {
     /// Looks at flags as they change, where settings say where.
     fn poller(&self, live: &LiveFlags, settled: &Resolved) -> Result<Option<PollerHandle>, Error> {
         let own = &settled.settings.everfold;
-        let source = Source::from_settings(&own.flag_source, self.user_home.as_deref())?;
+        let source = FlagLocation::from_settings(&own.flag_source, self.user_home.as_deref())?;
         let interval = poll_interval(&own.limits);
         Ok(source.map(|source| spawn_poller(live.clone(), source, interval)))
     }

@@ -2,7 +2,7 @@
 
 use crate::repo::Repo;
 use everfold_engine::config::InstructionSources;
-use everfold_rules::Places;
+use everfold_rules::InstructionDirs;
 use everfold_settings::Trust;
 use everfold_settings::layout::Platform;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,11 @@ pub(crate) fn sources(ground: &Ground<'_>) -> InstructionSources {
         None => Some(managed_file(Platform::current())),
     };
     InstructionSources {
-        places: Places { managed, home: ground.home.to_owned(), cwd: ground.cwd.to_owned() },
+        places: InstructionDirs {
+            managed,
+            home: ground.home.to_owned(),
+            cwd: ground.cwd.to_owned(),
+        },
         root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
         user_dir: ground.user_home.unwrap_or(ground.home).to_owned(),
         approved: ground.trust.imports(),

@@ -22,19 +22,18 @@
 //! [`kernel`], [`engine`].
 
 mod agent;
-mod approve;
-pub mod beside;
+mod approvers;
 mod builder;
 mod clock;
 mod error;
-pub mod hook;
-mod hooks;
+mod hook_registry;
+pub mod hosts;
 mod instructions;
 mod memory;
 pub mod memory_dirs;
-mod memory_place;
+mod memory_location;
 pub mod memory_tool;
-pub mod past;
+pub mod past_sessions;
 mod permission_rules;
 mod plugins;
 mod provider;
@@ -44,24 +43,24 @@ mod repository;
 mod retention;
 mod servers;
 mod shell;
-mod skills;
+mod skill_files;
 mod styles;
 mod turn;
 
 pub use agent::Agent;
-pub use approve::{AllowAll, RefuseAll};
+pub use approvers::{AllowAll, RefuseAll};
 pub use builder::Builder;
 pub use clock::SystemClock;
 pub use error::Error;
 pub use replay::{Replayed, replay_file};
 pub use repo::Repo;
-pub use repository::{Chain, Repository};
+pub use repository::{InstructionChain, Repository};
 pub use servers::NamedServers;
 pub use styles::{DEFAULT_STYLE, OutputStyle};
 pub use turn::Turn;
 
 pub use everfold_disk as disk;
-pub use everfold_disk::retention::Kept;
+pub use everfold_disk::retention::StoredSession;
 pub use everfold_engine as engine;
 pub use everfold_engine::{
     Access, Background, Budget, Config, Denied, EndReason, Event, MemorySwitch, Pasted, Prompt,
@@ -69,7 +68,7 @@ pub use everfold_engine::{
     Toolbox, TurnEnd, Waiting, World,
 };
 pub use everfold_foreign as foreign;
-pub use everfold_hooks as hooking;
+pub use everfold_hooks as hooks;
 pub use everfold_kernel as kernel;
 pub use everfold_kernel::{Block, SessionId};
 pub use everfold_plugdir::{Found as Plugins, Plugin};
@@ -77,6 +76,6 @@ pub use everfold_prefix as prefix;
 pub use everfold_process::sandbox_available;
 pub use everfold_rules as rules;
 pub use everfold_settings as settings;
-pub use everfold_skills as skilling;
+pub use everfold_skills as skills;
 pub use everfold_transcript as transcript;
 pub use tokio_util::sync::CancellationToken;

@@ -1,11 +1,11 @@
 //! Where the memories of a session are, and whether there are any (L5.1, L5.7).
 
 use crate::error::Error;
-use crate::memory_place::Named;
+use crate::memory_location::Named;
 use crate::repo::Repo;
 use everfold_kernel::Flag;
 use everfold_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
-use everfold_memory_service::{Here, Notice, Service, Terms};
+use everfold_memory_service::{Here, Notice, Service, ServiceConfig};
 use everfold_memory_store::DirDreams;
 use everfold_memory_store::location::{global_dir, team_dir};
 use everfold_settings::Resolved;
@@ -61,9 +61,9 @@ pub(crate) async fn open(
 }
 
 /// What bounds memories, and when a person is asked about them.
-pub(crate) fn terms(resolved: &Resolved) -> Terms {
+pub(crate) fn terms(resolved: &Resolved) -> ServiceConfig {
     let own = &resolved.settings.everfold;
-    Terms {
+    ServiceConfig {
         extract: own.limits.extract.clone(),
         recall: own.limits.recall.clone(),
         review: own.memory,

@@ -8,17 +8,17 @@
 pub use everfold_memory_store::shelf::Shelved;
 
 use crate::error::Error;
-use crate::memory_place::{Named, SETTING};
+use crate::memory_location::{Named, SETTING};
 use crate::repo::Repo;
 use everfold_disk::Root;
-use everfold_disk::atomic::{self, Audience};
+use everfold_disk::atomic::{self, FileReaders};
 use everfold_kernel::Flag;
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{Clock, MemoryPlace, MemoryScope, Names};
 use everfold_memory_file::index::INDEX_FILE;
-use everfold_memory_service::{Here, Notice, Service, Terms};
-use everfold_memory_store::location::{self, Location, Source};
-use everfold_memory_store::{Options, Scope, Store};
+use everfold_memory_service::{Here, Notice, Service, ServiceConfig};
+use everfold_memory_store::location::{self, Location, LocationSource};
+use everfold_memory_store::{Store, StoreOptions, StoreScope};
 use everfold_settings::{Home, Resolved};
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub struct MemoryDirs {
     root: PathBuf,
     named_after: PathBuf,
     branch: Option<String>,
-    terms: Terms,
+    terms: ServiceConfig,
     clock: Arc<dyn Clock>,
     lookup_bytes: u64,
     refused: Option<String>,
@@ -74,7 +74,7 @@ impl MemoryDirs {
             named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             // A process that asks one thing and goes looks at what it touches.
-            terms: Terms { notice: Notice::Touched, ..crate::memory::terms(resolved) },
+            terms: ServiceConfig { notice: Notice::Touched, ..crate::memory::terms(resolved) },
             clock: Arc::clone(ground.clock),
             lookup_bytes: resolved.settings.everfold.limits.dream.lookup_bytes,
             team: if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {
@@ -89,23 +89,23 @@ impl MemoryDirs {
 
     /// Where memories of a scope are. A team's are inside the project's.
     #[must_use]
-    pub fn dir(&self, scope: Scope) -> PathBuf {
+    pub fn dir(&self, scope: StoreScope) -> PathBuf {
         match scope {
-            Scope::Project => self.project.dir.clone(),
-            Scope::Global => self.global.clone(),
-            Scope::Team => location::team_dir(&self.project.dir),
+            StoreScope::Project => self.project.dir.clone(),
+            StoreScope::Global => self.global.clone(),
+            StoreScope::Team => location::team_dir(&self.project.dir),
         }
     }
 
     /// Whether memories of a scope are brought into sessions.
     #[must_use]
-    pub fn is_used(&self, scope: Scope) -> bool {
-        scope != Scope::Team || self.team == Team::On
+    pub fn is_used(&self, scope: StoreScope) -> bool {
+        scope != StoreScope::Team || self.team == Team::On
     }
 
     /// Who says that the project's are there.
     #[must_use]
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> LocationSource {
         self.project.source
     }
 
@@ -150,19 +150,19 @@ impl MemoryDirs {
     /// The one way in and out of these memories (L5.32).
     #[must_use]
     pub fn service(&self) -> Service {
-        self.service_with(Scope::Project)
+        self.service_with(StoreScope::Project)
     }
 
     /// The same, with the place of a scope that is named, also where sessions do
     /// not use it.
     #[must_use]
-    pub fn service_with(&self, named: Scope) -> Service {
-        let used = [Scope::Global, Scope::Project, Scope::Team].into_iter();
+    pub fn service_with(&self, named: StoreScope) -> Service {
+        let used = [StoreScope::Global, StoreScope::Project, StoreScope::Team].into_iter();
         let used = used.filter(|scope| match scope {
             // A link there could lead anywhere: a team's memories are inside (L5.21).
-            Scope::Team => {
-                (named == Scope::Team || self.is_used(Scope::Team))
-                    && !self.dir(Scope::Team).is_symlink()
+            StoreScope::Team => {
+                (named == StoreScope::Team || self.is_used(StoreScope::Team))
+                    && !self.dir(StoreScope::Team).is_symlink()
             }
             _ => true,
         });
@@ -181,14 +181,14 @@ impl MemoryDirs {
     ///
     /// # Errors
     /// If it cannot be made or read, or leads elsewhere.
-    pub fn open(&self, scope: Scope) -> Result<Store, Error> {
-        if scope == Scope::Team {
+    pub fn open(&self, scope: StoreScope) -> Result<Store, Error> {
+        if scope == StoreScope::Team {
             // Through the project's, which nothing done through it can leave (S1).
-            Root::create(&self.dir(Scope::Project))
+            Root::create(&self.dir(StoreScope::Project))
                 .and_then(|project| project.sub(&location::team_dir(Path::new("."))))
                 .map_err(everfold_memory_store::Error::from)?;
         }
-        let options = Options { scope, ..Options::default() };
+        let options = StoreOptions { scope, ..StoreOptions::default() };
         Ok(Store::open_with(&self.dir(scope), options, Timestamp::now())?)
     }
 
@@ -196,14 +196,14 @@ impl MemoryDirs {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn existing(&self, scope: Scope) -> Result<Option<Store>, Error> {
+    pub fn existing(&self, scope: StoreScope) -> Result<Option<Store>, Error> {
         if self.is_there(scope) { self.open(scope).map(Some) } else { Ok(None) }
     }
 
     /// How many proposals wait in the inboxes, by their files alone.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        let all = [Scope::Project, Scope::Global, Scope::Team].into_iter();
+        let all = [StoreScope::Project, StoreScope::Global, StoreScope::Team].into_iter();
         let inboxes = all.filter(|scope| self.is_there(*scope)).map(|scope| self.dir(scope));
         let files = inboxes.flat_map(|dir| std::fs::read_dir(dir.join("inbox")).into_iter());
         let files = files.flatten().flatten().map(|entry| entry.path());
@@ -222,27 +222,27 @@ impl MemoryDirs {
             return None;
         }
         // Who cannot note it says it again.
-        let _ = atomic::write(&told, today.as_bytes(), Audience::Private);
+        let _ = atomic::write(&told, today.as_bytes(), FileReaders::Private);
         Some(waiting)
     }
 
     /// Whether there is a directory of a scope. A folder of the project's own
     /// memories may be called as a team's is; it is none before it has an index.
-    pub(crate) fn is_there(&self, scope: Scope) -> bool {
+    pub(crate) fn is_there(&self, scope: StoreScope) -> bool {
         let dir = self.dir(scope);
         let is_link = || dir.symlink_metadata().is_ok_and(|there| there.is_symlink());
         match scope {
-            Scope::Team => dir.join(INDEX_FILE).exists() && !is_link(),
+            StoreScope::Team => dir.join(INDEX_FILE).exists() && !is_link(),
             _ => dir.is_dir(),
         }
     }
 }
 
-fn port_scope(scope: Scope) -> MemoryScope {
+fn port_scope(scope: StoreScope) -> MemoryScope {
     match scope {
-        Scope::Project => MemoryScope::Project,
-        Scope::Global => MemoryScope::Global,
-        Scope::Team => MemoryScope::Team,
+        StoreScope::Project => MemoryScope::Project,
+        StoreScope::Global => MemoryScope::Global,
+        StoreScope::Team => MemoryScope::Team,
     }
 }
 

@@ -84,14 +84,14 @@ pub enum Command {
 
 /// What a model gets back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ToolAnswer {
     /// It was done; this is the result.
     Done(String),
     /// It was not; this says why, and goes back with `is_error`.
     Failed(String),
 }
 
-impl Answer {
+impl ToolAnswer {
     /// What the model reads.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -102,7 +102,7 @@ impl Answer {
 }
 
 /// Whose memories a model works on, and what it can rest on.
-pub struct Desk<'a> {
+pub struct MemoryAccess<'a> {
     /// The memories.
     pub service: &'a Service,
     /// The place that is `/memories`.
@@ -114,7 +114,7 @@ pub struct Desk<'a> {
 
 /// Does what a model asks, at a moment.
 #[must_use]
-pub fn run(desk: &Desk<'_>, command: &Command, at: Timestamp) -> Answer {
+pub fn run(desk: &MemoryAccess<'_>, command: &Command, at: Timestamp) -> ToolAnswer {
     let by = By::agent(SOURCE, "", at);
     let tool = Tool { desk, store: desk.store, by: &by };
     let done = match command {
@@ -128,14 +128,14 @@ pub fn run(desk: &Desk<'_>, command: &Command, at: Timestamp) -> Answer {
         Command::Rename { old_path, new_path } => tool.rename(old_path, new_path),
     };
     match done {
-        Ok(text) => Answer::Done(text),
-        Err(text) => Answer::Failed(text),
+        Ok(text) => ToolAnswer::Done(text),
+        Err(text) => ToolAnswer::Failed(text),
     }
 }
 
 /// A store at work. Errors are the sentences that go to the model.
 struct Tool<'a> {
-    desk: &'a Desk<'a>,
+    desk: &'a MemoryAccess<'a>,
     store: &'a Store,
     by: &'a By,
 }

@@ -1,7 +1,7 @@
 //! Permission rules that a person keeps for a project.
 
 use crate::agent::Agent;
-use everfold_disk::atomic::{self, Audience};
+use everfold_disk::atomic::{self, FileReaders};
 use everfold_engine::permit::{Places, Rule};
 use everfold_settings::Tracked;
 use everfold_settings::layout::local_settings;
@@ -51,7 +51,7 @@ impl Agent {
             Some(Value::Array(_)) | None => splice.push(&ALLOW, &rule),
             Some(_) => return Err(format!("permissions.allow in {shown} is no list")),
         }
-        atomic::write(&path, splice.text.as_bytes(), Audience::Umask)
+        atomic::write(&path, splice.text.as_bytes(), FileReaders::Umask)
             .map_err(|error| format!("{shown} cannot be written: {error}"))?;
         Ok(path)
     }

@@ -1,6 +1,6 @@
 //! What plugins bring, as the parts that everything else knows.
 
-use crate::skills;
+use crate::skill_files;
 use everfold_engine::agents::Definition;
 use everfold_hooks::Registry;
 use everfold_kernel::Limits;
@@ -23,7 +23,7 @@ pub(crate) fn agents(found: &mut Found, limits: &Limits) -> Vec<Definition> {
     let mut kinds = Vec::new();
     for plugin in &found.plugins {
         for path in plugin.agents.iter().take(limits.definitions) {
-            let read = skills::read(path, limits.definition_bytes).and_then(|text| {
+            let read = skill_files::read(path, limits.definition_bytes).and_then(|text| {
                 Definition::parse(&plugin.filling.text(&text)).map_err(|error| error.to_string())
             });
             match read {

@@ -5,9 +5,9 @@ use everfold_engine::ModelChoice;
 use everfold_kernel::ports::Model;
 use everfold_kernel::settings::ProviderKind;
 use everfold_kernel::{Limits, Secret};
-use everfold_provider::{AnthropicProvider, Auth, Config, Offline, OpenAiProvider, key};
-use everfold_settings::provider::{AuthStyle, Choice, KeySource};
-use everfold_settings::{Origin, Resolved};
+use everfold_provider::{AnthropicProvider, Auth, Offline, OpenAiProvider, ProviderConfig, key};
+use everfold_settings::provider::{AuthStyle, KeySetting, ProviderChoice};
+use everfold_settings::{Resolved, ValueOrigin};
 use everfold_wire::anthropic::Version;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ pub(crate) struct Made {
 }
 
 /// Makes the provider that was chosen.
-pub(crate) async fn make(choice: &Choice, limits: &Limits) -> Result<Made, Error> {
+pub(crate) async fn make(choice: &ProviderChoice, limits: &Limits) -> Result<Made, Error> {
     if choice.kind == ProviderKind::Offline {
         return Ok(Made { model: Arc::new(Offline::new()), key: None });
     }
     let (key, hint) = resolve_key(&choice.key).await?;
-    let config = Config {
+    let config = ProviderConfig {
         base_url: choice.base_url.clone().unwrap_or_default(),
         key: key.clone(),
         auth: auth(choice.auth),
@@ -44,11 +44,11 @@ pub(crate) async fn make(choice: &Choice, limits: &Limits) -> Result<Made, Error
     Ok(Made { model, key })
 }
 
-async fn resolve_key(source: &KeySource) -> Result<(Option<Secret>, String), Error> {
+async fn resolve_key(source: &KeySetting) -> Result<(Option<Secret>, String), Error> {
     Ok(match source {
-        KeySource::None => (None, "ANTHROPIC_API_KEY or OPENAI_API_KEY".to_owned()),
-        KeySource::Variable { name, value } => (Some(value.clone()), (*name).to_owned()),
-        KeySource::Command(command) => {
+        KeySetting::None => (None, "ANTHROPIC_API_KEY or OPENAI_API_KEY".to_owned()),
+        KeySetting::Variable { name, value } => (Some(value.clone()), (*name).to_owned()),
+        KeySetting::Command(command) => {
             let source = key::KeySource::Command(command.clone());
             let key = key::resolve_key(&source, KEY_COMMAND_TIME).await?;
             (Some(key), "apiKeyHelper".to_owned())
@@ -67,7 +67,7 @@ fn auth(style: AuthStyle) -> Auth {
 /// Whether a person named the model.
 pub(crate) fn model_choice(resolved: &Resolved) -> ModelChoice {
     match resolved.origin("/model") {
-        Origin::Env(_) | Origin::Flag(_) | Origin::File(_) => ModelChoice::Named,
+        ValueOrigin::Env(_) | ValueOrigin::Flag(_) | ValueOrigin::File(_) => ModelChoice::Named,
         _ => ModelChoice::Default,
     }
 }

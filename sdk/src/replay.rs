@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use everfold_disk::jsonl;
-use everfold_foreign::{About, Reader, Thread, Told};
+use everfold_foreign::{About, Reader, Thread, TranscriptEvent};
 use everfold_replay::{Lanes, Options, Outcome, Policy, Step, Steps};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -102,10 +102,10 @@ impl Feed {
         Ok(reader.finish(sink))
     }
 
-    fn take(&mut self, told: Told, before: u32) {
+    fn take(&mut self, told: TranscriptEvent, before: u32) {
         let thread = Thread(before.saturating_add(told.thread.0));
         self.threads = self.threads.max(thread.0.saturating_add(1));
-        self.steps.take(Told { thread, ..told }, &mut |step| self.batch.push(step));
+        self.steps.take(TranscriptEvent { thread, ..told }, &mut |step| self.batch.push(step));
     }
 
     fn flush(&mut self) {

@@ -7,10 +7,12 @@ use crate::memory_dirs::MemoryDirs;
 use everfold_engine::config::InstructionSources;
 use everfold_kernel::ports::{Clock, Files, Memories, MemoryIndex, MemoryPlace, MemoryScope};
 use everfold_kernel::{Limits, Timestamp};
-use everfold_memory_service::{Here, Service, Terms};
-use everfold_memory_store::Scope;
-use everfold_rules::{Candidate, Fate, Instructions, Look, Reason, Touch, directory};
-use everfold_settings::trust::{Standing, Verdict, revoke};
+use everfold_memory_service::{Here, Service, ServiceConfig};
+use everfold_memory_store::StoreScope;
+use everfold_rules::{
+    CandidateKind, FileFate, InstructionCandidate, Instructions, Reason, Touch, directory,
+};
+use everfold_settings::trust::{TrustDecision, TrustState, revoke};
 use everfold_settings::{Home, Resolved, Trust};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -41,7 +43,7 @@ pub struct Repository {
 
 /// The instructions of a session that would start now.
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct InstructionChain {
     /// What it starts with.
     pub start: Instructions,
     /// What joins it by the files that were asked about.
@@ -82,14 +84,14 @@ impl Repository {
     ///
     /// # Errors
     /// If memories are there and cannot be read.
-    pub async fn chain(&self, touched: &[PathBuf]) -> Result<Chain, Error> {
+    pub async fn chain(&self, touched: &[PathBuf]) -> Result<InstructionChain, Error> {
         let Seen { sources, files, .. } = &self.seen;
         let start = sources.start(&**files, self.limits()).await;
         let cwd = &sources.places.cwd;
         let touched: Vec<(PathBuf, Touch)> =
             touched.iter().map(|path| (cwd.join(path), Touch::Read)).collect();
         let touched = sources.touched(&start, &touched, &**files, self.limits()).await;
-        Ok(Chain { start, touched, indexes: self.indexes().await? })
+        Ok(InstructionChain { start, touched, indexes: self.indexes().await? })
     }
 
     /// The memory indexes. Looking makes no directory.
@@ -99,18 +101,19 @@ impl Repository {
         }
         let memories = &self.seen.memories;
         let tiers = [
-            (MemoryScope::Global, Scope::Global),
-            (MemoryScope::Project, Scope::Project),
-            (MemoryScope::Team, Scope::Team),
+            (MemoryScope::Global, StoreScope::Global),
+            (MemoryScope::Project, StoreScope::Project),
+            (MemoryScope::Team, StoreScope::Team),
         ];
         let places = tiers.map(|(scope, tier)| {
             let is_shown = memories.is_used(tier) && memories.is_there(tier);
             is_shown.then(|| MemoryPlace { scope, dir: memories.dir(tier) })
         });
         let places = places.into_iter().flatten().collect();
-        let memories = Service::new(places, Here::default(), Terms::default(), &self.seen.clock);
+        let memories =
+            Service::new(places, Here::default(), ServiceConfig::default(), &self.seen.clock);
         memories.indexes().await.map_err(|error| Error::Directory {
-            path: self.seen.memories.dir(Scope::Project),
+            path: self.seen.memories.dir(StoreScope::Project),
             message: error.to_string(),
         })
     }
@@ -129,16 +132,16 @@ impl Repository {
         start.rows.extend(more.rows);
         start.conditional.extend(more.conditional);
         // Rules that wait have imports too.
-        let waiting = start.conditional.iter().map(|rule| Candidate {
+        let waiting = start.conditional.iter().map(|rule| InstructionCandidate {
             path: rule.path.clone(),
-            look: Look::Rule,
+            look: CandidateKind::Rule,
             scope: rule.scope,
             reason: Reason::PathMatch { glob: String::new() },
         });
         let waiting = waiting.collect();
         let rules = sources.load(waiting, BTreeSet::new(), &**files, self.limits()).await;
         for row in start.rows.iter().chain(&rules.rows) {
-            if row.fate == Fate::NeedsApproval {
+            if row.fate == FileFate::NeedsApproval {
                 found.insert(row.path.clone());
             }
         }
@@ -149,11 +152,11 @@ impl Repository {
     /// something that acts and that nobody has said a word about.
     pub async fn wants_a_word(&self) -> bool {
         let Seen { sources, files, trust, .. } = &self.seen;
-        if matches!(trust.standing(), Standing::Unknown | Standing::Changed { .. }) {
+        if matches!(trust.standing(), TrustState::Unknown | TrustState::Changed { .. }) {
             return true;
         }
         let start = sources.start(&**files, self.limits()).await;
-        let refused = start.rows.into_iter().filter(|row| row.fate == Fate::NeedsApproval);
+        let refused = start.rows.into_iter().filter(|row| row.fate == FileFate::NeedsApproval);
         let imports: BTreeSet<PathBuf> = refused.map(|row| row.path).collect();
         !trust.knows(&imports)
     }
@@ -163,7 +166,11 @@ impl Repository {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub async fn say(&self, verdict: Verdict, at: Timestamp) -> Result<BTreeSet<PathBuf>, Error> {
+    pub async fn say(
+        &self,
+        verdict: TrustDecision,
+        at: Timestamp,
+    ) -> Result<BTreeSet<PathBuf>, Error> {
         let imports = self.outside_imports().await;
         self.seen.trust.keep(&self.seen.home, verdict, imports.clone(), at)?;
         Ok(imports)

@@ -1,8 +1,8 @@
 //! Old sessions of a home (Q11).
 
 use crate::agent::Agent;
-use everfold_disk::atomic::{self, Audience};
-use everfold_disk::retention::{self, Kept};
+use everfold_disk::atomic::{self, FileReaders};
+use everfold_disk::retention::{self, StoredSession};
 use everfold_kernel::Timestamp;
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +21,7 @@ impl Agent {
     /// The sessions of every project that nobody touched for so many days,
     /// oldest first.
     #[must_use]
-    pub fn old_sessions(&self, days: u64) -> Vec<Kept> {
+    pub fn old_sessions(&self, days: u64) -> Vec<StoredSession> {
         retention::older_than(&self.home().projects(), self.days_ago(days))
     }
 
@@ -30,7 +30,11 @@ impl Agent {
     ///
     /// # Errors
     /// If the operating system says no.
-    pub fn remove_session(&self, session: &Kept, days: u64) -> Result<bool, everfold_disk::Error> {
+    pub fn remove_session(
+        &self,
+        session: &StoredSession,
+        days: u64,
+    ) -> Result<bool, everfold_disk::Error> {
         retention::remove(session, self.days_ago(days))
     }
 
@@ -53,7 +57,7 @@ impl Agent {
                     Err(error) => tracing::warn!("an old session could not be removed: {error}"),
                 }
             }
-            if let Err(error) = atomic::write(&stamp, b"", Audience::Private) {
+            if let Err(error) = atomic::write(&stamp, b"", FileReaders::Private) {
                 tracing::warn!("old sessions will be looked for again: {error}");
             }
         });

@@ -4,11 +4,11 @@
 use crate::shell;
 use everfold_kernel::limits::McpLimits;
 use everfold_kernel::ports::{ServerMaker, Servers};
-use everfold_mcp::{Broken, Entry, McpServers, entries};
+use everfold_mcp::{BrokenServer, McpServers, ServerEntry, entries};
 use everfold_plugdir::Plugin;
 use everfold_plugins::server_name;
 use everfold_settings::Resolved;
-use everfold_settings::trust::{Kind, Trust};
+use everfold_settings::trust::{Trust, TrustSubject};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ const REPOSITORY_FILE: &str = ".mcp.json";
 #[derive(Clone, Debug, Default)]
 pub struct NamedServers {
     /// Those that can be connected to.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ServerEntry>,
     /// Those that cannot, with the reason.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenServer>,
     /// Servers of the repository that are off because nobody trusts it.
     pub untrusted: Vec<String>,
 }
@@ -81,9 +81,11 @@ impl NamedServers {
         });
         match servers {
             Err(reason) => {
-                self.broken.push(Broken { name: REPOSITORY_FILE.into(), origin, reason });
+                self.broken.push(BrokenServer { name: REPOSITORY_FILE.into(), origin, reason });
             }
-            Ok(servers) if trust.allows(Kind::Servers) => self.add(&servers, &origin, variables),
+            Ok(servers) if trust.allows(TrustSubject::Servers) => {
+                self.add(&servers, &origin, variables);
+            }
             Ok(servers) => self.untrusted.extend(servers.keys().cloned()),
         }
     }
@@ -95,8 +97,8 @@ impl NamedServers {
         variables: &BTreeMap<String, String>,
     ) {
         let (good, broken) = entries(servers, origin, variables);
-        let known = |entry: &Entry| self.entries.iter().any(|known| known.name == entry.name);
-        let fresh: Vec<Entry> = good.into_iter().filter(|entry| !known(entry)).collect();
+        let known = |entry: &ServerEntry| self.entries.iter().any(|known| known.name == entry.name);
+        let fresh: Vec<ServerEntry> = good.into_iter().filter(|entry| !known(entry)).collect();
         self.entries.extend(fresh);
         self.broken.extend(broken);
     }
@@ -137,7 +139,7 @@ impl Maker {
     }
 
     /// These servers, for work in these directories, not connected yet.
-    pub(crate) fn servers(&self, entries: Vec<Entry>, roots: &[PathBuf]) -> Arc<dyn Servers> {
+    pub(crate) fn servers(&self, entries: Vec<ServerEntry>, roots: &[PathBuf]) -> Arc<dyn Servers> {
         let (scrub, env) = (self.scrub.clone(), self.env.clone());
         let made = McpServers::new(entries, roots, scrub, env, self.limits.clone());
         Arc::new(if self.answers { made.answering() } else { made })
@@ -152,7 +154,7 @@ impl ServerMaker for Maker {
         roots: &[PathBuf],
     ) -> Arc<dyn Servers> {
         let (good, broken) = entries(servers, origin, &self.variables);
-        for Broken { name, origin, reason } in broken {
+        for BrokenServer { name, origin, reason } in broken {
             tracing::warn!(name, origin, reason, "a server cannot be used");
         }
         self.servers(good, roots)

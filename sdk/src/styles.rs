@@ -35,7 +35,7 @@ impl OutputStyle {
 
     fn read(path: PathBuf, limits: &SkillLimits) -> Option<Self> {
         let given = path.file_stem()?.to_string_lossy().into_owned();
-        let text = crate::skills::read(&path, limits.file_bytes).ok()?;
+        let text = crate::skill_files::read(&path, limits.file_bytes).ok()?;
         let memory = Memory::parse(&text);
         let (name, description) = (memory.front.name, memory.front.description);
         Some(Self {

@@ -14,7 +14,7 @@ mod turns;
 pub(crate) use thinking::{Issued, sign};
 
 use crate::received::Received;
-use crate::scenario::Rules;
+use crate::scenario::ServerRules;
 use everfold_kernel::ModelTable;
 use everfold_prefix::sim::SimError;
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ pub(crate) fn anthropic(
     request: &Received,
     endpoint: Endpoint,
     models: &ModelTable,
-    rules: &Rules,
+    rules: &ServerRules,
     issued: &Issued,
 ) -> Result<(), Refusal> {
     let version = headers(request)?;

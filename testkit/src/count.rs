@@ -1,13 +1,13 @@
 //! How many tokens the test server sees. The rate differs from Everfold's own
 //! estimate on purpose, so that nothing passes by agreeing with itself.
 
-use crate::scenario::Rules;
+use crate::scenario::ServerRules;
 use everfold_kernel::Tokens;
 use serde_json::Value;
 
 /// Counts one tool or block: text by its bytes, arguments and unknown blocks
 /// as JSON, pictures and documents flat.
-pub(crate) fn count(value: &Value, rules: &Rules) -> Tokens {
+pub(crate) fn count(value: &Value, rules: &ServerRules) -> Tokens {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     match text("type") {
         "text" => bytes(text("text").len(), rules),
@@ -27,7 +27,7 @@ pub(crate) fn count(value: &Value, rules: &Rules) -> Tokens {
 }
 
 /// Counts the messages and tools of a chat completion.
-pub(crate) fn count_chat(body: &Value, rules: &Rules) -> Tokens {
+pub(crate) fn count_chat(body: &Value, rules: &ServerRules) -> Tokens {
     let list = |key: &str| body.get(key).and_then(Value::as_array);
     let tools: Tokens =
         list("tools").into_iter().flatten().map(|tool| bytes(tool.to_string().len(), rules)).sum();
@@ -53,7 +53,7 @@ pub(crate) fn count_chat(body: &Value, rules: &Rules) -> Tokens {
     clippy::cast_sign_loss,
     reason = "sizes of requests are far below 2^52, and a negative rate counts as 0"
 )]
-fn bytes(length: usize, rules: &Rules) -> Tokens {
+fn bytes(length: usize, rules: &ServerRules) -> Tokens {
     Tokens((length as f64 / rules.bytes_per_token).ceil() as u64)
 }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn t2_text_by_its_bytes_and_pictures_flat() {
-        let rules = Rules::default();
+        let rules = ServerRules::default();
         let counted = |value: &Value| count(value, &rules).0;
         assert_eq!(counted(&json!({"type": "text", "text": "x".repeat(35)})), 10);
         let result = json!({"type": "tool_result", "tool_use_id": "t", "content": [

@@ -23,5 +23,5 @@ mod server;
 pub use clock::FakeClock;
 pub use home::TempHome;
 pub use received::{Received, SOURCE_HEADER};
-pub use scenario::{Content, Fault, Gate, Reply, Rules, Scenario, Step, When};
+pub use scenario::{Content, Gate, Reply, Scenario, ScenarioStep, ServerFault, ServerRules, When};
 pub use server::{Error, TestServer};

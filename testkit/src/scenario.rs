@@ -17,9 +17,9 @@ pub struct Scenario {
     /// What it is about, for people.
     pub about: String,
     /// How the server counts and what it allows.
-    pub server: Rules,
+    pub server: ServerRules,
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScenarioStep>,
     /// The answer where no step fits; none is an echo.
     pub default: Option<Reply>,
 }
@@ -27,7 +27,7 @@ pub struct Scenario {
 /// How the server counts and what it allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Rules {
+pub struct ServerRules {
     /// Most tokens of a prompt.
     pub window: u64,
     /// Bytes of a token.
@@ -44,7 +44,7 @@ pub struct Rules {
     pub cache_edits: bool,
 }
 
-impl Default for Rules {
+impl Default for ServerRules {
     fn default() -> Self {
         Self {
             window: 200_000,
@@ -61,7 +61,7 @@ impl Default for Rules {
 /// One step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Step {
+pub struct ScenarioStep {
     /// When it applies; always where empty.
     pub when: When,
     /// What is answered.
@@ -100,7 +100,7 @@ pub struct Reply {
     pub stop_reason: Option<String>,
     /// What goes wrong: one fault or a list.
     #[serde(alias = "fault", deserialize_with = "one_or_many")]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ServerFault>,
     /// The stream is sent in chunks of this many bytes.
     pub chunk_bytes: Option<usize>,
     /// A point at which the stream waits.
@@ -135,7 +135,7 @@ pub enum Content {
 /// Something that goes wrong.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fault {
+pub enum ServerFault {
     /// An HTTP error.
     Error {
         /// The status.
@@ -233,7 +233,7 @@ fn one() -> usize {
     1
 }
 
-fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Fault>, D::Error> {
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ServerFault>, D::Error> {
     // Through a value, so that an unknown fault is named in the error.
     let value = Value::deserialize(deserializer)?;
     let list = match value {

@@ -7,20 +7,20 @@
 mod answer;
 mod anthropic;
 mod chat;
-mod deliver;
+mod delivery;
 mod prompt;
-mod shared;
+mod state;
 
 use crate::clock::FakeClock;
 use crate::received::Received;
-use crate::scenario::{Reply, Rules, Scenario};
+use crate::scenario::{Reply, Scenario, ServerRules};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::routing::{get, post};
 use everfold_kernel::ports::Clock;
 use everfold_kernel::{Class, Classify};
 use jiff::Timestamp;
-use shared::{Brain, Script, Shared};
+use state::{Brain, Script, Shared};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -104,7 +104,7 @@ impl TestServer {
     ///
     /// No port or thread is to be had.
     pub fn with_handler(
-        rules: Rules,
+        rules: ServerRules,
         handler: impl Fn(&Received) -> Reply + Send + Sync + 'static,
     ) -> Result<Self, Error> {
         let clock = FakeClock::default();

@@ -4,7 +4,9 @@
 //!
 //! Nothing here survives the process. What must is in the log.
 
-use everfold_kernel::ports::{Answer, Confinement, FileVersion, JobInfo, JobState, World};
+use everfold_kernel::ports::{
+    Confinement, FileVersion, JobInfo, JobState, PermissionAnswer, World,
+};
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::{Limits, SessionId, ToolUseId};
@@ -309,9 +311,9 @@ impl ToolContext {
     }
 
     /// The person agreed to the plan, once or for all edits.
-    pub(crate) fn leave_plan(&self, answer: &Answer) {
+    pub(crate) fn leave_plan(&self, answer: &PermissionAnswer) {
         self.state().left_plan = Some(match answer {
-            Answer::AllowAlways => PermissionMode::AcceptEdits,
+            PermissionAnswer::AllowAlways => PermissionMode::AcceptEdits,
             _ => PermissionMode::Default,
         });
     }

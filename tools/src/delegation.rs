@@ -1,7 +1,7 @@
 //! Work that is handed to other agents: what one is asked to do, what came of
 //! it, and who starts them and carries their letters.
 
-use everfold_kernel::ports::{AgentName, BoxFuture, Draft};
+use everfold_kernel::ports::{AgentName, BoxFuture, LetterDraft};
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::{Class, Classify, ToolUseId, Usage};
 use everfold_mail::{Isolation, Running};
@@ -24,10 +24,10 @@ pub trait AgentDesk: Send + Sync {
 
     /// Puts a letter into the inbox of somebody in this process, and gives what
     /// they are called. None where nobody of this name is.
-    fn post(&self, to: &str, draft: &Draft) -> Option<String>;
+    fn post(&self, to: &str, draft: &LetterDraft) -> Option<String>;
 
     /// Puts a letter into every inbox but one's own, and says whose.
-    fn post_all(&self, draft: &Draft) -> Vec<String>;
+    fn post_all(&self, draft: &LetterDraft) -> Vec<String>;
 
     /// Says that one comes to an end, as one was asked to.
     fn leave(&self);

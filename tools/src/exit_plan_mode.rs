@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
-use everfold_kernel::ports::{Answer, BoxFuture, PermissionAsk};
+use everfold_kernel::ports::{BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         Some(answer) => ("A hook", answer),
         None => ("The person", context.world.approver.ask(ask).await),
     };
-    if let Answer::Deny { reason } = answer {
+    if let PermissionAnswer::Deny { reason } = answer {
         return Err(Refusal::new(format!(
             "The plan was not approved: {reason}. You are still in plan mode."
         )));

@@ -1,7 +1,7 @@
 //! Hooks, as a tool meets them while it runs.
 
 use crate::{ToolCall, ToolContext};
-use everfold_kernel::ports::{Answer, BoxFuture, Respondent};
+use everfold_kernel::ports::{BoxFuture, PermissionAnswer, Respondent};
 use std::sync::Arc;
 
 /// The file in a session's directory with the variables that hooks leave for
@@ -16,7 +16,7 @@ pub trait ToolHooks: Send + Sync {
         &'a self,
         call: &'a ToolCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Option<Answer>>;
+    ) -> BoxFuture<'a, Option<PermissionAnswer>>;
 
     /// Who answers what a server wants to know: hooks, then this person. None
     /// where neither could.

@@ -7,7 +7,7 @@
 use everfold_kernel::ports::{Bodies, BoxFuture, PastFound, PastQuery};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::neutralise;
-use everfold_transcript::find::Terms;
+use everfold_transcript::find::SearchTerms;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -89,7 +89,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let limits = &context.limits.past;
     let wanted = input.number("limit")?.and_then(|limit| usize::try_from(limit).ok());
     let most = wanted.unwrap_or(limits.places).clamp(1, limits.most_places);
-    let terms = Terms::parse(query).ok_or_else(|| Refusal::new("the query has no words"))?;
+    let terms = SearchTerms::parse(query).ok_or_else(|| Refusal::new("the query has no words"))?;
     let mut text = String::new();
     let mut left = most;
     let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
@@ -113,7 +113,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
 /// that they rest on.
 async fn memories(
     context: &ToolContext,
-    terms: &Terms,
+    terms: &SearchTerms,
     most: usize,
     into: &mut String,
 ) -> Result<(usize, Provenance), Refusal> {

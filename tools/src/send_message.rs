@@ -3,7 +3,7 @@
 use crate::delegation::{AgentDesk, MAIN, Who};
 use crate::input::Input;
 use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
-use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, Draft, PostError};
+use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, LetterDraft, PostError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     let who = agents.who();
     let from = who.label().to_owned();
     let provenance = Some(Provenance::through(Carrier::Agent, context.spoken()));
-    let draft = Draft { from, summary, body, provenance };
+    let draft = LetterDraft { from, summary, body, provenance };
     let reached = match &to {
         Address::Name(name) => match agents.post(name.as_str(), &draft) {
             Some(label) if label != MAIN || matches!(who, Who::Agent { .. }) => vec![label],
@@ -135,7 +135,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
 /// Sends to another process.
 async fn outside(
     to: &Address,
-    draft: &Draft,
+    draft: &LetterDraft,
     agents: &dyn AgentDesk,
     context: &ToolContext,
 ) -> Result<Vec<String>, Refusal> {
@@ -147,7 +147,7 @@ async fn outside(
         (Who::Agent { label }, Some(name)) => format!("{name}/{label}"),
         (Who::Agent { label }, None) => format!("{label} of session {}", context.session),
     };
-    let draft = Draft { from, ..draft.clone() };
+    let draft = LetterDraft { from, ..draft.clone() };
     match post.send(to, draft).await {
         Ok(reached) => Ok(reached),
         // A name that nobody here has, and no team: say who there is.

@@ -20,7 +20,7 @@ const MAX_LINKS: usize = 40;
 
 /// Who may read a file, and the directories above it, where they are new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
+pub enum FileReaders {
     /// Only its owner: files that are ours.
     Private,
     /// Whoever the person's umask lets: files that are the person's.
@@ -31,7 +31,7 @@ pub enum Audience {
 ///
 /// # Errors
 /// If it cannot be written; then what was there is unchanged.
-pub fn write(path: &Path, bytes: &[u8], audience: Audience) -> Result<(), Error> {
+pub fn write(path: &Path, bytes: &[u8], audience: FileReaders) -> Result<(), Error> {
     Staged::new(path, bytes, audience)?.commit()
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// Brings bytes to the disk, next to where they are to go.
-    pub(crate) fn new(path: &Path, bytes: &[u8], audience: Audience) -> Result<Self, Error> {
+    pub(crate) fn new(path: &Path, bytes: &[u8], audience: FileReaders) -> Result<Self, Error> {
         let target = follow(path)?;
         let old = replaceable(&target)?;
         let parent = target.parent().unwrap_or(Path::new("/"));
@@ -122,11 +122,11 @@ fn replaceable(target: &Path) -> Result<Option<Metadata>, Error> {
 }
 
 /// Makes a directory and those above it.
-pub(crate) fn make_dirs(dir: &Path, audience: Audience) -> Result<(), Error> {
+pub(crate) fn make_dirs(dir: &Path, audience: FileReaders) -> Result<(), Error> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
-    if audience == Audience::Private {
+    if audience == FileReaders::Private {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     }
     #[cfg(not(unix))]
@@ -134,12 +134,12 @@ pub(crate) fn make_dirs(dir: &Path, audience: Audience) -> Result<(), Error> {
     builder.create(dir).map_err(|source| Error::io(dir, source))
 }
 
-fn temporary(parent: &Path, audience: Audience) -> io::Result<NamedTempFile> {
+fn temporary(parent: &Path, audience: FileReaders) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".everfold-").suffix(".tmp");
     // The mode goes through open(2), so the umask still has its say.
     #[cfg(unix)]
-    if audience == Audience::Umask {
+    if audience == FileReaders::Umask {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
     #[cfg(not(unix))]
@@ -204,7 +204,7 @@ mod tests {
     fn s5_new_private_files_are_0600_in_0700() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/c.json");
-        write(&path, b"x", Audience::Private).unwrap();
+        write(&path, b"x", FileReaders::Private).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"x");
         assert_eq!(mode(&path), 0o600);
         assert_eq!(mode(path.parent().unwrap()), 0o700);
@@ -217,7 +217,7 @@ mod tests {
         let path = dir.path().join("run.sh");
         fs::write(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
-        write(&path, b"new", Audience::Private).unwrap();
+        write(&path, b"new", FileReaders::Private).unwrap();
         assert_eq!(mode(&path), 0o751);
         assert_eq!(fs::read(&path).unwrap(), b"new");
     }
@@ -227,9 +227,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let link = dir.path().join("link");
         symlink("sub/target", &link).unwrap();
-        write(&link, b"one", Audience::Umask).unwrap();
+        write(&link, b"one", FileReaders::Umask).unwrap();
         assert_eq!(fs::read(dir.path().join("sub/target")).unwrap(), b"one");
-        write(&link, b"two", Audience::Umask).unwrap();
+        write(&link, b"two", FileReaders::Umask).unwrap();
         assert_eq!(fs::read(dir.path().join("sub/target")).unwrap(), b"two");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
@@ -239,16 +239,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         symlink("b", dir.path().join("a")).unwrap();
         symlink("a", dir.path().join("b")).unwrap();
-        let error = write(&dir.path().join("a"), b"x", Audience::Umask).unwrap_err();
+        let error = write(&dir.path().join("a"), b"x", FileReaders::Umask).unwrap_err();
         assert!(error.to_string().contains("circle"), "{error}");
     }
 
     #[test]
     fn s6_directories_and_devices_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let error = write(dir.path(), b"x", Audience::Umask).unwrap_err();
+        let error = write(dir.path(), b"x", FileReaders::Umask).unwrap_err();
         assert!(matches!(error, Error::IsDirectory { .. }), "{error}");
-        let error = write(Path::new("/dev/null"), b"x", Audience::Umask).unwrap_err();
+        let error = write(Path::new("/dev/null"), b"x", FileReaders::Umask).unwrap_err();
         assert!(matches!(error, Error::Special { .. }), "{error}");
     }
 
@@ -256,10 +256,10 @@ mod tests {
     fn nothing_is_left_behind_when_it_is_given_up() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
-        drop(Staged::new(&path, b"x", Audience::Umask).unwrap());
+        drop(Staged::new(&path, b"x", FileReaders::Umask).unwrap());
         assert!(names(dir.path()).is_empty());
         fs::write(&path, "there").unwrap();
-        let staged = Staged::new(&path, b"x", Audience::Umask).unwrap();
+        let staged = Staged::new(&path, b"x", FileReaders::Umask).unwrap();
         let error = staged.commit_new().unwrap_err();
         assert!(matches!(error, Error::Exists { .. }), "{error}");
         assert_eq!(names(dir.path()), ["f"]);

@@ -4,7 +4,7 @@
 //! their permissions. Nothing is confined; what may be touched is decided
 //! before, on the path that [`Files::resolve`] gives.
 
-use crate::atomic::{Audience, Staged};
+use crate::atomic::{FileReaders, Staged};
 use crate::error::Error;
 use bytes::Bytes;
 use everfold_kernel::ports::{
@@ -149,7 +149,7 @@ fn read(path: &Path, max: u64) -> Result<FileRead, FileError> {
 fn write(path: &Path, bytes: &[u8], expect: &Expect) -> Result<FileVersion, FileError> {
     // Once before anything is made, and once more right before the rename.
     check(path, expect)?;
-    let staged = Staged::new(path, bytes, Audience::Umask)?;
+    let staged = Staged::new(path, bytes, FileReaders::Umask)?;
     if *expect == Expect::Absent {
         staged.commit_new()?;
     } else {

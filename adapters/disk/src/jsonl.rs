@@ -7,7 +7,7 @@
 //!
 //! Reading holds one line in memory, never the file.
 
-use crate::atomic::{Audience, make_dirs};
+use crate::atomic::{FileReaders, make_dirs};
 use crate::error::Error;
 use serde::de::IgnoredAny;
 use std::fs::{File, OpenOptions};
@@ -108,7 +108,7 @@ fn hold(file: &File) {
 /// Opens a file of ours for reading and appending, making it as needed.
 pub(crate) fn open_private(path: &Path) -> Result<File, Error> {
     if let Some(parent) = path.parent() {
-        make_dirs(parent, Audience::Private)?;
+        make_dirs(parent, FileReaders::Private)?;
     }
     let mut options = OpenOptions::new();
     options.read(true).append(true).create(true);

@@ -28,6 +28,6 @@ pub use error::Error;
 pub use files::DiskFiles;
 pub use lock::Lock;
 pub use private::PrivateTranscripts;
-pub use root::{Entry, EntryKind, HeldFile, Root};
+pub use root::{EntryKind, HeldFile, Root, RootEntry};
 pub use spending::DiskSpending;
 pub use transcripts::DiskTranscripts;

@@ -9,7 +9,7 @@ use crate::lock::Lock;
 use crate::transcripts::DiskTranscripts;
 use everfold_kernel::SessionId;
 use everfold_kernel::ports::{
-    BoxFuture, Expect, FileError, FileRead, Glimpse, Loaded, TranscriptError, Transcripts,
+    BoxFuture, Expect, FileError, FileRead, Glimpse, LoadedTranscript, TranscriptError, Transcripts,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl Transcripts for PrivateTranscripts {
         &'a self,
         session: &'a SessionId,
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
-    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
+    ) -> BoxFuture<'a, Result<LoadedTranscript, TranscriptError>> {
         let lines = self.lines().get(session).cloned();
         let path = self.path(session);
         Box::pin(async move {
@@ -91,7 +91,7 @@ impl Transcripts for PrivateTranscripts {
             for line in &lines {
                 sink(line);
             }
-            Ok(Loaded { lines: lines.len() as u64, ..Loaded::default() })
+            Ok(LoadedTranscript { lines: lines.len() as u64, ..LoadedTranscript::default() })
         })
     }
 

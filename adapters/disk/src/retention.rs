@@ -18,7 +18,7 @@ const DEPTH: usize = 8;
 
 /// A session on the disk, with all that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredSession {
     /// Its name.
     pub session: String,
     /// The project's directory.
@@ -34,8 +34,8 @@ pub struct Kept {
 /// The sessions of all projects in a directory that were last written before
 /// a time, oldest first. What cannot be read is left out.
 #[must_use]
-pub fn older_than(projects: &Path, before: SystemTime) -> Vec<Kept> {
-    let mut old: Vec<Kept> = directories(projects)
+pub fn older_than(projects: &Path, before: SystemTime) -> Vec<StoredSession> {
+    let mut old: Vec<StoredSession> = directories(projects)
         .flat_map(|project| sessions(&project))
         .filter(|session| session.modified < before)
         .collect();
@@ -48,7 +48,7 @@ pub fn older_than(projects: &Path, before: SystemTime) -> Vec<Kept> {
 ///
 /// # Errors
 /// If the operating system says no. What was removed by then stays removed.
-pub fn remove(session: &Kept, before: SystemTime) -> Result<bool, Error> {
+pub fn remove(session: &StoredSession, before: SystemTime) -> Result<bool, Error> {
     let now = sessions(&session.project).find(|now| now.session == session.session);
     let Some(now) = now.filter(|now| now.modified < before) else { return Ok(false) };
     for path in &now.paths {
@@ -72,12 +72,12 @@ fn is_open(path: &Path) -> bool {
 
 /// The sessions of a project. Transcripts come before directories, so that one
 /// that is open is found out before anything is gone.
-fn sessions(project: &Path) -> impl Iterator<Item = Kept> + use<> {
-    let mut found: BTreeMap<String, Kept> = BTreeMap::new();
+fn sessions(project: &Path) -> impl Iterator<Item = StoredSession> + use<> {
+    let mut found: BTreeMap<String, StoredSession> = BTreeMap::new();
     for (path, metadata) in entries(project) {
         let Some(name) = session_name(&path, metadata.is_dir()) else { continue };
         let (modified, bytes) = extent(&path, &metadata, DEPTH);
-        let kept = found.entry(name.clone()).or_insert_with(|| Kept {
+        let kept = found.entry(name.clone()).or_insert_with(|| StoredSession {
             session: name,
             project: project.to_owned(),
             paths: Vec::new(),
@@ -90,8 +90,9 @@ fn sessions(project: &Path) -> impl Iterator<Item = Kept> + use<> {
         kept.paths.insert(at, path);
     }
     // A directory without a transcript counts only where its name is certain.
-    let certain =
-        |kept: &Kept| kept.paths.iter().any(|path| !path.is_dir()) || is_uuid(&kept.session);
+    let certain = |kept: &StoredSession| {
+        kept.paths.iter().any(|path| !path.is_dir()) || is_uuid(&kept.session)
+    };
     found.into_values().filter(certain).collect::<Vec<_>>().into_iter()
 }
 

@@ -9,7 +9,7 @@
 //! Files are made with 0600, directories with 0700 (S5). Writes are whole or
 //! not at all. Everything here blocks.
 
-use crate::atomic::{Audience, make_dirs};
+use crate::atomic::{FileReaders, make_dirs};
 use crate::error::Error;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, File, OpenOptions};
@@ -25,7 +25,7 @@ mod lazy;
 mod listing;
 
 pub use held::HeldFile;
-pub use listing::{Entry, EntryKind};
+pub use listing::{EntryKind, RootEntry};
 
 /// How the names of unfinished files start; lists leave them out.
 const TEMP_PREFIX: &str = ".everfold-tmp-";
@@ -56,7 +56,7 @@ impl Root {
     /// # Errors
     /// If it cannot be made or opened.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        make_dirs(path, Audience::Private)?;
+        make_dirs(path, FileReaders::Private)?;
         Self::open(path)
     }
 

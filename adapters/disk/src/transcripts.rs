@@ -10,8 +10,8 @@ use crate::root::Root;
 use everfold_kernel::ids::SessionId;
 use everfold_kernel::limits::Limits;
 use everfold_kernel::ports::{
-    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, Loaded, TranscriptError,
-    Transcripts,
+    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, LoadedTranscript,
+    TranscriptError, Transcripts,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -74,13 +74,13 @@ impl DiskTranscripts {
         &self,
         session: &SessionId,
         sink: &mut (dyn FnMut(&[u8]) + Send),
-    ) -> Result<Loaded, TranscriptError> {
+    ) -> Result<LoadedTranscript, TranscriptError> {
         let path = self.path(session);
         if let Err(message) = checked(session) {
             return Err(TranscriptError::Read { path, message });
         }
         let seen = jsonl::read(&path, self.max_line, &mut |line| sink(line));
-        seen.map(|seen| Loaded {
+        seen.map(|seen| LoadedTranscript {
             lines: seen.lines,
             torn_bytes: seen.torn_bytes,
             skipped: seen.skipped,
@@ -109,7 +109,7 @@ impl Transcripts for DiskTranscripts {
         &'a self,
         session: &'a SessionId,
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
-    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
+    ) -> BoxFuture<'a, Result<LoadedTranscript, TranscriptError>> {
         // The sink is borrowed and cannot go to another thread. A session is
         // loaded before it does anything else, so nothing waits meanwhile.
         Box::pin(async move { self.load_now(session, sink) })

@@ -7,7 +7,7 @@
 
 mod mailbox;
 #[cfg(not(unix))]
-#[path = "elsewhere.rs"]
+#[path = "unsupported.rs"]
 mod socket;
 #[cfg(unix)]
 mod socket;
@@ -15,7 +15,7 @@ mod team;
 
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::{
-    Address, AgentName, BoxFuture, Clock, Draft, Letter, Post, PostError,
+    Address, AgentName, BoxFuture, Clock, Letter, LetterDraft, Post, PostError,
 };
 use everfold_kernel::{LetterId, SessionId};
 use mailbox::Mailbox;
@@ -59,7 +59,7 @@ impl DiskPost {
         Ok(self)
     }
 
-    fn letter(&self, draft: Draft) -> Result<Letter, PostError> {
+    fn letter(&self, draft: LetterDraft) -> Result<Letter, PostError> {
         let letter = Letter {
             id: LetterId::from(self.clock.fresh_uuid()),
             from: draft.from,
@@ -115,7 +115,7 @@ impl Post for DiskPost {
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        draft: Draft,
+        draft: LetterDraft,
     ) -> BoxFuture<'a, Result<Vec<String>, PostError>> {
         Box::pin(async move {
             let letter = self.letter(draft)?;

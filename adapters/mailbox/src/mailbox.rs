@@ -7,7 +7,7 @@
 //! was taken and not settled is looked up in the log that it was taken for: if
 //! it is there it is done, else it comes again. So each arrives once.
 
-use everfold_disk::atomic::{self, Audience};
+use everfold_disk::atomic::{self, FileReaders};
 use everfold_disk::{Error, Lock, jsonl};
 use everfold_kernel::LetterId;
 use everfold_kernel::ports::{Letter, PostError};
@@ -47,10 +47,10 @@ impl Mailbox {
             .unwrap_or(1_u64);
         // The number is used up before the letter is there: after a crash in
         // between one is missing, which is better than one that comes twice.
-        atomic::write(&counter, (seq + 1).to_string().as_bytes(), Audience::Private)
+        atomic::write(&counter, (seq + 1).to_string().as_bytes(), FileReaders::Private)
             .map_err(told)?;
         let file = self.dir.join("new").join(format!("{seq:020}.{sender}.json"));
-        atomic::write(&file, &crate::written(&Letter { seq, ..letter }), Audience::Private)
+        atomic::write(&file, &crate::written(&Letter { seq, ..letter }), FileReaders::Private)
             .map_err(told)
     }
 
@@ -71,7 +71,7 @@ impl Mailbox {
         let (new, taken, pointer) =
             (self.dir.join("new"), self.dir.join("taken"), self.dir.join("log"));
         self.drop_arrived(&taken, &pointer)?;
-        atomic::write(&pointer, log.as_os_str().as_encoded_bytes(), Audience::Private)
+        atomic::write(&pointer, log.as_os_str().as_encoded_bytes(), FileReaders::Private)
             .map_err(told)?;
         make(&taken)?;
         for name in listed(&new)?.iter().filter(|name| is_letter(name)) {

@@ -2,7 +2,7 @@
 
 use crate::mailbox::{Mailbox, listed, told};
 use everfold_disk::Lock;
-use everfold_disk::atomic::{self, Audience};
+use everfold_disk::atomic::{self, FileReaders};
 use everfold_kernel::ports::{AgentName, Letter, PostError};
 use everfold_kernel::{SessionId, Timestamp};
 use serde_json::json;
@@ -54,7 +54,7 @@ impl Team {
             "name": self.name, "session": session, "pid": std::process::id(), "started": now,
         });
         let path = self.dir.join("members").join(format!("{}.json", self.name));
-        atomic::write(&path, about.to_string().as_bytes(), Audience::Private).map_err(told)
+        atomic::write(&path, about.to_string().as_bytes(), FileReaders::Private).map_err(told)
     }
 
     /// Lets go of the name. The mailbox stays, and what comes waits in it.

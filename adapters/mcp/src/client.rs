@@ -1,7 +1,7 @@
 //! What we are to a server: a client that has roots, hears when tools change,
 //! and may have somebody who answers.
 
-use crate::asking::{Announced, Asking};
+use crate::elicitation::{Announced, Asking};
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, Implementation,

@@ -1,9 +1,9 @@
 //! One connection: made, kept, ended.
 
-use crate::asking::{Announced, Asking};
 use crate::client::Client;
 use crate::content;
-use crate::entry::{Entry, Transport};
+use crate::elicitation::{Announced, Asking};
+use crate::entry::{ServerEntry, Transport};
 use crate::process::{self, Process, Surroundings};
 use everfold_kernel::limits::McpLimits;
 use everfold_kernel::ports::{Library, ServerPrompt, ServerTool};
@@ -61,7 +61,7 @@ pub(crate) struct Ground<'a> {
 }
 
 /// Connects to a server and lists its tools, within its time.
-pub(crate) async fn connect(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
+pub(crate) async fn connect(entry: &ServerEntry, ground: &Ground<'_>) -> Result<Live, String> {
     let most = Duration::from_millis(ground.limits.start_ms);
     match tokio::time::timeout(most, open(entry, ground)).await {
         Ok(opened) => opened,
@@ -69,7 +69,7 @@ pub(crate) async fn connect(entry: &Entry, ground: &Ground<'_>) -> Result<Live, 
     }
 }
 
-async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
+async fn open(entry: &ServerEntry, ground: &Ground<'_>) -> Result<Live, String> {
     let changes = Arc::new(AtomicU64::new(0));
     let asking = Arc::new(Asking::new(&entry.name, ground.announced, ground.limits.text_chars));
     let client = Client {
@@ -119,7 +119,7 @@ async fn open(entry: &Entry, ground: &Ground<'_>) -> Result<Live, String> {
 
 /// Speaks to a server for the first time.
 async fn serve(
-    entry: &Entry,
+    entry: &ServerEntry,
     ground: &Ground<'_>,
     client: Client,
 ) -> Result<(Service, Option<Process>), String> {
@@ -150,7 +150,7 @@ fn either() -> ClientLifecycleMode {
 }
 
 async fn over_pipes(
-    entry: &Entry,
+    entry: &ServerEntry,
     ground: &Ground<'_>,
     client: Client,
     lifecycle: ClientLifecycleMode,

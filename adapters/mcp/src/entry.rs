@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// One server of settings, with its variables filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ServerEntry {
     /// Its name.
     pub name: String,
     /// Who set it.
@@ -45,7 +45,7 @@ pub enum Transport {
 
 /// An entry that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenServer {
     /// Its name.
     pub name: String,
     /// Who set it.
@@ -61,13 +61,13 @@ pub fn entries(
     servers: &Map<String, Value>,
     origin: &str,
     variables: &BTreeMap<String, String>,
-) -> (Vec<Entry>, Vec<Broken>) {
+) -> (Vec<ServerEntry>, Vec<BrokenServer>) {
     let (mut good, mut broken) = (Vec::new(), Vec::new());
     for (name, value) in servers {
         match entry(name, value, origin, variables) {
             Ok(entry) => good.push(entry),
             Err(reason) => {
-                broken.push(Broken { name: name.clone(), origin: origin.to_owned(), reason });
+                broken.push(BrokenServer { name: name.clone(), origin: origin.to_owned(), reason });
             }
         }
     }
@@ -79,7 +79,7 @@ fn entry(
     value: &Value,
     origin: &str,
     variables: &BTreeMap<String, String>,
-) -> Result<Entry, String> {
+) -> Result<ServerEntry, String> {
     let known = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(known) || name.contains("__") {
         return Err("its name may have letters, digits, - and single _ only".to_owned());
@@ -121,7 +121,7 @@ fn entry(
         (Some(other), ..) => return Err(format!("the transport {other:?} is not known")),
         (None, None, None) => return Err("it has neither \"command\" nor \"url\"".into()),
     };
-    Ok(Entry {
+    Ok(ServerEntry {
         name: name.to_owned(),
         origin: origin.to_owned(),
         transport,
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(value: &Value) -> (Vec<Entry>, Vec<Broken>) {
+    fn read(value: &Value) -> (Vec<ServerEntry>, Vec<BrokenServer>) {
         let variables = BTreeMap::from([("TOKEN".to_owned(), "t1".to_owned())]);
         entries(value.as_object().unwrap(), "here", &variables)
     }

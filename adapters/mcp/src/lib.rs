@@ -6,14 +6,14 @@
 //! are spoken. What servers say (names, descriptions, instructions, results)
 //! is the word of strangers: it is bounded here and marked by who shows it.
 
-mod asking;
 #[expect(deprecated, reason = "servers of the older revision ask for roots")]
 mod client;
 mod connection;
 mod content;
+mod elicitation;
 mod entry;
 mod process;
 mod servers;
 
-pub use entry::{Broken, Entry, Transport, entries};
+pub use entry::{BrokenServer, ServerEntry, Transport, entries};
 pub use servers::McpServers;

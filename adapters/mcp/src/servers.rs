@@ -1,9 +1,9 @@
 //! All servers of a session, and who owns them.
 
-use crate::asking::Announced;
 use crate::connection::{self, Ask, Ground, Live};
 use crate::content;
-use crate::entry::{Entry, Transport};
+use crate::elicitation::Announced;
+use crate::entry::{ServerEntry, Transport};
 use crate::process::Surroundings;
 use everfold_kernel::limits::McpLimits;
 use everfold_kernel::ports::{
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 struct Slot {
-    entry: Entry,
+    entry: ServerEntry,
     phase: watch::Sender<Phase>,
     /// Held by who connects, so that nobody else does.
     gate: Mutex<()>,
@@ -65,7 +65,7 @@ impl McpServers {
     /// see the variables in `scrub`.
     #[must_use]
     pub fn new(
-        entries: Vec<Entry>,
+        entries: Vec<ServerEntry>,
         roots: &[PathBuf],
         scrub: Vec<String>,
         env: BTreeMap<String, String>,

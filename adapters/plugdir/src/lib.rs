@@ -6,7 +6,7 @@
 //! be read is named and left out; nothing ends by it.
 
 mod installed;
-mod reading;
+mod plugin;
 
 use everfold_plugins::{Filling, is_plain};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ const GIVEN: &str = "inline";
 
 /// Where plugins are looked for.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct PluginDirs {
     /// Folders that were given with the start.
     pub given: Vec<PathBuf>,
     /// The homes of agents whose plugins count, such as `~/.claude`.
@@ -75,7 +75,7 @@ pub struct Found {
 
 /// Looks for the plugins that are on.
 #[must_use]
-pub fn find(places: &Places) -> Found {
+pub fn find(places: &PluginDirs) -> Found {
     let mut found = Found::default();
     for root in &places.given {
         found.take(root, GIVEN, places);
@@ -103,8 +103,8 @@ pub fn find(places: &Places) -> Found {
 }
 
 impl Found {
-    fn take(&mut self, root: &Path, market: &str, places: &Places) {
-        match reading::read(root, market, places, &mut self.problems) {
+    fn take(&mut self, root: &Path, market: &str, places: &PluginDirs) {
+        match plugin::read(root, market, places, &mut self.problems) {
             Ok(plugin) => self.plugins.extend(plugin),
             Err(why) => {
                 self.problems.push(format!("the plugin {} is not used: {why}", root.display()));

@@ -24,7 +24,7 @@ impl Disk {
     }
 
     fn find(&self, given: &[&str], enabled: &Value) -> Found {
-        find(&Places {
+        find(&PluginDirs {
             given: given.iter().map(|dir| self.0.path().join(dir)).collect(),
             homes: vec![self.0.path().join("everfold"), self.0.path().join("claude")],
             data: self.0.path().join("data"),

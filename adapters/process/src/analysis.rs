@@ -28,7 +28,7 @@ const REASON_CHARS: usize = 240;
 
 /// On whose behalf a command would run without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Audience {
+pub enum CommandCaller {
     /// An agent that nobody watches: one command out of a short list, without
     /// pipes, redirections or variables (S3, L5.14).
     BackgroundAgent,
@@ -39,7 +39,7 @@ pub enum Audience {
 
 /// Whether a command may run as one that only reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReadOnlyVerdict {
     /// It changes nothing.
     ReadOnly,
     /// It changes something, or nobody can tell.
@@ -49,7 +49,7 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl ReadOnlyVerdict {
     /// Whether the command only reads.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
@@ -68,22 +68,22 @@ fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
 /// Judges a command. Pure: nothing is run, read or remembered.
 ///
 /// ```
-/// use everfold_process::analysis::{Audience, is_read_only};
+/// use everfold_process::analysis::{CommandCaller, is_read_only};
 ///
-/// assert!(is_read_only("grep -rn needle src", Audience::BackgroundAgent).is_read_only());
-/// assert!(!is_read_only("find . -delete", Audience::MainAgent).is_read_only());
+/// assert!(is_read_only("grep -rn needle src", CommandCaller::BackgroundAgent).is_read_only());
+/// assert!(!is_read_only("find . -delete", CommandCaller::MainAgent).is_read_only());
 /// ```
 #[must_use]
-pub fn is_read_only(command: &str, audience: Audience) -> Verdict {
+pub fn is_read_only(command: &str, audience: CommandCaller) -> ReadOnlyVerdict {
     match judge(command, audience) {
-        Ok(()) => Verdict::ReadOnly,
+        Ok(()) => ReadOnlyVerdict::ReadOnly,
         Err(Refusal(reason)) => {
-            Verdict::Refused { reason: reason.chars().take(REASON_CHARS).collect() }
+            ReadOnlyVerdict::Refused { reason: reason.chars().take(REASON_CHARS).collect() }
         }
     }
 }
 
-fn judge(command: &str, audience: Audience) -> Result<(), Refusal> {
+fn judge(command: &str, audience: CommandCaller) -> Result<(), Refusal> {
     screen(command)?;
     for words in tree::commands(command, audience)? {
         programs::check(&words, audience)?;
@@ -140,36 +140,36 @@ fn is_unseen(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn reason(command: &str, audience: Audience) -> String {
+    fn reason(command: &str, audience: CommandCaller) -> String {
         match is_read_only(command, audience) {
-            Verdict::ReadOnly => panic!("allowed: {command}"),
-            Verdict::Refused { reason } => reason,
+            ReadOnlyVerdict::ReadOnly => panic!("allowed: {command}"),
+            ReadOnlyVerdict::Refused { reason } => reason,
         }
     }
 
     #[test]
     fn s3_a_reason_names_what_stands_in_the_way() {
-        let main = Audience::MainAgent;
+        let main = CommandCaller::MainAgent;
         assert!(reason("rm x", main).contains("`rm`"));
         assert!(reason("find . -delete", main).contains("`-delete`"));
         assert!(reason("ls $(rm x)", main).contains("substitution"));
         assert!(reason("ls > f", main).contains("`f`"));
         assert!(reason("sort -o f g", main).contains("`-o`"));
         assert!(reason("git push", main).contains("`git push`"));
-        assert!(reason("ls | wc", Audience::BackgroundAgent).contains("pipe"));
+        assert!(reason("ls | wc", CommandCaller::BackgroundAgent).contains("pipe"));
         assert!(reason("ls 'a", main).contains("parse"));
     }
 
     #[test]
     fn s3_an_empty_command_is_refused() {
         for command in ["", " ", "\n", "# only a remark"] {
-            assert!(!is_read_only(command, Audience::MainAgent).is_read_only(), "{command:?}");
+            assert!(!is_read_only(command, CommandCaller::MainAgent).is_read_only(), "{command:?}");
         }
     }
 
     #[test]
     fn s3_a_very_long_command_is_refused() {
         let long = format!("ls {}", "a".repeat(COMMAND_BYTES));
-        assert!(reason(&long, Audience::MainAgent).contains("longer"));
+        assert!(reason(&long, CommandCaller::MainAgent).contains("longer"));
     }
 }

@@ -13,19 +13,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub mod analysis;
-#[cfg(not(unix))]
-mod elsewhere;
 #[cfg(unix)]
 mod unix;
-
 #[cfg(not(unix))]
-pub use elsewhere::{BashShell, run_hook, sandbox_available};
+mod unsupported;
+
 #[cfg(unix)]
 pub use unix::BashShell;
 #[cfg(unix)]
 pub use unix::hook::run_hook;
 #[cfg(unix)]
 pub use unix::sandbox::available as sandbox_available;
+#[cfg(not(unix))]
+pub use unsupported::{BashShell, run_hook, sandbox_available};
 
 /// Sees the first line of a handler while it runs. It has this long from its
 /// start where a time is given back, whatever it had before.

@@ -1,17 +1,17 @@
 //! The shell on Unix.
 
 use crate::ShellConfig;
-use crate::analysis::{Audience, Verdict, is_read_only};
+use crate::analysis::{CommandCaller, ReadOnlyVerdict, is_read_only};
 use everfold_kernel::ports::{BoxFuture, JobInfo, Shell, ShellCommand, ShellError, ShellOutput};
 use jobs::Jobs;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
+mod bounded_output;
 mod foreground;
 mod group;
 pub(crate) mod hook;
 mod jobs;
-mod kept;
 mod launch;
 pub(crate) mod sandbox;
 mod script;
@@ -46,9 +46,9 @@ impl BashShell {
 
 impl Shell for BashShell {
     fn only_reads(&self, command: &str) -> Result<(), String> {
-        match is_read_only(command, Audience::BackgroundAgent) {
-            Verdict::ReadOnly => Ok(()),
-            Verdict::Refused { reason } => Err(reason),
+        match is_read_only(command, CommandCaller::BackgroundAgent) {
+            ReadOnlyVerdict::ReadOnly => Ok(()),
+            ReadOnlyVerdict::Refused { reason } => Err(reason),
         }
     }
 

@@ -19,7 +19,7 @@ pub enum Auth {
 
 /// A provider's settings.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ProviderConfig {
     /// Where the server is, with or without a slash or `/v1` at the end.
     pub base_url: String,
     /// The key; none for local servers that ask for none.
@@ -71,7 +71,7 @@ impl Classify for Error {
     }
 }
 
-impl Config {
+impl ProviderConfig {
     /// Settings for Anthropic's API with a key.
     #[must_use]
     pub fn anthropic(key: Secret) -> Self {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn s5_a_config_and_its_errors_do_not_show_secrets() {
-        let mut config = Config::anthropic(Secret::new("sk-very-secret"));
+        let mut config = ProviderConfig::anthropic(Secret::new("sk-very-secret"));
         config.headers = parse_headers("X-Proxy: token-abc\n\nbroken\n : empty\nX-Two:  b ");
         assert_eq!(config.headers.len(), 2);
         let shown = format!("{config:?}");

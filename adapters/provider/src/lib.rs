@@ -17,6 +17,6 @@ mod offline;
 mod openai;
 
 pub use anthropic::AnthropicProvider;
-pub use config::{Auth, Config, Error, parse_headers};
+pub use config::{Auth, Error, ProviderConfig, parse_headers};
 pub use offline::{OFFLINE_MODEL, Offline};
 pub use openai::OpenAiProvider;

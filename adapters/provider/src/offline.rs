@@ -12,7 +12,7 @@ mod rules;
 mod summary;
 
 use everfold_kernel::ports::{
-    BoxFuture, Model, ModelCall, ModelError, ModelKind, ModelStream, Reply,
+    BoxFuture, Model, ModelCall, ModelError, ModelKind, ModelReply, ModelStream,
 };
 use everfold_kernel::record::Dialect;
 use everfold_kernel::{Block, MessageId, ModelId, ToolUseId, Usage};
@@ -55,7 +55,7 @@ impl Offline {
         Self { next: AtomicI64::new(first) }
     }
 
-    fn answer(&self, body: &[u8]) -> Result<Reply, ModelError> {
+    fn answer(&self, body: &[u8]) -> Result<ModelReply, ModelError> {
         let request = Request::parse(body)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (blocks, stop_reason) = match rules::plan(&request) {
@@ -70,7 +70,7 @@ impl Offline {
             .iter()
             .map(|block| serde_json::to_string(block).map_or(0, |text| text.len()))
             .sum();
-        Ok(Reply {
+        Ok(ModelReply {
             message_id: MessageId::new(format!("msg_offline_{number}")),
             request_id: None,
             model: ModelId::new(OFFLINE_MODEL),

@@ -1,6 +1,6 @@
 //! Servers that speak OpenAI's chat completions, local ones first of all.
 
-use crate::config::{Config, Error};
+use crate::config::{Error, ProviderConfig};
 use crate::http::{Dialogue, Transport, source_header, stream};
 use everfold_kernel::ports::{BoxFuture, Headroom, Model, ModelCall, ModelError, ModelStream};
 use everfold_kernel::record::Dialect;
@@ -19,7 +19,7 @@ impl OpenAiProvider {
     ///
     /// # Errors
     /// When the base URL, the key or a header cannot be used.
-    pub fn new(config: &Config) -> Result<Self, Error> {
+    pub fn new(config: &ProviderConfig) -> Result<Self, Error> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));

@@ -10,11 +10,11 @@
 
 mod glob;
 mod grep;
-mod missing;
-mod past;
+mod references;
+mod transcripts;
 mod tree;
 
-pub use missing::missing;
+pub use references::missing;
 
 use everfold_kernel::ports::{
     BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Names, Search, SearchError,
@@ -22,7 +22,7 @@ use everfold_kernel::ports::{
 use std::path::PathBuf;
 use tree::Stop;
 
-pub use past::TranscriptSearch;
+pub use transcripts::TranscriptSearch;
 
 /// Searches the file system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +43,7 @@ impl Search for TreeSearch {
         names: Names,
         max_bytes: u64,
     ) -> BoxFuture<'_, Result<Names, SearchError>> {
-        blocking(root.clone(), move |stop| Ok(missing::find(&root, names, max_bytes, stop)))
+        blocking(root.clone(), move |stop| Ok(references::find(&root, names, max_bytes, stop)))
     }
 }
 

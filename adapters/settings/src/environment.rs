@@ -7,7 +7,7 @@
 use crate::check;
 use crate::error::Error;
 use crate::merge::Layer;
-use crate::origin::{Origin, child};
+use crate::origin::{ValueOrigin, child};
 use everfold_kernel::settings::ProviderKind;
 use everfold_kernel::{Flag, Limits, env};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub type Variables = BTreeMap<String, String>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ambient {
     /// Where the session runs.
-    pub place: Place,
+    pub place: RunPlace,
     /// The memory directory of remote mode.
     pub remote_memory_dir: Option<String>,
     /// Text for the memory section of the system prompt.
@@ -33,7 +33,7 @@ pub struct Ambient {
 
 /// Where the session runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum RunPlace {
     /// On a person's own machine.
     #[default]
     Own,
@@ -45,7 +45,7 @@ pub enum Place {
 #[derive(Debug, Default)]
 pub(crate) struct FromEnvironment {
     pub(crate) layers: Vec<Layer>,
-    pub(crate) unknown: Vec<(String, Origin)>,
+    pub(crate) unknown: Vec<(String, ValueOrigin)>,
     pub(crate) ambient: Ambient,
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn read(variables: &Variables) -> Result<FromEnvironment, Error> {
     for variable in VARIABLES {
         if let Some((name, text)) = lookup(variables, variable.name) {
             let value = variable.takes.parse(&name, text)?;
-            out.layers.push(Layer::leaf(Origin::Env(name), variable.pointer, value));
+            out.layers.push(Layer::leaf(ValueOrigin::Env(name), variable.pointer, value));
         }
     }
     flags(variables, &mut out)?;
@@ -122,8 +122,8 @@ fn ambient(variables: &Variables) -> Result<Ambient, Error> {
     let text = |name: &str| get(variables, name).map(str::to_owned);
     let remote = get(variables, env::REMOTE).map(|text| switch(env::REMOTE, text));
     let place = match remote.transpose()? {
-        Some(true) => Place::Remote,
-        Some(false) | None => Place::Own,
+        Some(true) => RunPlace::Remote,
+        Some(false) | None => RunPlace::Own,
     };
     let window = match lookup(variables, env::CONTEXT_WINDOW) {
         Some((name, value)) => TOKENS.parse(&name, value)?.as_u64(),
@@ -145,7 +145,7 @@ fn flags(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error> 
             continue;
         };
         let flag = flag.to_ascii_lowercase();
-        let origin = Origin::Env(name.clone());
+        let origin = ValueOrigin::Env(name.clone());
         let pointer = child("/everfold/flags", &flag);
         if check::is_flag(&flag) {
             let on = switch(name, text)?;
@@ -172,7 +172,7 @@ fn limits(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error>
         let Some(pointer) = known.get(ours) else {
             let rest = ours.strip_prefix(env::LIMIT_PREFIX).unwrap_or(ours);
             let pointer = child("/everfold/limits", &rest.to_ascii_lowercase());
-            out.unknown.push((pointer, Origin::Env(name)));
+            out.unknown.push((pointer, ValueOrigin::Env(name)));
             continue;
         };
         let wrong = || Error::Variable {
@@ -180,7 +180,7 @@ fn limits(variables: &Variables, out: &mut FromEnvironment) -> Result<(), Error>
             takes: "a whole number in the range of its limit".to_owned(),
         };
         let value: Value = serde_json::from_str(text).map_err(|_| wrong())?;
-        let layer = Layer::leaf(Origin::Env(name.clone()), pointer, value);
+        let layer = Layer::leaf(ValueOrigin::Env(name.clone()), pointer, value);
         check::check(&layer.value).map_err(|_| wrong())?;
         out.layers.push(layer);
     }
@@ -196,7 +196,7 @@ fn no_auto_compact(variables: &Variables, out: &mut FromEnvironment) {
         .iter()
         .find(|name| get(variables, name).is_some_and(|value| value != "0"));
     if let Some(name) = set {
-        let origin = Origin::Env((*name).to_owned());
+        let origin = ValueOrigin::Env((*name).to_owned());
         let pointer = child("/everfold/flags", Flag::AutoCompact.name());
         let layer = Layer::leaf(origin, &pointer, false.into());
         out.layers.push(layer);

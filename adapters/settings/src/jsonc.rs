@@ -13,12 +13,12 @@ pub struct Node {
     /// Where it stands.
     pub span: Range<usize>,
     /// What it is.
-    pub kind: Kind,
+    pub kind: JsonKind,
 }
 
 /// What a value is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// Members, in their order.
     Object(Vec<Member>),
     /// Elements.
@@ -40,7 +40,7 @@ pub struct Member {
 
 /// Why a text is no JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct JsoncFault {
     /// The byte where it stops being JSON.
     pub at: usize,
     /// What should be there.
@@ -52,7 +52,7 @@ impl Node {
     ///
     /// # Errors
     /// If it is no JSON.
-    pub fn parse(text: &str) -> Result<Option<Self>, Broken> {
+    pub fn parse(text: &str) -> Result<Option<Self>, JsoncFault> {
         let mut reader = Reader { text, at: 0 };
         reader.skip()?;
         if reader.at == text.len() {
@@ -67,12 +67,12 @@ impl Node {
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         match &self.kind {
-            Kind::Object(members) => {
+            JsonKind::Object(members) => {
                 let member = members.iter().rev().find(|member| member.key == key);
                 member.map(|member| &member.value)
             }
-            Kind::Array(elements) => elements.get(key.parse::<usize>().ok()?),
-            Kind::Scalar => None,
+            JsonKind::Array(elements) => elements.get(key.parse::<usize>().ok()?),
+            JsonKind::Scalar => None,
         }
     }
 
@@ -86,7 +86,7 @@ impl Node {
     #[must_use]
     pub fn members(&self) -> &[Member] {
         match &self.kind {
-            Kind::Object(members) => members,
+            JsonKind::Object(members) => members,
             _ => &[],
         }
     }
@@ -95,7 +95,7 @@ impl Node {
     #[must_use]
     pub fn elements(&self) -> &[Self] {
         match &self.kind {
-            Kind::Array(elements) => elements,
+            JsonKind::Array(elements) => elements,
             _ => &[],
         }
     }
@@ -104,16 +104,16 @@ impl Node {
     #[must_use]
     pub fn value(&self, text: &str) -> Option<serde_json::Value> {
         Some(match &self.kind {
-            Kind::Object(members) => {
+            JsonKind::Object(members) => {
                 let member =
                     |member: &Member| Some((member.key.clone(), member.value.value(text)?));
                 serde_json::Value::Object(members.iter().map(member).collect::<Option<_>>()?)
             }
-            Kind::Array(elements) => {
+            JsonKind::Array(elements) => {
                 let elements = elements.iter().map(|element| element.value(text));
                 serde_json::Value::Array(elements.collect::<Option<_>>()?)
             }
-            Kind::Scalar => serde_json::from_str(text.get(self.span.clone())?).ok()?,
+            JsonKind::Scalar => serde_json::from_str(text.get(self.span.clone())?).ok()?,
         })
     }
 }
@@ -132,12 +132,12 @@ impl Reader<'_> {
         self.rest().chars().next()
     }
 
-    fn broken(&self, wanted: &'static str) -> Broken {
-        Broken { at: self.at, wanted }
+    fn broken(&self, wanted: &'static str) -> JsoncFault {
+        JsoncFault { at: self.at, wanted }
     }
 
     /// Passes over blanks and comments.
-    fn skip(&mut self) -> Result<(), Broken> {
+    fn skip(&mut self) -> Result<(), JsoncFault> {
         loop {
             let rest = self.rest();
             let blank = rest.len()
@@ -157,7 +157,7 @@ impl Reader<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+    fn value(&mut self, depth: usize) -> Result<Node, JsoncFault> {
         if depth > MAX_DEPTH {
             return Err(self.broken("fewer values inside of each other"));
         }
@@ -167,7 +167,7 @@ impl Reader<'_> {
             Some('[') => self.array(depth)?,
             Some('"') => {
                 self.string()?;
-                Kind::Scalar
+                JsonKind::Scalar
             }
             _ => {
                 let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ']' | '}' | '/');
@@ -177,19 +177,19 @@ impl Reader<'_> {
                     return Err(self.broken("a value"));
                 }
                 self.at += length;
-                Kind::Scalar
+                JsonKind::Scalar
             }
         };
         Ok(Node { span: start..self.at, kind })
     }
 
-    fn object(&mut self, depth: usize) -> Result<Kind, Broken> {
+    fn object(&mut self, depth: usize) -> Result<JsonKind, JsoncFault> {
         let mut members = Vec::new();
         self.at += 1;
         loop {
             self.skip()?;
             if self.take('}') {
-                return Ok(Kind::Object(members));
+                return Ok(JsonKind::Object(members));
             }
             let start = self.at;
             if self.peek() != Some('"') {
@@ -210,13 +210,13 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, depth: usize) -> Result<Kind, Broken> {
+    fn array(&mut self, depth: usize) -> Result<JsonKind, JsoncFault> {
         let mut elements = Vec::new();
         self.at += 1;
         loop {
             self.skip()?;
             if self.take(']') {
-                return Ok(Kind::Array(elements));
+                return Ok(JsonKind::Array(elements));
             }
             elements.push(self.value(depth + 1)?);
             self.skip()?;
@@ -234,7 +234,7 @@ impl Reader<'_> {
         found
     }
 
-    fn string(&mut self) -> Result<String, Broken> {
+    fn string(&mut self) -> Result<String, JsoncFault> {
         let mut escaped = false;
         let end = self.rest().char_indices().skip(1).find(|(_, letter)| {
             let ends = *letter == '"' && !escaped;

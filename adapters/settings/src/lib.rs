@@ -29,13 +29,13 @@ pub mod trust;
 mod check;
 mod refuse;
 
-pub use environment::{Ambient, Place};
+pub use environment::{Ambient, RunPlace};
 pub use error::Error;
 pub use layout::Home;
-pub use live::{LiveFlags, PollerHandle, Source, spawn_poller};
+pub use live::{FlagLocation, LiveFlags, PollerHandle, spawn_poller};
 pub use merge::Layer;
-pub use origin::Origin;
+pub use origin::ValueOrigin;
 pub use refuse::{Refused, Tracked};
-pub use resolved::{Broken, Inputs, Resolved, Row, load};
+pub use resolved::{BrokenFiles, Resolved, SettingRow, SettingsInputs, load};
 pub use source::Extra;
 pub use trust::Trust;

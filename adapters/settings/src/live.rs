@@ -7,7 +7,7 @@
 
 mod poller;
 
-pub use poller::{PollerHandle, Source, poll_interval, spawn_poller};
+pub use poller::{FlagLocation, PollerHandle, poll_interval, spawn_poller};
 
 use crate::error::Error;
 use crate::resolved::Resolved;

@@ -5,7 +5,7 @@
 //! list, or one element of a list (whole, whatever it is). Merging knows
 //! nothing of what keys mean.
 
-use crate::origin::{Origin, child, segments};
+use crate::origin::{ValueOrigin, child, segments};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
     /// The source.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
     /// An object in the shape of settings.
     pub value: Value,
 }
@@ -21,7 +21,7 @@ pub struct Layer {
 impl Layer {
     /// A layer that sets one key, named by a JSON pointer such as `/model`.
     #[must_use]
-    pub fn leaf(origin: Origin, pointer: &str, value: Value) -> Self {
+    pub fn leaf(origin: ValueOrigin, pointer: &str, value: Value) -> Self {
         let path: Vec<String> = segments(pointer).collect();
         let value = path
             .into_iter()
@@ -33,23 +33,23 @@ impl Layer {
     /// A layer of one command-line flag.
     #[must_use]
     pub fn flag(name: &str, pointer: &str, value: impl Into<Value>) -> Self {
-        Self::leaf(Origin::Flag(name.to_owned()), pointer, value.into())
+        Self::leaf(ValueOrigin::Flag(name.to_owned()), pointer, value.into())
     }
 }
 
 /// The sum of layers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
+pub struct MergedSettings {
     /// The merged object.
     pub value: Value,
     /// The last source that set each leaf, by JSON pointer.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, ValueOrigin>,
 }
 
 /// Merges layers, the later ones winning.
 #[must_use]
-pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Merged {
-    let mut merged = Merged { value: Value::Object(Map::new()), origins: BTreeMap::new() };
+pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> MergedSettings {
+    let mut merged = MergedSettings { value: Value::Object(Map::new()), origins: BTreeMap::new() };
     for layer in layers {
         let mut step = Step { origin: &layer.origin, origins: &mut merged.origins };
         step.lay(&mut merged.value, &layer.value, "");
@@ -58,8 +58,8 @@ pub fn merge<'a>(layers: impl IntoIterator<Item = &'a Layer>) -> Merged {
 }
 
 struct Step<'a> {
-    origin: &'a Origin,
-    origins: &'a mut BTreeMap<String, Origin>,
+    origin: &'a ValueOrigin,
+    origins: &'a mut BTreeMap<String, ValueOrigin>,
 }
 
 impl Step<'_> {
@@ -120,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     fn layer(index: usize, value: Value) -> Layer {
-        Layer { origin: Origin::Env(index.to_string()), value }
+        Layer { origin: ValueOrigin::Env(index.to_string()), value }
     }
 
     #[test]
@@ -132,10 +132,10 @@ mod tests {
         let merged = merge(&layers);
         assert_eq!(merged.value, json!({"a": {"x": 1, "y": 2}, "l": ["p", "q", "r"]}));
         let origin = |pointer: &str| merged.origins.get(pointer).cloned();
-        assert_eq!(origin("/a/x"), Some(Origin::Env("0".into())));
-        assert_eq!(origin("/a/y"), Some(Origin::Env("1".into())));
-        assert_eq!(origin("/l/0"), Some(Origin::Env("0".into())));
-        assert_eq!(origin("/l/1"), Some(Origin::Env("1".into())));
+        assert_eq!(origin("/a/x"), Some(ValueOrigin::Env("0".into())));
+        assert_eq!(origin("/a/y"), Some(ValueOrigin::Env("1".into())));
+        assert_eq!(origin("/l/0"), Some(ValueOrigin::Env("0".into())));
+        assert_eq!(origin("/l/1"), Some(ValueOrigin::Env("1".into())));
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
                 let in_list = matches!(merged.value.pointer(list), Some(Value::Array(_)));
                 let key = if in_list { format!("{list}[]") } else { pointer.clone() };
                 let last = by_layer.iter().rposition(|leaves| leaves.contains(&(key.clone(), value.clone())));
-                prop_assert_eq!(origin, &Origin::Env(last.unwrap().to_string()));
+                prop_assert_eq!(origin, &ValueOrigin::Env(last.unwrap().to_string()));
             }
         }
     }

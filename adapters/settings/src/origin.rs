@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "source", content = "at", rename_all = "snake_case")]
-pub enum Origin {
+pub enum ValueOrigin {
     /// Nobody set it.
     Default,
     /// The settings of the home directory.
@@ -30,7 +30,7 @@ pub enum Origin {
     Managed(PathBuf),
 }
 
-impl Origin {
+impl ValueOrigin {
     /// Whether a value from here wins over one from the environment.
     #[must_use]
     pub fn beats_environment(&self) -> bool {
@@ -56,7 +56,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn c4_only_flags_and_managed_settings_beat_the_environment() {
-        assert!(Origin::Flag("--model".into()).beats_environment());
-        assert!(Origin::Managed("/etc/x".into()).beats_environment());
-        assert!(!Origin::Inline.beats_environment());
-        assert!(!Origin::Env("X".into()).beats_environment());
+        assert!(ValueOrigin::Flag("--model".into()).beats_environment());
+        assert!(ValueOrigin::Managed("/etc/x".into()).beats_environment());
+        assert!(!ValueOrigin::Inline.beats_environment());
+        assert!(!ValueOrigin::Env("X".into()).beats_environment());
     }
 }

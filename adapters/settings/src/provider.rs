@@ -20,13 +20,13 @@ pub const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// The provider that answers, and how it is reached.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct ProviderChoice {
     /// The kind.
     pub kind: ProviderKind,
     /// The base address, without a slash at its end; none offline.
     pub base_url: Option<String>,
     /// Where the key is.
-    pub key: KeySource,
+    pub key: KeySetting,
     /// How the key is sent.
     pub auth: AuthStyle,
     /// Headers sent with every request, names in lower case.
@@ -41,7 +41,7 @@ pub struct Choice {
 
 /// Where a key is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeySource {
+pub enum KeySetting {
     /// There is none, and none is sent.
     None,
     /// This variable held it.
@@ -84,20 +84,20 @@ pub struct Models {
 ///
 /// # Errors
 /// [`Error::Address`] or [`Error::Header`] for what cannot be used.
-pub fn choose(resolved: &Resolved, variables: &Variables) -> Result<Choice, Error> {
+pub fn choose(resolved: &Resolved, variables: &Variables) -> Result<ProviderChoice, Error> {
     let (kind, why) = kind(resolved, variables);
     let (key, auth) = key(kind, resolved, variables);
     let keyed = match &key {
-        KeySource::None => "no key".to_owned(),
-        KeySource::Variable { name, .. } => format!("key from {name}"),
-        KeySource::Command(_) => "key from apiKeyHelper".to_owned(),
+        KeySetting::None => "no key".to_owned(),
+        KeySetting::Variable { name, .. } => format!("key from {name}"),
+        KeySetting::Command(_) => "key from apiKeyHelper".to_owned(),
     };
     let reason = match kind {
         ProviderKind::Offline => format!("{why}: offline"),
         _ => format!("{why}: {}, {keyed}", kind.as_str()),
     };
     let own = &resolved.settings.everfold.provider;
-    Ok(Choice {
+    Ok(ProviderChoice {
         kind,
         base_url: base_url(kind, resolved, variables)?,
         key,
@@ -141,10 +141,10 @@ fn kind(resolved: &Resolved, variables: &Variables) -> (ProviderKind, String) {
     (ProviderKind::Offline, "no key found".to_owned())
 }
 
-fn key(kind: ProviderKind, resolved: &Resolved, variables: &Variables) -> (KeySource, AuthStyle) {
+fn key(kind: ProviderKind, resolved: &Resolved, variables: &Variables) -> (KeySetting, AuthStyle) {
     let from = |name: &'static str, style: AuthStyle| {
         let value = Secret::new(get(variables, name)?);
-        Some((KeySource::Variable { name, value }, style))
+        Some((KeySetting::Variable { name, value }, style))
     };
     let helper = resolved.settings.api_key_helper.clone();
     let managed = resolved.origin("/apiKeyHelper").beats_environment();
@@ -155,12 +155,12 @@ fn key(kind: ProviderKind, resolved: &Resolved, variables: &Variables) -> (KeySo
             AuthStyle::Both,
         ),
         ProviderKind::OpenAi => (from(env::OPENAI_API_KEY, AuthStyle::Bearer), AuthStyle::Bearer),
-        ProviderKind::Offline => return (KeySource::None, AuthStyle::None),
+        ProviderKind::Offline => return (KeySetting::None, AuthStyle::None),
     };
     match (by_variable, helper) {
         (Some(key), helper) if helper.is_none() || !managed => key,
-        (_, Some(command)) => (KeySource::Command(command), style),
-        (_, None) => (KeySource::None, AuthStyle::None),
+        (_, Some(command)) => (KeySetting::Command(command), style),
+        (_, None) => (KeySetting::None, AuthStyle::None),
     }
 }
 

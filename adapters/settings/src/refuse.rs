@@ -6,8 +6,8 @@
 //! counts as committed. What widens or starts programs is taken over where a
 //! person trusts the repository (S7); the rest never is.
 
-use crate::origin::Origin;
-use crate::trust::{Kind, Trust};
+use crate::origin::ValueOrigin;
+use crate::trust::{Trust, TrustSubject};
 use everfold_kernel::settings::PermissionMode;
 use serde::Serialize;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub struct Refused {
     /// The key, as a JSON pointer.
     pub pointer: String,
     /// Who set it.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
     /// Why it was not taken over.
     pub reason: &'static str,
 }
@@ -53,28 +53,28 @@ struct Key {
     pointer: &'static str,
     reason: &'static str,
     /// What it is, where trust in the repository opens it.
-    kind: Option<Kind>,
+    kind: Option<TrustSubject>,
 }
 
 const fn never(pointer: &'static str, reason: &'static str) -> Key {
     Key { pointer, reason, kind: None }
 }
 
-const fn trusted(pointer: &'static str, reason: &'static str, kind: Kind) -> Key {
+const fn trusted(pointer: &'static str, reason: &'static str, kind: TrustSubject) -> Key {
     Key { pointer, reason, kind: Some(kind) }
 }
 
 const REFUSED: &[Key] = &[
     never("/autoMemoryDirectory", "a repository may not move the memory directory"),
-    trusted("/env", "a repository may not set variables for programs", Kind::Variables),
-    trusted("/apiKeyHelper", RUNS, Kind::Programs),
-    trusted("/hooks", RUNS, Kind::Hooks),
-    trusted("/mcpServers", RUNS, Kind::Servers),
-    trusted("/enabledPlugins", RUNS, Kind::Plugins),
-    trusted("/statusLine", RUNS, Kind::Programs),
+    trusted("/env", "a repository may not set variables for programs", TrustSubject::Variables),
+    trusted("/apiKeyHelper", RUNS, TrustSubject::Programs),
+    trusted("/hooks", RUNS, TrustSubject::Hooks),
+    trusted("/mcpServers", RUNS, TrustSubject::Servers),
+    trusted("/enabledPlugins", RUNS, TrustSubject::Plugins),
+    trusted("/statusLine", RUNS, TrustSubject::Programs),
     never("/cleanupPeriodDays", "a repository may not remove transcripts"),
-    trusted("/permissions/allow", WIDENS, Kind::Permissions),
-    trusted("/permissions/additionalDirectories", WIDENS, Kind::Permissions),
+    trusted("/permissions/allow", WIDENS, TrustSubject::Permissions),
+    trusted("/permissions/additionalDirectories", WIDENS, TrustSubject::Permissions),
     never("/everfold/provider", REDIRECTS),
     never("/everfold/flag_source", REDIRECTS),
     never("/everfold/memory_home", "a repository may not move the memory directory"),
@@ -90,7 +90,7 @@ const MODE: &str = "/permissions/defaultMode";
 const WIDEST: &str = "acceptEdits";
 
 /// What in settings is off by itself and on with trust, where they have any.
-pub(crate) fn openable(value: &Value) -> Vec<(&'static str, Kind)> {
+pub(crate) fn openable(value: &Value) -> Vec<(&'static str, TrustSubject)> {
     let has = |pointer: &str| match value.pointer(pointer) {
         None | Some(Value::Null) => false,
         Some(Value::Array(list)) => !list.is_empty(),
@@ -100,7 +100,7 @@ pub(crate) fn openable(value: &Value) -> Vec<(&'static str, Kind)> {
     let keys = REFUSED.iter().filter_map(|key| Some((key.pointer, key.kind?)));
     let mut found: Vec<_> = keys.filter(|(pointer, _)| has(pointer)).collect();
     if value.pointer(MODE).and_then(Value::as_str) == Some(WIDEST) {
-        found.push((MODE, Kind::Permissions));
+        found.push((MODE, TrustSubject::Permissions));
     }
     found
 }
@@ -116,14 +116,14 @@ pub(crate) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn approves(&self, kind: Option<Kind>, pointer: &str, value: &Value) -> bool {
+    fn approves(&self, kind: Option<TrustSubject>, pointer: &str, value: &Value) -> bool {
         let approved = self.trust.zip(kind).zip(value.pointer(pointer));
         approved.is_some_and(|((trust, kind), at)| trust.approves(kind, self.path, pointer, at))
     }
 }
 
 /// Takes out of a repository's settings what they may not say.
-pub(crate) fn refuse(value: &mut Value, origin: &Origin, judge: &Judge<'_>) -> Vec<Refused> {
+pub(crate) fn refuse(value: &mut Value, origin: &ValueOrigin, judge: &Judge<'_>) -> Vec<Refused> {
     let below = judge.below;
     let mut refused = Vec::new();
     for key in REFUSED {
@@ -142,7 +142,7 @@ pub(crate) fn refuse(value: &mut Value, origin: &Origin, judge: &Judge<'_>) -> V
     let wider = match value.pointer(MODE) {
         Some(Value::Null) => below == PermissionMode::Plan,
         Some(Value::String(mode)) => match mode.as_str() {
-            WIDEST => !judge.approves(Some(Kind::Permissions), MODE, value),
+            WIDEST => !judge.approves(Some(TrustSubject::Permissions), MODE, value),
             "bypassPermissions" => true,
             "default" => below == PermissionMode::Plan,
             _ => false,
@@ -158,7 +158,7 @@ pub(crate) fn refuse(value: &mut Value, origin: &Origin, judge: &Judge<'_>) -> V
 
 /// Takes out a permission mode that only other tools know, so that their
 /// settings files can be shared. What stays is the stricter default.
-pub(crate) fn refuse_foreign_mode(value: &mut Value, origin: &Origin) -> Option<Refused> {
+pub(crate) fn refuse_foreign_mode(value: &mut Value, origin: &ValueOrigin) -> Option<Refused> {
     let mode = value.pointer(MODE)?;
     let foreign =
         mode.is_string() && serde_json::from_value::<PermissionMode>(mode.clone()).is_err();
@@ -185,7 +185,7 @@ mod tests {
     fn refused(value: &Value, below: PermissionMode) -> (Value, Vec<String>) {
         let mut value = value.clone();
         let judge = Judge { path: Path::new("p"), trust: None, below };
-        let refused = refuse(&mut value, &Origin::Project("p".into()), &judge);
+        let refused = refuse(&mut value, &ValueOrigin::Project("p".into()), &judge);
         (value, refused.into_iter().map(|r| r.pointer).collect())
     }
 
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn c6_a_mode_of_another_tool_is_left_out() {
         let mut value = json!({"permissions": {"defaultMode": "somethingElse"}});
-        assert!(refuse_foreign_mode(&mut value, &Origin::Inline).is_some());
+        assert!(refuse_foreign_mode(&mut value, &ValueOrigin::Inline).is_some());
         assert_eq!(value, json!({"permissions": {}}));
         let mut known = json!({"permissions": {"defaultMode": "plan"}});
-        assert!(refuse_foreign_mode(&mut known, &Origin::Inline).is_none());
+        assert!(refuse_foreign_mode(&mut known, &ValueOrigin::Inline).is_none());
     }
 }

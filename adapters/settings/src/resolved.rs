@@ -4,8 +4,8 @@ use crate::check;
 use crate::environment::{self, Ambient, Variables};
 use crate::error::Error;
 use crate::layout::{self, Home};
-use crate::merge::{Layer, Merged, merge};
-use crate::origin::{Origin, dotted, segments};
+use crate::merge::{Layer, MergedSettings, merge};
+use crate::origin::{ValueOrigin, dotted, segments};
 use crate::refuse::{self, Judge, Refused, Tracked};
 use crate::schema;
 use crate::source::{Document, Extra, read_capped};
@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Everything that settings are read from.
 #[derive(Clone, Debug)]
-pub struct Inputs<'a> {
+pub struct SettingsInputs<'a> {
     /// The home directory.
     pub home: &'a Home,
     /// The git root, else the working directory.
@@ -37,13 +37,13 @@ pub struct Inputs<'a> {
     /// The managed settings: [`layout::Platform::managed_settings`].
     pub managed: &'a Path,
     /// What becomes of a repository's file that is broken.
-    pub broken: Broken,
+    pub broken: BrokenFiles,
 }
 
 /// What becomes of a repository's settings file that is broken, by comments for
 /// example, which other programs take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Broken {
+pub enum BrokenFiles {
     /// It is an error.
     #[default]
     Refused,
@@ -60,9 +60,9 @@ pub struct Resolved {
     /// The merged object, with keys that nobody knows.
     pub value: Value,
     /// The last source that set each leaf, by JSON pointer.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, ValueOrigin>,
     /// Keys that nobody knows.
-    pub unknown: Vec<(String, Origin)>,
+    pub unknown: Vec<(String, ValueOrigin)>,
     /// Values that were not taken over (S2).
     pub refused: Vec<Refused>,
     /// What the environment says beside settings.
@@ -76,15 +76,15 @@ pub struct Resolved {
 /// An [`Error`] that names the file, line, column and key, or the variable or
 /// flag, that is wrong. A file that is not there is no error, except the one
 /// of `--settings`.
-pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
+pub fn load(inputs: &SettingsInputs<'_>) -> Result<Resolved, Error> {
     let mut reading = Reading { trust: inputs.trust, ..Reading::default() };
     let home = inputs.home.settings();
     let project = layout::project_settings(inputs.repo);
-    reading.file(&home, Origin::Home(home.clone()), Whose::Own)?;
+    reading.file(&home, ValueOrigin::Home(home.clone()), Whose::Own)?;
     // The repository may be the home directory itself, with the home at
     // `~/.claude`: then this file was read just now, and is the person's own.
     if !same_file(&home, &project) {
-        let origin = Origin::Project(project.clone());
+        let origin = ValueOrigin::Project(project.clone());
         reading.of_repository(&project, origin, Whose::Repository, inputs.broken)?;
     }
     let local = layout::local_settings(inputs.repo);
@@ -92,18 +92,18 @@ pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
         Tracked::Yes => Whose::Repository,
         Tracked::No => Whose::Own,
     };
-    reading.of_repository(&local, Origin::Local(local.clone()), whose, inputs.broken)?;
+    reading.of_repository(&local, ValueOrigin::Local(local.clone()), whose, inputs.broken)?;
     match inputs.extra {
         Some(Extra::File(path)) => {
             let document = Document::read(path)?.ok_or_else(|| Error::Unreadable {
                 path: path.clone(),
                 source: std::io::ErrorKind::NotFound.into(),
             })?;
-            reading.document(document, Origin::File(path.clone()), Whose::Own)?;
+            reading.document(document, ValueOrigin::File(path.clone()), Whose::Own)?;
         }
         Some(Extra::Inline(text)) => {
             let document = Document::parse("--settings".to_owned(), text)?;
-            reading.document(document, Origin::Inline, Whose::Own)?;
+            reading.document(document, ValueOrigin::Inline, Whose::Own)?;
         }
         None => {}
     }
@@ -115,7 +115,7 @@ pub fn load(inputs: &Inputs<'_>) -> Result<Resolved, Error> {
         reading.layers.push(layer.clone());
     }
     let managed = inputs.managed.to_owned();
-    reading.file(&managed, Origin::Managed(managed.clone()), Whose::Own)?;
+    reading.file(&managed, ValueOrigin::Managed(managed.clone()), Whose::Own)?;
     reading.resolve(environment.ambient)
 }
 
@@ -156,12 +156,12 @@ enum Whose {
 struct Reading<'a> {
     trust: Option<&'a Trust>,
     layers: Vec<Layer>,
-    unknown: Vec<(String, Origin)>,
+    unknown: Vec<(String, ValueOrigin)>,
     refused: Vec<Refused>,
 }
 
 impl Reading<'_> {
-    fn file(&mut self, path: &Path, origin: Origin, whose: Whose) -> Result<(), Error> {
+    fn file(&mut self, path: &Path, origin: ValueOrigin, whose: Whose) -> Result<(), Error> {
         match Document::read(path)? {
             Some(document) => self.document(document, origin, whose),
             None => Ok(()),
@@ -173,12 +173,12 @@ impl Reading<'_> {
     fn of_repository(
         &mut self,
         path: &Path,
-        origin: Origin,
+        origin: ValueOrigin,
         whose: Whose,
-        broken: Broken,
+        broken: BrokenFiles,
     ) -> Result<(), Error> {
         match self.file(path, origin.clone(), whose) {
-            Err(error) if broken == Broken::PassedOver => {
+            Err(error) if broken == BrokenFiles::PassedOver => {
                 tracing::warn!(%error, "a settings file is passed over");
                 if says_no_memory(path) {
                     let value = serde_json::json!({ "autoMemoryEnabled": false });
@@ -193,10 +193,12 @@ impl Reading<'_> {
     fn document(
         &mut self,
         mut document: Document,
-        origin: Origin,
+        origin: ValueOrigin,
         whose: Whose,
     ) -> Result<(), Error> {
-        if let (Whose::Repository, Origin::Project(path) | Origin::Local(path)) = (whose, &origin) {
+        if let (Whose::Repository, ValueOrigin::Project(path) | ValueOrigin::Local(path)) =
+            (whose, &origin)
+        {
             let judge = Judge { path, trust: self.trust, below: self.mode() };
             let refused = refuse::refuse(&mut document.value, &origin, &judge);
             self.refused.extend(refused);
@@ -231,7 +233,7 @@ impl Reading<'_> {
     }
 }
 
-fn settle(layers: &[Layer]) -> Result<(Settings, Merged), Error> {
+fn settle(layers: &[Layer]) -> Result<(Settings, MergedSettings), Error> {
     let merged = merge(layers);
     let checked = check::check(&merged.value)
         .map_err(|wrong| Error::Merge { key: dotted(&wrong.pointer), reason: wrong.reason })?;
@@ -247,10 +249,10 @@ impl Resolved {
     /// flags and limits.
     pub fn with_provider(&self, flags: &Value, limits: &Value) -> Result<Self, Error> {
         let everfold = serde_json::json!({ "everfold": { "flags": flags, "limits": limits } });
-        let layer = Layer { origin: Origin::Provider, value: everfold };
+        let layer = Layer { origin: ValueOrigin::Provider, value: everfold };
         check_flag(&layer)?;
         let mut layers = self.layers.clone();
-        layers.retain(|old| old.origin != Origin::Provider);
+        layers.retain(|old| old.origin != ValueOrigin::Provider);
         let at = layers.partition_point(|old| old.origin.rank() < layer.origin.rank());
         layers.insert(at, layer);
         let (settings, merged) = settle(&layers)?;
@@ -267,13 +269,13 @@ impl Resolved {
 
     /// Who set the value at this pointer; the default if nobody did.
     #[must_use]
-    pub fn origin(&self, pointer: &str) -> &Origin {
-        self.origins.get(pointer).unwrap_or(&Origin::Default)
+    pub fn origin(&self, pointer: &str) -> &ValueOrigin {
+        self.origins.get(pointer).unwrap_or(&ValueOrigin::Default)
     }
 
     /// Every key with its value and origin, for `everfold config`: in the order
     /// of the schema, defaults included, then keys that nobody knows.
-    pub fn explain(&self) -> impl Iterator<Item = Row> + '_ {
+    pub fn explain(&self) -> impl Iterator<Item = SettingRow> + '_ {
         let keys = schema::keys(&schema::settings_schema());
         let mut rest: Vec<&String> = self.origins.keys().collect();
         // The tenth element of a list comes after the second.
@@ -288,10 +290,10 @@ impl Resolved {
                 rest.into_iter().partition(|at| **at == key.pointer || at.starts_with(&below));
             rest = others;
             if set.is_empty() {
-                rows.push(Row {
+                rows.push(SettingRow {
                     key: dotted(&key.pointer),
                     value: key.default,
-                    origin: Origin::Default,
+                    origin: ValueOrigin::Default,
                 });
             }
             rows.extend(set.into_iter().map(|pointer| self.row(pointer)));
@@ -300,14 +302,14 @@ impl Resolved {
         rows.into_iter()
     }
 
-    fn row(&self, pointer: &str) -> Row {
+    fn row(&self, pointer: &str) -> SettingRow {
         let secret = HIDDEN.iter().any(|start| pointer.starts_with(start));
         let value = if secret {
             Value::from("(hidden)")
         } else {
             self.value.pointer(pointer).cloned().unwrap_or_default()
         };
-        Row { key: dotted(pointer), value, origin: self.origin(pointer).clone() }
+        SettingRow { key: dotted(pointer), value, origin: self.origin(pointer).clone() }
     }
 }
 
@@ -316,11 +318,11 @@ const HIDDEN: &[&str] = &["/env/", "/everfold/provider/headers/"];
 
 /// One line of `everfold config`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct SettingRow {
     /// The key, with dots.
     pub key: String,
     /// Its value; null where nothing is set and nothing is the default.
     pub value: Value,
     /// Who set it.
-    pub origin: Origin,
+    pub origin: ValueOrigin,
 }

@@ -1,7 +1,7 @@
 //! Changing JSON where it stands: every byte that is not ours stays, and what
 //! was put in can be taken out again.
 
-use crate::jsonc::{Broken, Kind, Node};
+use crate::jsonc::{JsonKind, JsoncFault, Node};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -23,10 +23,10 @@ impl Splice {
     ///
     /// # Errors
     /// If it is no JSON object.
-    pub fn new(text: &str) -> Result<Self, Broken> {
+    pub fn new(text: &str) -> Result<Self, JsoncFault> {
         let text = match Node::parse(text)? {
-            Some(Node { kind: Kind::Object(_), .. }) => text.to_owned(),
-            Some(node) => return Err(Broken { at: node.span.start, wanted: "an object" }),
+            Some(Node { kind: JsonKind::Object(_), .. }) => text.to_owned(),
+            Some(node) => return Err(JsoncFault { at: node.span.start, wanted: "an object" }),
             None => format!("{text}{{}}\n"),
         };
         Ok(Self { text })
@@ -34,7 +34,7 @@ impl Splice {
 
     /// The whole, read. It was read before, and every change keeps it readable.
     fn root(&self) -> Node {
-        let empty = || Node { span: 0..0, kind: Kind::Scalar };
+        let empty = || Node { span: 0..0, kind: JsonKind::Scalar };
         Node::parse(&self.text).ok().flatten().unwrap_or_else(empty)
     }
 
@@ -105,9 +105,9 @@ impl Splice {
     fn insert(&mut self, node: &Node, new: &New<'_>) {
         let close = node.span.end.saturating_sub(1);
         let last = match &node.kind {
-            Kind::Object(members) => members.last().map(|member| member.span.end),
-            Kind::Array(elements) => elements.last().map(|element| element.span.end),
-            Kind::Scalar => return,
+            JsonKind::Object(members) => members.last().map(|member| member.span.end),
+            JsonKind::Array(elements) => elements.last().map(|element| element.span.end),
+            JsonKind::Scalar => return,
         };
         let inside = self.slice(node.span.start + 1..close).to_owned();
         let is_one_line = last.is_some() && !inside.contains('\n');
@@ -213,9 +213,9 @@ impl Splice {
     /// How what is inside of a value is indented, where it is on its own lines.
     fn member_indent(&self, node: &Node) -> Option<String> {
         let first = match &node.kind {
-            Kind::Object(members) => members.first()?.span.start,
-            Kind::Array(elements) => elements.first()?.span.start,
-            Kind::Scalar => return None,
+            JsonKind::Object(members) => members.first()?.span.start,
+            JsonKind::Array(elements) => elements.first()?.span.start,
+            JsonKind::Scalar => return None,
         };
         let is_own_line = self.slice(node.span.start..first).contains('\n');
         is_own_line.then(|| self.indent_at(first))
@@ -259,9 +259,9 @@ fn find_at(node: &Node, start: usize) -> Option<&Node> {
         return Some(node);
     }
     let inside = match &node.kind {
-        Kind::Object(members) => members.iter().map(|member| &member.value).collect(),
-        Kind::Array(elements) => elements.iter().collect::<Vec<_>>(),
-        Kind::Scalar => Vec::new(),
+        JsonKind::Object(members) => members.iter().map(|member| &member.value).collect(),
+        JsonKind::Array(elements) => elements.iter().collect::<Vec<_>>(),
+        JsonKind::Scalar => Vec::new(),
     };
     inside.into_iter().find_map(|node| find_at(node, start))
 }

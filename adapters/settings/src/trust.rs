@@ -13,7 +13,7 @@
 mod record;
 mod survey;
 
-pub use record::{Record, Verdict, all, revoke};
+pub use record::{TrustDecision, TrustRecord, all, revoke};
 
 use crate::error::Error;
 use crate::layout::Home;
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 /// Kinds of things that could act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum TrustSubject {
     /// Programs that are run at events, and what they are made of.
     Hooks,
     /// Programs that settings name: a status line, a key command.
@@ -48,7 +48,7 @@ pub enum Kind {
     Plugins,
 }
 
-impl Kind {
+impl TrustSubject {
     /// The word for it.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -70,7 +70,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Thing {
     /// What kind of thing.
-    pub kind: Kind,
+    pub kind: TrustSubject,
     /// Where it is: a path from the root, and a key where it is part of a file.
     pub name: String,
     /// What it says, for a person to judge: commands, rules, names.
@@ -85,7 +85,7 @@ pub struct Thing {
 /// Where a repository stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "snake_case")]
-pub enum Standing {
+pub enum TrustState {
     /// It brings nothing that could act.
     Nothing,
     /// A person trusts it as it is.
@@ -106,8 +106,8 @@ pub enum Standing {
 pub struct Trust {
     root: PathBuf,
     things: Vec<Thing>,
-    standing: Standing,
-    record: Option<Record>,
+    standing: TrustState,
+    record: Option<TrustRecord>,
 }
 
 impl Trust {
@@ -137,25 +137,32 @@ impl Trust {
 
     /// Where it stands.
     #[must_use]
-    pub fn standing(&self) -> &Standing {
+    pub fn standing(&self) -> &TrustState {
         &self.standing
     }
 
     /// Whether things of a kind may be taken from the repository.
     #[must_use]
-    pub fn allows(&self, kind: Kind) -> bool {
-        self.standing == Standing::Trusted && (kind != Kind::Imports || !self.imports().is_empty())
+    pub fn allows(&self, kind: TrustSubject) -> bool {
+        self.standing == TrustState::Trusted
+            && (kind != TrustSubject::Imports || !self.imports().is_empty())
     }
 
     /// Whether a file may be used: it does not act, or it may.
     #[must_use]
     pub fn allows_file(&self, path: &Path) -> bool {
-        self.standing == Standing::Trusted
+        self.standing == TrustState::Trusted
             || !self.things.iter().any(|thing| path.starts_with(&thing.path))
     }
 
     /// Whether a value of a settings file is the one that was trusted.
-    pub(crate) fn approves(&self, kind: Kind, file: &Path, pointer: &str, value: &Value) -> bool {
+    pub(crate) fn approves(
+        &self,
+        kind: TrustSubject,
+        file: &Path,
+        pointer: &str,
+        value: &Value,
+    ) -> bool {
         let name = survey::name_of(&self.root, file, pointer);
         let record = self.record.as_ref().filter(|_| self.allows(kind));
         record.and_then(|record| record.things.get(&name)) == Some(&survey::hash_of(value))
@@ -164,7 +171,7 @@ impl Trust {
     /// Instruction files from outside that may be imported.
     #[must_use]
     pub fn imports(&self) -> BTreeSet<PathBuf> {
-        let record = self.record.as_ref().filter(|_| self.standing == Standing::Trusted);
+        let record = self.record.as_ref().filter(|_| self.standing == TrustState::Trusted);
         record.map(|record| record.imports.clone()).unwrap_or_default()
     }
 
@@ -183,34 +190,34 @@ impl Trust {
     pub fn keep(
         &self,
         home: &Home,
-        verdict: Verdict,
+        verdict: TrustDecision,
         imports: BTreeSet<PathBuf>,
         at: Timestamp,
     ) -> Result<(), Error> {
         let things = self.things.iter().map(|thing| (thing.name.clone(), thing.hash.clone()));
-        let record = Record { at, verdict, things: things.collect(), imports };
+        let record = TrustRecord { at, verdict, things: things.collect(), imports };
         record::change(home, |all| {
             all.insert(self.root.clone(), record);
         })
     }
 }
 
-fn standing(things: &[Thing], record: Option<&Record>) -> Standing {
+fn standing(things: &[Thing], record: Option<&TrustRecord>) -> TrustState {
     let Some(record) = record else {
-        return if things.is_empty() { Standing::Nothing } else { Standing::Unknown };
+        return if things.is_empty() { TrustState::Nothing } else { TrustState::Unknown };
     };
     let is_new = |thing: &&Thing| record.things.get(&thing.name) != Some(&thing.hash);
     let changed: Vec<String> =
         things.iter().filter(is_new).map(|thing| thing.name.clone()).collect();
     match record.verdict {
-        _ if !changed.is_empty() => Standing::Changed { things: changed },
-        Verdict::Trusted => Standing::Trusted,
-        Verdict::Declined => Standing::Declined,
+        _ if !changed.is_empty() => TrustState::Changed { things: changed },
+        TrustDecision::Trusted => TrustState::Trusted,
+        TrustDecision::Declined => TrustState::Declined,
     }
 }
 
 /// Records by the roots of repositories.
-type Records = BTreeMap<PathBuf, Record>;
+type Records = BTreeMap<PathBuf, TrustRecord>;
 
 #[cfg(test)]
 mod tests {
@@ -245,7 +252,7 @@ mod tests {
             Trust::look(&self.home(), &self.root(), Tracked::No).unwrap()
         }
 
-        fn say(&self, verdict: Verdict) {
+        fn say(&self, verdict: TrustDecision) {
             let at = Timestamp::from_second(1_800_000_000).unwrap();
             self.look().keep(&self.home(), verdict, BTreeSet::new(), at).unwrap();
         }
@@ -256,42 +263,44 @@ mod tests {
     #[test]
     fn s7_what_acts_is_off_until_it_is_trusted_and_a_change_asks_again() {
         let place = Place::new();
-        assert_eq!(place.look().standing(), &Standing::Nothing);
+        assert_eq!(place.look().standing(), &TrustState::Nothing);
         place.write(".claude/settings.json", HOOKS);
         place.write(".mcp.json", r#"{"mcpServers": {"db": {"command": "npx", "args": ["db"]}}}"#);
         let trust = place.look();
-        assert_eq!(trust.standing(), &Standing::Unknown);
-        assert!(!trust.allows(Kind::Hooks));
+        assert_eq!(trust.standing(), &TrustState::Unknown);
+        assert!(!trust.allows(TrustSubject::Hooks));
         let said: Vec<&str> =
             trust.things().iter().flat_map(|thing| &thing.says).map(String::as_str).collect();
         assert_eq!(said, ["Stop: rm x", "db: npx db"]);
 
-        place.say(Verdict::Trusted);
-        assert!(place.look().allows(Kind::Hooks) && place.look().allows(Kind::Servers));
+        place.say(TrustDecision::Trusted);
+        assert!(
+            place.look().allows(TrustSubject::Hooks) && place.look().allows(TrustSubject::Servers)
+        );
         place.write(".claude/settings.json", &HOOKS.replace("\"m\"", "\"other\""));
-        assert!(place.look().allows(Kind::Hooks), "what does not act may change");
+        assert!(place.look().allows(TrustSubject::Hooks), "what does not act may change");
         place.write(".claude/settings.json", &HOOKS.replace("rm x", "rm y"));
         let changed = place.look();
-        assert!(!changed.allows(Kind::Hooks) && !changed.allows(Kind::Servers));
+        assert!(!changed.allows(TrustSubject::Hooks) && !changed.allows(TrustSubject::Servers));
         let names = vec![".claude/settings.json hooks".to_owned()];
-        assert_eq!(changed.standing(), &Standing::Changed { things: names });
+        assert_eq!(changed.standing(), &TrustState::Changed { things: names });
         place.write(".claude/settings.json", "{}");
-        assert!(place.look().allows(Kind::Servers), "what is gone asks nothing");
+        assert!(place.look().allows(TrustSubject::Servers), "what is gone asks nothing");
 
         assert!(revoke(&place.home(), &place.root()).unwrap());
         assert!(!revoke(&place.home(), &place.root()).unwrap());
-        assert_eq!(place.look().standing(), &Standing::Unknown);
+        assert_eq!(place.look().standing(), &TrustState::Unknown);
     }
 
     #[test]
     fn s7_a_no_is_kept_until_something_changes() {
         let place = Place::new();
         place.write(".claude/settings.json", HOOKS);
-        place.say(Verdict::Declined);
-        assert_eq!(place.look().standing(), &Standing::Declined);
-        assert!(!place.look().allows(Kind::Hooks));
+        place.say(TrustDecision::Declined);
+        assert_eq!(place.look().standing(), &TrustState::Declined);
+        assert!(!place.look().allows(TrustSubject::Hooks));
         place.write(".claude/settings.json", &HOOKS.replace("rm x", "rm y"));
-        assert!(matches!(place.look().standing(), Standing::Changed { .. }));
+        assert!(matches!(place.look().standing(), TrustState::Changed { .. }));
     }
 
     #[test]
@@ -299,7 +308,7 @@ mod tests {
         let place = Place::new();
         place.write(".claude/agents/plain.md", "---\nname: plain\n---\nSay hello.\n");
         place.write(".claude/skills/plain/SKILL.md", "---\nname: p\n---\nWrite well.\n");
-        assert_eq!(place.look().standing(), &Standing::Nothing);
+        assert_eq!(place.look().standing(), &TrustState::Nothing);
         place.write(".claude/agents/bold.md", "---\npermissionMode: bypassPermissions\n---\nx\n");
         place.write(".claude/skills/run/SKILL.md", "---\nname: r\n---\nState: !`git status`\n");
         place.write(".claude/skills/run/tool.sh", "echo one\n");
@@ -309,7 +318,7 @@ mod tests {
         let root = place.root();
         assert!(things.allows_file(&root.join(".claude/agents/plain.md")));
         assert!(!things.allows_file(&root.join(".claude/skills/run/SKILL.md")));
-        place.say(Verdict::Trusted);
+        place.say(TrustDecision::Trusted);
         assert!(place.look().allows_file(&root.join(".claude/skills/run/SKILL.md")));
         place.write(".claude/skills/run/tool.sh", "echo two\n");
         assert!(!place.look().allows_file(&root.join(".claude/skills/run/SKILL.md")));
@@ -319,10 +328,10 @@ mod tests {
     fn s7_scripts_of_hooks_are_part_of_what_is_trusted() {
         let place = Place::new();
         place.write(".claude/hooks/check.sh", "echo fine\n");
-        place.say(Verdict::Trusted);
-        assert!(place.look().allows(Kind::Hooks));
+        place.say(TrustDecision::Trusted);
+        assert!(place.look().allows(TrustSubject::Hooks));
         place.write(".claude/hooks/check.sh", "echo not fine\n");
-        assert!(!place.look().allows(Kind::Hooks));
+        assert!(!place.look().allows(TrustSubject::Hooks));
     }
 
     #[test]
@@ -331,7 +340,7 @@ mod tests {
         place.write(".claude/settings.json", HOOKS);
         let home = Home::at(place.root().join(".claude"));
         let trust = Trust::look(&home, &place.root(), Tracked::No).unwrap();
-        assert_eq!(trust.standing(), &Standing::Nothing);
+        assert_eq!(trust.standing(), &TrustState::Nothing);
     }
 
     #[test]

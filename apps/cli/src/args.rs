@@ -1,20 +1,20 @@
 //! The command line (C1, C2), as it was typed. What it means is `setup`'s and
 //! the commands' business.
 
-mod beside;
-pub(crate) mod crew;
-mod look;
+pub(crate) mod agents;
+mod hosts;
 pub(crate) mod memory;
 pub(crate) mod replay;
+mod reports;
 
-pub(crate) use beside::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
-pub(crate) use look::{
+pub(crate) use hosts::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
+pub(crate) use reports::{
     By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
     Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
+use agents::CrewArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use crew::CrewArgs;
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
 

@@ -1,20 +1,20 @@
 //! `everfold config`: every setting, its value and who set it (C4).
 
 use crate::args::ConfigArgs;
-use crate::fail::Usage;
-use crate::present::Presenter;
-use crate::setup::{self, Ground};
+use crate::failure::Usage;
+use crate::presenter::Presenter;
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::settings::Row;
+use everfold::settings::SettingRow;
 use everfold::settings::schema::settings_schema;
 
 /// Shows settings, or their schema.
-pub(crate) async fn run(ground: &Ground, args: &ConfigArgs, presenter: &Presenter) -> Result<()> {
+pub(crate) async fn run(env: &ProcessEnv, args: &ConfigArgs, presenter: &Presenter) -> Result<()> {
     if args.schema {
         return Ok(Presenter::json(&settings_schema())?);
     }
-    let agent = setup::for_looking(ground, &args.choices).await?;
-    let rows: Vec<Row> = agent.settings().explain().collect();
+    let agent = setup::for_looking(env, &args.choices).await?;
+    let rows: Vec<SettingRow> = agent.settings().explain().collect();
     let rows = match &args.key {
         Some(key) => below(rows, key)?,
         None => rows,
@@ -30,9 +30,9 @@ pub(crate) async fn run(ground: &Ground, args: &ConfigArgs, presenter: &Presente
 }
 
 /// The rows of a key and of the keys below it.
-fn below(rows: Vec<Row>, key: &str) -> Result<Vec<Row>> {
+fn below(rows: Vec<SettingRow>, key: &str) -> Result<Vec<SettingRow>> {
     let start = format!("{key}.");
-    let found: Vec<Row> =
+    let found: Vec<SettingRow> =
         rows.into_iter().filter(|row| row.key == key || row.key.starts_with(&start)).collect();
     if found.is_empty() {
         let message = format!("there is no setting {key}");

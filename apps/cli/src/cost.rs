@@ -3,11 +3,11 @@
 //! nothing had announced (PC6).
 
 use crate::args::{By, Choices, CostArgs};
-use crate::fail::Usage;
-use crate::pick;
-use crate::present::{Presenter, counted, grouped};
-use crate::setup::{self, Ground};
-use crate::telling::telling;
+use crate::failure::Usage;
+use crate::presenter::{Presenter, counted, grouped};
+use crate::record_filter::telling;
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
 use everfold::kernel::ports::{TranscriptError, Transcripts};
 use everfold::kernel::usage::LedgerLine;
@@ -19,8 +19,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
+mod breakdown;
 pub(crate) mod breaks;
-mod by;
 
 /// What the lines have in them that matter here; others need not be read.
 const TELLING: [&str; 2] = ["everfold_booked", "everfold_break_seen"];
@@ -42,12 +42,12 @@ struct Sum {
     ledger: Ledger,
     sessions: usize,
     breaks: Vec<breaks::Seen>,
-    groups: by::Groups,
+    groups: breakdown::Groups,
 }
 
 /// Shows what was used.
-pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter) -> Result<()> {
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+pub(crate) async fn run(env: &ProcessEnv, args: &CostArgs, presenter: &Presenter) -> Result<()> {
+    let agent = setup::for_looking(env, &Choices::default()).await?;
     let scope = scope(&agent, args).await?;
     let (sum, beside) = gather(&agent, args, &scope).await?;
     if args.form.json {
@@ -55,10 +55,10 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
     }
     if args.form.csv {
         let text = if let Some(by) = sum.groups.by() {
-            by::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1)
+            breakdown::csv(&["key"], &sum.groups.to_json()).replacen("key", by.as_str(), 1)
         } else {
             let all = [lines(&sum.ledger, ""), lines(&beside.ledger, BESIDE)].concat();
-            by::csv(&["source", "model"], &all)
+            breakdown::csv(&["source", "model"], &all)
         };
         return Ok(presenter.text(&text)?);
     }
@@ -83,7 +83,7 @@ pub(crate) async fn run(ground: &Ground, args: &CostArgs, presenter: &Presenter)
 
 /// What our own sessions used, and what was used beside other agents (X1).
 async fn gather(agent: &Agent, args: &CostArgs, scope: &Scope) -> Result<(Sum, Sum)> {
-    let mut sum = Sum { groups: by::Groups::new(args.by), ..Sum::default() };
+    let mut sum = Sum { groups: breakdown::Groups::new(args.by), ..Sum::default() };
     let mut beside = Sum::default();
     let (transcripts, books) = (&agent.world().transcripts, agent.books());
     let (span, is_wide) = match scope {
@@ -128,8 +128,8 @@ async fn scope(agent: &Agent, args: &CostArgs) -> Result<Scope> {
         return Ok(Scope::Project);
     }
     Ok(match &args.session {
-        Some(text) => Scope::Session(pick::find(agent, text).await?),
-        None => match pick::newest(agent).await {
+        Some(text) => Scope::Session(session_picker::find(agent, text).await?),
+        None => match session_picker::newest(agent).await {
             Ok(newest) => Scope::Session(newest),
             // Who only uses Everfold beside another agent has no session here.
             Err(_) if has_any(&*agent.books()).await => Scope::Project,
@@ -200,7 +200,7 @@ impl Sum {
             }
             match entry {
                 Entry::Decision(Decision::Booked(booking)) => {
-                    let place = by::Place { session, cwd: facts.cwd.as_deref(), at };
+                    let place = breakdown::Place { session, cwd: facts.cwd.as_deref(), at };
                     groups.book(&booking, &place);
                     found.book(&booking);
                 }

@@ -2,13 +2,13 @@
 //! It looks and changes nothing.
 
 use crate::args::{Choices, DoctorArgs};
-use crate::fail::{self, told};
-use crate::present::{Look, Presenter};
-use crate::setup::{self, Ground};
+use crate::failure::{self, told};
+use crate::presenter::{Presenter, TextStyle};
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Agent;
 use everfold::kernel::settings::ProviderKind;
-use everfold_tui::{Row, Table};
+use everfold_tui::{Table, TableRow};
 use serde::Serialize;
 use std::process::ExitCode;
 
@@ -36,11 +36,11 @@ enum Severity {
 }
 
 impl Severity {
-    fn shown(self) -> (Look, &'static str) {
+    fn shown(self) -> (TextStyle, &'static str) {
         match self {
-            Self::Error => (Look::Red, "error"),
-            Self::Warning => (Look::Yellow, "warning"),
-            Self::Info => (Look::Dim, "info"),
+            Self::Error => (TextStyle::Red, "error"),
+            Self::Warning => (TextStyle::Yellow, "warning"),
+            Self::Info => (TextStyle::Dim, "info"),
         }
     }
 }
@@ -71,32 +71,32 @@ impl Finding {
 
 /// Looks, and says what was found.
 pub(crate) async fn run(
-    ground: &Ground,
+    env: &ProcessEnv,
     args: &DoctorArgs,
     presenter: &Presenter,
 ) -> Result<ExitCode> {
-    let findings = findings(ground, &args.choices).await?;
+    let findings = findings(env, &args.choices).await?;
     if args.json {
         Presenter::json(&findings)?;
     } else {
         show(&findings, presenter)?;
     }
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
-    Ok(if failed { ExitCode::from(fail::FAILED) } else { ExitCode::SUCCESS })
+    Ok(if failed { ExitCode::from(failure::FAILED) } else { ExitCode::SUCCESS })
 }
 
 /// Everything that was found, the worst first.
-async fn findings(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
-    let mut findings = platform(ground);
-    match setup::for_looking(ground, choices).await {
+async fn findings(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
+    let mut findings = platform(env);
+    match setup::for_looking(env, choices).await {
         Ok(agent) => {
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
             findings.extend(permissions::look(&agent));
             findings.extend(files::look(&agent).await);
-            findings.extend(memories::look(ground, choices)?);
+            findings.extend(memories::look(env, choices)?);
             findings.extend(Box::pin(setups::look(&agent)).await);
-            findings.extend(instructions::look(ground).await);
+            findings.extend(instructions::look(env).await);
             findings.extend(waste::look(&agent).await);
             agent.shutdown().await;
         }
@@ -113,18 +113,18 @@ async fn findings(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
 }
 
 /// The same as a list for the screen.
-pub(crate) async fn table(ground: &Ground, choices: &Choices) -> Result<Table> {
+pub(crate) async fn table(env: &ProcessEnv, choices: &Choices) -> Result<Table> {
     let row = |finding: &Finding| {
         let (look, word) = finding.severity.shown();
         let mend = finding.fix.as_ref().map(|fix| format!("\nmend: {fix}")).unwrap_or_default();
-        Row {
+        TableRow {
             id: finding.message.clone(),
             cells: vec![word.to_owned(), finding.area.to_owned(), finding.message.clone()],
             look,
             more: format!("{}{mend}", finding.message),
         }
     };
-    let rows = findings(ground, choices).await?.iter().map(row).collect();
+    let rows = findings(env, choices).await?.iter().map(row).collect();
     Ok(Table { head: Vec::new(), rows, empty: "nothing is wrong".to_owned() })
 }
 
@@ -175,7 +175,7 @@ fn sends_key_in_clear(url: &str) -> bool {
 }
 
 /// What this platform lacks (C7).
-fn platform(ground: &Ground) -> Vec<Finding> {
+fn platform(env: &ProcessEnv) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !cfg!(unix) {
         let message = "the Bash tool does not run on this platform yet; the other tools do";
@@ -183,15 +183,15 @@ fn platform(ground: &Ground) -> Vec<Finding> {
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
         let message = "files have no mode bits here; the home is as private as its folder is";
         findings.push(Finding::new(Severity::Info, AREA, message));
-    } else if !has_bash(ground) {
+    } else if !has_bash(env) {
         let message = "there is no bash on the PATH; the Bash tool uses sh instead";
         findings.push(Finding::new(Severity::Warning, AREA, message).fix("install bash"));
     }
     findings
 }
 
-fn has_bash(ground: &Ground) -> bool {
-    let path = ground.variables.get("PATH").map(String::as_str).unwrap_or_default();
+fn has_bash(env: &ProcessEnv) -> bool {
+    let path = env.variables.get("PATH").map(String::as_str).unwrap_or_default();
     std::env::split_paths(path).any(|directory| directory.join("bash").is_file())
 }
 
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn c7_a_missing_shell_is_told() {
-        let ground = Ground { variables: std::collections::BTreeMap::default(), user_home: None };
-        let findings = platform(&ground);
+        let env = ProcessEnv { variables: std::collections::BTreeMap::default(), user_home: None };
+        let findings = platform(&env);
         assert!(findings.iter().any(|finding| finding.message.contains("no bash")));
     }
 }

@@ -1,10 +1,10 @@
 //! `everfold dream` and `/dream`: consolidating memories by hand (L6.6).
 
 use crate::args::{DreamArgs, OutputFormat};
-use crate::fail::{FAILED, LOCKED, NOTHING_TO_DO};
+use crate::failure::{FAILED, LOCKED, NOTHING_TO_DO};
 use crate::headless::task_fields;
-use crate::present::{Look, Presenter, grouped};
-use crate::setup::{self, Ground};
+use crate::presenter::{Presenter, TextStyle, grouped};
+use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
 use everfold::engine::memory::dream::{Change, Dreamer, Gates, Mode};
@@ -19,11 +19,11 @@ use tokio::sync::mpsc::unbounded_channel;
 
 /// Dreams, and says what came of it.
 pub(crate) async fn run(
-    ground: &Ground,
+    env: &ProcessEnv,
     args: &DreamArgs,
     presenter: &Presenter,
 ) -> Result<ExitCode> {
-    let agent = setup::for_looking(ground, &args.choices).await?;
+    let agent = setup::for_looking(env, &args.choices).await?;
     let format = if args.json { OutputFormat::Json } else { args.output_format };
     let wish = DreamWish {
         gates: if args.force { Gates::Skipped } else { Gates::Kept },
@@ -112,7 +112,7 @@ impl Watch {
                 let said = format!("{}: {line}", task.phase);
                 if task.status == TaskStatus::Running && !line.is_empty() && said != *last {
                     let since = Timestamp::now().duration_since(task.started).as_secs();
-                    presenter.note(Look::Dim, &format!("{since:>4} s  {said}"));
+                    presenter.note(TextStyle::Dim, &format!("{since:>4} s  {said}"));
                     *last = said;
                 }
             }
@@ -135,7 +135,7 @@ pub(crate) async fn watched(
         Err(end) => return Ok(end),
     };
     if let Watch::Lines { presenter, .. } = &watch {
-        presenter.note(Look::Dim, "dreaming; Ctrl-C stops it and leaves everything as it was");
+        presenter.note(TextStyle::Dim, "dreaming; Ctrl-C stops it and leaves everything as it was");
     }
     let mut asked = false;
     loop {
@@ -162,17 +162,17 @@ pub(crate) fn show(end: &DreamEnd, wish: DreamWish, presenter: &Presenter) -> Re
         DreamEnd::Done(dreamt) => done(dreamt, wish, presenter)?,
         DreamEnd::Nothing(why) => {
             presenter.line(&format!("nothing to do: {why}"))?;
-            presenter.note(Look::Dim, "--force dreams all the same");
+            presenter.note(TextStyle::Dim, "--force dreams all the same");
         }
         DreamEnd::Locked(holder) => {
-            presenter.note(Look::Red, &format!("another dream runs: {}", told(holder)));
+            presenter.note(TextStyle::Red, &format!("another dream runs: {}", told(holder)));
         }
         DreamEnd::Failed(why) => {
             let text = format!("error: the dream failed, and memories are as they were: {why}");
-            presenter.note(Look::Red, &text);
+            presenter.note(TextStyle::Red, &text);
         }
         DreamEnd::Stopped => {
-            presenter.note(Look::Yellow, "stopped; memories are as they were");
+            presenter.note(TextStyle::Yellow, "stopped; memories are as they were");
         }
     }
     Ok(())
@@ -198,10 +198,10 @@ fn done(dreamt: &Dreamt, wish: DreamWish, presenter: &Presenter) -> Result<()> {
     let what = if dry { "would be" } else { "done" };
     presenter.line(&format!("{what}: {} ({by})", dreamt.report.summary()))?;
     if let Some(entry) = dreamt.entry {
-        presenter.note(Look::Dim, &format!("to take it back: `everfold memory undo {entry}`"));
+        presenter.note(TextStyle::Dim, &format!("to take it back: `everfold memory undo {entry}`"));
     }
     if !dry && !dreamt.report.proposed.is_empty() {
-        presenter.note(Look::Dim, "to decide what was proposed: `everfold memory inbox`");
+        presenter.note(TextStyle::Dim, "to decide what was proposed: `everfold memory inbox`");
     }
     Ok(())
 }

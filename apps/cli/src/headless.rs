@@ -1,10 +1,10 @@
 //! `everfold -p`: one turn, printed for people or programs (C1, Q9).
 
 use crate::args::{OutputFormat, Talk};
-use crate::fail::{self, Usage};
-use crate::pick;
-use crate::present::{Look, Presenter, counted};
-use crate::setup::{self, Ground};
+use crate::failure::{self, Usage};
+use crate::presenter::{Presenter, TextStyle, counted};
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
 use everfold::kernel::settings::Surface;
@@ -28,10 +28,10 @@ pub(crate) use printer::task_fields;
 const INTERRUPTED: u8 = 130;
 
 /// Answers once.
-pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
+pub(crate) async fn run(env: &ProcessEnv, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
     let prompt = prompt(talk, presenter)?;
     let nobody = Arc::new(RefuseAll);
-    let agent = setup::for_talk(ground, talk, Surface::Headless, nobody, None).await?;
+    let agent = setup::for_talk(env, talk, Surface::Headless, nobody, None).await?;
     let ended = answer(&agent, talk, presenter, prompt).await;
     agent.shutdown().await;
     ended
@@ -43,14 +43,14 @@ async fn answer(
     presenter: &Presenter,
     prompt: Waiting,
 ) -> Result<ExitCode> {
-    let target = pick::target(agent, &talk.which).await?;
-    let opened = pick::open(agent, &talk.which, target).await?;
+    let target = session_picker::target(agent, &talk.which).await?;
+    let opened = session_picker::open(agent, &talk.which, target).await?;
     if let Some(damage) = opened.damage() {
-        presenter.note(Look::Yellow, &format!("note: {damage}"));
+        presenter.note(TextStyle::Yellow, &format!("note: {damage}"));
     }
     let mut session = opened.session;
     for note in setup::notes(agent, &session) {
-        presenter.note(Look::Yellow, &format!("note: {note}"));
+        presenter.note(TextStyle::Yellow, &format!("note: {note}"));
     }
     everfold::engine::agents::letters::open_mail(&mut session).await;
     let mut printer = Printer::new(presenter.clone(), talk, &session);
@@ -64,7 +64,7 @@ async fn answer(
             tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
             printer.end(&outcome)?;
             finish(&mut session, &printer).await?;
-            Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(fail::FAILED) })
+            Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
         }
     }
 }
@@ -149,7 +149,7 @@ fn prompt(talk: &Talk, presenter: &Presenter) -> Result<Waiting> {
     let given = talk.prompt.as_deref().unwrap_or_default().trim();
     let piped = Piped::read(if given.is_empty() { input::Need::All } else { input::Need::IfAny })?;
     if let Some(note) = &piped.note {
-        presenter.note(Look::Yellow, &format!("note: {note}"));
+        presenter.note(TextStyle::Yellow, &format!("note: {note}"));
     }
     let prompt = piped.behind(given);
     if prompt.text.is_empty() {
@@ -164,7 +164,7 @@ fn prompt(talk: &Talk, presenter: &Presenter) -> Result<Waiting> {
 }
 
 /// Why a turn did not give what was asked for, in a line.
-pub(crate) fn failure(reason: &EndReason) -> Option<String> {
+pub(crate) fn failure_text(reason: &EndReason) -> Option<String> {
     match reason {
         EndReason::Completed | EndReason::OutputLimit => None,
         EndReason::Refused => Some("the model declined to answer".into()),

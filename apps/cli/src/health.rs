@@ -3,9 +3,9 @@
 //! written.
 
 use crate::args::{Choices, HealthArgs};
-use crate::pick;
-use crate::present::{Presenter, counted, grouped};
-use crate::setup::{self, Ground};
+use crate::presenter::{Presenter, counted, grouped};
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Agent;
 use everfold::kernel::SessionId;
@@ -30,16 +30,16 @@ enum Scope {
 }
 
 /// Shows how things are.
-pub(crate) async fn run(ground: &Ground, args: &HealthArgs, presenter: &Presenter) -> Result<()> {
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+pub(crate) async fn run(env: &ProcessEnv, args: &HealthArgs, presenter: &Presenter) -> Result<()> {
+    let agent = setup::for_looking(env, &Choices::default()).await?;
     let scope = match &args.session {
-        Some(text) => Scope::Session(pick::find(&agent, text).await?),
+        Some(text) => Scope::Session(session_picker::find(&agent, text).await?),
         None if args.week => Scope::Week,
         None => Scope::Project,
     };
     let tally = look(&agent, &scope).await?;
     let since = scope.since();
-    let dirs = setup::builder(ground, &Choices::default())?.memory_dirs();
+    let dirs = setup::builder(env, &Choices::default())?.memory_dirs();
     // Without memory there is still a conversation to look at.
     let memories = dirs.map(|dirs| Memories::of(&dirs, since)).unwrap_or_default();
     let (title, name) = scope.words();

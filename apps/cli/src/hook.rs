@@ -8,10 +8,10 @@
 mod worker;
 
 use crate::log::{self, Verbosity};
-use crate::setup::Ground;
+use crate::setup::ProcessEnv;
 use everfold::Agent;
-use everfold::beside::Beside;
-use everfold::hook::Call;
+use everfold::hosts::HostService;
+use everfold::hosts::hooks::HostCall;
 use everfold::kernel::{Limits, env};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
@@ -38,16 +38,16 @@ pub(crate) fn answered() -> Option<ExitCode> {
         return None;
     }
     let said = Said::of(rest.into_iter());
-    let mut ground = Ground::of_process();
+    let mut env = ProcessEnv::of_process();
     if let Some(home) = &said.home {
-        ground.variables.insert(env::HOME.to_owned(), home.to_string_lossy().into_owned());
+        env.variables.insert(env::HOME.to_owned(), home.to_string_lossy().into_owned());
     }
-    log::start(&ground, Verbosity::Normal);
+    log::start(&env, Verbosity::Normal);
     // A bug of ours is no reason for the host to show a stack trace.
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a hook failed")));
     let work = || match &said.worker {
-        Some(session) => worker::work(&ground, session),
-        None => answer(&ground, &said),
+        Some(session) => worker::work(&env, session),
+        None => answer(&env, &said),
     };
     if let Ok(Err(error)) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)) {
         tracing::warn!(event = said.event, error, "a hook did nothing");
@@ -75,26 +75,25 @@ impl Said {
     }
 }
 
-fn answer(ground: &Ground, said: &Said) -> Result<(), String> {
-    let call = Call::parse(said.event.as_deref(), &input()?)?;
+fn answer(env: &ProcessEnv, said: &Said) -> Result<(), String> {
+    let call = HostCall::parse(said.event.as_deref(), &input()?)?;
     let cwd = call.cwd().map_or_else(std::env::current_dir, Ok);
     let cwd = cwd.map_err(|error| format!("there is no directory to work in: {error}"))?;
-    let Some(beside) = beside(ground, &cwd)? else { return Ok(()) };
+    let Some(host) = host_service(env, &cwd)? else { return Ok(()) };
     let now = jiff::Timestamp::now();
-    let reply = beside.answer(&call, now).map_err(|error| error.to_string())?;
+    let reply = host.answer(&call, now).map_err(|error| error.to_string())?;
     if let Some(output) = reply.output(&call) {
         let mut out = std::io::stdout().lock();
         let written = out.write_all(output.as_bytes()).and_then(|()| out.flush());
         written.map_err(|error| format!("the host did not take the answer: {error}"))?;
     }
-    worker::hand_over(&beside, &reply, &call, said.home.as_deref(), &cwd)
+    worker::hand_over(&host, &reply, &call, said.home.as_deref(), &cwd)
 }
 
-fn beside(ground: &Ground, cwd: &Path) -> Result<Option<Beside>, String> {
-    let builder =
-        Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+fn host_service(env: &ProcessEnv, cwd: &Path) -> Result<Option<HostService>, String> {
+    let builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
     let builder = builder.passing_over_broken_settings();
-    builder.beside().map_err(|error| error.to_string())
+    builder.host_service().map_err(|error| error.to_string())
 }
 
 /// What the host says.

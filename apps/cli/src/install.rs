@@ -16,15 +16,15 @@ mod toml;
 pub(crate) use host::Host;
 
 use crate::args::{InstallArgs, UninstallArgs};
-use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter};
+use crate::failure::{Refusal, Usage};
+use crate::presenter::{Presenter, TextStyle};
 use crate::setup;
 use anyhow::{Context, Result};
-use everfold::disk::atomic::{self, Audience};
+use everfold::disk::atomic::{self, FileReaders};
 use everfold::settings::Home;
 use everfold_memory_store::ContentId;
 use everfold_memory_store::store::FileDiff;
-use host::{Ground, Part};
+use host::{InstallEnv, Part};
 use piece::{Piece, Refused};
 use receipt::{Drawer, Kept, Receipt};
 use serde_json::json;
@@ -48,10 +48,10 @@ impl Change {
     }
 }
 
-/// The desk of one command.
+/// What one command works with.
 struct Fitter<'a> {
     host: Host,
-    ground: Ground<'a>,
+    env: InstallEnv<'a>,
     home: &'a Path,
     drawer: Drawer,
     presenter: &'a Presenter,
@@ -59,12 +59,12 @@ struct Fitter<'a> {
 
 /// Puts Everfold into another agent.
 pub(crate) fn install(
-    ground: &setup::Ground,
+    env: &setup::ProcessEnv,
     args: &InstallArgs,
     presenter: &Presenter,
 ) -> Result<()> {
     let program = std::env::current_exe().context("the program's own path is not known")?;
-    with_fitter(ground, args.host, &program, presenter, |fitter| {
+    with_fitter(env, args.host, &program, presenter, |fitter| {
         if args.share && args.host != Host::Claude {
             let hint = "leave --share out; the others keep no memories in this form";
             return Err(Usage::new("only Claude Code's memories can be shared", hint).into());
@@ -83,9 +83,9 @@ pub(crate) fn install(
                 "what the files held is kept in {}; `everfold uninstall {host}` takes it all back",
                 fitter.drawer.backups().display()
             );
-            presenter.note(Look::Dim, &note);
+            presenter.note(TextStyle::Dim, &note);
             if let Some(next) = args.host.next_step() {
-                presenter.note(Look::Dim, next);
+                presenter.note(TextStyle::Dim, next);
             }
         }
         Ok(())
@@ -94,11 +94,11 @@ pub(crate) fn install(
 
 /// Takes it all back.
 pub(crate) fn uninstall(
-    ground: &setup::Ground,
+    env: &setup::ProcessEnv,
     args: &UninstallArgs,
     presenter: &Presenter,
 ) -> Result<()> {
-    with_fitter(ground, args.host, Path::new("everfold"), presenter, |fitter| {
+    with_fitter(env, args.host, Path::new("everfold"), presenter, |fitter| {
         let receipt = fitter.drawer.read();
         let changes = fitter.without_ours(&fitter.parts(true), &receipt)?;
         fitter.show(&changes, "uninstall", args.dry_run, args.json)?;
@@ -111,22 +111,22 @@ pub(crate) fn uninstall(
 }
 
 fn with_fitter(
-    ground: &setup::Ground,
+    env: &setup::ProcessEnv,
     host: Host,
     program: &Path,
     presenter: &Presenter,
     work: impl FnOnce(&Fitter<'_>) -> Result<()>,
 ) -> Result<()> {
-    let home = Home::resolve(&ground.variables, ground.user_home.as_deref())
-        .map_err(everfold::Error::from)?;
-    let Some(user_home) = ground.user_home.as_deref() else {
+    let home =
+        Home::resolve(&env.variables, env.user_home.as_deref()).map_err(everfold::Error::from)?;
+    let Some(user_home) = env.user_home.as_deref() else {
         return Err(Usage::new("there is no home directory", "set HOME").into());
     };
     let is_usual = home.root() == user_home.join(".everfold");
     let fitter = Fitter {
         host,
-        ground: Ground {
-            variables: &ground.variables,
+        env: InstallEnv {
+            variables: &env.variables,
             user_home,
             program,
             home: (!is_usual).then_some(home.root()),
@@ -141,8 +141,8 @@ fn with_fitter(
 impl Fitter<'_> {
     /// The host's files, and our own settings where memories are shared (X5).
     fn parts(&self, share: bool) -> Vec<Part> {
-        let mut parts = self.host.parts(&self.ground);
-        let dir = self.host.dir(&self.ground);
+        let mut parts = self.host.parts(&self.env);
+        let dir = self.host.dir(&self.env);
         if share && self.host == Host::Claude && dir != self.home {
             let path = vec!["everfold", "memory_home"];
             let shared = Piece::Member { path, value: json!(dir) };
@@ -267,7 +267,7 @@ impl Fitter<'_> {
             self.presenter.text(&diff(change).unified())?;
         }
         if dry_run {
-            self.presenter.note(Look::Dim, "nothing was written");
+            self.presenter.note(TextStyle::Dim, "nothing was written");
         }
         Ok(())
     }
@@ -299,7 +299,7 @@ fn write(changes: &[Change]) -> Result<()> {
             return Err(Refusal::new(message, "try again").into());
         }
         match &change.then {
-            Some(text) => atomic::write(path, text.as_bytes(), Audience::Private)
+            Some(text) => atomic::write(path, text.as_bytes(), FileReaders::Private)
                 .with_context(|| format!("{} cannot be written", path.display()))?,
             None => std::fs::remove_file(path)
                 .with_context(|| format!("{} cannot be removed", path.display()))?,

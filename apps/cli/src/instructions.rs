@@ -2,14 +2,14 @@
 //! cost, and what is not (I5). Works without a key and without a network.
 
 use crate::args::{Choices, InstructionsArgs};
-use crate::present::{Look, Presenter};
-use crate::setup::{self, Ground};
+use crate::presenter::{Presenter, TextStyle};
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::Chain;
+use everfold::InstructionChain;
 use everfold::kernel::Limits;
 use everfold::kernel::ports::MemoryIndex;
 use everfold::kernel::tokens::{Tokens, estimate_text};
-use everfold::rules::{Conditional, Fate, Reason, Row, Scope};
+use everfold::rules::{Conditional, FileFate, InstructionFile, InstructionScope, Reason};
 use serde_json::{Value, json};
 
 /// How many patterns of a rule are shown.
@@ -17,11 +17,11 @@ const SHOWN_GLOBS: usize = 4;
 
 /// Shows the chain.
 pub(crate) async fn run(
-    ground: &Ground,
+    env: &ProcessEnv,
     args: &InstructionsArgs,
     presenter: &Presenter,
 ) -> Result<()> {
-    let repository = setup::builder(ground, &Choices::default())?.repository()?;
+    let repository = setup::builder(env, &Choices::default())?.repository()?;
     let chain = repository.chain(&args.files).await?;
     let limits = &repository.settings().settings.everfold.limits;
     if args.json {
@@ -52,11 +52,13 @@ pub(crate) async fn run(
 }
 
 /// What a conversation here starts with, for its first screen.
-pub(crate) async fn found(ground: &Ground) -> Result<String> {
-    let repository = setup::builder(ground, &Choices::default())?.repository()?;
+pub(crate) async fn found(env: &ProcessEnv) -> Result<String> {
+    let repository = setup::builder(env, &Choices::default())?.repository()?;
     let chain = repository.chain(&[]).await?;
     let limits = &repository.settings().settings.everfold.limits;
-    let name = |row: &&Row| row.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = |row: &&InstructionFile| {
+        row.path.file_name().map(|name| name.to_string_lossy().into_owned())
+    };
     let loaded = loaded(&chain);
     let names: Vec<String> = loaded.iter().filter_map(name).collect();
     Ok(match names.as_slice() {
@@ -67,38 +69,40 @@ pub(crate) async fn found(ground: &Ground) -> Result<String> {
 
 fn section(presenter: &Presenter, head: &str, rows: &[Vec<String>]) -> Result<()> {
     if !rows.is_empty() {
-        presenter.styled(Look::Bold, &format!("{head}\n"))?;
+        presenter.styled(TextStyle::Bold, &format!("{head}\n"))?;
         presenter.table(rows)?;
     }
     Ok(())
 }
 
 /// Every file that was met.
-fn met(chain: &Chain) -> impl Iterator<Item = &Row> {
+fn met(chain: &InstructionChain) -> impl Iterator<Item = &InstructionFile> {
     chain.start.rows.iter().chain(&chain.touched.rows)
 }
 
 /// Those that a model is shown, in the order in which it is: what is imported
 /// stands before what imports it.
-fn loaded(chain: &Chain) -> Vec<&Row> {
-    let is_loaded = |row: &&Row| matches!(row.fate, Fate::Loaded | Fate::LoadedLarge { .. });
-    let mut rows: Vec<&Row> = met(chain).filter(is_loaded).collect();
+fn loaded(chain: &InstructionChain) -> Vec<&InstructionFile> {
+    let is_loaded = |row: &&InstructionFile| {
+        matches!(row.fate, FileFate::Loaded | FileFate::LoadedLarge { .. })
+    };
+    let mut rows: Vec<&InstructionFile> = met(chain).filter(is_loaded).collect();
     let texts = || chain.start.texts.iter().chain(&chain.touched.texts);
     rows.sort_by_key(|row| texts().position(|text| text.path == row.path));
     rows
 }
 
-fn scope(scope: Scope) -> &'static str {
+fn scope(scope: InstructionScope) -> &'static str {
     match scope {
-        Scope::Managed => "managed",
-        Scope::User => "user",
-        Scope::Project => "project",
-        Scope::Local => "local",
+        InstructionScope::Managed => "managed",
+        InstructionScope::User => "user",
+        InstructionScope::Project => "project",
+        InstructionScope::Local => "local",
     }
 }
 
 /// Whose it is, and why it is there.
-fn origin(row: &Row) -> String {
+fn origin(row: &InstructionFile) -> String {
     let whose = scope(row.scope);
     match &row.reason {
         Reason::Start => whose.to_owned(),
@@ -108,9 +112,9 @@ fn origin(row: &Row) -> String {
     }
 }
 
-fn cells(row: &Row) -> Vec<String> {
+fn cells(row: &InstructionFile) -> Vec<String> {
     let note = match row.fate {
-        Fate::LoadedLarge { chars } => format!("{chars} characters, longer than is good"),
+        FileFate::LoadedLarge { chars } => format!("{chars} characters, longer than is good"),
         _ => String::new(),
     };
     let tokens = format!("{} tokens", row.tokens.0);
@@ -124,14 +128,14 @@ fn index_cells(index: &MemoryIndex, limits: &Limits) -> Vec<String> {
     vec![index.path.display().to_string(), whose, format!("{} tokens", tokens.0), note]
 }
 
-fn total(chain: &Chain, limits: &Limits) -> Tokens {
+fn total(chain: &InstructionChain, limits: &Limits) -> Tokens {
     let rows = met(chain).map(|row| row.tokens.0);
     let indexes = chain.indexes.iter().map(|index| estimate_text(&index.text, limits).0);
     Tokens(rows.chain(indexes).sum())
 }
 
 /// Rules that wait and were not loaded by the files that were asked about.
-fn waiting(chain: &Chain) -> Vec<Vec<String>> {
+fn waiting(chain: &InstructionChain) -> Vec<Vec<String>> {
     let all = chain.start.conditional.iter().chain(&chain.touched.conditional);
     let still = all.filter(|rule| !chain.touched.rows.iter().any(|row| row.path == rule.path));
     still
@@ -149,21 +153,23 @@ fn waiting(chain: &Chain) -> Vec<Vec<String>> {
 }
 
 /// Why a file is not there; none if it is, or waits.
-fn left_out(fate: &Fate) -> Option<String> {
+fn left_out(fate: &FileFate) -> Option<String> {
     Some(match fate {
-        Fate::Loaded | Fate::LoadedLarge { .. } | Fate::Waiting { .. } => return None,
-        Fate::Empty => "it says nothing".into(),
-        Fate::Excluded => "claudeMdExcludes names it".into(),
-        Fate::TooLarge { bytes } => format!("it has {bytes} bytes, more than is read"),
-        Fate::NotText => "it is not text".into(),
-        Fate::NeedsApproval => "it is outside the repository; `everfold trust` lets it in".into(),
-        Fate::TooDeep => "imports go too deep here, or are too many".into(),
-        Fate::Missing => "it is not there".into(),
-        Fate::Unreadable { message } => message.clone(),
+        FileFate::Loaded | FileFate::LoadedLarge { .. } | FileFate::Waiting { .. } => return None,
+        FileFate::Empty => "it says nothing".into(),
+        FileFate::Excluded => "claudeMdExcludes names it".into(),
+        FileFate::TooLarge { bytes } => format!("it has {bytes} bytes, more than is read"),
+        FileFate::NotText => "it is not text".into(),
+        FileFate::NeedsApproval => {
+            "it is outside the repository; `everfold trust` lets it in".into()
+        }
+        FileFate::TooDeep => "imports go too deep here, or are too many".into(),
+        FileFate::Missing => "it is not there".into(),
+        FileFate::Unreadable { message } => message.clone(),
     })
 }
 
-fn chain_json(chain: &Chain, limits: &Limits) -> Value {
+fn chain_json(chain: &InstructionChain, limits: &Limits) -> Value {
     let loaded: Vec<Value> = loaded(chain).into_iter().map(row_json).collect();
     let left: Vec<Value> = met(chain)
         .filter_map(|row| {
@@ -193,7 +199,7 @@ fn chain_json(chain: &Chain, limits: &Limits) -> Value {
     })
 }
 
-fn row_json(row: &Row) -> Value {
+fn row_json(row: &InstructionFile) -> Value {
     let (reason, by, glob) = match &row.reason {
         Reason::Start => ("start", None, None),
         Reason::Nested => ("nested", None, None),
@@ -201,17 +207,17 @@ fn row_json(row: &Row) -> Value {
         Reason::Import { by } => ("import", Some(by), None),
     };
     let fate = match &row.fate {
-        Fate::Loaded => "loaded",
-        Fate::LoadedLarge { .. } => "loaded_large",
-        Fate::Empty => "empty",
-        Fate::Waiting { .. } => "waiting",
-        Fate::Excluded => "excluded",
-        Fate::TooLarge { .. } => "too_large",
-        Fate::NotText => "not_text",
-        Fate::NeedsApproval => "needs_approval",
-        Fate::TooDeep => "too_deep",
-        Fate::Missing => "missing",
-        Fate::Unreadable { .. } => "unreadable",
+        FileFate::Loaded => "loaded",
+        FileFate::LoadedLarge { .. } => "loaded_large",
+        FileFate::Empty => "empty",
+        FileFate::Waiting { .. } => "waiting",
+        FileFate::Excluded => "excluded",
+        FileFate::TooLarge { .. } => "too_large",
+        FileFate::NotText => "not_text",
+        FileFate::NeedsApproval => "needs_approval",
+        FileFate::TooDeep => "too_deep",
+        FileFate::Missing => "missing",
+        FileFate::Unreadable { .. } => "unreadable",
     };
     json!({
         "path": row.path,

@@ -5,31 +5,31 @@
 //! pipe: then lines are taken in their order, prompts and answers alike.
 
 use crate::args::Talk;
-use crate::desk::{Desk, Flow, Hands, commands, memory};
-use crate::fail;
-use crate::pick::{self, Target};
-use crate::present::{Look, Presenter, counted};
-use crate::setup::{self, Ground};
+use crate::commands::{CommandContext, Flow, Hands, memory, registry};
+use crate::failure;
+use crate::presenter::{Presenter, TextStyle, counted};
+use crate::session_picker::{self, Target};
+use crate::setup::{self, ProcessEnv};
 use crate::signals::{Signals, Stop};
 use anyhow::Result;
 use everfold::kernel::ports::Respondent;
 use everfold::kernel::settings::Surface;
 use everfold::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
-use everfold_tui::{Asker, Question};
+use everfold_tui::{Question, QuestionSender};
 use futures_util::StreamExt;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-mod ask;
-mod fill;
+mod approval;
+mod elicitation;
 pub(crate) mod lines;
-pub(crate) mod show;
-pub(crate) mod trusting;
-mod watch;
+mod task_watch;
+pub(crate) mod trust_question;
+pub(crate) mod turn_view;
 
 use lines::Lines;
-use show::Show;
+use turn_view::Show;
 
 /// What the loop waits for.
 enum Heard {
@@ -43,7 +43,7 @@ enum Heard {
 
 /// A conversation with a person.
 struct Repl {
-    desk: Desk,
+    cx: CommandContext,
     lines: Lines,
     signals: Signals,
     questions: UnboundedReceiver<Question>,
@@ -52,37 +52,37 @@ struct Repl {
 }
 
 /// Talks until the person leaves.
-pub(crate) async fn run(ground: &Ground, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
-    let (asker, questions) = Asker::new();
+pub(crate) async fn run(env: &ProcessEnv, talk: &Talk, presenter: &Presenter) -> Result<ExitCode> {
+    let (asker, questions) = QuestionSender::new();
     let mut lines = Lines::start();
     if lines.are_typed() {
-        trusting::ask(ground, talk, presenter, Some(&mut lines)).await?;
+        trust_question::ask(env, talk, presenter, Some(&mut lines)).await?;
     }
     let asker = Arc::new(asker);
     let person: Arc<dyn Respondent> = asker.clone();
-    let agent = setup::for_talk(ground, talk, Surface::Interactive, asker, Some(person)).await?;
+    let agent = setup::for_talk(env, talk, Surface::Interactive, asker, Some(person)).await?;
     let mut signals = Signals::take()?;
-    let target = match pick::target(&agent, &talk.which).await? {
+    let target = match session_picker::target(&agent, &talk.which).await? {
         Target::Ask => match choose(&agent, presenter, &mut lines, &mut signals, "").await? {
             Some(id) => Target::Old(id),
             None => return Ok(ExitCode::SUCCESS),
         },
         target => target,
     };
-    let opened = pick::open(&agent, &talk.which, target).await?;
+    let opened = session_picker::open(&agent, &talk.which, target).await?;
     let damage = opened.damage();
     let hands = if lines.are_typed() { Hands::Here } else { Hands::Elsewhere };
-    let desk = Desk {
-        ground: ground.clone(),
+    let cx = CommandContext {
+        env: env.clone(),
         agent: Arc::new(agent),
         session: opened.session,
         presenter: presenter.clone(),
         hands,
         stop: CancellationToken::new(),
     };
-    let mut repl = Repl { desk, lines, signals, questions, after: Flow::GoOn };
+    let mut repl = Repl { cx, lines, signals, questions, after: Flow::GoOn };
     let ended = repl.converse(talk, damage).await;
-    repl.desk.agent.shutdown().await;
+    repl.cx.agent.shutdown().await;
     ended
 }
 
@@ -97,15 +97,15 @@ async fn choose(
     let sessions = agent.sessions().await?;
     let mut query = query.trim().to_owned();
     loop {
-        let found = pick::search(&sessions, &query);
+        let found = session_picker::search(&sessions, &query);
         if found.is_empty() {
             presenter.line("no session has these words")?;
         }
         let now = everfold::kernel::Timestamp::now();
-        for (at, entry) in found.iter().take(pick::SHOWN).enumerate() {
-            presenter.line(&format!("{:>3}{}", at + 1, pick::row(entry, now)))?;
+        for (at, entry) in found.iter().take(session_picker::SHOWN).enumerate() {
+            presenter.line(&format!("{:>3}{}", at + 1, session_picker::row(entry, now)))?;
         }
-        presenter.styled(Look::Dim, "number, words to search for, or nothing to leave: ")?;
+        presenter.styled(TextStyle::Dim, "number, words to search for, or nothing to leave: ")?;
         let line = tokio::select! {
             line = lines.next() => line.unwrap_or_default(),
             _ = signals.next() => String::new(),
@@ -128,33 +128,33 @@ async fn choose(
 
 impl Repl {
     async fn converse(&mut self, talk: &Talk, damage: Option<String>) -> Result<ExitCode> {
-        for note in self.desk.notes(damage) {
-            self.desk.presenter.note(Look::Yellow, &format!("note: {note}"));
+        for note in self.cx.notes(damage) {
+            self.cx.presenter.note(TextStyle::Yellow, &format!("note: {note}"));
         }
-        everfold::engine::agents::letters::open_mail(&mut self.desk.session).await;
+        everfold::engine::agents::letters::open_mail(&mut self.cx.session).await;
         self.greet()?;
         if talk.which.private {
-            self.desk.presenter.line("private: nothing is recalled, saved or kept")?;
+            self.cx.presenter.line("private: nothing is recalled, saved or kept")?;
         } else {
-            memory::tell_waiting(&self.desk);
+            memory::tell_waiting(&self.cx);
         }
         let ended = self.run(talk.prompt.clone()).await;
-        let (stop, Self { desk, signals, .. }) = (self.desk.stop.clone(), self);
-        stopped_by(desk.finish("prompt_input_exit"), signals, &stop).await.1?;
+        let (stop, Self { cx, signals, .. }) = (self.cx.stop.clone(), self);
+        stopped_by(cx.finish("prompt_input_exit"), signals, &stop).await.1?;
         ended
     }
 
     fn greet(&self) -> Result<()> {
-        let Desk { agent, session, presenter, .. } = &self.desk;
+        let CommandContext { agent, session, presenter, .. } = &self.cx;
         let name = setup::model_name(agent, session);
-        presenter.styled(Look::Bold, &format!("everfold {}", env!("CARGO_PKG_VERSION")))?;
+        presenter.styled(TextStyle::Bold, &format!("everfold {}", env!("CARGO_PKG_VERSION")))?;
         presenter.line(&format!("  {name}"))?;
         if let Some(notice) = setup::offline_notice(agent) {
-            presenter.styled(Look::Yellow, &format!("{notice}\n"))?;
+            presenter.styled(TextStyle::Yellow, &format!("{notice}\n"))?;
         }
         let cwd = &session.config().surroundings.cwd;
         presenter.line(&format!("{cwd}  session {}", session.id()))?;
-        presenter.styled(Look::Dim, "/help for commands, Ctrl-C stops, Ctrl-D leaves\n")?;
+        presenter.styled(TextStyle::Dim, "/help for commands, Ctrl-C stops, Ctrl-D leaves\n")?;
         Ok(())
     }
 
@@ -188,17 +188,17 @@ impl Repl {
             };
             match flow {
                 Ok(Flow::Quit) => return Ok(ExitCode::SUCCESS),
-                Ok(_) if everfold::engine::agents::is_leaving(&self.desk.session) => {
+                Ok(_) if everfold::engine::agents::is_leaving(&self.cx.session) => {
                     return Ok(ExitCode::SUCCESS);
                 }
                 Ok(_) => {}
                 Err(error) => {
                     // What the terminal cannot be told, nobody can.
-                    let told = fail::told(&error);
+                    let told = failure::told(&error);
                     let Some(message) = told.message else { return Err(error) };
-                    self.desk.presenter.note(Look::Red, &format!("error: {message}"));
+                    self.cx.presenter.note(TextStyle::Red, &format!("error: {message}"));
                     if let Some(hint) = told.hint {
-                        self.desk.presenter.note(Look::Dim, &format!("hint: {hint}"));
+                        self.cx.presenter.note(TextStyle::Dim, &format!("hint: {hint}"));
                     }
                 }
             }
@@ -208,13 +208,13 @@ impl Repl {
     /// Runs a command, and what it wants of the person.
     async fn command(&mut self, text: &str) -> Result<Flow> {
         let stop = CancellationToken::new();
-        self.desk.stop = stop.clone();
-        let running = commands::run(&mut self.desk, text);
+        self.cx.stop = stop.clone();
+        let running = registry::run(&mut self.cx, text);
         let (stopped, flow) = stopped_by(running, &mut self.signals, &stop).await;
         let flow = match flow? {
             Flow::Say(prompt) => self.turn(Some(&prompt)).await?.0,
             Flow::Watch(id) => {
-                watch::watch(self, &id).await?;
+                task_watch::watch(self, &id).await?;
                 Flow::GoOn
             }
             Flow::Choose(words) => {
@@ -222,7 +222,7 @@ impl Repl {
                 Flow::GoOn
             }
             Flow::WentBack(Some(text)) => {
-                self.desk.presenter.styled(Look::Dim, &format!("before: {text}\n"))?;
+                self.cx.presenter.styled(TextStyle::Dim, &format!("before: {text}\n"))?;
                 Flow::GoOn
             }
             flow => flow,
@@ -231,14 +231,14 @@ impl Repl {
     }
 
     async fn resume(&mut self, words: &str) -> Result<()> {
-        let Self { desk, lines, signals, .. } = self;
-        let Some(id) = choose(&desk.agent, &desk.presenter, lines, signals, words).await? else {
+        let Self { cx, lines, signals, .. } = self;
+        let Some(id) = choose(&cx.agent, &cx.presenter, lines, signals, words).await? else {
             return Ok(());
         };
-        let stop = desk.stop.clone();
-        stopped_by(desk.resume(id), signals, &stop).await.1?;
-        let count = counted(desk.session.fold().messages().len() as u64, "message");
-        desk.presenter.line(&format!("session {}, {count}", desk.session.id()))?;
+        let stop = cx.stop.clone();
+        stopped_by(cx.resume(id), signals, &stop).await.1?;
+        let count = counted(cx.session.fold().messages().len() as u64, "message");
+        cx.presenter.line(&format!("session {}, {count}", cx.session.id()))?;
         Ok(())
     }
 
@@ -247,9 +247,9 @@ impl Repl {
         let mut prompt = String::new();
         let mut warned = false;
         loop {
-            if self.lines.are_typed() && self.desk.presenter.is_terminal() {
+            if self.lines.are_typed() && self.cx.presenter.is_terminal() {
                 let mark = if prompt.is_empty() { "> " } else { ". " };
-                self.desk.presenter.styled(Look::Bold, mark)?;
+                self.cx.presenter.styled(TextStyle::Bold, mark)?;
             }
             let line = tokio::select! {
                 biased;
@@ -260,12 +260,12 @@ impl Repl {
                     }
                     warned = true;
                     prompt.clear();
-                    self.desk.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
+                    self.cx.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
                     continue;
                 }
-                () = everfold::engine::agents::letters::news(&self.desk.session), if listens && prompt.is_empty() => {
-                    if self.lines.are_typed() && self.desk.presenter.is_terminal() {
-                        self.desk.presenter.line("")?;
+                () = everfold::engine::agents::letters::news(&self.cx.session), if listens && prompt.is_empty() => {
+                    if self.lines.are_typed() && self.cx.presenter.is_terminal() {
+                        self.cx.presenter.line("")?;
                     }
                     return Ok(Heard::News);
                 }
@@ -287,21 +287,21 @@ impl Repl {
     async fn turn(&mut self, prompt: Option<&str>) -> Result<(Flow, u32)> {
         let Some(end) = self.run_turn(prompt).await? else { return Ok((Flow::Quit, 0)) };
         if let Some(failure) = failure(&end.reason) {
-            self.desk.presenter.note(Look::Red, &failure);
+            self.cx.presenter.note(TextStyle::Red, &failure);
         }
-        let (count, window) = (self.desk.session.fold().count(), self.desk.session.window());
+        let (count, window) = (self.cx.session.fold().count(), self.cx.session.window());
         if count > window.warning {
             let left = window.auto_compact.0.saturating_sub(count.0);
             let text = format!("{left} tokens are left before the conversation is too long");
-            self.desk.presenter.note(Look::Yellow, &text);
+            self.cx.presenter.note(TextStyle::Yellow, &text);
         }
         Ok((self.after.clone(), end.requests))
     }
 
     /// Runs a turn; none where it did not stop when it was told to.
     async fn run_turn(&mut self, prompt: Option<&str>) -> Result<Option<TurnEnd>> {
-        let Self { desk, lines, signals, questions, after } = self;
-        let Desk { presenter, session, agent, .. } = desk;
+        let Self { cx, lines, signals, questions, after } = self;
+        let CommandContext { presenter, session, agent, .. } = cx;
         let queue = session.queue();
         let mut show = Show::new(presenter.clone());
         let mut turn = match prompt {
@@ -327,7 +327,7 @@ impl Repl {
                         queue.push(line);
                     }
                     tokio::select! {
-                        asked = ask::put(presenter, lines, question, agent) => asked?,
+                        asked = approval::put(presenter, lines, question, agent) => asked?,
                         signal = signals.next() => {
                             *after = follows(signal);
                             stop.cancel();

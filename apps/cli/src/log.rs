@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::setup::Ground;
+use crate::setup::ProcessEnv;
 
 /// A log file over this size is put aside before the next line.
 const ROTATE_BYTES: u64 = 8 << 20;
@@ -41,10 +41,10 @@ impl Verbosity {
 
 /// Starts logging. Without a home directory, or with a filter that cannot be
 /// read, there is none: a log is never a reason to stop.
-pub(crate) fn start(ground: &Ground, verbosity: Verbosity) {
-    let home = everfold::settings::Home::resolve(&ground.variables, ground.user_home.as_deref());
+pub(crate) fn start(env: &ProcessEnv, verbosity: Verbosity) {
+    let home = everfold::settings::Home::resolve(&env.variables, env.user_home.as_deref());
     let Ok(home) = home else { return };
-    let named = ground.variables.get(env::LOG).filter(|filter| !filter.is_empty());
+    let named = env.variables.get(env::LOG).filter(|filter| !filter.is_empty());
     let filter = named.map_or(verbosity.filter(), String::as_str);
     let Ok(filter) = EnvFilter::try_new(filter) else { return };
     let lazy = Lazy { path: home.root().join("logs").join("everfold.log"), file: Arc::default() };

@@ -2,12 +2,12 @@
 //! it does is in the `everfold` library.
 
 mod args;
+mod commands;
 mod config;
 mod cost;
-mod desk;
 mod doctor;
 mod dream;
-mod fail;
+mod failure;
 mod headless;
 mod health;
 mod hook;
@@ -17,26 +17,26 @@ mod interactive;
 mod log;
 mod mcp;
 mod memory;
-mod pick;
-mod present;
+mod presenter;
 mod recall;
+mod record_filter;
 mod replay;
 mod screen;
 mod search;
+mod session_picker;
 mod sessions;
 mod setup;
 mod show_result;
 mod signals;
-mod telling;
 mod trust;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command, Talk};
 use clap::{CommandFactory, Parser};
-use fail::Usage;
+use failure::Usage;
 use log::Verbosity;
-use present::{Look, Presenter};
-use setup::Ground;
+use presenter::{Presenter, TextStyle};
+use setup::ProcessEnv;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -44,28 +44,27 @@ fn main() -> ExitCode {
         return code;
     }
     let cli = Cli::parse();
-    let ground = Ground::of_process();
-    let presenter = Presenter::new(&ground.variables);
-    match run(&cli, &ground, &presenter) {
+    let env = ProcessEnv::of_process();
+    let presenter = Presenter::new(&env.variables);
+    match run(&cli, &env, &presenter) {
         Ok(code) => code,
         Err(error) => {
-            let told = fail::told(&error);
+            let told = failure::told(&error);
             if let Some(message) = &told.message {
-                presenter.note(Look::Red, &format!("error: {message}"));
+                presenter.note(TextStyle::Red, &format!("error: {message}"));
             }
             if let Some(hint) = &told.hint {
-                presenter.note(Look::Dim, &format!("hint: {hint}"));
+                presenter.note(TextStyle::Dim, &format!("hint: {hint}"));
             }
             told.code()
         }
     }
 }
 
-fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
-    log::start(ground, Verbosity::of(cli.talk.choices.verbose));
+fn run(cli: &Cli, env: &ProcessEnv, presenter: &Presenter) -> Result<ExitCode> {
+    log::start(env, Verbosity::of(cli.talk.choices.verbose));
     log::hold(cli.talk.which.private);
-    let on_screen =
-        cli.command.is_none() && !cli.talk.print && screen::is_wanted(ground, &cli.talk);
+    let on_screen = cli.command.is_none() && !cli.talk.print && screen::is_wanted(env, &cli.talk);
     // One thread is enough for one conversation, and starts fastest; what
     // blocks goes to threads of its own. A screen never waits for the engine.
     let mut builder = if on_screen {
@@ -76,14 +75,14 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     let runtime = builder.enable_all().build().context("the runtime could not be started")?;
     let ended = runtime.block_on(async {
         match &cli.command {
-            Some(command) => Box::pin(look(command, ground, presenter)).await,
-            None if cli.talk.print => Box::pin(headless::run(ground, &cli.talk, presenter)).await,
+            Some(command) => Box::pin(look(command, env, presenter)).await,
+            None if cli.talk.print => Box::pin(headless::run(env, &cli.talk, presenter)).await,
             None => {
                 refuse_late_command(&cli.talk)?;
                 if on_screen {
-                    return Box::pin(screen::run(ground, &cli.talk, presenter)).await;
+                    return Box::pin(screen::run(env, &cli.talk, presenter)).await;
                 }
-                Box::pin(interactive::run(ground, &cli.talk, presenter)).await
+                Box::pin(interactive::run(env, &cli.talk, presenter)).await
             }
         }
     });
@@ -92,26 +91,26 @@ fn run(cli: &Cli, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
     ended
 }
 
-async fn look(command: &Command, ground: &Ground, presenter: &Presenter) -> Result<ExitCode> {
+async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Result<ExitCode> {
     match command {
-        Command::Config(args) => config::run(ground, args, presenter).await?,
-        Command::Cost(args) => cost::run(ground, args, presenter).await?,
-        Command::Doctor(args) => return Box::pin(doctor::run(ground, args, presenter)).await,
-        Command::Dream(args) => return Box::pin(dream::run(ground, args, presenter)).await,
+        Command::Config(args) => config::run(env, args, presenter).await?,
+        Command::Cost(args) => cost::run(env, args, presenter).await?,
+        Command::Doctor(args) => return Box::pin(doctor::run(env, args, presenter)).await,
+        Command::Dream(args) => return Box::pin(dream::run(env, args, presenter)).await,
         // It was answered before anything was parsed.
         Command::Hook(_) => {}
-        Command::Install(args) => install::install(ground, args, presenter)?,
-        Command::Uninstall(args) => install::uninstall(ground, args, presenter)?,
-        Command::Mcp(args) => mcp::run(ground, args, presenter).await?,
-        Command::Instructions(args) => instructions::run(ground, args, presenter).await?,
-        Command::Health(args) => health::run(ground, args, presenter).await?,
-        Command::Memory(command) => return memory::run(ground, command, presenter),
-        Command::Recall(args) => recall::run(ground, args, presenter)?,
-        Command::Search(args) => search::run(ground, args, presenter).await?,
-        Command::Replay(args) => replay::run(ground, args, presenter).await?,
-        Command::Sessions(command) => sessions::run(ground, command, presenter).await?,
-        Command::ShowResult(args) => show_result::run(ground, args, presenter).await?,
-        Command::Trust(args) => trust::run(ground, args, presenter).await?,
+        Command::Install(args) => install::install(env, args, presenter)?,
+        Command::Uninstall(args) => install::uninstall(env, args, presenter)?,
+        Command::Mcp(args) => mcp::run(env, args, presenter).await?,
+        Command::Instructions(args) => instructions::run(env, args, presenter).await?,
+        Command::Health(args) => health::run(env, args, presenter).await?,
+        Command::Memory(command) => return memory::run(env, command, presenter),
+        Command::Recall(args) => recall::run(env, args, presenter)?,
+        Command::Search(args) => search::run(env, args, presenter).await?,
+        Command::Replay(args) => replay::run(env, args, presenter).await?,
+        Command::Sessions(command) => sessions::run(env, command, presenter).await?,
+        Command::ShowResult(args) => show_result::run(env, args, presenter).await?,
+        Command::Trust(args) => trust::run(env, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "everfold", &mut script);

@@ -1,12 +1,12 @@
 //! `everfold mcp`: memories for other agents, over the Model Context Protocol.
 
 use crate::args::McpArgs;
-use crate::fail::Usage;
-use crate::present::{Look, Presenter};
-use crate::setup::Ground;
+use crate::failure::Usage;
+use crate::presenter::{Presenter, TextStyle};
+use crate::setup::ProcessEnv;
 use anyhow::Result;
 use everfold::Agent;
-use everfold_mcp_server::{Open, Server, serve_http, serve_stdio};
+use everfold_mcp_server::{ProjectOpener, Server, serve_http, serve_stdio};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use std::sync::Arc;
 const PROJECT: &str = "CLAUDE_PROJECT_DIR";
 
 /// Serves until the client is gone, or the process is ended.
-pub(crate) async fn run(ground: &Ground, args: &McpArgs, presenter: &Presenter) -> Result<()> {
-    let cwd = project(ground, args)?;
-    let (variables, user_home) = (ground.variables.clone(), ground.user_home.clone());
-    let open: Open = Arc::new(move |root: &Path| {
+pub(crate) async fn run(env: &ProcessEnv, args: &McpArgs, presenter: &Presenter) -> Result<()> {
+    let cwd = project(env, args)?;
+    let (variables, user_home) = (env.variables.clone(), env.user_home.clone());
+    let open: ProjectOpener = Arc::new(move |root: &Path| {
         let builder = Agent::builder(root).environment(variables.clone(), user_home.clone());
-        builder.passing_over_broken_settings().beside().map_err(|error| error.to_string())
+        builder.passing_over_broken_settings().host_service().map_err(|error| error.to_string())
     });
     let Some(port) = args.http else { return Ok(serve_stdio(Server::new(open, cwd)).await?) };
     let listening = serve_http(move || Server::new(Arc::clone(&open), cwd.clone()), port).await?;
-    presenter.note(Look::Dim, &format!("listening on {}", listening.url()));
+    presenter.note(TextStyle::Dim, &format!("listening on {}", listening.url()));
     Ok(listening.run().await?)
 }
 
-fn project(ground: &Ground, args: &McpArgs) -> Result<PathBuf> {
-    let named = ground.variables.get(PROJECT).filter(|dir| Path::new(dir).is_dir());
+fn project(env: &ProcessEnv, args: &McpArgs) -> Result<PathBuf> {
+    let named = env.variables.get(PROJECT).filter(|dir| Path::new(dir).is_dir());
     match (&args.project, named) {
         (Some(dir), _) if dir.is_dir() => Ok(dir.canonicalize()?),
         (Some(dir), _) => {

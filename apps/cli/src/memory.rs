@@ -5,18 +5,18 @@
 mod blame;
 mod check;
 pub(crate) mod editor;
-mod find;
 mod history;
 mod import;
 mod inbox;
-mod look;
+mod lookup;
+mod overview;
 mod tool;
 mod write;
 
 use crate::args::Choices;
 use crate::args::memory::{InboxCommand, MemoryCommand, Tier};
-use crate::present::{Look, Presenter};
-use crate::setup::{self, Ground};
+use crate::presenter::{Presenter, TextStyle};
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::memory_dirs::MemoryDirs;
 use everfold_memory_store::By;
@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 /// What every one of these commands works with.
 pub(crate) struct Bench<'a> {
-    ground: &'a Ground,
+    env: &'a ProcessEnv,
     memories: MemoryDirs,
     presenter: &'a Presenter,
     now: Zoned,
@@ -35,9 +35,9 @@ pub(crate) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// The memories of the current directory.
-    pub(crate) fn new(ground: &'a Ground, presenter: &'a Presenter) -> Result<Self> {
-        let memories = setup::builder(ground, &Choices::default())?.memory_dirs()?;
-        Ok(Self { ground, memories, presenter, now: Zoned::now() })
+    pub(crate) fn new(env: &'a ProcessEnv, presenter: &'a Presenter) -> Result<Self> {
+        let memories = setup::builder(env, &Choices::default())?.memory_dirs()?;
+        Ok(Self { env, memories, presenter, now: Zoned::now() })
     }
 
     fn at(&self) -> Timestamp {
@@ -63,7 +63,7 @@ impl<'a> Bench<'a> {
         if !self.memories.is_used(tier.scope()) {
             let note =
                 "team memory is off: sessions do not read it; the flag team_memory turns it on";
-            self.presenter.note(Look::Yellow, note);
+            self.presenter.note(TextStyle::Yellow, note);
         }
         Ok(self.memories.open(tier.scope())?)
     }
@@ -73,39 +73,39 @@ impl<'a> Bench<'a> {
         if let Some(reason) = store.as_ref().and_then(|store| store.opening().read_only.as_deref())
         {
             let note = format!("the {} memories can only be read: {reason}", tier.as_str());
-            self.presenter.note(Look::Yellow, &note);
+            self.presenter.note(TextStyle::Yellow, &note);
         }
         Ok(store)
     }
 }
 
 /// Memories, for the screen.
-pub(crate) fn memories(ground: &Ground) -> Result<Table> {
-    Bench::new(ground, &Presenter::nowhere())?.memories()
+pub(crate) fn memories(env: &ProcessEnv) -> Result<Table> {
+    Bench::new(env, &Presenter::nowhere())?.memories()
 }
 
 /// What was changed, for the screen.
-pub(crate) fn changes(ground: &Ground) -> Result<Table> {
-    Bench::new(ground, &Presenter::nowhere())?.changes()
+pub(crate) fn changes(env: &ProcessEnv) -> Result<Table> {
+    Bench::new(env, &Presenter::nowhere())?.changes()
 }
 
 /// What waits for the person's word, for the screen.
-pub(crate) fn proposals(ground: &Ground) -> Result<Table> {
-    Bench::new(ground, &Presenter::nowhere())?.proposals()
+pub(crate) fn proposals(env: &ProcessEnv) -> Result<Table> {
+    Bench::new(env, &Presenter::nowhere())?.proposals()
 }
 
 /// Where memories were changed last.
-pub(crate) fn last_changed(ground: &Ground) -> Result<Tier> {
-    Bench::new(ground, &Presenter::nowhere())?.last_changed()
+pub(crate) fn last_changed(env: &ProcessEnv) -> Result<Tier> {
+    Bench::new(env, &Presenter::nowhere())?.last_changed()
 }
 
 /// Runs one of them.
 pub(crate) fn run(
-    ground: &Ground,
+    env: &ProcessEnv,
     command: &MemoryCommand,
     presenter: &Presenter,
 ) -> Result<ExitCode> {
-    let bench = Bench::new(ground, presenter)?;
+    let bench = Bench::new(env, presenter)?;
     match command {
         MemoryCommand::List { scope, json } => bench.list(*scope, *json)?,
         MemoryCommand::Show(named) => bench.show(named)?,

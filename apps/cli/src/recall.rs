@@ -4,22 +4,22 @@
 
 use crate::args::Choices;
 use crate::args::memory::RecallArgs;
-use crate::fail::Usage;
-use crate::present::{Look, Presenter};
-use crate::setup::{self, Ground};
+use crate::failure::Usage;
+use crate::presenter::{Presenter, TextStyle};
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::memory_dirs::MemoryDirs;
 use everfold_kernel::ports::{MemoryScope, RecallHit, RecallQuery, Recalled};
-use everfold_memory_service::Wanted;
+use everfold_memory_service::HitFilter;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// Shows what would be injected.
-pub(crate) fn run(ground: &Ground, args: &RecallArgs, presenter: &Presenter) -> Result<()> {
+pub(crate) fn run(env: &ProcessEnv, args: &RecallArgs, presenter: &Presenter) -> Result<()> {
     if args.query.trim().is_empty() {
         return Err(Usage::new("the query is empty", "say what a message would say").into());
     }
-    let memories = setup::builder(ground, &Choices::default())?.memory_dirs()?;
+    let memories = setup::builder(env, &Choices::default())?.memory_dirs()?;
     let now = memories.clock().now();
     let query = RecallQuery { text: args.query.clone(), ..RecallQuery::default() };
     let service = memories.service();
@@ -28,8 +28,8 @@ pub(crate) fn run(ground: &Ground, args: &RecallArgs, presenter: &Presenter) -> 
             let message = format!("{} is no directory", dir.display());
             return Err(Usage::new(message, "name a folder of Markdown files").into());
         }
-        Some(dir) => service.recall_in(dir, &query, Wanted::All)?,
-        None => service.recall(&query, Wanted::All)?,
+        Some(dir) => service.recall_in(dir, &query, HitFilter::All)?,
+        None => service.recall(&query, HitFilter::All)?,
     };
     let shown: Vec<&RecallHit> = match args.limit {
         Some(limit) => found.hits.iter().take(limit).collect(),
@@ -49,14 +49,14 @@ fn show(
     presenter: &Presenter,
 ) -> Result<()> {
     for (at, hit) in shown.iter().enumerate() {
-        presenter.styled(Look::Bold, &format!("{}. {}\n", at + 1, hit.file))?;
+        presenter.styled(TextStyle::Bold, &format!("{}. {}\n", at + 1, hit.file))?;
         let why = format!(
             "score {:.2}, {:.0}% of the query, by {}",
             hit.score,
             hit.coverage * 100.0,
             hit.words.join(", ")
         );
-        presenter.styled(Look::Dim, &format!("   {why}\n"))?;
+        presenter.styled(TextStyle::Dim, &format!("   {why}\n"))?;
         if !hit.is_shown {
             presenter.line("   not shown to a model: too little speaks for it")?;
         }
@@ -76,7 +76,7 @@ fn show(
             memories.limits().session_bytes
         ),
     };
-    presenter.note(Look::Dim, &summary);
+    presenter.note(TextStyle::Dim, &summary);
     Ok(())
 }
 

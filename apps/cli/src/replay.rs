@@ -8,12 +8,12 @@ mod svg;
 
 use crate::args::Choices;
 use crate::args::replay::ReplayArgs;
-use crate::fail::Usage;
-use crate::pick;
-use crate::present::{Look, Presenter, grouped};
-use crate::setup::{self, Ground};
+use crate::failure::Usage;
+use crate::presenter::{Presenter, TextStyle, grouped};
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
-use everfold::foreign::Tally;
+use everfold::foreign::ImportTally;
 use everfold::{Agent, Replayed, replay_file};
 use everfold_replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub(crate) struct Session {
 }
 
 /// Replays transcripts.
-pub(crate) async fn run(ground: &Ground, args: &ReplayArgs, presenter: &Presenter) -> Result<()> {
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Presenter) -> Result<()> {
+    let agent = setup::for_looking(env, &Choices::default()).await?;
     let options = options(&agent, args)?;
     let mut sessions = Vec::new();
     for file in files(&agent, &args.files).await? {
@@ -85,7 +85,9 @@ async fn files(agent: &Agent, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         if !path.is_dir() {
             let session = path.to_str().filter(|text| !path.exists() && is_bare(text));
             files.push(match session {
-                Some(text) => agent.world().transcripts.path(&pick::find(agent, text).await?),
+                Some(text) => {
+                    agent.world().transcripts.path(&session_picker::find(agent, text).await?)
+                }
                 None => path.clone(),
             });
             continue;
@@ -115,7 +117,7 @@ fn is_bare(text: &str) -> bool {
 fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> Result<()> {
     let Session { file, found } = session;
     let Outcome { lanes, reported, truth, beside_usd, threads } = &found.outcome;
-    presenter.styled(Look::Bold, &format!("{}\n", title(file)))?;
+    presenter.styled(TextStyle::Bold, &format!("{}\n", title(file)))?;
     let format = found.about.format.map_or("no transcript that is known", |own| own.as_str());
     let version = found.about.version.as_deref().unwrap_or("");
     let asides = match threads.saturating_sub(1) {
@@ -123,9 +125,9 @@ fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> R
         1 => ", 1 sidechain".to_owned(),
         more => format!(", {more} sidechains"),
     };
-    presenter.styled(Look::Dim, &format!("{format} {version}{asides}\n"))?;
+    presenter.styled(TextStyle::Dim, &format!("{format} {version}{asides}\n"))?;
     if let Some(skipped) = skipped(&found.about.tally) {
-        presenter.styled(Look::Yellow, &format!("{skipped}\n"))?;
+        presenter.styled(TextStyle::Yellow, &format!("{skipped}\n"))?;
     }
     presenter.table(&table(lanes, reported.as_ref()))?;
     if let Some(truth) = truth {
@@ -153,7 +155,7 @@ fn pictured(lanes: &[LaneReport]) -> impl Iterator<Item = &LaneReport> {
 
 fn show_total(sessions: &[Session], presenter: &Presenter) -> Result<()> {
     let (lanes, reported, truth) = totals(sessions);
-    presenter.styled(Look::Bold, &format!("all {} sessions\n", sessions.len()))?;
+    presenter.styled(TextStyle::Bold, &format!("all {} sessions\n", sessions.len()))?;
     let mut rows = vec![head()];
     rows.extend(reported.map(|own| row("reported", &own)));
     rows.extend(lanes.iter().map(|(policy, own)| row(&policy.to_string(), own)));
@@ -192,7 +194,7 @@ fn title(file: &Path) -> String {
 }
 
 /// What was not taken in, by reason.
-fn skipped(tally: &Tally) -> Option<String> {
+fn skipped(tally: &ImportTally) -> Option<String> {
     let parts: Vec<String> = tally
         .skipped
         .iter()
@@ -275,7 +277,7 @@ fn price(own: &Totals) -> String {
 }
 
 fn explain(lane: &LaneReport, presenter: &Presenter) -> Result<()> {
-    presenter.styled(Look::Bold, &format!("dearest under {}\n", lane.policy))?;
+    presenter.styled(TextStyle::Bold, &format!("dearest under {}\n", lane.policy))?;
     if lane.moments.is_empty() {
         return Ok(presenter.line("nothing had a price")?);
     }
@@ -287,7 +289,7 @@ fn explain(lane: &LaneReport, presenter: &Presenter) -> Result<()> {
         // What was just said is not said again.
         if std::mem::replace(&mut advice, &moment.avoid) != moment.avoid {
             let helped = format!("               would have helped: {}\n", moment.avoid);
-            presenter.styled(Look::Dim, &helped)?;
+            presenter.styled(TextStyle::Dim, &helped)?;
         }
     }
     Ok(())

@@ -1,14 +1,14 @@
 //! `everfold search`: words in memories, then in what was said before (R10).
 
 use crate::args::{Choices, Place, SearchArgs};
-use crate::fail::Usage;
-use crate::pick;
-use crate::present::{Look, Presenter, cut};
-use crate::setup::{self, Ground};
+use crate::failure::Usage;
+use crate::presenter::{Presenter, TextStyle, cut};
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Agent;
-use everfold::kernel::ports::{Bodies, MemoryHead, Past, PastFound, PastHit, PastQuery};
-use everfold::transcript::find::Terms;
+use everfold::kernel::ports::{Bodies, MemoryHead, PastFound, PastHit, PastQuery, PastSearch};
+use everfold::transcript::find::SearchTerms;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -24,12 +24,12 @@ struct Memory {
 }
 
 /// Searches.
-pub(crate) async fn run(ground: &Ground, args: &SearchArgs, presenter: &Presenter) -> Result<()> {
+pub(crate) async fn run(env: &ProcessEnv, args: &SearchArgs, presenter: &Presenter) -> Result<()> {
     let query = query(&args.words);
-    let Some(terms) = Terms::parse(&query) else {
+    let Some(terms) = SearchTerms::parse(&query) else {
         return Err(Usage::new("the query has no words", "say what to look for").into());
     };
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    let agent = setup::for_looking(env, &Choices::default()).await?;
     let memories = match args.place {
         Some(Place::Sessions) => Vec::new(),
         _ => memories(&agent, &terms, args.limit).await,
@@ -60,7 +60,7 @@ fn query(words: &[String]) -> String {
 }
 
 /// Memories that cannot be read are no reason to find nothing else.
-async fn memories(agent: &Agent, terms: &Terms, most: usize) -> Vec<Memory> {
+async fn memories(agent: &Agent, terms: &SearchTerms, most: usize) -> Vec<Memory> {
     let Some(memories) = &agent.world().memories else { return Vec::new() };
     let files = agent.config().limits.recall.scan_files;
     let heads = memories.scan(files, Bodies::Read).await.unwrap_or_default();
@@ -88,27 +88,30 @@ fn show(memories: &[Memory], found: &PastFound, presenter: &Presenter) -> Result
     }
     let now = Timestamp::now();
     for memory in memories {
-        presenter.styled(Look::Bold, &format!("{}", memory.head.path.display()))?;
-        presenter.styled(Look::Dim, &format!("  {}\n", pick::age(memory.head.modified, now)))?;
+        presenter.styled(TextStyle::Bold, &format!("{}", memory.head.path.display()))?;
+        presenter.styled(
+            TextStyle::Dim,
+            &format!("  {}\n", session_picker::age(memory.head.modified, now)),
+        )?;
         presenter.line(&format!("   {}", memory.excerpt))?;
     }
     for hit in &found.hits {
         let id: String = hit.session.as_str().chars().take(ID_CHARS).collect();
-        presenter.styled(Look::Bold, &format!("session {id}"))?;
-        let about = format!("  {}, {}, {}", hit.who, pick::age(hit.at, now), hit.record);
-        presenter.styled(Look::Dim, &format!("{about}\n"))?;
+        presenter.styled(TextStyle::Bold, &format!("session {id}"))?;
+        let about = format!("  {}, {}, {}", hit.who, session_picker::age(hit.at, now), hit.record);
+        presenter.styled(TextStyle::Dim, &format!("{about}\n"))?;
         presenter.line(&format!("   {}", cut(&hit.excerpt, EXCERPT_CHARS)))?;
     }
     if found.more > 0 {
         let text = format!("about {} more; add a word, or raise --limit\n", found.more);
-        presenter.styled(Look::Dim, &text)?;
+        presenter.styled(TextStyle::Dim, &text)?;
     }
     if let Some(hit) = found.hits.first() {
         let text = format!("all of it: everfold show-result {}\n", hit.record);
-        presenter.styled(Look::Dim, &text)?;
+        presenter.styled(TextStyle::Dim, &text)?;
     }
     for path in &found.unreadable {
-        presenter.note(Look::Yellow, &format!("note: {} could not be read", path.display()));
+        presenter.note(TextStyle::Yellow, &format!("note: {} could not be read", path.display()));
     }
     Ok(())
 }

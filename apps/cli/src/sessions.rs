@@ -1,13 +1,13 @@
 //! `everfold sessions`: past conversations of this directory (Q4).
 
 use crate::args::{Choices, SessionsCommand};
-use crate::pick;
-use crate::present::{Presenter, counted, cut, grouped, size};
-use crate::setup::{self, Ground};
+use crate::presenter::{Presenter, counted, cut, grouped, size};
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Agent;
 use everfold::engine::window::notes;
-use everfold::kernel::ports::Loaded;
+use everfold::kernel::ports::LoadedTranscript;
 use everfold::kernel::usage::LedgerLine;
 use everfold::kernel::{
     BlockView, Decision, Entry, Ledger, MessageId, ModelId, Record, SessionId, UserOrigin,
@@ -29,16 +29,16 @@ const TITLE_CHARS: usize = 80;
 
 /// Lists sessions, or shows one.
 pub(crate) async fn run(
-    ground: &Ground,
+    env: &ProcessEnv,
     command: &SessionsCommand,
     presenter: &Presenter,
 ) -> Result<()> {
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    let agent = setup::for_looking(env, &Choices::default()).await?;
     match command {
         SessionsCommand::List { search, json } => {
             let sessions = agent.sessions().await?;
             let found = match search {
-                Some(text) => pick::search(&sessions, text),
+                Some(text) => session_picker::search(&sessions, text),
                 None => sessions.iter().collect(),
             };
             if *json {
@@ -49,8 +49,8 @@ pub(crate) async fn run(
         }
         SessionsCommand::Show { id, json } => {
             let id = match id {
-                Some(text) => pick::find(&agent, text).await?,
-                None => pick::newest(&agent).await?,
+                Some(text) => session_picker::find(&agent, text).await?,
+                None => session_picker::newest(&agent).await?,
             };
             let (mut story, loaded) = Story::read(&agent, &id).await?;
             let notes = agent.world().transcripts.session_dir(&id).join(notes::PLACE);
@@ -62,8 +62,8 @@ pub(crate) async fn run(
         }
         SessionsCommand::Export { id, format, output } => {
             let id = match id {
-                Some(text) => pick::find(&agent, text).await?,
-                None => pick::newest(&agent).await?,
+                Some(text) => session_picker::find(&agent, text).await?,
+                None => session_picker::newest(&agent).await?,
             };
             export::run(&agent, &id, *format, output.as_deref()).await
         }
@@ -82,7 +82,7 @@ fn list(found: &[&Listed], presenter: &Presenter) -> Result<()> {
     let rows = found.iter().map(|entry| {
         vec![
             entry.session.to_string(),
-            pick::age(entry.modified, now),
+            session_picker::age(entry.modified, now),
             size(entry.bytes),
             cut(entry.title.as_deref().unwrap_or("(no title)"), TITLE_CHARS),
         ]
@@ -122,7 +122,7 @@ struct Story {
 }
 
 impl Story {
-    async fn read(agent: &Agent, id: &SessionId) -> Result<(Self, Loaded)> {
+    async fn read(agent: &Agent, id: &SessionId) -> Result<(Self, LoadedTranscript)> {
         let mut story = Self::default();
         let mut sink = |line: &[u8]| story.push(line);
         let transcripts = &agent.world().transcripts;
@@ -180,7 +180,7 @@ impl Story {
         }
     }
 
-    fn to_json(&self, id: &SessionId, loaded: Loaded) -> Value {
+    fn to_json(&self, id: &SessionId, loaded: LoadedTranscript) -> Value {
         let total = self.ledger.total();
         let mut value = json!({
             "session_id": id,
@@ -208,7 +208,7 @@ impl Story {
         value
     }
 
-    fn show(&self, id: &SessionId, loaded: Loaded, presenter: &Presenter) -> Result<()> {
+    fn show(&self, id: &SessionId, loaded: LoadedTranscript, presenter: &Presenter) -> Result<()> {
         let total = self.ledger.total();
         let time = |at: Option<Timestamp>| {
             at.map_or_else(|| "-".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string())

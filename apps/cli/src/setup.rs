@@ -2,7 +2,7 @@
 //! reads the environment.
 
 use crate::args::{Choices, Talk, split_rules};
-use crate::fail::Usage;
+use crate::failure::Usage;
 use crate::trust;
 use anyhow::{Context, Result};
 use everfold::engine::permit::{Places, Rule};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 
 /// What the process was started with.
 #[derive(Clone, Debug)]
-pub(crate) struct Ground {
+pub(crate) struct ProcessEnv {
     /// The environment.
     pub(crate) variables: BTreeMap<String, String>,
     /// The person's home directory.
     pub(crate) user_home: Option<PathBuf>,
 }
 
-impl Ground {
+impl ProcessEnv {
     /// Reads the environment. What is not UTF-8 in it is replaced.
     pub(crate) fn of_process() -> Self {
         let lossy = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
@@ -39,7 +39,7 @@ impl Ground {
 
 /// An agent for a conversation.
 pub(crate) async fn for_talk(
-    ground: &Ground,
+    env: &ProcessEnv,
     talk: &Talk,
     surface: Surface,
     approver: Arc<dyn Approver>,
@@ -50,7 +50,7 @@ pub(crate) async fn for_talk(
         Surface::Headless => "sdk-cli",
     };
     let mut builder =
-        builder(ground, &talk.choices)?.surface(surface).approver(approver).entrypoint(entrypoint);
+        builder(env, &talk.choices)?.surface(surface).approver(approver).entrypoint(entrypoint);
     if let Some(respondent) = respondent {
         builder = builder.respondent(respondent);
     }
@@ -94,17 +94,16 @@ pub(crate) async fn for_talk(
 }
 
 /// An agent that only looks at what is there.
-pub(crate) async fn for_looking(ground: &Ground, choices: &Choices) -> Result<Agent> {
-    Ok(Box::pin(builder(ground, choices)?.build()).await?)
+pub(crate) async fn for_looking(env: &ProcessEnv, choices: &Choices) -> Result<Agent> {
+    Ok(Box::pin(builder(env, choices)?.build()).await?)
 }
 
 /// The start of an agent, by the flags that settings can say too.
-pub(crate) fn builder(ground: &Ground, choices: &Choices) -> Result<Builder> {
+pub(crate) fn builder(env: &ProcessEnv, choices: &Choices) -> Result<Builder> {
     let cwd = std::env::current_dir().context("the current directory cannot be used").map_err(
         |error| Usage::new(format!("{error:#}"), "change to a directory that is there and yours"),
     )?;
-    let mut builder =
-        Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+    let mut builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
     let texts = [
         ("--model", "/model", &choices.model),
         ("--small-model", "/everfold/small_model", &choices.small_model),

@@ -4,10 +4,10 @@
 //! to be had once.
 
 use crate::args::{Choices, ShowResultArgs};
-use crate::fail::Usage;
-use crate::pick;
-use crate::present::Presenter;
-use crate::setup::{self, Ground};
+use crate::failure::Usage;
+use crate::presenter::Presenter;
+use crate::session_picker;
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::engine::session::lookup::{self, RecallError, Recalled};
 use everfold::{Agent, SessionId};
@@ -15,13 +15,13 @@ use serde_json::json;
 
 /// Prints what an id stands for.
 pub(crate) async fn run(
-    ground: &Ground,
+    env: &ProcessEnv,
     args: &ShowResultArgs,
     presenter: &Presenter,
 ) -> Result<()> {
-    let agent = setup::for_looking(ground, &Choices::default()).await?;
+    let agent = setup::for_looking(env, &Choices::default()).await?;
     let sessions = match &args.session {
-        Some(text) => vec![pick::find(&agent, text).await?],
+        Some(text) => vec![session_picker::find(&agent, text).await?],
         None => agent.sessions().await?.into_iter().map(|entry| entry.session).collect(),
     };
     let (session, Recalled { kind, tool, text, at, .. }) =

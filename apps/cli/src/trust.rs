@@ -2,20 +2,20 @@
 //! on it (S7). Works without a key and without a network.
 
 use crate::args::{Choices, TrustArgs};
-use crate::present::{Look, Presenter};
-use crate::setup::{self, Ground};
+use crate::presenter::{Presenter, TextStyle};
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Repository;
 use everfold::settings::Trust;
-use everfold::settings::trust::{Kind, Standing, Verdict, all};
+use everfold::settings::trust::{TrustDecision, TrustState, TrustSubject, all};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Shows, records or takes back.
-pub(crate) async fn run(ground: &Ground, args: &TrustArgs, presenter: &Presenter) -> Result<()> {
-    let repository = setup::builder(ground, &Choices::default())?.repository()?;
+pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presenter) -> Result<()> {
+    let repository = setup::builder(env, &Choices::default())?.repository()?;
     if args.list {
         return list(&repository, args.json, presenter);
     }
@@ -32,20 +32,20 @@ pub(crate) async fn run(ground: &Ground, args: &TrustArgs, presenter: &Presenter
     let imports = if args.dry_run {
         repository.outside_imports().await
     } else {
-        repository.say(Verdict::Trusted, Timestamp::now()).await?
+        repository.say(TrustDecision::Trusted, Timestamp::now()).await?
     };
     let trust = repository.trust();
     if args.json {
-        let standing = if args.dry_run { trust.standing() } else { &Standing::Trusted };
+        let standing = if args.dry_run { trust.standing() } else { &TrustState::Trusted };
         return Ok(Presenter::json(&json!({
             "root": trust.root(),
-            "trusted": *standing == Standing::Trusted,
+            "trusted": *standing == TrustState::Trusted,
             "standing": standing_json(standing),
             "things": trust.things(),
             "imports": imports,
         }))?);
     }
-    presenter.styled(Look::Bold, &format!("{}\n", trust.root().display()))?;
+    presenter.styled(TextStyle::Bold, &format!("{}\n", trust.root().display()))?;
     presenter.table(&rows(trust, &imports))?;
     if trust.things().is_empty() && imports.is_empty() {
         presenter.line("nothing here acts by itself")?;
@@ -54,7 +54,7 @@ pub(crate) async fn run(ground: &Ground, args: &TrustArgs, presenter: &Presenter
         presenter.line(&format!("it is {}", word(trust.standing())))?;
     } else {
         presenter.line("trusted; whatever is new or changed asks again")?;
-        presenter.note(Look::Dim, "to take it back: `everfold trust --revoke`");
+        presenter.note(TextStyle::Dim, "to take it back: `everfold trust --revoke`");
     }
     Ok(())
 }
@@ -73,30 +73,34 @@ pub(crate) fn rows(trust: &Trust, imports: &BTreeSet<PathBuf>) -> Vec<Vec<String
         }
     }
     let import = |path: &PathBuf| {
-        vec![format!("  {}", Kind::Imports.as_str()), path.display().to_string(), String::new()]
+        vec![
+            format!("  {}", TrustSubject::Imports.as_str()),
+            path.display().to_string(),
+            String::new(),
+        ]
     };
     rows.extend(imports.iter().map(import));
     rows
 }
 
-fn word(standing: &Standing) -> &'static str {
+fn word(standing: &TrustState) -> &'static str {
     match standing {
-        Standing::Nothing => "not asked about: it brings nothing that acts",
-        Standing::Trusted => "trusted",
-        Standing::Unknown => "not trusted: nobody was asked yet",
-        Standing::Declined => "not trusted: you said no",
-        Standing::Changed { .. } => "not trusted: it changed since you were asked",
+        TrustState::Nothing => "not asked about: it brings nothing that acts",
+        TrustState::Trusted => "trusted",
+        TrustState::Unknown => "not trusted: nobody was asked yet",
+        TrustState::Declined => "not trusted: you said no",
+        TrustState::Changed { .. } => "not trusted: it changed since you were asked",
     }
 }
 
-fn standing_json(standing: &Standing) -> Value {
+fn standing_json(standing: &TrustState) -> Value {
     serde_json::to_value(standing).unwrap_or_default()
 }
 
 fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()> {
     let records = all(repository.home()).map_err(everfold::Error::from)?;
     if json {
-        let row = |(root, record): &(PathBuf, everfold::settings::trust::Record)| {
+        let row = |(root, record): &(PathBuf, everfold::settings::trust::TrustRecord)| {
             json!({
                 "root": root,
                 "at": record.at,
@@ -114,8 +118,8 @@ fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()
         .iter()
         .map(|(root, record)| {
             let verdict = match record.verdict {
-                Verdict::Trusted => "trusted",
-                Verdict::Declined => "not trusted",
+                TrustDecision::Trusted => "trusted",
+                TrustDecision::Declined => "not trusted",
             };
             let things = record.things.len() + record.imports.len();
             let at = record.at.strftime("%Y-%m-%d").to_string();
@@ -129,7 +133,7 @@ fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()
 pub(crate) fn note(trust: &Trust) -> Option<String> {
     let off = matches!(
         trust.standing(),
-        Standing::Unknown | Standing::Declined | Standing::Changed { .. }
+        TrustState::Unknown | TrustState::Declined | TrustState::Changed { .. }
     );
     if !off || trust.things().is_empty() {
         return None;
@@ -137,7 +141,7 @@ pub(crate) fn note(trust: &Trust) -> Option<String> {
     let kinds: BTreeSet<&str> = trust.things().iter().map(|thing| thing.kind.as_str()).collect();
     let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
     let why = match trust.standing() {
-        Standing::Changed { .. } => "they changed since you trusted them",
+        TrustState::Changed { .. } => "they changed since you trusted them",
         _ => "it is not trusted",
     };
     Some(format!(

@@ -11,11 +11,11 @@
 
 mod arguments;
 mod catalogue;
-mod desk;
+mod operations;
 mod resources;
 mod server;
 mod transport;
 
 pub use catalogue::{INSTRUCTIONS, tools};
-pub use server::{Open, Server};
+pub use server::{ProjectOpener, Server};
 pub use transport::{Error, Listening, serve_http, serve_stdio};

@@ -1,7 +1,7 @@
 //! Memories as resources: `memory://project/deploys.md`.
 
-use crate::desk::{Desk, word};
-use everfold_memory_store::Scope;
+use crate::operations::{Project, word};
+use everfold_memory_store::StoreScope;
 use everfold_memory_store::store::TopicHead;
 use rmcp::model::{Annotations, Resource, ResourceTemplate};
 
@@ -12,13 +12,13 @@ const MARKDOWN: &str = "text/markdown";
 /// One page of all memories, newest first within each scope, and whether more
 /// follow.
 pub(crate) fn page(
-    desk: &Desk,
+    project: &Project,
     offset: usize,
     size: usize,
 ) -> Result<(Vec<Resource>, bool), String> {
     let mut all = Vec::new();
-    for scope in [Scope::Project, Scope::Global] {
-        let store = desk.beside.memories().existing(scope).map_err(|error| error.to_string())?;
+    for scope in [StoreScope::Project, StoreScope::Global] {
+        let store = project.host.memories().existing(scope).map_err(|error| error.to_string())?;
         let Some(store) = store else { continue };
         let topics = store.scan(usize::MAX).map_err(|error| error.to_string())?;
         all.extend(topics.into_iter().map(|topic| (scope, topic)));
@@ -28,7 +28,7 @@ pub(crate) fn page(
     Ok((page.map(|(scope, topic)| resource(scope, topic)).collect(), more))
 }
 
-fn resource(scope: Scope, topic: TopicHead) -> Resource {
+fn resource(scope: StoreScope, topic: TopicHead) -> Resource {
     let uri = format!("{SCHEME}{}/{}", word(scope), topic.path);
     let mut resource = Resource::new(uri, topic.path.as_str()).with_mime_type(MARKDOWN);
     resource = resource.with_size(topic.bytes);

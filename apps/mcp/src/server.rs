@@ -2,9 +2,9 @@
 
 use crate::arguments::Arguments;
 use crate::catalogue::{INSTRUCTIONS, tools};
-use crate::desk::Desk;
+use crate::operations::Project;
 use crate::resources::{self, SCHEME};
-use everfold::beside::Beside;
+use everfold::hosts::HostService;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
     Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -24,12 +24,12 @@ const PAGE: usize = 100;
 const ROOTS_WAIT: Duration = Duration::from_secs(2);
 
 /// Opens the memories of a directory; none where they are switched off.
-pub type Open = Arc<dyn Fn(&Path) -> Result<Option<Beside>, String> + Send + Sync>;
+pub type ProjectOpener = Arc<dyn Fn(&Path) -> Result<Option<HostService>, String> + Send + Sync>;
 
 /// The server for one client.
 #[derive(Clone)]
 pub struct Server {
-    open: Open,
+    open: ProjectOpener,
     /// Where the server was started.
     cwd: PathBuf,
     /// Where the client works, once that is known.
@@ -40,7 +40,7 @@ impl Server {
     /// A server that works where it was started, unless its client works
     /// elsewhere.
     #[must_use]
-    pub fn new(open: Open, cwd: PathBuf) -> Self {
+    pub fn new(open: ProjectOpener, cwd: PathBuf) -> Self {
         Self { open, cwd, root: Arc::default() }
     }
 
@@ -72,19 +72,19 @@ impl Server {
         })
     }
 
-    /// Does something at a desk, on a thread for what blocks.
-    async fn at_desk<T: Send + 'static>(
+    /// Does something for a project, on a thread for what blocks.
+    async fn in_project<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
-        work: impl FnOnce(&Desk) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&Project) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
         let root = self.root(context).await;
         let open = Arc::clone(&self.open);
         let runtime = tokio::runtime::Handle::current();
         let done = tokio::task::spawn_blocking(move || {
-            let beside = open(&root)?;
-            let beside = beside.ok_or("memories are switched off here (autoMemoryEnabled)")?;
-            work(&Desk { beside, now: jiff::Timestamp::now(), runtime })
+            let host = open(&root)?;
+            let host = host.ok_or("memories are switched off here (autoMemoryEnabled)")?;
+            work(&Project { host, now: jiff::Timestamp::now(), runtime })
         });
         done.await.unwrap_or_else(|error| Err(format!("the work was not done: {error}")))
     }
@@ -122,7 +122,7 @@ impl ServerHandler for Server {
         }
         let arguments = Arguments(request.arguments.unwrap_or_default());
         let name = request.name;
-        let done = self.at_desk(&context, move |desk| desk.call(&name, &arguments)).await;
+        let done = self.in_project(&context, move |project| project.call(&name, &arguments)).await;
         let result = match done {
             Ok(value) => CallToolResult::structured(value),
             Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
@@ -143,7 +143,8 @@ impl ServerHandler for Server {
                 return Err(ErrorData::invalid_params("the cursor is none of ours", None));
             }
         };
-        let page = self.at_desk(&context, move |desk| resources::page(desk, offset, PAGE)).await;
+        let page =
+            self.in_project(&context, move |project| resources::page(project, offset, PAGE)).await;
         let (resources, more) = page.map_err(|error| ErrorData::internal_error(error, None))?;
         let mut list = ListResourcesResult::with_all_items(resources);
         list.next_cursor = more.then(|| (offset + PAGE).to_string());
@@ -169,7 +170,7 @@ impl ServerHandler for Server {
         let Some(id) = uri.strip_prefix(SCHEME).map(str::to_owned) else {
             return Err(unknown(format!("{uri} is no address of a memory")));
         };
-        let read = self.at_desk(&context, move |desk| desk.text(&id)).await;
+        let read = self.in_project(&context, move |project| project.text(&id)).await;
         let (text, _) = read.map_err(unknown)?;
         let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
         let result = ReadResourceResult::new(vec![contents]);

@@ -3,33 +3,33 @@
 
 use crate::host::{CommandInfo, Welcome};
 use crate::input::Input;
-use crate::look::Look;
-use crate::page::Said;
+use crate::page::PageWrite;
 use crate::panel::text::TextPanel;
 use crate::panel::{Job, Panel};
 use crate::question::Asked;
 use crate::status::Status;
-use crate::talk::{Kind, Talk, highlight};
+use crate::style::TextStyle;
 use crate::theme::Theme;
+use crate::transcript_view::{Kind, TranscriptView, highlight};
 use crate::worker::Ask;
-use browse::Browsing;
+use navigation::Browsing;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
-mod browse;
-mod commanding;
+mod events;
 #[cfg(test)]
 pub(crate) mod harness;
+mod navigation;
 #[cfg(test)]
 mod scenes;
 mod screen;
+mod slash_commands;
+mod submission;
 #[cfg(test)]
 mod tests;
-mod told;
-mod typing;
 
 /// Lines of a command that are shown in the conversation; more get a panel.
 const NOTICE_LINES: usize = 8;
@@ -45,7 +45,7 @@ pub(crate) enum Act {
     /// Put a text on the clipboard.
     Copy(String),
     /// Give the terminal to another program, or take it back.
-    Said(Said),
+    Said(PageWrite),
     /// Look for the files that can be mentioned.
     Files,
     /// Keep what was sent, to be found again.
@@ -79,7 +79,7 @@ enum Phase {
 pub(crate) struct App {
     theme: Theme,
     welcome: Welcome,
-    talk: Talk,
+    talk: TranscriptView,
     input: Input,
     panel: Option<Box<dyn Panel>>,
     questions: VecDeque<Asked>,
@@ -91,7 +91,7 @@ pub(crate) struct App {
     commands: Vec<CommandInfo>,
     phase: Phase,
     /// What the running command has written.
-    written: Vec<(Look, String)>,
+    written: Vec<(TextStyle, String)>,
     /// The person walks through the conversation.
     browsing: Option<Browsing>,
     /// The key before was one that leaves when it comes twice.
@@ -110,7 +110,7 @@ impl App {
         Self {
             theme,
             welcome,
-            talk: Talk::default(),
+            talk: TranscriptView::default(),
             input: Input::default(),
             panel: None,
             questions: VecDeque::new(),
@@ -207,7 +207,7 @@ impl App {
         }
     }
 
-    fn notice(&mut self, look: Look, text: impl Into<String>) {
+    fn notice(&mut self, look: TextStyle, text: impl Into<String>) {
         self.talk.push(Kind::Notice(vec![(look, text.into())]));
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::app::App;
 use crate::host::Welcome;
-use crate::talk::history;
 use crate::theme::Theme;
-use crate::worker::Told;
+use crate::transcript_view::history;
+use crate::worker::WorkerEvent;
 use everfold::{Agent, Event, Session};
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -33,12 +33,12 @@ impl Bench {
     /// Shows a conversation.
     pub async fn open(&mut self, agent: &Agent, session: &Session) {
         let cells = history::cells(agent, session).await;
-        self.app.told(Told::Changed(cells, Vec::new()));
+        self.app.told(WorkerEvent::Changed(cells, Vec::new()));
     }
 
     /// Takes what the engine tells.
     pub fn event(&mut self, event: Event) {
-        self.app.told(Told::Event(Box::new(event)));
+        self.app.told(WorkerEvent::Event(Box::new(event)));
     }
 
     /// Presses a letter.

@@ -2,16 +2,16 @@
 //! the [`App`], and does what it asks for.
 
 use crate::app::{Act, App};
-use crate::asking::Question;
 use crate::files;
 use crate::host::{Host, Welcome};
 use crate::input::history::HistoryFile;
-use crate::page::{Page, Said};
+use crate::page::{PageWrite, TextPage};
 use crate::panel::text::TextPanel;
 use crate::question;
-use crate::term::{self, Keys, Screen};
+use crate::questions::Question;
+use crate::terminal::{self, Keys, Screen};
 use crate::theme::Theme;
-use crate::worker::{Ask, Brake, Told, Worker};
+use crate::worker::{Ask, Brake, Worker, WorkerEvent};
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -38,7 +38,7 @@ const BATCH: usize = 512;
 pub type Editor = Box<dyn Fn(&str) -> anyhow::Result<String> + Send>;
 
 /// What a screen starts with.
-pub struct Start {
+pub struct ScreenStart {
     /// The program around it.
     pub host: Box<dyn Host>,
     /// Questions of tools.
@@ -59,7 +59,7 @@ pub struct Start {
 ///
 /// # Errors
 /// If the terminal cannot be used.
-pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
+pub async fn run(start: ScreenStart) -> anyhow::Result<Box<dyn Host>> {
     let mut screen = Screen::take()?;
     let size = screen.terminal.size()?;
     let (asks, asked) = unbounded_channel();
@@ -99,7 +99,7 @@ pub async fn run(start: Start) -> anyhow::Result<Box<dyn Host>> {
     tokio::spawn(async move {
         while let Some(question) = questions.recv().await {
             let change = question::change(&question, &here);
-            let _ = telling.send(Told::Question(question, change));
+            let _ = telling.send(WorkerEvent::Question(question, change));
         }
     });
     if let Some(prompt) = start.prompt {
@@ -127,8 +127,8 @@ struct Driver {
     keys: Keys,
     asks: UnboundedSender<Ask>,
     brake: Brake,
-    tolds: UnboundedReceiver<Told>,
-    telling: UnboundedSender<Told>,
+    tolds: UnboundedReceiver<WorkerEvent>,
+    telling: UnboundedSender<WorkerEvent>,
     /// What panels wait for; it ends with the screen.
     jobs: JoinSet<()>,
     agent: Arc<Agent>,
@@ -207,26 +207,26 @@ impl Driver {
                 }
                 Act::Do(job) => {
                     let width = usize::from(screen.terminal.size()?.width);
-                    let done = job(Page::new(self.telling.clone(), width));
+                    let done = job(TextPage::new(self.telling.clone(), width));
                     let telling = self.telling.clone();
                     while self.jobs.try_join_next().is_some() {}
                     self.jobs.spawn(async move {
                         done.await;
-                        let _ = telling.send(Told::Looked);
+                        let _ = telling.send(WorkerEvent::Looked);
                     });
                 }
                 Act::Stop => self.brake.pull(),
-                Act::Copy(text) => term::copy(&STANDARD.encode(text))?,
-                Act::Said(Said::Leave(free)) => {
+                Act::Copy(text) => terminal::copy(&STANDARD.encode(text))?,
+                Act::Said(PageWrite::Leave(free)) => {
                     self.keys.pause().await;
                     Screen::leave();
                     let _ = free.send(());
                 }
-                Act::Said(Said::Return) => {
+                Act::Said(PageWrite::Return) => {
                     screen.come_back()?;
                     self.keys.go_on();
                 }
-                Act::Said(Said::Text(..)) => {}
+                Act::Said(PageWrite::Text(..)) => {}
                 Act::Files => self.look_for_files(),
                 Act::Keep(text) => {
                     if let Some(history) = &self.history {
@@ -244,13 +244,13 @@ impl Driver {
                 Act::Suspend => {
                     self.keys.pause().await;
                     Screen::leave();
-                    term::suspend();
+                    terminal::suspend();
                     screen.come_back()?;
                     self.keys.go_on();
                 }
                 Act::Open(files) => {
                     let panel = TextPanel::new("", files::shown(&files));
-                    let _ = self.telling.send(Told::Panel(Box::new(panel)));
+                    let _ = self.telling.send(WorkerEvent::Panel(Box::new(panel)));
                 }
                 Act::Redraw => screen.terminal.clear()?,
                 Act::End => self.end = Some(()),
@@ -272,7 +272,7 @@ impl Driver {
             let name = |path: &PathBuf| {
                 path.strip_prefix(&root).unwrap_or(path).to_string_lossy().into_owned()
             };
-            let _ = telling.send(Told::Files(found.paths.iter().map(name).collect()));
+            let _ = telling.send(WorkerEvent::Files(found.paths.iter().map(name).collect()));
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Files that a person wants to see.
 
-use crate::look::Look;
+use crate::style::TextStyle;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 1024 * 1024;
 
 /// What is in some files, as far as it is shown.
-pub(crate) fn shown(files: &[PathBuf]) -> Vec<(Look, String)> {
+pub(crate) fn shown(files: &[PathBuf]) -> Vec<(TextStyle, String)> {
     let mut parts = Vec::new();
     for file in files {
-        parts.push((Look::Bold, format!("{}\n", file.display())));
+        parts.push((TextStyle::Bold, format!("{}\n", file.display())));
         parts.push(match read(file) {
-            Ok(text) => (Look::Normal, format!("{}\n\n", text.trim_end())),
-            Err(error) => (Look::Red, format!("{error}\n\n")),
+            Ok(text) => (TextStyle::Normal, format!("{}\n\n", text.trim_end())),
+            Err(error) => (TextStyle::Red, format!("{error}\n\n")),
         });
     }
     parts

@@ -1,7 +1,7 @@
 //! The last line: where things stand.
 
-use crate::look::Look;
 use crate::status::Status;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use everfold::kernel::settings::PermissionMode;
 use everfold::{MemorySwitch, TaskStatus};
@@ -31,35 +31,35 @@ pub(crate) fn line(status: &Status, width: u16, theme: Theme) -> Line<'static> {
 }
 
 /// What stands behind the bar: how much it matters, how it looks, what it says.
-fn said(status: &Status) -> Vec<(u8, Look, String)> {
+fn said(status: &Status) -> Vec<(u8, TextStyle, String)> {
     let (cost, background) = (status.ledger.total().cost.0, status.ledger.background().cost.0);
-    let mut parts = vec![(7, Look::Normal, format!("${cost:.2}"))];
+    let mut parts = vec![(7, TextStyle::Normal, format!("${cost:.2}"))];
     if background > 0.0 {
-        parts.push((3, Look::Dim, format!("background ${background:.2}")));
+        parts.push((3, TextStyle::Dim, format!("background ${background:.2}")));
     }
     if let Some(rate) = status.hit_rate {
-        parts.push((4, Look::Dim, format!("cache {:.0}%", rate * 100.0)));
+        parts.push((4, TextStyle::Dim, format!("cache {:.0}%", rate * 100.0)));
     }
-    parts.extend(pill(status).map(|pill| (6, Look::Cyan, pill)));
+    parts.extend(pill(status).map(|pill| (6, TextStyle::Cyan, pill)));
     match status.mode {
         PermissionMode::Default => {}
         PermissionMode::BypassPermissions => {
-            parts.push((9, Look::Red, "everything is allowed".to_owned()));
+            parts.push((9, TextStyle::Red, "everything is allowed".to_owned()));
         }
         PermissionMode::AcceptEdits => {
-            parts.push((8, Look::Magenta, "edits are accepted".to_owned()));
+            parts.push((8, TextStyle::Magenta, "edits are accepted".to_owned()));
         }
-        PermissionMode::Plan => parts.push((8, Look::Blue, "planning".to_owned())),
+        PermissionMode::Plan => parts.push((8, TextStyle::Blue, "planning".to_owned())),
     }
     if status.memory == MemorySwitch::Off {
-        parts.push((5, Look::Yellow, "memory off".to_owned()));
+        parts.push((5, TextStyle::Yellow, "memory off".to_owned()));
     }
-    parts.extend(status.branch.clone().map(|branch| (2, Look::Dim, branch)));
+    parts.extend(status.branch.clone().map(|branch| (2, TextStyle::Dim, branch)));
     parts
 }
 
-fn fitted(status: &Status, parts: &[(u8, Look, String)], theme: Theme) -> Line<'static> {
-    let mut spans = vec![Span::styled(status.model.clone(), theme.style(Look::Bold))];
+fn fitted(status: &Status, parts: &[(u8, TextStyle, String)], theme: Theme) -> Line<'static> {
+    let mut spans = vec![Span::styled(status.model.clone(), theme.style(TextStyle::Bold))];
     spans.push(Span::raw(" "));
     spans.extend(bar(status, theme));
     let percent = status.used * 100 / status.window.size.0.max(1);
@@ -78,16 +78,16 @@ fn bar(status: &Status, theme: Theme) -> Vec<Span<'static>> {
     let (used, warning, full) =
         (cell(status.used), cell(status.window.warning.0), cell(status.window.auto_compact.0));
     let look = match status.used {
-        used if used > status.window.auto_compact.0 => Look::Red,
-        used if used > status.window.warning.0 => Look::Yellow,
-        _ => Look::Green,
+        used if used > status.window.auto_compact.0 => TextStyle::Red,
+        used if used > status.window.warning.0 => TextStyle::Yellow,
+        _ => TextStyle::Green,
     };
     let mut spans = Vec::new();
     for at in 0..BAR {
         let span = match at {
             at if at < used => Span::styled("█", theme.style(look)),
-            at if at == full => Span::styled("│", theme.style(Look::Red)),
-            at if at == warning => Span::styled("┊", theme.style(Look::Yellow)),
+            at if at == full => Span::styled("│", theme.style(TextStyle::Red)),
+            at if at == warning => Span::styled("┊", theme.style(TextStyle::Yellow)),
             _ => Span::styled("░", theme.dim()),
         };
         spans.push(span);

@@ -1,11 +1,11 @@
 //! What a server wants to know, asked in place: field by field, and sent only
 //! when the person says so.
 
-use crate::asking::Open;
-use crate::look::Look;
+use crate::questions::OpenQuestion;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
-use everfold::kernel::ports::question::{Field, Need, Wants};
+use everfold::kernel::ports::question::{Field, FieldNeed, Wants};
 use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
@@ -16,7 +16,7 @@ const MOST_LINES: usize = 8;
 
 /// A form that is filled in.
 pub(crate) struct Form {
-    question: Open<ServerQuestion, ServerAnswer>,
+    question: OpenQuestion<ServerQuestion, ServerAnswer>,
     /// What was typed into each field, up to the one that is filled in now.
     typed: Vec<String>,
     /// The field that is filled in; behind the last one, it is sent.
@@ -27,7 +27,7 @@ pub(crate) struct Form {
 
 impl Form {
     /// A question that came.
-    pub(crate) fn new(question: Open<ServerQuestion, ServerAnswer>) -> Self {
+    pub(crate) fn new(question: OpenQuestion<ServerQuestion, ServerAnswer>) -> Self {
         let count = fields(&question.ask).len();
         Self { question, typed: vec![String::new(); count], at: 0, wrong: None }
     }
@@ -38,7 +38,7 @@ impl Form {
     }
 
     /// The question, unanswered.
-    pub(crate) fn into_question(self) -> Open<ServerQuestion, ServerAnswer> {
+    pub(crate) fn into_question(self) -> OpenQuestion<ServerQuestion, ServerAnswer> {
         self.question
     }
 
@@ -97,11 +97,11 @@ impl Form {
     pub(crate) fn lines(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let ask = &self.question.ask;
         let title = format!("The server {} asks, in its own words:", ask.server);
-        let mut lines = vec![Line::styled(title, theme.style(Look::Bold))];
-        let words = wrap::text(&ask.message, theme.style(Look::Normal), width, "    ");
+        let mut lines = vec![Line::styled(title, theme.style(TextStyle::Bold))];
+        let words = wrap::text(&ask.message, theme.style(TextStyle::Normal), width, "    ");
         lines.extend(words.into_iter().take(MOST_LINES));
         if let Wants::Visit(address) = &ask.wants {
-            lines.extend(wrap::text(address, theme.style(Look::Bold), width, "    "));
+            lines.extend(wrap::text(address, theme.style(TextStyle::Bold), width, "    "));
             let hint = "Open it only if you know it; what you do there does not come by here.";
             lines.extend(wrap::text(hint, theme.dim(), width, "  "));
         }
@@ -118,7 +118,7 @@ impl Form {
             self.field(field, typed, width, theme, &mut lines);
         } else {
             let text = " [y] send this   [n] decline   [Esc] leave the question";
-            lines.extend(wrap::text(text, theme.style(Look::Normal), width, ""));
+            lines.extend(wrap::text(text, theme.style(TextStyle::Normal), width, ""));
         }
         lines
     }
@@ -138,18 +138,18 @@ impl Form {
         match (&field.default, field.need) {
             (Some(Value::String(usual)), _) => about = format!("{about}; if empty, {usual}"),
             (Some(usual), _) => about = format!("{about}; if empty, {usual}"),
-            (None, Need::Optional) => about = format!("{about}; may be empty"),
-            (None, Need::Required) => {}
+            (None, FieldNeed::Optional) => about = format!("{about}; may be empty"),
+            (None, FieldNeed::Required) => {}
         }
         lines.extend(wrap::text(&about, theme.dim(), width, "  "));
         let line = Line::from(vec![
-            Span::styled(format!("{}: ", wrap::clean(&field.title)), theme.style(Look::Bold)),
+            Span::styled(format!("{}: ", wrap::clean(&field.title)), theme.style(TextStyle::Bold)),
             Span::raw(typed.to_owned()),
             Span::styled(" ", theme.chosen()),
         ]);
         lines.extend(wrap::wrap(&line, width, ""));
         if let Some(wrong) = &self.wrong {
-            lines.extend(wrap::text(wrong, theme.style(Look::Red), width, "  "));
+            lines.extend(wrap::text(wrong, theme.style(TextStyle::Red), width, "  "));
         }
         let hint = "Enter goes on, ↑ goes back, Esc leaves the question";
         lines.push(Line::styled(hint, theme.dim()));
@@ -183,7 +183,7 @@ mod tests {
 
     fn asked(wants: Wants) -> (Option<Form>, Receiver<ServerAnswer>) {
         let (server, message) = ("desk".to_owned(), "Who are you?\u{1b}[2J".to_owned());
-        let (open, answer) = Open::new(ServerQuestion { server, message, id: None, wants });
+        let (open, answer) = OpenQuestion::new(ServerQuestion { server, message, id: None, wants });
         (Some(Form::new(open)), answer)
     }
 

@@ -1,14 +1,10 @@
 //! What the screen needs of the program around it.
 
-use crate::page::Page;
-use crate::side::Side;
+use crate::page::TextPage;
+use crate::panel_data::PanelData;
+pub use everfold::kernel::ports::BoxFuture;
 use everfold::{Agent, CancellationToken, Session, SessionId};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-
-/// A future of a host.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The program around the screen: it has the session, and knows the commands.
 pub trait Host: Send {
@@ -25,7 +21,7 @@ pub trait Host: Send {
     fn model_name(&self) -> String;
 
     /// What can be looked at and done without the session.
-    fn side(&self) -> Arc<dyn Side>;
+    fn side(&self) -> Arc<dyn PanelData>;
 
     /// The slash commands, skills among them.
     fn commands(&self) -> Vec<CommandInfo>;
@@ -34,7 +30,7 @@ pub trait Host: Send {
     fn command<'a>(
         &'a mut self,
         line: &'a str,
-        page: Page,
+        page: TextPage,
         stop: CancellationToken,
     ) -> BoxFuture<'a, anyhow::Result<Next>>;
 
@@ -42,13 +38,17 @@ pub trait Host: Send {
     fn resume(
         &mut self,
         id: SessionId,
-        page: Page,
+        page: TextPage,
         stop: CancellationToken,
     ) -> BoxFuture<'_, anyhow::Result<()>>;
 
     /// Ends the session: what runs in the background comes to its end, or is
     /// stopped.
-    fn finish(&mut self, page: Page, stop: CancellationToken) -> BoxFuture<'_, anyhow::Result<()>>;
+    fn finish(
+        &mut self,
+        page: TextPage,
+        stop: CancellationToken,
+    ) -> BoxFuture<'_, anyhow::Result<()>>;
 }
 
 /// How it goes on after a command.

@@ -13,11 +13,11 @@ use ratatui::widgets::Widget;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_width::UnicodeWidthStr;
 
-mod complete;
+mod completion;
 pub(crate) mod history;
 mod pastes;
 
-use complete::{Choices, Wanted};
+use completion::{Choices, Wanted};
 use history::History;
 use pastes::Pastes;
 
@@ -197,7 +197,7 @@ impl Input {
 
     fn enter(&mut self) -> Typed {
         // What is typed out needs no completion.
-        let typed = match complete::wanted(&self.before()) {
+        let typed = match completion::wanted(&self.before()) {
             Some(Wanted::Command(name)) => format!("/{name}"),
             Some(Wanted::File(name)) => format!("@{name}"),
             None => String::new(),
@@ -229,7 +229,7 @@ impl Input {
     /// Puts the choice in the place of what was typed of it.
     fn accept(&mut self) -> Typed {
         let Some(choice) = self.choices.chosen().cloned() else { return Typed::Nothing };
-        let typed = match complete::wanted(&self.before()) {
+        let typed = match completion::wanted(&self.before()) {
             Some(Wanted::Command(name) | Wanted::File(name)) => name.chars().count() + 1,
             None => return Typed::Nothing,
         };
@@ -251,12 +251,12 @@ impl Input {
 
     /// Looks what could be meant.
     fn complete(&mut self) -> Typed {
-        let wanted = complete::wanted(&self.before());
+        let wanted = completion::wanted(&self.before());
         self.choices = match (&wanted, &self.files) {
             (Some(Wanted::Command(name)), _) if self.area.cursor().0 == 0 => {
-                complete::commands(&self.commands, name)
+                completion::commands(&self.commands, name)
             }
-            (Some(Wanted::File(name)), Some(files)) => complete::files(files, name),
+            (Some(Wanted::File(name)), Some(files)) => completion::files(files, name),
             (Some(Wanted::File(_)), None) => return Typed::Files,
             _ => {
                 self.files = None;

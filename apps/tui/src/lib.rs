@@ -10,7 +10,6 @@
 //! What a command does is the [`Host`]'s business; what is drawn is here.
 
 mod app;
-mod asking;
 #[doc(hidden)]
 pub mod bench;
 mod driver;
@@ -19,23 +18,24 @@ mod footer;
 mod form;
 mod host;
 mod input;
-mod look;
 mod page;
 mod panel;
+mod panel_data;
 pub mod picture;
 mod question;
-mod side;
+mod questions;
 mod status;
 mod statusline;
-mod talk;
-mod term;
+mod style;
+mod terminal;
 mod theme;
+mod transcript_view;
 mod worker;
 mod wrap;
 
-pub use asking::{Asker, Open, Question};
-pub use driver::{Editor, Start, run};
+pub use driver::{Editor, ScreenStart, run};
 pub use host::{BoxFuture, CommandInfo, Host, Next, Welcome};
-pub use look::Look;
-pub use page::Page;
-pub use side::{Listing, Row, Side, Table};
+pub use page::TextPage;
+pub use panel_data::{Listing, PanelData, Table, TableRow};
+pub use questions::{OpenQuestion, Question, QuestionSender};
+pub use style::TextStyle;

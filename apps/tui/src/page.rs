@@ -1,7 +1,7 @@
 //! Where a command writes when a screen shows it.
 
-use crate::look::Look;
-use crate::worker::Told;
+use crate::style::TextStyle;
+use crate::worker::WorkerEvent;
 use std::fmt;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,9 +9,9 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// What is said to the screen by a command.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum PageWrite {
     /// More text.
-    Text(Look, String),
+    Text(TextStyle, String),
     /// The terminal is needed; an answer means that it is free.
     Leave(SyncSender<()>),
     /// It is not needed any more.
@@ -20,8 +20,8 @@ pub(crate) enum Said {
 
 /// A page of the screen. What is written appears there as it comes.
 #[derive(Clone)]
-pub struct Page {
-    sender: UnboundedSender<Told>,
+pub struct TextPage {
+    sender: UnboundedSender<WorkerEvent>,
     width: usize,
     /// Where texts are kept instead, for a panel that asked for them.
     kept: Option<Kept>,
@@ -29,17 +29,17 @@ pub struct Page {
 
 /// Texts that were written to a page.
 #[derive(Clone, Default)]
-pub(crate) struct Kept(Arc<Mutex<Vec<(Look, String)>>>);
+pub(crate) struct Kept(Arc<Mutex<Vec<(TextStyle, String)>>>);
 
 impl Kept {
     /// Takes them out.
-    pub(crate) fn take(&self) -> Vec<(Look, String)> {
+    pub(crate) fn take(&self) -> Vec<(TextStyle, String)> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Page {
-    pub(crate) fn new(sender: UnboundedSender<Told>, width: usize) -> Self {
+impl TextPage {
+    pub(crate) fn new(sender: UnboundedSender<WorkerEvent>, width: usize) -> Self {
         Self { sender, width, kept: None }
     }
 
@@ -62,29 +62,29 @@ impl Page {
     }
 
     /// Writes a text. A screen that is gone is not told.
-    pub fn write(&self, look: Look, text: &str) {
+    pub fn write(&self, look: TextStyle, text: &str) {
         if let Some(Kept(kept)) = &self.kept {
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.push((look, text.to_owned()));
             return;
         }
-        let _ = self.sender.send(Told::Said(Said::Text(look, text.to_owned())));
+        let _ = self.sender.send(WorkerEvent::Said(PageWrite::Text(look, text.to_owned())));
     }
 
     /// Runs something that needs the terminal for itself, such as an editor.
     pub fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
         let (free, is_free) = sync_channel(1);
-        if self.sender.send(Told::Said(Said::Leave(free))).is_ok() {
+        if self.sender.send(WorkerEvent::Said(PageWrite::Leave(free))).is_ok() {
             // A screen that is gone has left the terminal too.
             let _ = is_free.recv();
         }
         let done = work();
-        let _ = self.sender.send(Told::Said(Said::Return));
+        let _ = self.sender.send(WorkerEvent::Said(PageWrite::Return));
         done
     }
 }
 
-impl fmt::Debug for Page {
+impl fmt::Debug for TextPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Page").field("width", &self.width).finish_non_exhaustive()
     }

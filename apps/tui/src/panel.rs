@@ -6,9 +6,9 @@
 //! is at rest; both put what they find into a [`Slot`].
 
 use crate::host::BoxFuture;
-use crate::look::Look;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::status::Status;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
 use everfold::Session;
@@ -61,10 +61,10 @@ pub(crate) trait Panel: Send {
 }
 
 /// What a command wrote.
-pub(crate) type Written = Vec<(Look, String)>;
+pub(crate) type Written = Vec<(TextStyle, String)>;
 
 /// Work beside the screen.
-pub(crate) type Job = Box<dyn FnOnce(Page) -> BoxFuture<'static, ()> + Send>;
+pub(crate) type Job = Box<dyn FnOnce(TextPage) -> BoxFuture<'static, ()> + Send>;
 
 /// What follows a key in a panel.
 pub(crate) enum PanelAct {
@@ -120,7 +120,7 @@ impl<T> Slot<T> {
 /// A job that puts what a future gives into a slot.
 pub(crate) fn job<T: Send + 'static>(
     slot: &Slot<T>,
-    work: impl FnOnce(Page) -> BoxFuture<'static, T> + Send + 'static,
+    work: impl FnOnce(TextPage) -> BoxFuture<'static, T> + Send + 'static,
 ) -> PanelAct {
     let slot = slot.clone();
     PanelAct::Do(Box::new(move |page| {

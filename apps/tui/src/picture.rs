@@ -5,7 +5,7 @@
 //! the marks below are exact, and what is smaller than a cell is in the table
 //! only.
 
-use crate::look::Look;
+use crate::style::TextStyle;
 use everfold::engine::window::context_view::{Category, ContextView, Threshold, ThresholdKind};
 use everfold::kernel::Tokens;
 
@@ -78,21 +78,21 @@ fn percent(part: Tokens, whole: Tokens) -> String {
 
 /// The letter of a kind of content, and how it looks.
 #[must_use]
-pub fn sign(category: &Category) -> (char, Look) {
+pub fn sign(category: &Category) -> (char, TextStyle) {
     match category.id {
-        "system_prompt" => ('S', Look::Blue),
-        "system_tools" => ('T', Look::Cyan),
-        "mcp_tools" => ('X', Look::Cyan),
-        "memory_files" => ('M', Look::Magenta),
-        "summary" => ('Z', Look::Magenta),
-        "user_messages" => ('U', Look::Green),
-        "answers" => ('A', Look::Blue),
-        "thinking" => ('H', Look::Dim),
-        "tool_calls" => ('C', Look::Yellow),
-        "tool_results" => ('R', Look::Yellow),
-        "injected" => ('I', Look::Magenta),
-        "free_space" => ('.', Look::Dim),
-        _ => ('~', Look::Dim),
+        "system_prompt" => ('S', TextStyle::Blue),
+        "system_tools" => ('T', TextStyle::Cyan),
+        "mcp_tools" => ('X', TextStyle::Cyan),
+        "memory_files" => ('M', TextStyle::Magenta),
+        "summary" => ('Z', TextStyle::Magenta),
+        "user_messages" => ('U', TextStyle::Green),
+        "answers" => ('A', TextStyle::Blue),
+        "thinking" => ('H', TextStyle::Dim),
+        "tool_calls" => ('C', TextStyle::Yellow),
+        "tool_results" => ('R', TextStyle::Yellow),
+        "injected" => ('I', TextStyle::Magenta),
+        "free_space" => ('.', TextStyle::Dim),
+        _ => ('~', TextStyle::Dim),
     }
 }
 

@@ -1,12 +1,12 @@
 //! A question of a tool, asked in place: yes, always, or no and why.
 
-use crate::asking::{Open, Question};
 use crate::form::Form;
-use crate::look::Look;
-use crate::talk::Diff;
+use crate::questions::{OpenQuestion, Question};
+use crate::style::TextStyle;
 use crate::theme::Theme;
+use crate::transcript_view::Diff;
 use crate::wrap;
-use everfold::kernel::ports::{Answer, PermissionAsk};
+use everfold::kernel::ports::{PermissionAnswer, PermissionAsk};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Asked {
 
 /// A tool that wants to run.
 pub(crate) struct Call {
-    question: Open<PermissionAsk, Answer>,
+    question: OpenQuestion<PermissionAsk, PermissionAnswer>,
     /// What a file would become.
     change: Option<Diff>,
     /// The first line that is seen of what the tool would do.
@@ -91,7 +91,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    fn new(question: Open<PermissionAsk, Answer>, change: Option<Diff>) -> Self {
+    fn new(question: OpenQuestion<PermissionAsk, PermissionAnswer>, change: Option<Diff>) -> Self {
         Self { question, change, top: 0, at: 0, reason: None }
     }
 
@@ -100,7 +100,7 @@ impl Call {
     }
 
     /// Takes a key; an answer where it was one.
-    fn key(&mut self, key: KeyEvent) -> Option<Answer> {
+    fn key(&mut self, key: KeyEvent) -> Option<PermissionAnswer> {
         if let Some(reason) = &mut self.reason {
             match key.code {
                 KeyCode::Enter => return Some(denied(reason)),
@@ -114,8 +114,8 @@ impl Call {
             return None;
         }
         match key.code {
-            KeyCode::Char('y') => return Some(Answer::Allow),
-            KeyCode::Char('a') => return Some(Answer::AllowAlways),
+            KeyCode::Char('y') => return Some(PermissionAnswer::Allow),
+            KeyCode::Char('a') => return Some(PermissionAnswer::AllowAlways),
             KeyCode::Char('n') => self.reason = Some(String::new()),
             KeyCode::Esc => return Some(denied("")),
             KeyCode::PageUp => self.top = self.top.saturating_sub(MOST_LINES - 1),
@@ -123,8 +123,8 @@ impl Call {
             KeyCode::Up | KeyCode::Left => self.at = self.at.saturating_sub(1),
             KeyCode::Down | KeyCode::Right | KeyCode::Tab => self.at = (self.at + 1).min(2),
             KeyCode::Enter => match self.at {
-                0 => return Some(Answer::Allow),
-                1 => return Some(Answer::AllowAlways),
+                0 => return Some(PermissionAnswer::Allow),
+                1 => return Some(PermissionAnswer::AllowAlways),
                 _ => self.reason = Some(String::new()),
             },
             _ => {}
@@ -135,7 +135,7 @@ impl Call {
     /// What the tool would do.
     fn what(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let ask = self.ask();
-        let mut lines = wrap::text(&ask.summary, theme.style(Look::Normal), width, "    ");
+        let mut lines = wrap::text(&ask.summary, theme.style(TextStyle::Normal), width, "    ");
         if let Some(why) = ask.input.get("description").and_then(Value::as_str) {
             lines.extend(wrap::text(why, theme.dim(), width, "    "));
         }
@@ -149,7 +149,7 @@ impl Call {
     fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let ask = self.ask();
         let title = format!("{} wants to run:", ask.tool);
-        let mut lines = vec![Line::styled(title, theme.style(Look::Bold))];
+        let mut lines = vec![Line::styled(title, theme.style(TextStyle::Bold))];
         let what = self.what(width, theme);
         self.top = self.top.min(what.len().saturating_sub(MOST_LINES));
         let more = what.len().saturating_sub(self.top + MOST_LINES);
@@ -160,7 +160,7 @@ impl Call {
         }
         if let Some(reason) = &self.reason {
             lines.push(Line::from(vec![
-                Span::styled("no, because: ", theme.style(Look::Bold)),
+                Span::styled("no, because: ", theme.style(TextStyle::Bold)),
                 Span::raw(reason.clone()),
                 Span::styled(" ", theme.chosen()),
             ]));
@@ -170,7 +170,7 @@ impl Call {
         let choices = ["yes".to_owned(), always, "no, and why".to_owned()];
         let mut line = Line::default();
         for (at, (key, choice)) in ["y", "a", "n"].iter().zip(choices).enumerate() {
-            let style = if at == self.at { theme.chosen() } else { theme.style(Look::Normal) };
+            let style = if at == self.at { theme.chosen() } else { theme.style(TextStyle::Normal) };
             line.spans.push(Span::styled(format!(" [{key}] {choice} "), style));
         }
         lines.extend(wrap::wrap(&line, width, ""));
@@ -180,7 +180,7 @@ impl Call {
 
 /// What a question would change, with the file as it is now.
 pub(crate) fn change(question: &Question, cwd: &Path) -> Option<Diff> {
-    let Question::Call(Open { ask, .. }) = question else { return None };
+    let Question::Call(OpenQuestion { ask, .. }) = question else { return None };
     if ask.tool == "Write"
         && let (Some(path), Some(new)) = (text(ask, "file_path"), text(ask, "content"))
         && let Ok(file) = File::open(cwd.join(path))
@@ -196,11 +196,11 @@ fn text<'a>(ask: &'a PermissionAsk, name: &str) -> Option<&'a str> {
     ask.input.get(name).and_then(Value::as_str)
 }
 
-fn denied(why: &str) -> Answer {
+fn denied(why: &str) -> PermissionAnswer {
     let why = why.trim();
     let reason = match why {
         "" => "the person said no".to_owned(),
         why => format!("the person said no: {why}"),
     };
-    Answer::Deny { reason }
+    PermissionAnswer::Deny { reason }
 }

@@ -2,7 +2,7 @@
 //! is at rest, and brought up to date by what the engine tells.
 
 use crate::host::Host;
-use crate::side::Side;
+use crate::panel_data::PanelData;
 use everfold::engine::agents::Agents;
 use everfold::engine::session::status::Live;
 use everfold::engine::window::context_view::ContextView;
@@ -35,7 +35,7 @@ pub(crate) struct Status {
     /// What was spent, by source and model.
     pub(crate) ledger: Ledger,
     /// What can be looked at while the worker has the session.
-    pub(crate) side: Arc<dyn Side>,
+    pub(crate) side: Arc<dyn PanelData>,
 }
 
 impl Status {

@@ -1,8 +1,8 @@
 //! Colours, or none. The terminal's own sixteen are used, so that light and
 //! dark backgrounds look as their owner set them up.
 
-use crate::look::Look;
-use crate::talk::highlight::Kind;
+use crate::style::TextStyle;
+use crate::transcript_view::highlight::Kind;
 use ratatui::style::{Color, Modifier, Style};
 
 /// How things look.
@@ -28,17 +28,17 @@ impl Theme {
     }
 
     /// The style of a look.
-    pub(crate) fn style(self, look: Look) -> Style {
+    pub(crate) fn style(self, look: TextStyle) -> Style {
         match look {
-            Look::Normal => Style::new(),
-            Look::Dim => self.dim(),
-            Look::Bold => Style::new().add_modifier(Modifier::BOLD),
-            Look::Red => self.colour(Color::Red),
-            Look::Yellow => self.colour(Color::Yellow),
-            Look::Blue => self.colour(Color::Blue),
-            Look::Cyan => self.colour(Color::Cyan),
-            Look::Green => self.colour(Color::Green),
-            Look::Magenta => self.colour(Color::Magenta),
+            TextStyle::Normal => Style::new(),
+            TextStyle::Dim => self.dim(),
+            TextStyle::Bold => Style::new().add_modifier(Modifier::BOLD),
+            TextStyle::Red => self.colour(Color::Red),
+            TextStyle::Yellow => self.colour(Color::Yellow),
+            TextStyle::Blue => self.colour(Color::Blue),
+            TextStyle::Cyan => self.colour(Color::Cyan),
+            TextStyle::Green => self.colour(Color::Green),
+            TextStyle::Magenta => self.colour(Color::Magenta),
         }
     }
 

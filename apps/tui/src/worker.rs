@@ -1,16 +1,16 @@
 //! The owner of the session: runs turns and commands one after the other, away
 //! from the screen, and tells what happens.
 
-use crate::asking::Question;
 use crate::host::{BoxFuture, CommandInfo, Host, Next};
-use crate::look::Look;
-use crate::page::{Page, Said};
+use crate::page::{PageWrite, TextPage};
 use crate::panel::Panel;
+use crate::questions::Question;
 use crate::status::Status;
 use crate::statusline;
-use crate::talk::Cell;
-use crate::talk::Diff;
-use crate::talk::history;
+use crate::style::TextStyle;
+use crate::transcript_view::Cell;
+use crate::transcript_view::Diff;
+use crate::transcript_view::history;
 use everfold::kernel::ToolUseId;
 use everfold::kernel::ports::{Confinement, Exit, ShellCommand};
 use everfold::kernel::provenance::Source;
@@ -47,11 +47,11 @@ pub(crate) enum Ask {
 }
 
 /// What the screen is told.
-pub(crate) enum Told {
+pub(crate) enum WorkerEvent {
     /// Something happened in a turn or in the background.
     Event(Box<Event>),
     /// A command writes.
-    Said(Said),
+    Said(PageWrite),
     /// A tool asks, and would change this.
     Question(Question, Option<Diff>),
     /// A turn begins without a word of the person.
@@ -97,7 +97,7 @@ impl Brake {
 pub(crate) struct Worker {
     pub(crate) host: Box<dyn Host>,
     pub(crate) asks: UnboundedReceiver<Ask>,
-    pub(crate) telling: UnboundedSender<Told>,
+    pub(crate) telling: UnboundedSender<WorkerEvent>,
     pub(crate) brake: Brake,
     /// Columns for commands that write.
     pub(crate) width: usize,
@@ -116,7 +116,7 @@ impl Worker {
                 biased;
                 ask = self.asks.recv() => ask,
                 () = everfold::engine::agents::letters::news(self.host.session()), if listens => {
-                    self.tell(Told::WentOn);
+                    self.tell(WorkerEvent::WentOn);
                     listens = self.turn(None).await > 0;
                     continue;
                 }
@@ -130,7 +130,7 @@ impl Worker {
                 Some(Ask::Resume(id)) => self.resume(id).await,
                 Some(Ask::Look(look)) => {
                     look(self.host.as_mut()).await;
-                    self.tell(Told::Looked);
+                    self.tell(WorkerEvent::Looked);
                 }
                 Some(Ask::Shell { id, command }) => self.shell(&id, &command).await,
                 Some(Ask::Remember(text)) => self.remember(&text).await,
@@ -139,11 +139,11 @@ impl Worker {
             }
         }
         self.leave().await;
-        self.tell(Told::Left);
+        self.tell(WorkerEvent::Left);
         self.host
     }
 
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: WorkerEvent) {
         // A screen that is gone needs no word.
         let _ = self.telling.send(told);
     }
@@ -157,12 +157,12 @@ impl Worker {
         };
         self.brake.set(turn.canceller());
         while let Some(event) = turn.next().await {
-            let _ = telling.send(Told::Event(Box::new(event)));
+            let _ = telling.send(WorkerEvent::Event(Box::new(event)));
         }
         let end = turn.end().await.map(Box::new).map_err(|error| error.to_string());
         let requests = end.as_ref().map_or(0, |end| end.requests);
         self.report();
-        self.tell(Told::TurnEnded(end));
+        self.tell(WorkerEvent::TurnEnded(end));
         self.watch_background();
         requests
     }
@@ -175,15 +175,15 @@ impl Worker {
         // It ends with the sender, which the next turn replaces.
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
-                let _ = telling.send(Told::Event(Box::new(event)));
+                let _ = telling.send(WorkerEvent::Event(Box::new(event)));
             }
         });
     }
 
-    fn page(&self) -> (Page, CancellationToken) {
+    fn page(&self) -> (TextPage, CancellationToken) {
         let stop = CancellationToken::new();
         self.brake.set(stop.clone());
-        (Page::new(self.telling.clone(), self.width), stop)
+        (TextPage::new(self.telling.clone(), self.width), stop)
     }
 
     async fn command(&mut self, line: &str) {
@@ -197,7 +197,7 @@ impl Worker {
             everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
             self.changed().await;
         }
-        self.tell(Told::CommandEnded(done.map_err(|error| format!("{error:#}"))));
+        self.tell(WorkerEvent::CommandEnded(done.map_err(|error| format!("{error:#}"))));
         self.watch_background();
     }
 
@@ -207,7 +207,7 @@ impl Worker {
         everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
         self.changed().await;
         let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
-        self.tell(Told::CommandEnded(done));
+        self.tell(WorkerEvent::CommandEnded(done));
         self.watch_background();
     }
 
@@ -217,7 +217,7 @@ impl Worker {
         let (_, stop) = self.page();
         let input = json!({"command": command});
         let (call, name) = (ToolUseId::new(id), "Shell".to_owned());
-        self.tell(Told::Event(Box::new(Event::ToolStarted { id: call, name, input })));
+        self.tell(WorkerEvent::Event(Box::new(Event::ToolStarted { id: call, name, input })));
         let limits = &self.host.session().config().limits;
         let asked = ShellCommand {
             command: command.to_owned(),
@@ -240,9 +240,12 @@ impl Worker {
         let session = self.host.session_mut();
         let told = session.attach_from(Source::Command, "shell_command", &said, data).await;
         if let Err(error) = told {
-            self.tell(Told::Said(Said::Text(Look::Red, format!("error: {error}\n"))));
+            self.tell(WorkerEvent::Said(PageWrite::Text(
+                TextStyle::Red,
+                format!("error: {error}\n"),
+            )));
         }
-        self.tell(Told::Shell { id: id.to_owned(), text, failed, took });
+        self.tell(WorkerEvent::Shell { id: id.to_owned(), text, failed, took });
     }
 
     /// Keeps what the person wants to be remembered; where it is comes as an
@@ -256,7 +259,7 @@ impl Worker {
             kept if kept.notice().is_none() => Err("it is remembered already".to_owned()),
             _ => Ok(Next::GoOn),
         });
-        self.tell(Told::CommandEnded(told));
+        self.tell(WorkerEvent::CommandEnded(told));
     }
 
     fn mode(&mut self, mode: PermissionMode) {
@@ -279,18 +282,18 @@ impl Worker {
             // It ends by its time limit at the latest.
             tokio::spawn(async move {
                 if let Some(line) = statusline::run(hooks, call).await {
-                    let _ = telling.send(Told::StatusLine(line));
+                    let _ = telling.send(WorkerEvent::StatusLine(line));
                 }
             });
         }
-        self.tell(Told::Status(Box::new(status)));
+        self.tell(WorkerEvent::Status(Box::new(status)));
     }
 
     async fn changed(&mut self) {
         let agent = self.host.agent();
         let cells = history::cells(&agent, self.host.session_mut()).await;
         self.report();
-        self.tell(Told::Changed(cells, self.host.commands()));
+        self.tell(WorkerEvent::Changed(cells, self.host.commands()));
     }
 
     async fn leave(&mut self) {

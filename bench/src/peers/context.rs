@@ -1,13 +1,13 @@
 //! `LangChain`'s context middleware over a session, priced by our simulator.
 
 use super::Row;
-use super::place::Place;
+use super::environment::Place;
 use anyhow::{Context, Result};
-use everfold::foreign::{Thread, Told, What};
+use everfold::foreign::{Thread, TranscriptEvent, What};
 use everfold::kernel::record::CacheTtl;
 use everfold::kernel::{BlockView, Entry, ModelTable, Record, Timestamp, Tokens, Usage};
 use everfold::prefix::sim::{Chain, SimConfig, Simulator, hash};
-use everfold_bench::conversation::{BYTES_PER_TOKEN, Writer};
+use everfold_bench::conversation::{BYTES_PER_TOKEN, RecordWriter};
 use everfold_replay::{Options, Policy, Replay};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ struct Strategy {
 
 /// Prices its strategies.
 pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
-    let mut writer = Writer::new(MODEL, Timestamp::UNIX_EPOCH);
+    let mut writer = RecordWriter::new(MODEL, Timestamp::UNIX_EPOCH);
     let records: Vec<Record> = (0..ROUNDS).flat_map(|round| writer.round(round)).collect();
     let input = session(&records).to_string();
     let found = place.python("py-langchain", &["langchain"]).and_then(|python| {
@@ -180,7 +180,7 @@ fn ours(records: &[Record]) -> (Priced, Priced) {
     let mut replay = Replay::new(Options { policies, ..Options::default() });
     for record in records {
         let what = What::Record(Box::new(record.clone()));
-        replay.take(Told { thread: Thread::MAIN, what });
+        replay.take(TranscriptEvent { thread: Thread::MAIN, what });
     }
     let outcome = replay.finish();
     let table = ModelTable::builtin();

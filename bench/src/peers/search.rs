@@ -2,12 +2,12 @@
 //! the files that ours reads.
 
 use super::Row;
-use super::place::Place;
+use super::environment::Place;
 use crate::recall;
 use crate::table::{Samples, ms};
 use anyhow::{Context, Result};
-use everfold_memory_service::Wanted;
-use everfold_memory_store::Scope;
+use everfold_memory_service::HitFilter;
+use everfold_memory_store::StoreScope;
 use everfold_testkit::TempHome;
 use serde::Deserialize;
 use serde_json::json;
@@ -36,14 +36,14 @@ pub(super) fn measure(place: &Place) -> Result<Vec<Row>> {
     recall::write(&memories, FILES)?;
     let (mut running, mut program) = (Samples::default(), Samples::default());
     let service = memories.service();
-    service.recall(&recall::query(), Wanted::All)?;
+    service.recall(&recall::query(), HitFilter::All)?;
     for _ in 0..RUNS {
         let began = Instant::now();
-        service.recall(&recall::query(), Wanted::All)?;
+        service.recall(&recall::query(), HitFilter::All)?;
         running.add(began.elapsed());
         program.add(recall::of_program(&home)?);
     }
-    let notes = memories.dir(Scope::Project);
+    let notes = memories.dir(StoreScope::Project);
     let mem0 = match mem0(place, &notes)? {
         Ok((version, theirs)) => Row::times(("mem0", version, RUNNING), theirs, running.median()),
         Err(why) => Row::skipped("mem0", RUNNING, &why),

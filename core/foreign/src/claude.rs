@@ -3,7 +3,7 @@
 //! A single line is `everfold-transcript`'s business; here is what lines mean
 //! together while a session goes on.
 
-use crate::reader::{About, Format, Sink, Thread, Told, What, name};
+use crate::reader::{About, Format, Sink, Thread, TranscriptEvent, What, name};
 use crate::response::Open;
 use crate::trail::{Pace, Trail};
 use everfold_kernel::record::{
@@ -186,7 +186,7 @@ impl Claude {
         };
         if let Some(dropped) = self.lane(thread).trail.back_to(parent, place.step) {
             self.close(thread, sink);
-            sink(Told { thread, what: What::Rewound { dropped } });
+            sink(TranscriptEvent { thread, what: What::Rewound { dropped } });
         }
     }
 
@@ -254,7 +254,7 @@ impl Claude {
     fn tell(&mut self, thread: Thread, record: Record, sink: Sink<'_>) {
         match &mut self.lane(thread).open {
             Some(open) => open.hold(record),
-            None => sink(Told { thread, what: What::Record(Box::new(record)) }),
+            None => sink(TranscriptEvent { thread, what: What::Record(Box::new(record)) }),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! `token_count` event, which comes after the results.
 
 use crate::fields::{Fields, blocks, count, object, text, time};
-use crate::reader::{About, Format, Sink, Thread, Told, What};
+use crate::reader::{About, Format, Sink, Thread, TranscriptEvent, What};
 use crate::response::Open;
 use crate::tools;
 use everfold_kernel::record::Keeps;
@@ -275,8 +275,8 @@ impl Codex {
     }
 }
 
-fn told(record: Record) -> Told {
-    Told { thread: Thread::MAIN, what: What::Record(Box::new(record)) }
+fn told(record: Record) -> TranscriptEvent {
+    TranscriptEvent { thread: Thread::MAIN, what: What::Record(Box::new(record)) }
 }
 
 fn note_meta(meta: &Fields, about: &mut About) {

@@ -7,7 +7,7 @@
 //! and as the program's words.
 
 use crate::fields::{Fields, count, object, text, time};
-use crate::reader::{About, Format, Sink, Thread, Told, What};
+use crate::reader::{About, Format, Sink, Thread, TranscriptEvent, What};
 use crate::tools;
 use everfold_kernel::{
     AssistantEntry, Block, Entry, MessageId, ModelId, Record, RecordId, SessionId, ToolUseId,
@@ -160,7 +160,7 @@ impl Gemini {
             let name = RecordId::from(name);
             records.push(name.clone());
             let record = Record { id: name, parent: None, at: self.at, entry };
-            sink(Told { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
+            sink(TranscriptEvent { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
         }
         self.known.insert(id.to_owned());
         self.told.push((id.to_owned(), records));
@@ -173,7 +173,7 @@ impl Gemini {
         let dropped: Vec<RecordId> =
             self.told.split_off(from).into_iter().flat_map(|(_, records)| records).collect();
         if !dropped.is_empty() {
-            sink(Told { thread: Thread::MAIN, what: What::Rewound { dropped } });
+            sink(TranscriptEvent { thread: Thread::MAIN, what: What::Rewound { dropped } });
         }
     }
 }

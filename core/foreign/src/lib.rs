@@ -11,7 +11,7 @@
 //!
 //! Lines go in one at a time, and what is held is one open response for each
 //! thread and an index of ids. Whatever the lines are, nothing panics, and
-//! what could not be taken in is counted and named ([`Tally`]).
+//! what could not be taken in is counted and named ([`ImportTally`]).
 //!
 //! Tools of other agents get our names, and the one argument that tells what
 //! they touched gets our name for it, so that layers know them; see [`tools`].
@@ -46,5 +46,5 @@ pub mod tools;
 mod trail;
 
 pub use gemini::without_hooks;
-pub use reader::{About, Format, Reader, Sink, Thread, Told, What};
-pub use tally::{Skip, Tally};
+pub use reader::{About, Format, Reader, Sink, Thread, TranscriptEvent, What};
+pub use tally::{ImportTally, SkippedParts};

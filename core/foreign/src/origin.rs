@@ -4,7 +4,7 @@
 //! What a name does not tell stays unknown; so does every prompt, which is told
 //! apart by its form where it is needed.
 
-use crate::reader::{Told, What};
+use crate::reader::{TranscriptEvent, What};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{BlockProvenance, BlockView, Entry};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) struct Origins(BTreeMap<String, Source>);
 
 impl Origins {
     /// Notes calls, and says of a result whose words it is.
-    pub(crate) fn mark(&mut self, told: &mut Told) {
+    pub(crate) fn mark(&mut self, told: &mut TranscriptEvent) {
         let What::Record(record) = &mut told.what else { return };
         match &mut record.entry {
             Entry::Assistant(answer) => {

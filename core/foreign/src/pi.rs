@@ -3,7 +3,7 @@
 //! from an earlier one.
 
 use crate::fields::{Fields, blocks, count, object, text, time};
-use crate::reader::{About, Format, Sink, Thread, Told, What};
+use crate::reader::{About, Format, Sink, Thread, TranscriptEvent, What};
 use crate::tools;
 use crate::trail::{Pace, Trail};
 use everfold_kernel::record::Keeps;
@@ -94,7 +94,7 @@ impl Pi {
         let place = parent.as_ref().and_then(|parent| self.index.get(parent)).copied();
         let (Some(parent), Some(place)) = (parent, place) else { return };
         if let Some(dropped) = self.trail.back_to(&parent, place) {
-            sink(Told { thread: Thread::MAIN, what: What::Rewound { dropped } });
+            sink(TranscriptEvent { thread: Thread::MAIN, what: What::Rewound { dropped } });
         }
     }
 
@@ -194,7 +194,7 @@ impl Pi {
         let entry = Entry::Decision(Decision::Prelude(Box::new(prelude)));
         let id = RecordId::from(format!("{id}.thinking"));
         let record = Record { id, parent: None, at: self.before, entry };
-        sink(Told { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
+        sink(TranscriptEvent { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
     }
 
     /// A boundary with what it keeps, and the summary.
@@ -238,7 +238,7 @@ impl Pi {
 
     fn tell(&self, id: &RecordId, entry: Entry, sink: Sink<'_>) {
         let record = Record { id: id.clone(), parent: None, at: self.at, entry };
-        sink(Told { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
+        sink(TranscriptEvent { thread: Thread::MAIN, what: What::Record(Box::new(record)) });
     }
 }
 

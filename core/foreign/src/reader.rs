@@ -5,7 +5,7 @@ use crate::codex::Codex;
 use crate::gemini::{Gemini, is_gemini};
 use crate::origin::Origins;
 use crate::pi::Pi;
-use crate::tally::Tally;
+use crate::tally::ImportTally;
 use everfold_kernel::{Record, RecordId, SessionId};
 use everfold_transcript::LineError;
 use everfold_transcript::line::object;
@@ -54,7 +54,7 @@ impl Thread {
 
 /// Something that a transcript tells.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct TranscriptEvent {
     /// In which conversation.
     pub thread: Thread,
     /// What.
@@ -74,7 +74,7 @@ pub enum What {
 }
 
 /// Takes what is told.
-pub type Sink<'a> = &'a mut dyn FnMut(Told);
+pub type Sink<'a> = &'a mut dyn FnMut(TranscriptEvent);
 
 /// What is known of a file once it is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub struct About {
     /// The version of the program that wrote it last.
     pub version: Option<String>,
     /// What became of its lines.
-    pub tally: Tally,
+    pub tally: ImportTally,
 }
 
 /// Reads one file.
@@ -131,7 +131,7 @@ impl Reader {
             }
         }
         let origins = &mut self.origins;
-        let sink: Sink<'_> = &mut |mut told: Told| {
+        let sink: Sink<'_> = &mut |mut told: TranscriptEvent| {
             origins.mark(&mut told);
             sink(told);
         };
@@ -164,7 +164,7 @@ impl Reader {
     /// Tells what is still open, and what is known of the file.
     pub fn finish(mut self, sink: Sink<'_>) -> About {
         let mut origins = self.origins;
-        let sink: Sink<'_> = &mut |mut told: Told| {
+        let sink: Sink<'_> = &mut |mut told: TranscriptEvent| {
             origins.mark(&mut told);
             sink(told);
         };

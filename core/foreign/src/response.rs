@@ -5,7 +5,7 @@
 //! are held until something else is said, and told together and in order,
 //! with the usage that the last of them knew; what came between follows.
 
-use crate::reader::{Sink, Thread, Told, What};
+use crate::reader::{Sink, Thread, TranscriptEvent, What};
 use everfold_kernel::{AssistantEntry, Entry, MessageId, Record, Usage};
 
 /// A response that may go on.
@@ -89,7 +89,7 @@ impl Open {
             }
         }
         for record in self.blocks.into_iter().chain(self.held) {
-            sink(Told { thread, what: What::Record(Box::new(record)) });
+            sink(TranscriptEvent { thread, what: What::Record(Box::new(record)) });
         }
     }
 

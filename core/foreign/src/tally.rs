@@ -11,25 +11,25 @@ const OTHERS: &str = "others";
 
 /// Counts of lines, with names for what was not taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct ImportTally {
     /// Lines that are not blank.
     pub lines: u64,
     /// Parts that were not taken in, by reason.
-    pub skipped: BTreeMap<String, Skip>,
+    pub skipped: BTreeMap<String, SkippedParts>,
     /// Lines that are no part of a conversation, by their type.
     pub aside: BTreeMap<String, u64>,
 }
 
 /// Parts that were not taken in for one reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Skip {
+pub struct SkippedParts {
     /// How many.
     pub count: u64,
     /// The line of the first, from 1.
     pub first_line: u64,
 }
 
-impl Tally {
+impl ImportTally {
     /// How many parts were not taken in.
     #[must_use]
     pub fn skips(&self) -> u64 {
@@ -38,7 +38,7 @@ impl Tally {
 
     pub(crate) fn skip(&mut self, reason: &str, line: u64) {
         let name = known(&self.skipped, reason);
-        let skip = self.skipped.entry(name).or_insert(Skip { count: 0, first_line: line });
+        let skip = self.skipped.entry(name).or_insert(SkippedParts { count: 0, first_line: line });
         skip.count += 1;
     }
 

@@ -1,7 +1,7 @@
 //! What stands between the two `---` at the head of a memory, a skill, an
 //! agent or a rule (CONTRACTS 3.6).
 //!
-//! Broken frontmatter is read as far as it goes and says so with a [`Fault`];
+//! Broken frontmatter is read as far as it goes and says so with a [`FrontmatterFault`];
 //! it is never a reason to lose the body. Writing is by [`set`] and [`remove`],
 //! which change one key and keep every other byte.
 
@@ -19,7 +19,7 @@ pub use values::{read, text, texts};
 
 /// Something that was not as it should be; what could be read was read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum FrontmatterFault {
     /// It is never closed, so all of the file is body.
     #[error("the frontmatter is not closed; end it with a line of its own that is `---`")]
     Unclosed,

@@ -3,7 +3,7 @@
 //! Three tries, each more forgiving: YAML as it stands, YAML after the repair
 //! pass, and the lines themselves. Something always comes out.
 
-use crate::Fault;
+use crate::FrontmatterFault;
 use crate::lines::fields;
 use crate::repair::repaired;
 use serde_json::{Map, Value};
@@ -39,16 +39,16 @@ pub(crate) fn parse_strict(yaml: &str) -> Result<Map<String, Value>, String> {
 
 /// Reads a frontmatter, whatever state it is in.
 #[must_use]
-pub fn read(yaml: &str) -> (Map<String, Value>, Option<Fault>) {
+pub fn read(yaml: &str) -> (Map<String, Value>, Option<FrontmatterFault>) {
     if yaml.len() > MAX_YAML_BYTES {
         let message = format!("it has {} bytes, over {MAX_YAML_BYTES}", yaml.len());
-        return (by_lines(yaml), Some(Fault::Unreadable { message }));
+        return (by_lines(yaml), Some(FrontmatterFault::Unreadable { message }));
     }
     let (mut map, fault) = match parse_strict(yaml) {
         Ok(map) => (map, None),
         Err(message) => match parse_strict(&repaired(yaml)) {
-            Ok(map) => (map, Some(Fault::Repaired { message })),
-            Err(_) => (by_lines(yaml), Some(Fault::Unreadable { message })),
+            Ok(map) => (map, Some(FrontmatterFault::Repaired { message })),
+            Err(_) => (by_lines(yaml), Some(FrontmatterFault::Unreadable { message })),
         },
     };
     keep_spelling(yaml, &mut map);

@@ -1,7 +1,7 @@
 //! What one handler says, by its exit code and what it printed.
 
-use crate::event::{Blocking, Event};
-use crate::wanted::Wanted;
+use crate::event::{Blocking, HookEvent};
+use crate::side_requests::SideRequests;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: HandlerExit,
     /// What it printed; the body of the answer of a server.
     pub stdout: String,
     /// What it complained of.
@@ -18,7 +18,7 @@ pub struct Ran {
 
 /// How a handler ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum HandlerExit {
     /// By itself. A server's answer in the 200s is 0.
     Code(i32),
     /// By a signal.
@@ -31,9 +31,9 @@ pub enum Ended {
 
 /// What one handler says.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct HandlerAnswer {
     /// Whether it goes along.
-    pub fate: Fate,
+    pub fate: HandlerFate,
     /// Text for the model.
     pub context: Option<String>,
     /// Text for the person.
@@ -51,12 +51,12 @@ pub struct Answer {
     /// What is said before the person's first words.
     pub first_words: Option<String>,
     /// What it wants besides.
-    pub wanted: Wanted,
+    pub wanted: SideRequests,
 }
 
 /// Whether a handler goes along.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Fate {
+pub enum HandlerFate {
     /// It does.
     #[default]
     Passed,
@@ -82,30 +82,32 @@ const BLOCK: i32 = 2;
 /// Characters of a complaint that a failure is told by.
 const COMPLAINT_CHARS: usize = 300;
 
-impl Answer {
+impl HandlerAnswer {
     /// Reads what a handler said. Whatever it did, there is an answer.
     #[must_use]
-    pub fn read(event: Event, ran: &Ran) -> Self {
-        let failed = |why: String| Self { fate: Fate::Failed(why), ..Self::default() };
+    pub fn read(event: HookEvent, ran: &Ran) -> Self {
+        let failed = |why: String| Self { fate: HandlerFate::Failed(why), ..Self::default() };
         match &ran.ended {
-            Ended::Code(0) => Self::of_output(event, ran.stdout.trim()),
-            Ended::Code(BLOCK) => match event.blocking() {
+            HandlerExit::Code(0) => Self::of_output(event, ran.stdout.trim()),
+            HandlerExit::Code(BLOCK) => match event.blocking() {
                 Blocking::Ignored => Self::default(),
-                _ => Self { fate: Fate::Blocked(reason(&ran.stderr)), ..Self::default() },
+                _ => Self { fate: HandlerFate::Blocked(reason(&ran.stderr)), ..Self::default() },
             },
-            Ended::Code(code) => failed(format!("exit code {code}{}", complaint(&ran.stderr))),
-            Ended::Signal(signal) => {
+            HandlerExit::Code(code) => {
+                failed(format!("exit code {code}{}", complaint(&ran.stderr)))
+            }
+            HandlerExit::Signal(signal) => {
                 failed(format!("it was ended by signal {signal}{}", complaint(&ran.stderr)))
             }
-            Ended::TimedOut => failed("it took too long and was ended".to_owned()),
-            Ended::NotRun(why) => failed(why.clone()),
+            HandlerExit::TimedOut => failed("it took too long and was ended".to_owned()),
+            HandlerExit::NotRun(why) => failed(why.clone()),
         }
     }
 
-    fn of_output(event: Event, stdout: &str) -> Self {
+    fn of_output(event: HookEvent, stdout: &str) -> Self {
         if !stdout.starts_with('{') {
-            if event == Event::WorktreeCreate {
-                return Self { wanted: Wanted::place(stdout), ..Self::default() };
+            if event == HookEvent::WorktreeCreate {
+                return Self { wanted: SideRequests::place(stdout), ..Self::default() };
             }
             let context =
                 (event.takes_plain_context() && !stdout.is_empty()).then(|| stdout.to_owned());
@@ -115,25 +117,25 @@ impl Answer {
             Ok(value) => Self::of_json(event, &value),
             Err(error) => {
                 let why = format!("what it printed starts like JSON and is none: {error}");
-                Self { fate: Fate::Failed(why), ..Self::default() }
+                Self { fate: HandlerFate::Failed(why), ..Self::default() }
             }
         }
     }
 
-    fn of_json(event: Event, value: &Value) -> Self {
+    fn of_json(event: HookEvent, value: &Value) -> Self {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let own = value.get("hookSpecificOutput");
         let of_own = |key: &str| own.and_then(|own| own.get(key)).filter(|value| !value.is_null());
         let blocks = value.get("decision").and_then(Value::as_str) == Some("block")
             && event.blocking() != Blocking::Ignored;
         let fate = if blocks {
-            Fate::Blocked(reason(&text(value.get("reason")).unwrap_or_default()))
+            HandlerFate::Blocked(reason(&text(value.get("reason")).unwrap_or_default()))
         } else {
-            Fate::Passed
+            HandlerFate::Passed
         };
         let stops = value.get("continue").and_then(Value::as_bool) == Some(false);
-        let about_call = event == Event::PreToolUse;
-        let after_call = event == Event::PostToolUse;
+        let about_call = event == HookEvent::PreToolUse;
+        let after_call = event == HookEvent::PostToolUse;
         let mut answer = Self {
             fate,
             context: text(of_own("additionalContext"))
@@ -157,10 +159,10 @@ impl Answer {
             title: text(of_own("sessionTitle"))
                 .filter(|text| event.takes_title() && !text.trim().is_empty()),
             first_words: text(of_own("initialUserMessage"))
-                .filter(|text| event == Event::SessionStart && !text.trim().is_empty()),
-            wanted: own.map_or_else(Wanted::default, |own| Wanted::read(event, own)),
+                .filter(|text| event == HookEvent::SessionStart && !text.trim().is_empty()),
+            wanted: own.map_or_else(SideRequests::default, |own| SideRequests::read(event, own)),
         };
-        if event == Event::PermissionRequest {
+        if event == HookEvent::PermissionRequest {
             answer.decide(of_own("decision"));
         }
         answer
@@ -188,8 +190,8 @@ impl Answer {
     /// Every text of it that somebody will read, to be capped.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let fate = match &mut self.fate {
-            Fate::Blocked(text) | Fate::Failed(text) => Some(text),
-            Fate::Passed => None,
+            HandlerFate::Blocked(text) | HandlerFate::Failed(text) => Some(text),
+            HandlerFate::Passed => None,
         };
         let said = self.permission.as_mut().map(|(_, reason)| reason);
         let output = match &mut self.output {

@@ -4,9 +4,9 @@ macro_rules! events {
     ($($(#[doc = $about:literal])+ $name:ident),+ $(,)?) => {
         /// Something that hooks can be called at.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Event { $($(#[doc = $about])+ $name),+ }
+        pub enum HookEvent { $($(#[doc = $about])+ $name),+ }
 
-        impl Event {
+        impl HookEvent {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
@@ -89,7 +89,7 @@ events! {
 pub(crate) const NEVER: &[&str] =
     &["Setup", "MessageDisplay", "TaskCreated", "TaskCompleted", "TeammateIdle", "DirectoryAdded"];
 
-impl Event {
+impl HookEvent {
     /// The event of this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {

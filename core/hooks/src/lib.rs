@@ -3,24 +3,24 @@
 //!
 //! Nothing is run here. [`Registry`] reads the `hooks` of the settings and
 //! says which [`Handler`]s an [`Occasion`] calls; [`Occasion::input`] is what
-//! they read; [`Answer::read`] is what one of them says, and [`Verdict`] what
+//! they read; [`HandlerAnswer::read`] is what one of them says, and [`HookVerdict`] what
 //! all of them say together. Nothing here fails: a handler that cannot be
 //! read is a [`Problem`], one that answers nonsense has no say.
 
 mod answer;
-mod asked;
 mod event;
 mod matcher;
 mod occasion;
+mod prompt_handlers;
 mod registry;
+mod side_requests;
 mod verdict;
-mod wanted;
 
-pub use answer::{Answer, Ended, Fate, Permission, Ran, let_go};
-pub use asked::{filled_arguments, filled_prompt, judgement};
-pub use event::{Blocking, Event};
+pub use answer::{HandlerAnswer, HandlerExit, HandlerFate, Permission, Ran, let_go};
+pub use event::{Blocking, HookEvent};
 pub use matcher::Matcher;
-pub use occasion::{Base, Call, Elicited, Occasion, Switch, Task};
+pub use occasion::{CallFields, CommonFields, Elicited, Occasion, Switch, Task};
+pub use prompt_handlers::{filled_arguments, filled_prompt, judgement};
 pub use registry::{Act, Handler, Means, Often, Problem, Registry, Waits};
-pub use verdict::{Noted, Verdict};
-pub use wanted::{Reply, Wanted, Wish};
+pub use side_requests::{ElicitationReply, SideRequest, SideRequests};
+pub use verdict::{HookVerdict, Noted};

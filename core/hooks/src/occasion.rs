@@ -1,16 +1,16 @@
 //! What happened, and whom it concerns.
 
-use crate::event::Event;
+use crate::event::HookEvent;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
 mod fields;
 
-pub use fields::{Call, Elicited, Switch, Task};
+pub use fields::{CallFields, Elicited, Switch, Task};
 
 /// What every handler is told.
 #[derive(Clone, Debug)]
-pub struct Base<'a> {
+pub struct CommonFields<'a> {
     /// The session.
     pub session_id: &'a str,
     /// Its transcript.
@@ -56,18 +56,18 @@ pub enum Occasion<'a> {
         prompt: &'a str,
     },
     /// A tool is about to run.
-    PreToolUse(Call<'a>),
+    PreToolUse(CallFields<'a>),
     /// The person would be asked about a call.
     PermissionRequest {
         /// The call.
-        call: Call<'a>,
+        call: CallFields<'a>,
         /// What "always" would change, as permissions are changed.
         suggestions: &'a Value,
     },
     /// A tool has run.
     PostToolUse {
         /// The call.
-        call: Call<'a>,
+        call: CallFields<'a>,
         /// What it answered.
         response: &'a Value,
         /// How long it took.
@@ -76,7 +76,7 @@ pub enum Occasion<'a> {
     /// A tool has failed.
     PostToolUseFailure {
         /// The call.
-        call: Call<'a>,
+        call: CallFields<'a>,
         /// What it answered.
         error: &'a str,
         /// How long it took.
@@ -85,7 +85,7 @@ pub enum Occasion<'a> {
     /// A call was refused.
     PermissionDenied {
         /// The call.
-        call: Call<'a>,
+        call: CallFields<'a>,
         /// Why.
         reason: &'a str,
     },
@@ -217,41 +217,41 @@ pub enum Occasion<'a> {
 impl Occasion<'_> {
     /// The event that it is.
     #[must_use]
-    pub fn event(&self) -> Event {
+    pub fn event(&self) -> HookEvent {
         match self {
-            Self::SessionStart { .. } => Event::SessionStart,
-            Self::UserPromptSubmit { .. } => Event::UserPromptSubmit,
-            Self::UserPromptExpansion { .. } => Event::UserPromptExpansion,
-            Self::PreToolUse(_) => Event::PreToolUse,
-            Self::PermissionRequest { .. } => Event::PermissionRequest,
-            Self::PostToolUse { .. } => Event::PostToolUse,
-            Self::PostToolUseFailure { .. } => Event::PostToolUseFailure,
-            Self::PermissionDenied { .. } => Event::PermissionDenied,
-            Self::PostToolBatch { .. } => Event::PostToolBatch,
-            Self::Notification { .. } => Event::Notification,
-            Self::SubagentStart { .. } => Event::SubagentStart,
-            Self::SubagentStop { .. } => Event::SubagentStop,
-            Self::Stop { .. } => Event::Stop,
-            Self::StopFailure { .. } => Event::StopFailure,
-            Self::InstructionsLoaded { .. } => Event::InstructionsLoaded,
-            Self::PreCompact { .. } => Event::PreCompact,
-            Self::PostCompact { .. } => Event::PostCompact,
-            Self::PreModelSwitch(_) => Event::PreModelSwitch,
-            Self::PostModelSwitch(_) => Event::PostModelSwitch,
-            Self::ConfigChange { .. } => Event::ConfigChange,
-            Self::CwdChanged { .. } => Event::CwdChanged,
-            Self::FileChanged { .. } => Event::FileChanged,
-            Self::WorktreeCreate { .. } => Event::WorktreeCreate,
-            Self::WorktreeRemove { .. } => Event::WorktreeRemove,
-            Self::Elicitation(_) => Event::Elicitation,
-            Self::ElicitationResult { .. } => Event::ElicitationResult,
-            Self::SessionEnd { .. } => Event::SessionEnd,
+            Self::SessionStart { .. } => HookEvent::SessionStart,
+            Self::UserPromptSubmit { .. } => HookEvent::UserPromptSubmit,
+            Self::UserPromptExpansion { .. } => HookEvent::UserPromptExpansion,
+            Self::PreToolUse(_) => HookEvent::PreToolUse,
+            Self::PermissionRequest { .. } => HookEvent::PermissionRequest,
+            Self::PostToolUse { .. } => HookEvent::PostToolUse,
+            Self::PostToolUseFailure { .. } => HookEvent::PostToolUseFailure,
+            Self::PermissionDenied { .. } => HookEvent::PermissionDenied,
+            Self::PostToolBatch { .. } => HookEvent::PostToolBatch,
+            Self::Notification { .. } => HookEvent::Notification,
+            Self::SubagentStart { .. } => HookEvent::SubagentStart,
+            Self::SubagentStop { .. } => HookEvent::SubagentStop,
+            Self::Stop { .. } => HookEvent::Stop,
+            Self::StopFailure { .. } => HookEvent::StopFailure,
+            Self::InstructionsLoaded { .. } => HookEvent::InstructionsLoaded,
+            Self::PreCompact { .. } => HookEvent::PreCompact,
+            Self::PostCompact { .. } => HookEvent::PostCompact,
+            Self::PreModelSwitch(_) => HookEvent::PreModelSwitch,
+            Self::PostModelSwitch(_) => HookEvent::PostModelSwitch,
+            Self::ConfigChange { .. } => HookEvent::ConfigChange,
+            Self::CwdChanged { .. } => HookEvent::CwdChanged,
+            Self::FileChanged { .. } => HookEvent::FileChanged,
+            Self::WorktreeCreate { .. } => HookEvent::WorktreeCreate,
+            Self::WorktreeRemove { .. } => HookEvent::WorktreeRemove,
+            Self::Elicitation(_) => HookEvent::Elicitation,
+            Self::ElicitationResult { .. } => HookEvent::ElicitationResult,
+            Self::SessionEnd { .. } => HookEvent::SessionEnd,
         }
     }
 
     /// The call that it is about, if it is about one.
     #[must_use]
-    pub fn call(&self) -> Option<Call<'_>> {
+    pub fn call(&self) -> Option<CallFields<'_>> {
         match self {
             Self::PreToolUse(call)
             | Self::PermissionRequest { call, .. }
@@ -293,7 +293,7 @@ impl Occasion<'_> {
 
     /// What handlers read: the base, and what is the event's own.
     #[must_use]
-    pub fn input(&self, base: &Base<'_>) -> Value {
+    pub fn input(&self, base: &CommonFields<'_>) -> Value {
         let mut input = json!({
             "session_id": base.session_id,
             "transcript_path": base.transcript_path,

@@ -1,6 +1,6 @@
 //! The `hooks` of the settings, read once.
 
-use crate::event::{Event, NEVER};
+use crate::event::{HookEvent, NEVER};
 use crate::matcher::Matcher;
 use crate::occasion::Occasion;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Every handler, by event.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    groups: BTreeMap<Event, Vec<Group>>,
+    groups: BTreeMap<HookEvent, Vec<Group>>,
     /// What could not be read, for `doctor`.
     pub problems: Vec<Problem>,
 }
@@ -197,8 +197,8 @@ impl Registry {
     /// being an agent, stops.
     #[must_use]
     pub fn of_agent(mut self) -> Self {
-        if let Some(groups) = self.groups.remove(&Event::Stop) {
-            self.groups.entry(Event::SubagentStop).or_default().extend(groups);
+        if let Some(groups) = self.groups.remove(&HookEvent::Stop) {
+            self.groups.entry(HookEvent::SubagentStop).or_default().extend(groups);
         }
         self
     }
@@ -211,13 +211,13 @@ impl Registry {
 
     /// Whether anything is called at an event.
     #[must_use]
-    pub fn listens_to(&self, event: Event) -> bool {
+    pub fn listens_to(&self, event: HookEvent) -> bool {
         self.groups.contains_key(&event)
     }
 
     /// Names of files in the working directory that handlers want watched.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
-        let groups = self.groups.get(&Event::FileChanged).into_iter().flatten();
+        let groups = self.groups.get(&HookEvent::FileChanged).into_iter().flatten();
         groups.flat_map(|group| match &group.matcher {
             Matcher::Names(names) => names.iter().map(String::as_str).collect(),
             Matcher::All | Matcher::Pattern(_) => Vec::new(),
@@ -225,7 +225,7 @@ impl Registry {
     }
 
     /// Every handler with its event, for `doctor`.
-    pub fn handlers(&self) -> impl Iterator<Item = (Event, &Handler)> {
+    pub fn handlers(&self) -> impl Iterator<Item = (HookEvent, &Handler)> {
         self.groups.iter().flat_map(|(event, groups)| {
             groups.iter().flat_map(|group| &group.handlers).map(|handler| (*event, handler))
         })
@@ -256,7 +256,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn event(&mut self, name: &str, groups: &Value) {
         let pointer = format!("/hooks/{name}");
-        let Some(event) = Event::by_name(name) else {
+        let Some(event) = HookEvent::by_name(name) else {
             let reason = if NEVER.contains(&name) {
                 "this event does not happen in Everfold"
             } else {
@@ -272,10 +272,10 @@ impl Reader<'_> {
         }
     }
 
-    fn group(&mut self, event: Event, group: &Value, pointer: &str) {
+    fn group(&mut self, event: HookEvent, group: &Value, pointer: &str) {
         let matcher = match group.get("matcher") {
             None | Some(Value::Null) => Ok(Matcher::All),
-            Some(Value::String(text)) if event == Event::FileChanged && text.trim() != "*" => {
+            Some(Value::String(text)) if event == HookEvent::FileChanged && text.trim() != "*" => {
                 Ok(Matcher::names(text))
             }
             Some(Value::String(text)) => Matcher::parse(text),

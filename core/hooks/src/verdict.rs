@@ -1,13 +1,13 @@
 //! What all handlers of an event say together.
 
-use crate::answer::{Answer, Fate, Permission};
-use crate::event::{Blocking, Event};
-use crate::wanted::Wanted;
+use crate::answer::{HandlerAnswer, HandlerFate, Permission};
+use crate::event::{Blocking, HookEvent};
+use crate::side_requests::SideRequests;
 use serde_json::Value;
 
 /// The sum of answers. The strictest holds; texts keep the order of handlers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
+pub struct HookVerdict {
     /// It is blocked, and why.
     pub blocked: Option<String>,
     /// Everything is to stop, and why.
@@ -25,7 +25,7 @@ pub struct Verdict {
     /// What is said before the person's first words.
     pub first_words: Option<String>,
     /// What is wanted besides.
-    pub wanted: Wanted,
+    pub wanted: SideRequests,
     /// What the person should know.
     pub notes: Vec<Noted>,
 }
@@ -44,19 +44,19 @@ pub enum Noted {
     },
 }
 
-impl Verdict {
+impl HookVerdict {
     /// Adds one handler's answer.
-    pub fn add(&mut self, event: Event, handler: &str, answer: Answer) {
+    pub fn add(&mut self, event: HookEvent, handler: &str, answer: HandlerAnswer) {
         match answer.fate {
-            Fate::Passed => {}
+            HandlerFate::Passed => {}
             // Who makes a checkout and fails has made none.
-            Fate::Failed(reason) if event == Event::WorktreeCreate => {
+            HandlerFate::Failed(reason) if event == HookEvent::WorktreeCreate => {
                 join(&mut self.blocked, reason);
             }
-            Fate::Failed(reason) => {
+            HandlerFate::Failed(reason) => {
                 self.notes.push(Noted::Failed { handler: handler.to_owned(), reason });
             }
-            Fate::Blocked(reason) => match event.blocking() {
+            HandlerFate::Blocked(reason) => match event.blocking() {
                 Blocking::Blocks | Blocking::TellsModel => join(&mut self.blocked, reason),
                 Blocking::TellsPerson => self.notes.push(Noted::Said(reason)),
                 Blocking::Ignored => {}

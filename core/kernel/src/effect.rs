@@ -1,7 +1,7 @@
 //! What a layer or a tool wants of the outside world, and what came of it.
 //!
 //! Layers do no I/O. They answer with records, or with an [`Effect`]; the
-//! engine performs it and hands back the [`Outcome`].
+//! engine performs it and hands back the [`EffectOutcome`].
 
 use crate::block::{Block, Role};
 use crate::error::Class;
@@ -74,7 +74,7 @@ pub enum AskShape {
 
 /// What came of an effect.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum EffectOutcome {
     /// The model answered.
     Answered {
         /// Its text.

@@ -28,7 +28,7 @@ pub mod usage;
 pub mod window;
 
 pub use block::{Block, BlockView, Role};
-pub use effect::{Effect, Outcome};
+pub use effect::{Effect, EffectOutcome};
 pub use error::{Class, Classify};
 pub use flags::{Flag, Flags};
 pub use ids::{LetterId, MessageId, ModelId, RecordId, RequestId, SessionId, ToolUseId};
@@ -42,7 +42,7 @@ pub use record::{
 };
 pub use secret::Secret;
 pub use settings::Settings;
-pub use testimony::{Said, Testimony};
+pub use testimony::{Testimony, Utterance};
 pub use tokens::{Calibration, Tokens};
 pub use usage::{Ledger, QuerySource, Usage};
 pub use window::Window;

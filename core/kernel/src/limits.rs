@@ -22,13 +22,13 @@ macro_rules! limits {
     };
 }
 
-mod beside;
+mod hosts;
 mod memory;
 mod replay;
 mod rewind;
 mod setups;
 
-pub use beside::BesideLimits;
+pub use hosts::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
 pub use rewind::RewindLimits;

@@ -10,7 +10,7 @@ mod files;
 mod hooks;
 mod memories;
 mod model;
-mod past;
+mod past_search;
 mod person;
 mod post;
 pub mod question;
@@ -24,8 +24,8 @@ mod worktrees;
 mod world;
 
 pub use dreams::{
-    Begun, DreamError, Dreams, Ending, Gathered, Holder, LogsRead, Night, Proposal, Stored,
-    StoredFile, Swap, SwapEdit, Swapped, Writer,
+    Begun, DreamError, DreamProposal, Dreams, Ending, Gathered, Holder, LogsRead, MemoryHand,
+    Night, Stored, StoredFile, Swap, SwapEdit, Swapped,
 };
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
@@ -35,12 +35,12 @@ pub use memories::{
     MemoryUse, MemoryWriter, RecallHit, RecallQuery, Recalled,
 };
 pub use model::{
-    Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelStream, Reply,
+    Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelReply, ModelStream,
     SOURCE_HEADER,
 };
-pub use past::{Past, PastFound, PastHit, PastQuery};
-pub use person::{Answer, Approver, PermissionAsk};
-pub use post::{Address, AgentName, Body, Consent, Draft, Letter, Post, PostError};
+pub use past_search::{PastFound, PastHit, PastQuery, PastSearch};
+pub use person::{Approver, PermissionAnswer, PermissionAsk};
+pub use post::{Address, AgentName, Body, Consent, Letter, LetterDraft, Post, PostError};
 pub use question::{Respondent, ServerAnswer, ServerQuestion};
 pub use search::{
     GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
@@ -53,7 +53,7 @@ pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
 };
 pub use spending::{Spending, SpendingError, Spent};
-pub use transcripts::{Glimpse, Loaded, TranscriptError, Transcripts};
+pub use transcripts::{Glimpse, LoadedTranscript, TranscriptError, Transcripts};
 pub use web::{Page, Web, WebError};
 pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 pub use world::World;

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 mod budget;
 mod provider;
 
-pub use budget::Budget;
+pub use budget::BudgetSettings;
 pub use provider::{Provider, ProviderKind};
 
 /// The merged settings.
@@ -140,13 +140,13 @@ pub struct Own {
     /// Every number that bounds something.
     pub limits: Limits,
     /// The prompt cache.
-    pub cache: Cache,
+    pub cache: CacheSettings,
     /// What work in the background may spend.
-    pub budget: Budget,
+    pub budget: BudgetSettings,
     /// Which provider, and where.
     pub provider: Provider,
     /// How memories are kept.
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// How memories are found.
     pub recall: Recall,
     /// Whose `projects` folder has the memories, such as `~/.claude` to share
@@ -183,25 +183,25 @@ pub struct Own {
 /// How memories are kept (L5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Memory {
+pub struct MemorySettings {
     /// What becomes of changes that background agents make: `auto` makes them,
     /// with undo at hand, `inbox` lets them wait for a person's word. Unset, only
     /// deletions of what a person wrote wait. A repository's is not taken over.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub review: Option<Review>,
+    pub review: Option<ReviewMode>,
     /// Whether sessions without a person in front of them keep memories after a
     /// turn; unset, they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extract_headless: Option<bool>,
 }
 
-impl Memory {
+impl MemorySettings {
     /// What becomes of a change that a background agent makes (L5.24).
     #[must_use]
-    pub fn review_of(&self, deed: Deed) -> Review {
+    pub fn review_of(&self, deed: Deed) -> ReviewMode {
         self.review.unwrap_or(match deed {
-            Deed::Usual => Review::Auto,
-            Deed::DeletesPersons => Review::Inbox,
+            Deed::Usual => ReviewMode::Auto,
+            Deed::DeletesPersons => ReviewMode::Inbox,
         })
     }
 }
@@ -229,7 +229,7 @@ pub enum Picker {
 /// What becomes of changes that background agents make to memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Review {
+pub enum ReviewMode {
     /// They are made; they can be taken back.
     Auto,
     /// They wait for a person's word.
@@ -262,7 +262,7 @@ pub struct Sandbox {
 /// The prompt cache (PC5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Cache {
+pub struct CacheSettings {
     /// How long cached prefixes live.
     pub ttl: TtlSetting,
 }
@@ -341,11 +341,14 @@ mod tests {
 
     #[test]
     fn l5_24_what_is_reviewed_follows_the_setting() {
-        let memory = |review| Memory { review, ..Memory::default() };
-        assert_eq!(memory(None).review_of(Deed::Usual), Review::Auto);
-        assert_eq!(memory(None).review_of(Deed::DeletesPersons), Review::Inbox);
-        assert_eq!(memory(Some(Review::Auto)).review_of(Deed::DeletesPersons), Review::Auto);
-        assert_eq!(memory(Some(Review::Inbox)).review_of(Deed::Usual), Review::Inbox);
+        let memory = |review| MemorySettings { review, ..MemorySettings::default() };
+        assert_eq!(memory(None).review_of(Deed::Usual), ReviewMode::Auto);
+        assert_eq!(memory(None).review_of(Deed::DeletesPersons), ReviewMode::Inbox);
+        assert_eq!(
+            memory(Some(ReviewMode::Auto)).review_of(Deed::DeletesPersons),
+            ReviewMode::Auto
+        );
+        assert_eq!(memory(Some(ReviewMode::Inbox)).review_of(Deed::Usual), ReviewMode::Inbox);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::provenance::{BlockProvenance, Provenance};
 
 /// One piece of a conversation, of one provenance.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct Utterance {
     /// The record that brought it.
     pub record: RecordId,
     /// Whose words it is.
@@ -18,7 +18,7 @@ pub struct Said {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Testimony {
     /// The pieces, in order.
-    pub said: Vec<Said>,
+    pub said: Vec<Utterance>,
     /// What instruction files say: nobody needs a memory of it (L5.5).
     pub instructions: String,
 }
@@ -26,19 +26,19 @@ pub struct Testimony {
 impl Testimony {
     /// What the person typed, and nothing else.
     pub fn typed(text: impl Into<String>, record: RecordId) -> Self {
-        let said = Said { record, by: Provenance::PERSON, text: text.into() };
+        let said = Utterance { record, by: Provenance::PERSON, text: text.into() };
         Self { said: vec![said], instructions: String::new() }
     }
 
     /// Takes in a block, part by part.
     pub fn hear(&mut self, record: &RecordId, provenance: &BlockProvenance, text: &str) {
         for (by, part) in provenance.split(text) {
-            self.said.push(Said { record: record.clone(), by, text: part.to_owned() });
+            self.said.push(Utterance { record: record.clone(), by, text: part.to_owned() });
         }
     }
 
     /// What the person typed, piece by piece.
-    pub fn by_person(&self) -> impl Iterator<Item = &Said> {
+    pub fn by_person(&self) -> impl Iterator<Item = &Utterance> {
         self.said.iter().filter(|said| said.by.is_typed())
     }
 

@@ -4,11 +4,13 @@
 //! Nothing is read or run here, and nothing else of Everfold knows of plugins:
 //! what they bring becomes skills, agents, hooks and servers like any others.
 
-mod filling;
 mod manifest;
+mod placeholders;
 
-pub use filling::Filling;
-pub use manifest::{MANIFEST, Manifest, ManifestError, Part, Place, inside, is_plain};
+pub use manifest::{
+    JsonPart, MANIFEST, ManifestError, PluginManifest, PluginPath, inside, is_plain,
+};
+pub use placeholders::Filling;
 
 /// What something of a plugin is called: `plugin:name`.
 #[must_use]

@@ -9,7 +9,7 @@ pub const MANIFEST: &str = ".claude-plugin/plugin.json";
 
 /// What a plugin says of itself. Paths are inside of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Manifest {
+pub struct PluginManifest {
     /// Its name: the first part of the names of all that it brings.
     pub name: String,
     /// Its version.
@@ -17,17 +17,17 @@ pub struct Manifest {
     /// Whether it is on where nobody said so.
     pub default_enabled: bool,
     /// Folders of skills.
-    pub skills: Vec<Place>,
+    pub skills: Vec<PluginPath>,
     /// Commands: files, or folders of them.
-    pub commands: Vec<Place>,
+    pub commands: Vec<PluginPath>,
     /// Agents: files, or folders of them.
-    pub agents: Vec<Place>,
+    pub agents: Vec<PluginPath>,
     /// Styles of answers: files, or folders of them.
-    pub styles: Vec<Place>,
+    pub styles: Vec<PluginPath>,
     /// What is run at events.
-    pub hooks: Vec<Part>,
+    pub hooks: Vec<JsonPart>,
     /// Servers.
-    pub servers: Vec<Part>,
+    pub servers: Vec<JsonPart>,
     /// What a person may set, with what holds where they did not.
     pub options: BTreeMap<String, String>,
     /// What of it is not used, and why.
@@ -36,7 +36,7 @@ pub struct Manifest {
 
 /// A place in a plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PluginPath {
     /// The usual one, which need not be there.
     Usual(PathBuf),
     /// One that the manifest names.
@@ -45,9 +45,9 @@ pub enum Place {
 
 /// A part of a plugin that is JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum JsonPart {
     /// In a file.
-    File(Place),
+    File(PluginPath),
     /// In the manifest.
     Inline(Map<String, Value>),
 }
@@ -72,7 +72,7 @@ pub enum ManifestError {
     },
 }
 
-impl Manifest {
+impl PluginManifest {
     /// Reads a manifest.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Manifest {
             return Err(ManifestError::BadName { name: name.to_owned() });
         }
         let mut reader = Reader { fields: &fields, faults: Vec::new() };
-        let mut skills = vec![Place::Usual("skills".into())];
+        let mut skills = vec![PluginPath::Usual("skills".into())];
         skills.extend(reader.named("skills"));
         Ok(Self {
             name: name.to_owned(),
@@ -122,7 +122,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The paths of a field: one, or a list.
-    fn named(&mut self, key: &str) -> Vec<Place> {
+    fn named(&mut self, key: &str) -> Vec<PluginPath> {
         let items = match self.fields.get(key) {
             None | Some(Value::Null) => return Vec::new(),
             Some(Value::Array(items)) => items.as_slice(),
@@ -131,23 +131,23 @@ impl Reader<'_> {
         let mut places = Vec::new();
         for item in items {
             match inside(item) {
-                Some(path) => places.push(Place::Named(path)),
+                Some(path) => places.push(PluginPath::Named(path)),
                 None => self.fault(key, item),
             }
         }
         places
     }
 
-    fn in_place_of(&mut self, key: &str, usual: &str) -> Vec<Place> {
+    fn in_place_of(&mut self, key: &str, usual: &str) -> Vec<PluginPath> {
         match self.fields.get(key) {
-            None | Some(Value::Null) => vec![Place::Usual(usual.into())],
+            None | Some(Value::Null) => vec![PluginPath::Usual(usual.into())],
             Some(_) => self.named(key),
         }
     }
 
     /// The usual file, and files and objects of a field after it.
-    fn parts(&mut self, key: &str, usual: &str) -> Vec<Part> {
-        let mut parts = vec![Part::File(Place::Usual(usual.into()))];
+    fn parts(&mut self, key: &str, usual: &str) -> Vec<JsonPart> {
+        let mut parts = vec![JsonPart::File(PluginPath::Usual(usual.into()))];
         let items = match self.fields.get(key) {
             None | Some(Value::Null) => &[],
             Some(Value::Array(items)) => items.as_slice(),
@@ -155,11 +155,11 @@ impl Reader<'_> {
         };
         for item in items {
             match item {
-                Value::Object(inline) => parts.push(Part::Inline(inline.clone())),
+                Value::Object(inline) => parts.push(JsonPart::Inline(inline.clone())),
                 item => match inside(item) {
                     // The usual one is there already.
                     Some(path) if path == Path::new(usual) => {}
-                    Some(path) => parts.push(Part::File(Place::Named(path))),
+                    Some(path) => parts.push(JsonPart::File(PluginPath::Named(path))),
                     None => self.fault(key, item),
                 },
             }

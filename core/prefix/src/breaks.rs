@@ -11,7 +11,7 @@
 //! - after a declared break ([`BreakCause`]), whoever's request carries it:
 //!   all sources of a session share the conversation that it changed;
 //! - once the cached prefix is older than its TTL, or the clock went back;
-//! - of the first request of a conversation ([`Base::Nothing`]);
+//! - of the first request of a conversation ([`RequestBase::Nothing`]);
 //! - after a request that asked for no cache;
 //! - of an answer that reports no usage.
 //!
@@ -24,7 +24,7 @@
 mod fingerprint;
 
 pub(crate) use fingerprint::{BlockPrint, HeadPrint};
-pub use fingerprint::{Fingerprint, Part};
+pub use fingerprint::{Fingerprint, KeyPart};
 
 use crate::fold::BreakCause;
 use everfold_kernel::limits::BreakLimits;
@@ -38,7 +38,7 @@ pub const NOTHING_CHANGED: &str = "nothing of ours changed (evicted by the serve
 
 /// Whose request a request continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
+pub enum RequestBase {
     /// Nobody's: it starts a conversation of its own.
     Nothing,
     /// The one before of its own source.
@@ -53,7 +53,7 @@ pub struct Sent {
     /// Who asks.
     pub source: QuerySource,
     /// Whose request it continues.
-    pub base: Base,
+    pub base: RequestBase,
     /// What makes up its key.
     pub fingerprint: Fingerprint,
     /// When it is sent.
@@ -78,7 +78,7 @@ pub struct Answered {
 /// ```
 /// use everfold_kernel::{QuerySource, Timestamp, Usage, limits::BreakLimits, record::CacheTtl};
 /// # use everfold_kernel::{Block, Decision, Entry, Limits, Params, Prelude, Record, UserEntry, UserOrigin};
-/// use everfold_prefix::breaks::{Answered, Base, Detector, NOTHING_CHANGED, Sent};
+/// use everfold_prefix::breaks::{Answered, RequestBase, Detector, NOTHING_CHANGED, Sent};
 /// # use everfold_prefix::Fold;
 /// # let record = |id: &str, entry| Record { id: id.into(), parent: None, at: Default::default(), entry };
 /// # let prelude = Prelude { system: vec![], tools: vec![], params: Params::new("claude-sonnet-5-5", 1_000) };
@@ -93,7 +93,7 @@ pub struct Answered {
 /// let mut ask = |usage| {
 ///     let fingerprint = fold.request(None).unwrap().fingerprint;
 ///     let (source, at) = (QuerySource::Main, Timestamp::UNIX_EPOCH);
-///     detector.sent(Sent { source, base: Base::Own, fingerprint, at, declared: None });
+///     detector.sent(Sent { source, base: RequestBase::Own, fingerprint, at, declared: None });
 ///     detector.answered(&QuerySource::Main, Answered { usage, ..Answered::default() })
 /// };
 /// assert_eq!(ask(Usage { cache_write_5m: 50_000, ..Usage::default() }), None);
@@ -151,9 +151,9 @@ impl Detector {
             self.cached.clear();
         }
         let base = match base {
-            Base::Nothing => None,
-            Base::Own => self.cached.get(&source),
-            Base::Main => self.cached.get(&QuerySource::Main),
+            RequestBase::Nothing => None,
+            RequestBase::Own => self.cached.get(&source),
+            RequestBase::Main => self.cached.get(&QuerySource::Main),
         };
         let base = base.filter(|cached| cached.is_alive(at)).cloned();
         self.sent.insert(source, Waiting { fingerprint, at, epoch: self.epoch, base });
@@ -203,7 +203,7 @@ impl Detector {
 }
 
 fn part(now: &Fingerprint, before: &Fingerprint) -> String {
-    let parts: Vec<String> = now.changed_since(before).iter().map(Part::to_string).collect();
+    let parts: Vec<String> = now.changed_since(before).iter().map(KeyPart::to_string).collect();
     if parts.is_empty() { NOTHING_CHANGED.to_owned() } else { parts.join(", ") }
 }
 

@@ -67,13 +67,13 @@
 //! what was cleared: layer 2 weighs that beside the sum, result by result.
 
 use crate::fold::Fold;
-use crate::message::{Message, Origin};
+use crate::message::{Message, PieceOrigin};
 use everfold_kernel::record::{CacheState, CacheTtl, ClearingSum};
 use everfold_kernel::{Prices, Role, Timestamp, Tokens, Usd, UserOrigin};
 
 /// All that a sum is made with, but for the tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
+pub struct CostTerms {
     /// The model's prices, if known.
     pub prices: Option<Prices>,
     /// How long requests ask the server to keep their prefix; none where
@@ -85,16 +85,16 @@ pub struct Terms {
     pub rounds: f64,
 }
 
-impl Terms {
+impl CostTerms {
     /// What it saves and costs to take `cleared` tokens out, so that
     /// `rewritten` others have to be written again.
     ///
     /// ```
     /// use everfold_kernel::{ModelTable, Tokens, record::{CacheState, CacheTtl}};
-    /// use everfold_prefix::economy::{Terms, pays};
+    /// use everfold_prefix::economy::{CostTerms, pays};
     ///
     /// let prices = ModelTable::builtin().spec(&"claude-sonnet-4-6".into()).prices;
-    /// let warm = Terms { prices, ttl: Some(CacheTtl::FiveMinutes), cache: CacheState::Warm, rounds: 10.0 };
+    /// let warm = CostTerms { prices, ttl: Some(CacheTtl::FiveMinutes), cache: CacheState::Warm, rounds: 10.0 };
     /// let sum = warm.sum(Tokens(100_000), Tokens(20_000));
     /// assert!((sum.saves.0 - 0.30).abs() < 1e-9);
     /// assert!((sum.costs.0 - 0.069).abs() < 1e-9);
@@ -232,7 +232,7 @@ pub fn expected_rounds(fold: &Fold, prior: u64) -> f64 {
 /// stood before its answer, everything was written once, and the answers were
 /// paid for. None without a price.
 #[must_use]
-pub fn spent(fold: &Fold, terms: &Terms) -> Option<Usd> {
+pub fn spent(fold: &Fold, terms: &CostTerms) -> Option<Usd> {
     let prices = terms.prices?;
     let (mut end, mut read, mut output) = (Tokens(0), Tokens(0), Tokens(0));
     for message in fold.messages() {
@@ -251,7 +251,7 @@ pub fn spent(fold: &Fold, terms: &Terms) -> Option<Usd> {
 
 /// Whether a person speaks in a message.
 fn is_prompt(message: &Message) -> bool {
-    message.pieces().iter().any(|piece| piece.origin == Origin::User(UserOrigin::Human))
+    message.pieces().iter().any(|piece| piece.origin == PieceOrigin::User(UserOrigin::Human))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
@@ -265,9 +265,9 @@ mod tests {
     use everfold_kernel::ModelTable;
     use proptest::prelude::*;
 
-    fn terms(ttl: Option<CacheTtl>, cache: CacheState, rounds: f64) -> Terms {
+    fn terms(ttl: Option<CacheTtl>, cache: CacheState, rounds: f64) -> CostTerms {
         let prices = ModelTable::builtin().spec(&"claude-opus-5-5".into()).prices;
-        Terms { prices, ttl, cache, rounds }
+        CostTerms { prices, ttl, cache, rounds }
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn l2_7_without_a_price_only_a_cold_cache_is_touched() {
-        let unknown = |cache| Terms { prices: None, ..terms(None, cache, 50.0) };
+        let unknown = |cache| CostTerms { prices: None, ..terms(None, cache, 50.0) };
         assert!(!pays(&unknown(CacheState::Warm).sum(Tokens(900_000), Tokens(1)), 110));
         assert!(pays(&unknown(CacheState::Cold).sum(Tokens(1), Tokens(900_000)), 110));
         assert_eq!(unknown(CacheState::Warm).least_that_pays(Tokens(10), 110), None);

@@ -1,7 +1,7 @@
 //! Records in, messages and bytes out.
 
 use crate::measure::Weight;
-use crate::message::{Link, Message, Origin, Piece, Showing, interrupted};
+use crate::message::{Link, Message, Piece, PieceOrigin, Showing, interrupted};
 use crate::request::{Directive, Frame, Rendered, Request};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-mod counting;
-mod decide;
+mod decisions;
 mod results;
+mod token_count;
 
-use counting::Reported;
-pub use decide::BreakCause;
+pub use decisions::BreakCause;
 pub use results::{Freshness, ResultView};
+use token_count::Reported;
 
 /// JSON around the texts of a conversation is about one part in so many.
 const SYNTAX_SHARE: u64 = 4;
@@ -129,7 +129,7 @@ impl Fold {
                 self.push_assistant(id, at, assistant, weights.first());
             }
             Entry::Attachment(attachment) => {
-                let origin = Origin::Attachment(attachment.kind);
+                let origin = PieceOrigin::Attachment(attachment.kind);
                 let words = attachment.provenance.map(BlockProvenance::whole).unwrap_or_default();
                 let block = Brought { block: Block::text(attachment.rendered), words };
                 self.push_piece(Role::User, id, at, origin, block, weights.first());
@@ -160,7 +160,7 @@ impl Fold {
     #[must_use]
     pub fn last_message(&self) -> Option<&MessageId> {
         self.messages.iter().rev().flat_map(Message::pieces).find_map(|piece| match &piece.origin {
-            Origin::Assistant(id) => Some(id),
+            PieceOrigin::Assistant(id) => Some(id),
             _ => None,
         })
     }
@@ -233,7 +233,7 @@ impl Fold {
         let piece = |block| Piece {
             record: RecordId::new(""),
             at: Timestamp::UNIX_EPOCH,
-            origin: Origin::User(UserOrigin::Meta),
+            origin: PieceOrigin::User(UserOrigin::Meta),
             tokens: Tokens(0),
             shown: Showing::Whole,
             link: Link::of(&block),
@@ -271,7 +271,7 @@ impl Fold {
         let mut provenance = user.provenance.into_iter();
         for (index, block) in user.content.into_iter().enumerate() {
             let block = Brought { block, words: provenance.next().unwrap_or_default() };
-            let origin = Origin::User(user.origin);
+            let origin = PieceOrigin::User(user.origin);
             self.push_piece(Role::User, id.clone(), at, origin, block, weights.get(index));
         }
     }
@@ -283,7 +283,7 @@ impl Fold {
         self.raw = Tokens(0);
         let mut provenance = user.provenance.into_iter();
         for block in user.content {
-            let origin = Origin::User(user.origin);
+            let origin = PieceOrigin::User(user.origin);
             let block = Brought { block, words: provenance.next().unwrap_or_default() };
             self.push_piece(Role::User, id.clone(), at, origin, block, None);
         }
@@ -300,7 +300,7 @@ impl Fold {
         entry: AssistantEntry,
         weight: Option<&Weight>,
     ) {
-        let origin = Origin::Assistant(entry.message_id.clone());
+        let origin = PieceOrigin::Assistant(entry.message_id.clone());
         let prompt = self.raw + self.frame_tokens;
         let words = BlockProvenance::whole(entry.provenance());
         let block = Brought { block: entry.block, words };
@@ -315,7 +315,7 @@ impl Fold {
         role: Role,
         record: RecordId,
         at: Timestamp,
-        origin: Origin,
+        origin: PieceOrigin,
         brought: Brought,
         weight: Option<&Weight>,
     ) {

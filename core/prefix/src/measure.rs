@@ -4,7 +4,7 @@
 //! of a long session can be priced (PC7).
 
 use crate::fold::Fold;
-use crate::message::{Link, Message, Origin, Piece};
+use crate::message::{Link, Message, Piece, PieceOrigin};
 use crate::sim::{Hash, short};
 use everfold_kernel::tokens::estimate_block;
 use everfold_kernel::{Block, Limits, Role, Tokens, UserOrigin};
@@ -183,8 +183,8 @@ fn part(role: Role, piece: Option<&Piece>) -> Part {
         (Role::Assistant, Some(Link::Call(..)), _) => Part::Call,
         (Role::Assistant, ..) => Part::Written,
         (Role::User, Some(Link::Result(_)), _) => Part::Result,
-        (Role::User, _, Origin::User(UserOrigin::Human)) => Part::Said,
-        (Role::User, _, Origin::User(UserOrigin::CompactSummary)) => Part::Summary,
+        (Role::User, _, PieceOrigin::User(UserOrigin::Human)) => Part::Said,
+        (Role::User, _, PieceOrigin::User(UserOrigin::CompactSummary)) => Part::Summary,
         (Role::User, ..) => Part::Injected,
     }
 }

@@ -30,7 +30,7 @@ pub struct Piece {
     /// When that was.
     pub at: Timestamp,
     /// Who wrote it.
-    pub origin: Origin,
+    pub origin: PieceOrigin,
     /// The block.
     pub block: Block,
     /// Whose words it holds (L5.33).
@@ -62,10 +62,10 @@ impl Piece {
     #[must_use]
     pub fn lowest(&self) -> Option<Source> {
         self.provenance.lowest().map(|own| own.source).or(match &self.origin {
-            Origin::User(UserOrigin::ToolResult | UserOrigin::CompactSummary) => {
+            PieceOrigin::User(UserOrigin::ToolResult | UserOrigin::CompactSummary) => {
                 Some(Source::Command)
             }
-            Origin::User(UserOrigin::Human) => Some(Source::Pasted),
+            PieceOrigin::User(UserOrigin::Human) => Some(Source::Pasted),
             _ => None,
         })
     }
@@ -105,7 +105,7 @@ pub enum Showing {
 
 /// Who wrote a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum PieceOrigin {
     /// Somebody on the user's side.
     User(UserOrigin),
     /// An attachment of this kind.
@@ -158,12 +158,12 @@ impl Message {
     }
 
     /// Whether a piece belongs into this message rather than into the next one.
-    pub(crate) fn takes(&self, role: Role, origin: &Origin) -> bool {
+    pub(crate) fn takes(&self, role: Role, origin: &PieceOrigin) -> bool {
         if self.role != role {
             return false;
         }
         match (origin, self.pieces.last().map(|piece| &piece.origin)) {
-            (Origin::Assistant(new), Some(Origin::Assistant(old))) => {
+            (PieceOrigin::Assistant(new), Some(PieceOrigin::Assistant(old))) => {
                 new == old || self.searches().next().is_some()
             }
             _ => true,
@@ -195,7 +195,8 @@ impl Message {
 
     /// Takes out what one response brought. Says whether anything is left.
     pub(crate) fn without_response(&mut self, id: &MessageId) -> bool {
-        self.pieces.retain(|piece| !matches!(&piece.origin, Origin::Assistant(own) if own == id));
+        self.pieces
+            .retain(|piece| !matches!(&piece.origin, PieceOrigin::Assistant(own) if own == id));
         !self.pieces.is_empty()
     }
 
@@ -225,24 +226,24 @@ impl Message {
 
     /// Whether the message is part of this response.
     pub(crate) fn is_response(&self, id: &MessageId) -> bool {
-        self.pieces.iter().any(|p| matches!(&p.origin, Origin::Assistant(own) if own == id))
+        self.pieces.iter().any(|p| matches!(&p.origin, PieceOrigin::Assistant(own) if own == id))
     }
 
     /// The blocks as the API takes them; `before` is the message before this one.
     #[must_use]
-    pub fn blocks(&self, before: Option<&Self>) -> Vec<Shown<'_>> {
+    pub fn blocks(&self, before: Option<&Self>) -> Vec<ShownBlock<'_>> {
         self.shown(before).into_iter().map(|(shown, _)| shown).collect()
     }
 
     /// The same with the piece that each came from; none where it was made up.
-    pub(crate) fn shown(&self, before: Option<&Self>) -> Vec<(Shown<'_>, Option<&Piece>)> {
+    pub(crate) fn shown(&self, before: Option<&Self>) -> Vec<(ShownBlock<'_>, Option<&Piece>)> {
         match self.role {
             Role::Assistant => self.assistant_blocks(),
             Role::User => self.user_blocks(before),
         }
     }
 
-    fn assistant_blocks(&self) -> Vec<(Shown<'_>, Option<&Piece>)> {
+    fn assistant_blocks(&self) -> Vec<(ShownBlock<'_>, Option<&Piece>)> {
         let shown: Vec<&Piece> =
             self.pieces.iter().filter(|piece| !is_empty_text(&piece.block)).collect();
         let only_thinking = shown.iter().all(|piece| is_thinking(&piece.block));
@@ -252,7 +253,7 @@ impl Message {
         shown.into_iter().map(kept).collect()
     }
 
-    fn user_blocks(&self, before: Option<&Self>) -> Vec<(Shown<'_>, Option<&Piece>)> {
+    fn user_blocks(&self, before: Option<&Self>) -> Vec<(ShownBlock<'_>, Option<&Piece>)> {
         let calls = before.filter(|message| message.role == Role::Assistant);
         let mut results: BTreeMap<&str, &Piece> = BTreeMap::new();
         let mut rest = Vec::new();
@@ -265,7 +266,7 @@ impl Message {
                 _ => rest.push(kept(piece)),
             }
         }
-        let made = |id| (Shown::Made(interrupted(id)), None);
+        let made = |id| (ShownBlock::Made(interrupted(id)), None);
         let answers = calls.into_iter().flat_map(Self::tool_calls);
         let answers =
             answers.map(|id| results.get(id).map_or_else(|| made(id), |piece| kept(piece)));
@@ -273,20 +274,20 @@ impl Message {
     }
 }
 
-fn kept(piece: &Piece) -> (Shown<'_>, Option<&Piece>) {
-    (Shown::Kept(&piece.block), Some(piece))
+fn kept(piece: &Piece) -> (ShownBlock<'_>, Option<&Piece>) {
+    (ShownBlock::Kept(&piece.block), Some(piece))
 }
 
 /// A block in a request: one of the log's, or one that the rules of the API ask for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shown<'a> {
+pub enum ShownBlock<'a> {
     /// From the log.
     Kept(&'a Block),
     /// Made up, the same way every time.
     Made(Block),
 }
 
-impl Shown<'_> {
+impl ShownBlock<'_> {
     /// The block itself.
     #[must_use]
     pub fn block(&self) -> &Block {

@@ -2,12 +2,12 @@
 //! such a model is told what is there instead, and another one may see them
 //! later.
 
-use crate::message::Shown;
+use crate::message::ShownBlock;
 use everfold_kernel::{Block, BlockView};
 use serde_json::{Value, json};
 
 /// A block without pictures and documents.
-pub(crate) fn described(shown: Shown<'_>) -> Shown<'_> {
+pub(crate) fn described(shown: ShownBlock<'_>) -> ShownBlock<'_> {
     let block = shown.block();
     let told = match block.view() {
         BlockView::Image | BlockView::Document => {
@@ -24,7 +24,7 @@ pub(crate) fn described(shown: Shown<'_>) -> Shown<'_> {
         }
         _ => None,
     };
-    told.map_or(shown, Shown::Made)
+    told.map_or(shown, ShownBlock::Made)
 }
 
 /// What is said of a picture or a document; none for anything else.
@@ -51,14 +51,14 @@ mod tests {
     #[test]
     fn q13_a_model_that_takes_no_pictures_is_told_of_them() {
         let image = Block::image("image/png", "AAAABBBB");
-        let shown = described(Shown::Made(image.clone()));
+        let shown = described(ShownBlock::Made(image.clone()));
         assert!(shown.block().plain_text().contains("A picture (image/png, 6 bytes)"));
         let image = Value::Object(image.as_map().clone());
         let parts = json!([{"type": "text", "text": "a"}, image]);
         let result = Block::tool_result(&ToolUseId::new("t"), parts);
-        let text = described(Shown::Made(result)).block().plain_text();
+        let text = described(ShownBlock::Made(result)).block().plain_text();
         assert!(text.starts_with("a\n[A picture"), "{text}");
         let plain = Block::text("[A picture]");
-        assert_eq!(described(Shown::Made(plain.clone())).block(), &plain);
+        assert_eq!(described(ShownBlock::Made(plain.clone())).block(), &plain);
     }
 }

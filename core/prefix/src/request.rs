@@ -7,7 +7,7 @@
 
 use crate::breaks::{BlockPrint, Fingerprint, HeadPrint};
 use crate::measure::Measured;
-use crate::message::{Message, Shown};
+use crate::message::{Message, ShownBlock};
 use crate::pictures::described;
 use bytes::Bytes;
 use everfold_kernel::models::LONG_WINDOW_SUFFIX;
@@ -240,7 +240,7 @@ impl Rendered {
         self.push_blocks(frame, message.role(), &blocks);
     }
 
-    fn push_blocks(&mut self, frame: &Frame, role: Role, blocks: &[Shown<'_>]) {
+    fn push_blocks(&mut self, frame: &Frame, role: Role, blocks: &[ShownBlock<'_>]) {
         let (start, first_block) = (self.bytes.len(), self.prints.len());
         let mut mark = None;
         if !blocks.is_empty() {
@@ -257,7 +257,7 @@ impl Rendered {
         self.spans.push(Span { start, end, mark, first_block, hash });
     }
 
-    fn write_anthropic(&mut self, role: Role, blocks: &[Shown<'_>]) -> Option<Mark> {
+    fn write_anthropic(&mut self, role: Role, blocks: &[ShownBlock<'_>]) -> Option<Mark> {
         let mut mark = None;
         self.bytes.extend_from_slice(b"{\"role\":\"");
         self.bytes.extend_from_slice(role.as_str().as_bytes());
@@ -278,7 +278,7 @@ impl Rendered {
         mark
     }
 
-    fn write_openai(&mut self, role: Role, blocks: &[Shown<'_>], start: usize) {
+    fn write_openai(&mut self, role: Role, blocks: &[ShownBlock<'_>], start: usize) {
         let blocks: Vec<Block> = blocks.iter().map(|shown| shown.block().clone()).collect();
         for block in &blocks {
             let mut written = Vec::new();

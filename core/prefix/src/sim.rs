@@ -1,6 +1,6 @@
 //! The cache simulator (PC7): what a prompt cache would have read and written.
 //!
-//! A request is a list of [`Piece`]s in the order of the prefix: tools, system
+//! A request is a list of [`SimPiece`]s in the order of the prefix: tools, system
 //! blocks, message blocks. [`Simulator::request`] answers with the split of
 //! its tokens, which [`ModelSpec::cost`](everfold_kernel::ModelSpec::cost)
 //! prices. The test server bills with it, and a replay compares policies.
@@ -61,7 +61,7 @@ pub(crate) fn short(hash: &blake3::Hash) -> Hash {
 
 /// One position of the prefix: a tool, a system block, a block of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct SimPiece {
     /// The hash of its content, without its cache marker.
     pub content: Hash,
     /// How many tokens it has.
@@ -70,15 +70,15 @@ pub struct Piece {
     pub breakpoint: Option<CacheTtl>,
 }
 
-impl Piece {
+impl SimPiece {
     /// A piece without a marker, hashed here.
     ///
     /// ```
     /// use everfold_kernel::Tokens;
-    /// use everfold_prefix::sim::Piece;
+    /// use everfold_prefix::sim::SimPiece;
     ///
-    /// let piece = Piece::new(b"hello", Tokens(2));
-    /// assert_eq!(piece, Piece::new(b"hello", Tokens(2)));
+    /// let piece = SimPiece::new(b"hello", Tokens(2));
+    /// assert_eq!(piece, SimPiece::new(b"hello", Tokens(2)));
     /// ```
     #[must_use]
     pub fn new(content: &[u8], tokens: Tokens) -> Self {
@@ -148,10 +148,10 @@ struct Entry {
 ///
 /// ```
 /// use everfold_kernel::{record::CacheTtl, Timestamp, Tokens};
-/// use everfold_prefix::sim::{Piece, SimConfig, Simulator};
+/// use everfold_prefix::sim::{SimPiece, SimConfig, Simulator};
 ///
 /// let mut cache = Simulator::new(SimConfig::default());
-/// let pieces = [Piece::new(b"system", Tokens(5_000)).with_breakpoint(CacheTtl::FiveMinutes)];
+/// let pieces = [SimPiece::new(b"system", Tokens(5_000)).with_breakpoint(CacheTtl::FiveMinutes)];
 /// let first = cache.request(Timestamp::UNIX_EPOCH, "opus", Tokens(1_024), &pieces).unwrap();
 /// let second = cache.request(Timestamp::UNIX_EPOCH, "opus", Tokens(1_024), &pieces).unwrap();
 /// assert_eq!((first.cache_write_5m, second.cache_read), (5_000, 5_000));
@@ -192,7 +192,7 @@ impl Simulator {
         at: Timestamp,
         scope: &str,
         minimum: Tokens,
-        pieces: &[Piece],
+        pieces: &[SimPiece],
     ) -> Result<Usage, SimError> {
         let marks = marks(pieces);
         check(&marks, &self.config)?;
@@ -239,7 +239,7 @@ impl Simulator {
     /// # Errors
     ///
     /// Markers that the server refuses.
-    pub fn check(&self, pieces: &[Piece]) -> Result<(), SimError> {
+    pub fn check(&self, pieces: &[SimPiece]) -> Result<(), SimError> {
         check(&marks(pieces), &self.config)
     }
 
@@ -311,7 +311,7 @@ struct Found {
 }
 
 /// The breakpoints of a request, in order.
-fn marks(pieces: &[Piece]) -> Vec<Mark> {
+fn marks(pieces: &[SimPiece]) -> Vec<Mark> {
     let mut marks = Vec::new();
     let mut end = Tokens(0);
     for (position, piece) in pieces.iter().enumerate() {

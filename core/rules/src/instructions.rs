@@ -1,6 +1,6 @@
 //! What there is after loading: texts, rules that wait, and an account of it.
 
-use crate::discover::{Reason, Scope};
+use crate::discovery::{InstructionScope, Reason};
 use crate::patterns::Patterns;
 use everfold_kernel::tokens::Tokens;
 use std::collections::BTreeSet;
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 /// A text that the model is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct InstructionText {
     /// The file.
     pub path: PathBuf,
     /// Whose it is.
-    pub scope: Scope,
+    pub scope: InstructionScope,
     /// Why it was loaded.
     pub reason: Reason,
     /// What it says, without frontmatter and comments.
@@ -25,18 +25,18 @@ pub struct Conditional {
     /// The rule.
     pub path: PathBuf,
     /// Whose it is.
-    pub scope: Scope,
+    pub scope: InstructionScope,
     /// What it waits for.
     pub patterns: Patterns,
 }
 
 /// One file that was met, for `everfold instructions` (I5).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct InstructionFile {
     /// The file.
     pub path: PathBuf,
     /// Whose it is.
-    pub scope: Scope,
+    pub scope: InstructionScope,
     /// Why it was looked at.
     pub reason: Reason,
     /// Bytes that the model is shown.
@@ -44,12 +44,12 @@ pub struct Row {
     /// About how many tokens those are.
     pub tokens: Tokens,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: FileFate,
 }
 
 /// What became of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum FileFate {
     /// Loaded.
     Loaded,
     /// Loaded, and longer than is good: this many characters (I4).
@@ -92,11 +92,11 @@ pub enum Fate {
 #[derive(Clone, Debug, Default)]
 pub struct Instructions {
     /// The texts, in order; where two disagree, the later one holds.
-    pub texts: Vec<Text>,
+    pub texts: Vec<InstructionText>,
     /// Rules that wait.
     pub conditional: Vec<Conditional>,
     /// Everything that was met.
-    pub rows: Vec<Row>,
+    pub rows: Vec<InstructionFile>,
     /// The real paths of what was loaded; it is not loaded again.
     pub loaded: BTreeSet<PathBuf>,
 }

@@ -6,9 +6,9 @@
 //! so are imported files (I3). Imported text stands before the text that
 //! imports it, so that the latter wins.
 
-use crate::discover::{Candidate, Look, Reason, Scope, clean};
+use crate::discovery::{CandidateKind, InstructionCandidate, InstructionScope, Reason, clean};
 use crate::frontmatter;
-use crate::instructions::{Conditional, Fate, Instructions, Row, Text};
+use crate::instructions::{Conditional, FileFate, InstructionFile, InstructionText, Instructions};
 use crate::markdown;
 use crate::patterns::Patterns;
 use everfold_kernel::Limits;
@@ -32,7 +32,7 @@ pub struct Bounds {
 
 /// What the loader wants to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum LoadRequest {
     /// The content of a file.
     File(PathBuf),
     /// All files below a directory, links followed.
@@ -84,12 +84,12 @@ pub struct Loader<'a> {
 #[derive(Debug)]
 enum Step {
     Look(Task),
-    Emit(Text),
+    Emit(InstructionText),
 }
 
 #[derive(Clone, Debug)]
 struct Task {
-    candidate: Candidate,
+    candidate: InstructionCandidate,
     hops: usize,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Loader<'a> {
     /// session has already.
     #[must_use]
     pub fn new(
-        candidates: Vec<Candidate>,
+        candidates: Vec<InstructionCandidate>,
         loaded: BTreeSet<PathBuf>,
         bounds: &'a Bounds,
         limits: &'a Limits,
@@ -112,7 +112,7 @@ impl<'a> Loader<'a> {
 
     /// The next question; none when everything is known. The same question
     /// comes again until it is answered.
-    pub fn need(&mut self) -> Option<Need> {
+    pub fn need(&mut self) -> Option<LoadRequest> {
         while self.asked.is_none() {
             match self.open.pop()? {
                 Step::Emit(text) => self.out.texts.push(text),
@@ -125,8 +125,8 @@ impl<'a> Loader<'a> {
         }
         let candidate = &self.asked.as_ref()?.candidate;
         Some(match candidate.look {
-            Look::Rules => Need::Listing(candidate.path.clone()),
-            _ => Need::File(candidate.path.clone()),
+            CandidateKind::Rules => LoadRequest::Listing(candidate.path.clone()),
+            _ => LoadRequest::File(candidate.path.clone()),
         })
     }
 
@@ -135,11 +135,11 @@ impl<'a> Loader<'a> {
         let Some(task) = self.asked.take() else { return };
         match given {
             Given::Missing if matches!(task.candidate.reason, Reason::Import { .. }) => {
-                self.row(&task, Fate::Missing);
+                self.row(&task, FileFate::Missing);
             }
             Given::Missing => {}
-            Given::Unreadable { message } => self.row(&task, Fate::Unreadable { message }),
-            Given::TooLarge { bytes } => self.row(&task, Fate::TooLarge { bytes }),
+            Given::Unreadable { message } => self.row(&task, FileFate::Unreadable { message }),
+            Given::TooLarge { bytes } => self.row(&task, FileFate::TooLarge { bytes }),
             Given::Listing(paths) => self.list(&task, paths),
             Given::File { real, bytes } => self.file(task, &real, bytes),
         }
@@ -154,13 +154,13 @@ impl<'a> Loader<'a> {
     fn is_wanted(&mut self, task: &Task) -> bool {
         let candidate = &task.candidate;
         let dir = candidate.path.parent().unwrap_or(&candidate.path);
-        if candidate.look == Look::Fallback && self.covered.contains(dir) {
+        if candidate.look == CandidateKind::Fallback && self.covered.contains(dir) {
             return false;
         }
         let fate = if self.leaves(candidate, &candidate.path) {
-            Fate::NeedsApproval
+            FileFate::NeedsApproval
         } else if task.hops > self.limits.rules.import_depth {
-            Fate::TooDeep
+            FileFate::TooDeep
         } else {
             return true;
         };
@@ -168,15 +168,15 @@ impl<'a> Loader<'a> {
         false
     }
 
-    fn is_excluded(&self, candidate: &Candidate, path: &Path) -> bool {
-        candidate.scope != Scope::Managed && self.bounds.excludes.matches_whole(path)
+    fn is_excluded(&self, candidate: &InstructionCandidate, path: &Path) -> bool {
+        candidate.scope != InstructionScope::Managed && self.bounds.excludes.matches_whole(path)
     }
 
     /// Whether an import leads out of the repository without approval. What
     /// lies above the repository is the person's own and may import anything.
-    fn leaves(&self, candidate: &Candidate, path: &Path) -> bool {
+    fn leaves(&self, candidate: &InstructionCandidate, path: &Path) -> bool {
         let Reason::Import { by } = &candidate.reason else { return false };
-        matches!(candidate.scope, Scope::Project | Scope::Local)
+        matches!(candidate.scope, InstructionScope::Project | InstructionScope::Local)
             && by.starts_with(&self.bounds.root)
             && !path.starts_with(&self.bounds.root)
             && !self.bounds.approved.contains(path)
@@ -185,10 +185,10 @@ impl<'a> Loader<'a> {
     fn list(&mut self, task: &Task, mut paths: Vec<PathBuf>) {
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
         paths.sort();
-        let Candidate { scope, reason, .. } = &task.candidate;
+        let InstructionCandidate { scope, reason, .. } = &task.candidate;
         self.open.extend(paths.into_iter().rev().map(|path| {
             let (scope, reason) = (*scope, reason.clone());
-            let candidate = Candidate { path, look: Look::Rule, scope, reason };
+            let candidate = InstructionCandidate { path, look: CandidateKind::Rule, scope, reason };
             Step::Look(Task { candidate, hops: task.hops })
         }));
     }
@@ -201,13 +201,13 @@ impl<'a> Loader<'a> {
         let size = bytes.len() as u64;
         let excluded = [real, &task.candidate.path].map(|at| self.is_excluded(&task.candidate, at));
         let fate = if excluded.contains(&true) {
-            Some(Fate::Excluded)
+            Some(FileFate::Excluded)
         } else if self.leaves(&task.candidate, real)
             && !self.bounds.approved.contains(&task.candidate.path)
         {
-            Some(Fate::NeedsApproval)
+            Some(FileFate::NeedsApproval)
         } else if size > self.limits.rules.file_bytes {
-            Some(Fate::TooLarge { bytes: size })
+            Some(FileFate::TooLarge { bytes: size })
         } else {
             None
         };
@@ -216,14 +216,14 @@ impl<'a> Loader<'a> {
         }
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => self.text(task, real, &text),
-            _ => self.row(&task, Fate::NotText),
+            _ => self.row(&task, FileFate::NotText),
         }
     }
 
     /// Notes that a directory has a CLAUDE.md, beside it or in its `.claude`.
-    fn cover(&mut self, candidate: &Candidate) {
+    fn cover(&mut self, candidate: &InstructionCandidate) {
         let dir = candidate.path.parent();
-        if candidate.look == Look::File && candidate.path.ends_with("CLAUDE.md") {
+        if candidate.look == CandidateKind::File && candidate.path.ends_with("CLAUDE.md") {
             self.covered.extend(dir.map(Path::to_owned));
             let above = dir.filter(|dir| dir.ends_with(".claude")).and_then(Path::parent);
             self.covered.extend(above.map(Path::to_owned));
@@ -233,7 +233,7 @@ impl<'a> Loader<'a> {
     fn text(&mut self, task: Task, real: &Path, text: &str) {
         let mut body = text;
         let is_import = matches!(task.candidate.reason, Reason::Import { .. });
-        if task.candidate.look == Look::Rule || is_import {
+        if task.candidate.look == CandidateKind::Rule || is_import {
             let rule = frontmatter::split(text);
             body = rule.body;
             let is_due = matches!(task.candidate.reason, Reason::PathMatch { .. });
@@ -248,32 +248,32 @@ impl<'a> Loader<'a> {
         let body = body.trim().to_owned();
         let chars = body.chars().count();
         let fate = match chars {
-            0 => Fate::Empty,
-            _ if chars > self.limits.rules.warn_chars => Fate::LoadedLarge { chars },
-            _ => Fate::Loaded,
+            0 => FileFate::Empty,
+            _ if chars > self.limits.rules.warn_chars => FileFate::LoadedLarge { chars },
+            _ => FileFate::Loaded,
         };
-        self.out.rows.push(Row {
+        self.out.rows.push(InstructionFile {
             bytes: body.len(),
             tokens: estimate_text(&body, self.limits),
             ..row(&task, fate)
         });
         let imports = markdown::imports(&body);
-        let Candidate { path, scope, reason, .. } = task.candidate;
+        let InstructionCandidate { path, scope, reason, .. } = task.candidate;
         let by = path.clone();
         if !body.is_empty() {
-            self.open.push(Step::Emit(Text { path, scope, reason, text: body }));
+            self.open.push(Step::Emit(InstructionText { path, scope, reason, text: body }));
         }
         let tasks = imports.iter().map(|import| {
             let (path, reason) = (self.resolve(&by, import), Reason::Import { by: by.clone() });
             Task {
-                candidate: Candidate { path, look: Look::File, scope, reason },
+                candidate: InstructionCandidate { path, look: CandidateKind::File, scope, reason },
                 hops: task.hops + 1,
             }
         });
         let mut tasks: Vec<Task> = tasks.collect();
         let room = self.limits.rules.import_files.saturating_sub(self.imported);
         if let Some(first) = tasks.get(room) {
-            self.out.rows.push(row(first, Fate::TooDeep));
+            self.out.rows.push(row(first, FileFate::TooDeep));
         }
         tasks.truncate(room);
         self.imported += tasks.len();
@@ -291,17 +291,17 @@ impl<'a> Loader<'a> {
     fn wait(&mut self, task: &Task, paths: &[String]) {
         let patterns = Patterns::new(paths, &self.limits.rules);
         let refused_patterns = patterns.refused().to_vec();
-        self.row(task, Fate::Waiting { refused_patterns });
-        let Candidate { path, scope, .. } = task.candidate.clone();
+        self.row(task, FileFate::Waiting { refused_patterns });
+        let InstructionCandidate { path, scope, .. } = task.candidate.clone();
         self.out.conditional.push(Conditional { path, scope, patterns });
     }
 
-    fn row(&mut self, task: &Task, fate: Fate) {
+    fn row(&mut self, task: &Task, fate: FileFate) {
         self.out.rows.push(row(task, fate));
     }
 }
 
-fn row(task: &Task, fate: Fate) -> Row {
-    let Candidate { path, scope, reason, .. } = task.candidate.clone();
-    Row { path, scope, reason, bytes: 0, tokens: Tokens(0), fate }
+fn row(task: &Task, fate: FileFate) -> InstructionFile {
+    let InstructionCandidate { path, scope, reason, .. } = task.candidate.clone();
+    InstructionFile { path, scope, reason, bytes: 0, tokens: Tokens(0), fate }
 }

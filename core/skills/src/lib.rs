@@ -6,10 +6,10 @@
 //! [`Skill::filled`] is the body with its arguments put in. Nothing here
 //! fails: broken frontmatter is read as far as it goes, with a word about it.
 
-mod fill;
+mod arguments;
 mod shelf;
 mod skill;
 
-pub use fill::{Part, parts};
+pub use arguments::{BodyPart, parts};
 pub use shelf::Shelf;
-pub use skill::{Context, Form, Invocation, Origin, Skill};
+pub use skill::{Context, Form, Invocation, Skill, SkillOrigin};

@@ -88,11 +88,17 @@ fn cut(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skill::{Form, Origin};
+    use crate::skill::{Form, SkillOrigin};
 
     fn skill(name: &str, description: &str) -> Skill {
         let text = format!("---\nname: {name}\ndescription: {description}\n---\nbody");
-        Skill::read(&text, name, format!("/s/{name}/SKILL.md").into(), Origin::Own, Form::Folder)
+        Skill::read(
+            &text,
+            name,
+            format!("/s/{name}/SKILL.md").into(),
+            SkillOrigin::Own,
+            Form::Folder,
+        )
     }
 
     #[test]

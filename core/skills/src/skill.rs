@@ -37,7 +37,7 @@ pub struct Skill {
     /// Its file.
     pub path: PathBuf,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: SkillOrigin,
     /// What is wrong with its file, for `doctor`.
     pub faults: Vec<String>,
 }
@@ -70,7 +70,7 @@ pub enum Invocation {
 
 /// Whose a skill is. What a repository brings may not widen permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SkillOrigin {
     /// The person's own.
     Own,
     /// A repository's that the person trusts.
@@ -91,7 +91,7 @@ pub enum Form {
 impl Skill {
     /// Reads a skill. `given` is the name of its folder or file.
     #[must_use]
-    pub fn read(text: &str, given: &str, path: PathBuf, origin: Origin, form: Form) -> Self {
+    pub fn read(text: &str, given: &str, path: PathBuf, origin: SkillOrigin, form: Form) -> Self {
         let (fields, body, mut faults) = split(text);
         let value = |key: &str| fields.get(key).and_then(plain);
         let name = value("name").unwrap_or_else(|| given.to_owned());
@@ -167,7 +167,7 @@ impl Skill {
     /// trusts may not (S7).
     #[must_use]
     pub fn may_act(&self) -> bool {
-        self.origin != Origin::Repository
+        self.origin != SkillOrigin::Repository
     }
 
     /// The permission rules that it may bring: none where it is a
@@ -175,8 +175,8 @@ impl Skill {
     #[must_use]
     pub fn rules(&self) -> &[String] {
         match self.origin {
-            Origin::Own | Origin::Trusted => &self.allowed_tools,
-            Origin::Repository => &[],
+            SkillOrigin::Own | SkillOrigin::Trusted => &self.allowed_tools,
+            SkillOrigin::Repository => &[],
         }
     }
 }
@@ -261,7 +261,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn skill(text: &str) -> Skill {
-        Skill::read(text, "tidy-up", "/s/tidy-up/SKILL.md".into(), Origin::Own, Form::Folder)
+        Skill::read(text, "tidy-up", "/s/tidy-up/SKILL.md".into(), SkillOrigin::Own, Form::Folder)
     }
 
     #[test]
@@ -317,7 +317,10 @@ mod tests {
             let skill = Skill::read(text, "x", "/x".into(), origin, Form::Flat);
             skill.rules().len()
         };
-        assert_eq!([Origin::Own, Origin::Trusted, Origin::Repository].map(rules), [1, 1, 0]);
+        assert_eq!(
+            [SkillOrigin::Own, SkillOrigin::Trusted, SkillOrigin::Repository].map(rules),
+            [1, 1, 0]
+        );
     }
 
     proptest! {

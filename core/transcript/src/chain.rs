@@ -7,7 +7,7 @@
 //! is bounded by what follows the newest boundary and an index of ids.
 //!
 //! Invariants: every line that is not blank is counted exactly once in
-//! [`Tally`]; a record appears at most once; whatever the lines are, nothing
+//! [`LineTally`]; a record appears at most once; whatever the lines are, nothing
 //! panics and every walk ends.
 
 mod boundary;
@@ -20,7 +20,7 @@ use crate::bookkeeping::Sidelines;
 use crate::envelope::Side;
 use crate::line::{Decoded, Facts, Gap, Line, Link, decode};
 use boundary::{Bound, Pending};
-pub use conversation::{Conversation, SkipReason, Skipped, Tally};
+pub use conversation::{Conversation, LineTally, SkipReason, Skipped};
 use everfold_kernel::{Decision, Entry, RecordId};
 use index::{Body, Form, Index, Node};
 use jiff::Timestamp;

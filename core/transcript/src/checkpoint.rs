@@ -25,14 +25,14 @@ pub struct Checkpoint {
     /// Where it is.
     pub path: PathBuf,
     /// What it was at that message.
-    pub before: Before,
+    pub before: FileBefore,
     /// The hash of what was written; none where the file was removed.
     pub wrote: Option<String>,
 }
 
 /// What a file was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum FileBefore {
     /// There was none.
     Absent,
     /// The copy of this name.
@@ -43,7 +43,7 @@ pub enum Before {
 
 /// Which line of its message a checkpoint is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CheckpointLine {
     /// The first.
     First,
     /// Another.
@@ -53,24 +53,24 @@ pub enum Place {
 impl Checkpoint {
     /// Its line, without a newline.
     #[must_use]
-    pub fn line(&self, place: Place, at: Timestamp) -> String {
+    pub fn line(&self, place: CheckpointLine, at: Timestamp) -> String {
         let at = time(at);
         let mut backup = Map::new();
         let name = match &self.before {
-            Before::Kept(name) => Value::from(name.as_str()),
-            Before::Absent | Before::NotKept(_) => Value::Null,
+            FileBefore::Kept(name) => Value::from(name.as_str()),
+            FileBefore::Absent | FileBefore::NotKept(_) => Value::Null,
         };
         backup.insert("backupFileName".into(), name);
         backup.insert("version".into(), 1.into());
         backup.insert("backupTime".into(), at.clone().into());
-        if let Before::NotKept(reason) = &self.before {
+        if let FileBefore::NotKept(reason) = &self.before {
             backup.insert(NOT_KEPT.into(), reason.as_str().into());
         }
         backup.insert(WROTE.into(), self.wrote.clone().into());
         let path = self.path.display().to_string();
         let message = &self.message;
         let line = match place {
-            Place::First => json!({
+            CheckpointLine::First => json!({
                 "type": SNAPSHOT,
                 "messageId": message,
                 "snapshot": {
@@ -80,7 +80,7 @@ impl Checkpoint {
                 },
                 "isSnapshotUpdate": false,
             }),
-            Place::Later => json!({
+            CheckpointLine::Later => json!({
                 "type": DELTA,
                 "messageId": message,
                 "snapshotMessageId": message,
@@ -115,9 +115,9 @@ impl Checkpoint {
     fn of(message: &RecordId, path: &str, backup: &Value) -> Self {
         let text = |key: &str| backup.get(key).and_then(Value::as_str).map(str::to_owned);
         let before = match (text("backupFileName"), text(NOT_KEPT)) {
-            (_, Some(reason)) => Before::NotKept(reason),
-            (Some(name), None) => Before::Kept(name),
-            (None, None) => Before::Absent,
+            (_, Some(reason)) => FileBefore::NotKept(reason),
+            (Some(name), None) => FileBefore::Kept(name),
+            (None, None) => FileBefore::Absent,
         };
         Self { message: message.clone(), path: path.into(), before, wrote: text(WROTE) }
     }
@@ -130,12 +130,12 @@ mod tests {
     #[test]
     fn q12_checkpoints_come_back_from_their_lines() {
         let befores = [
-            Before::Absent,
-            Before::Kept("abc@v1".to_owned()),
-            Before::NotKept("too large".to_owned()),
+            FileBefore::Absent,
+            FileBefore::Kept("abc@v1".to_owned()),
+            FileBefore::NotKept("too large".to_owned()),
         ];
         for before in befores {
-            for place in [Place::First, Place::Later] {
+            for place in [CheckpointLine::First, CheckpointLine::Later] {
                 let checkpoint = Checkpoint {
                     message: RecordId::new("m"),
                     path: "/p/a b.rs".into(),

@@ -1,9 +1,9 @@
 //! Looking for words in what was said (R10).
 //!
 //! A transcript is searched in two steps, so that most of it is never parsed:
-//! a line whose bytes have all the words is a candidate ([`Terms::maybe`]); then
+//! a line whose bytes have all the words is a candidate ([`SearchTerms::maybe`]); then
 //! its record is read, and the words have to stand in what was said
-//! ([`said`], [`Terms::all_in`]), not in names and ids around it.
+//! ([`said`], [`SearchTerms::all_in`]), not in names and ids around it.
 
 use everfold_kernel::ports::MemoryHead;
 use everfold_kernel::{Block, BlockView, Entry, Record, UserOrigin};
@@ -20,14 +20,14 @@ const MOST_WORDS: usize = 16;
 /// quotes are one phrase.
 ///
 /// ```
-/// use everfold_transcript::find::Terms;
+/// use everfold_transcript::find::SearchTerms;
 ///
-/// let terms = Terms::parse("\"staging key\" rotated").unwrap();
+/// let terms = SearchTerms::parse("\"staging key\" rotated").unwrap();
 /// assert!(terms.all_in("We ROTATED the staging key."));
 /// assert!(!terms.all_in("The key of staging was rotated."));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct SearchTerms {
     words: Vec<Regex>,
     /// What the bytes of a line must have, the most telling first.
     raw: Vec<bytes::Regex>,
@@ -59,7 +59,7 @@ impl Who {
     }
 }
 
-impl Terms {
+impl SearchTerms {
     /// Reads a query; none where it has no words.
     #[must_use]
     pub fn parse(query: &str) -> Option<Self> {
@@ -194,16 +194,16 @@ mod tests {
 
     #[test]
     fn r10_all_words_have_to_be_there_in_any_case() {
-        let terms = Terms::parse("deploy Friday").unwrap();
+        let terms = SearchTerms::parse("deploy Friday").unwrap();
         assert!(terms.all_in("no FRIDAY deploys"));
         assert!(!terms.all_in("deploy on Monday"));
-        assert!(Terms::parse("  \"\" ").is_none());
+        assert!(SearchTerms::parse("  \"\" ").is_none());
     }
 
     #[test]
     fn r10_an_excerpt_is_one_line_around_the_word() {
         let text = format!("{} the needle\nis here {}", "before ".repeat(50), "after ".repeat(50));
-        let excerpt = Terms::parse("NEEDLE").unwrap().excerpt(&text, 120);
+        let excerpt = SearchTerms::parse("NEEDLE").unwrap().excerpt(&text, 120);
         assert!(excerpt.starts_with('…') && excerpt.ends_with('…'), "{excerpt}");
         assert!(excerpt.contains("the needle is here after"), "{excerpt}");
         assert!(!excerpt.contains('\n') && excerpt.chars().count() <= 122);
@@ -217,7 +217,7 @@ mod tests {
             len in 1usize..20,
         ) {
             let word: String = text.chars().skip(from).take(len).collect();
-            let Some(terms) = Terms::parse(&word) else { return Ok(()) };
+            let Some(terms) = SearchTerms::parse(&word) else { return Ok(()) };
             let line = serde_json::to_string(&text).unwrap();
             if terms.all_in(&text) {
                 prop_assert!(terms.maybe(line.as_bytes()));

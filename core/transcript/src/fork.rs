@@ -18,7 +18,7 @@ const DROPPED: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistan
 
 /// A forked conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fork {
+pub struct ForkedTranscript {
     /// Its records.
     pub records: Vec<Record>,
     /// The lines of its transcript, one for each record.
@@ -32,12 +32,12 @@ pub fn fork(
     from: &SessionId,
     envelope: &Envelope,
     fresh: &mut dyn FnMut() -> String,
-) -> Fork {
+) -> ForkedTranscript {
     let ids: BTreeMap<&RecordId, RecordId> =
         records.iter().map(|record| (&record.id, RecordId::from(fresh()))).collect();
     let renamed = |id: &RecordId| ids.get(id).cloned();
     let mut callers: BTreeMap<&str, &RecordId> = BTreeMap::new();
-    let mut fork = Fork::default();
+    let mut fork = ForkedTranscript::default();
     for original in records {
         let Some(id) = renamed(&original.id) else {
             continue;

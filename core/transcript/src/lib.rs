@@ -32,7 +32,7 @@ pub mod trace;
 pub use chain::{Conversation, Rebuild};
 pub use checkpoint::Checkpoint;
 pub use envelope::{Envelope, ForkedFrom, Side};
-pub use fork::{Fork, fork};
+pub use fork::{ForkedTranscript, fork};
 pub use line::{Decoded, Facts, Line, LineError, decode, decode_said, encode};
 pub use listing::{Listed, list, matches};
 pub use slug::{is_slug_of, slug};

@@ -12,4 +12,4 @@ mod version;
 pub use assemble::Assembler;
 pub use message::parse_message;
 pub use usage::UsageTally;
-pub use version::{Refusal, Version};
+pub use version::{Version, VersionRefusal};

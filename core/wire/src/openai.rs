@@ -8,6 +8,6 @@ mod assemble;
 mod message;
 mod render;
 
-pub use assemble::{Answer, Assembler};
+pub use assemble::{AnswerIds, Assembler};
 pub use message::parse_message;
 pub use render::{Head, body, head_json, message_json};

@@ -1,11 +1,11 @@
 //! A whole answer, as the events by which it would have been streamed.
 
 use everfold_kernel::BlockView;
-use everfold_kernel::ports::{ModelEvent, Reply};
+use everfold_kernel::ports::{ModelEvent, ModelReply};
 
 /// The events of an answer that came in one piece.
 #[must_use]
-pub fn reply_events(reply: Reply) -> Vec<ModelEvent> {
+pub fn reply_events(reply: ModelReply) -> Vec<ModelEvent> {
     let mut events = vec![ModelEvent::Started {
         message_id: reply.message_id,
         request_id: reply.request_id,

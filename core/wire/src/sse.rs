@@ -15,7 +15,7 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// One event of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Event {
+pub struct SseEvent {
     /// The `event` field; empty where there was none.
     pub name: String,
     /// The `data` lines, joined by newlines.
@@ -60,7 +60,7 @@ pub enum End {
 pub struct Decoder {
     limit: usize,
     line: Vec<u8>,
-    event: Event,
+    event: SseEvent,
     has_data: bool,
     at_start: bool,
     after_cr: bool,
@@ -73,7 +73,7 @@ impl Decoder {
         Self {
             limit: max_event_bytes,
             line: Vec::new(),
-            event: Event::default(),
+            event: SseEvent::default(),
             has_data: false,
             at_start: true,
             after_cr: false,
@@ -84,7 +84,7 @@ impl Decoder {
     ///
     /// # Errors
     /// When an event is over the limit; the decoder is of no use after that.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Event>, Error> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, Error> {
         let mut events = Vec::new();
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
@@ -128,7 +128,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn end_line(&mut self, events: &mut Vec<Event>) {
+    fn end_line(&mut self, events: &mut Vec<SseEvent>) {
         let line = std::mem::take(&mut self.line);
         let mut bytes = line.as_slice();
         if self.at_start {

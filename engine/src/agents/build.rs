@@ -15,7 +15,9 @@ use crate::tools::Started;
 use crate::tools::server_tools;
 use everfold_hooks::Registry;
 use everfold_kernel::ports::World;
-use everfold_kernel::ports::{Answer, Approver, BoxFuture, Memories, PermissionAsk, Servers};
+use everfold_kernel::ports::{
+    Approver, BoxFuture, Memories, PermissionAnswer, PermissionAsk, Servers,
+};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Block, QuerySource, SessionId, ToolUseId};
@@ -311,12 +313,12 @@ impl Drop for StopUnlessDone<'_> {
 struct NobodyToAsk;
 
 impl Approver for NobodyToAsk {
-    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         let reason =
             "this agent runs in the background, where nobody can be asked; do without it, \
             or say in the end that it is needed"
                 .to_owned();
-        Box::pin(async move { Answer::Deny { reason } })
+        Box::pin(async move { PermissionAnswer::Deny { reason } })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::tools::StartError;
 use crate::tools::Started;
 use crate::tools::Who;
 use everfold_kernel::ToolUseId;
-use everfold_kernel::ports::{BoxFuture, Draft};
+use everfold_kernel::ports::{BoxFuture, LetterDraft};
 
 impl AgentDesk for Crew {
     fn who(&self) -> Who {
@@ -25,11 +25,11 @@ impl AgentDesk for Crew {
         Box::pin(async move { self.agents.start(order, call).await.map_err(StartError::Refused) })
     }
 
-    fn post(&self, to: &str, draft: &Draft) -> Option<String> {
+    fn post(&self, to: &str, draft: &LetterDraft) -> Option<String> {
         self.agents.post(&draft.from, to, draft)
     }
 
-    fn post_all(&self, draft: &Draft) -> Vec<String> {
+    fn post_all(&self, draft: &LetterDraft) -> Vec<String> {
         self.agents.post_all(&self.me, draft)
     }
 

@@ -13,7 +13,7 @@ use crate::session::{Error, Session};
 use everfold_kernel::ports::Servers;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Block, Usage, UserOrigin};
-use everfold_mail::apply::{self, Ended};
+use everfold_mail::apply::{self, EndedAgent};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -163,7 +163,7 @@ impl Life {
         state.members.remove(&self.brief.id);
         state.leaving.remove(&self.brief.id);
         if in_background {
-            state.ended.push(apply::ended(&Ended {
+            state.ended.push(apply::ended(&EndedAgent {
                 id: &self.brief.id,
                 kind: &self.brief.kind,
                 description: &self.brief.description,

@@ -16,8 +16,8 @@ use everfold_kernel::ports::World;
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Flag, QuerySource, Timestamp};
-use everfold_mail::policy::{self, Way};
-use everfold_prefix::economy::{Terms, cache_state};
+use everfold_mail::policy::{self, StatusModel};
+use everfold_prefix::economy::{CostTerms, cache_state};
 use everfold_prefix::{Directive, Fold};
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,13 +121,13 @@ async fn ask(
     let spec = config.table.spec(&prelude.params.model);
     let ttl = prelude.params.cache;
     let cache = cache_state(world.clock.now(), Some(step), ttl, limits.prune.idle_minutes);
-    let terms = Terms { prices: spec.prices, ttl, cache, rounds: 1.0 };
+    let terms = CostTerms { prices: spec.prices, ttl, cache, rounds: 1.0 };
     let small = config.table.spec(&config.small_model).prices.as_ref();
     let way =
         policy::way(&terms, fold.count(), small, estimate_text(&newest, limits), &limits.agents);
     let request = match way {
-        Way::OwnPrefix => fold.request(Some(Directive(policy::SUMMARY.trim()))),
-        Way::SmallModel => {
+        StatusModel::OwnPrefix => fold.request(Some(Directive(policy::SUMMARY.trim()))),
+        StatusModel::SmallModel => {
             let dialect = world.model.dialect();
             let params =
                 config.side_params(&config.small_model, dialect, limits.agents.summary_tokens);

@@ -9,8 +9,8 @@ pub(crate) mod ground;
 pub(crate) mod night;
 pub(crate) mod progress;
 
-pub use everfold_dream::policy::{Closed, Starter};
-pub use everfold_dream::report::Report as DreamReport;
+pub use everfold_dream::policy::{NoDreamReason, Starter};
+pub use everfold_dream::report::DreamReport;
 
 use crate::background::TaskStatus;
 use crate::config::AutoDream;
@@ -171,7 +171,7 @@ pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, D
     }
     let keeps = wish.gates == Gates::Kept && wish.mode == Mode::Apply;
     if keeps && !session.config.flags.is_on(Flag::Dream) {
-        return Err(nothing(&Closed::Off.to_string()));
+        return Err(nothing(&NoDreamReason::Off.to_string()));
     }
     let mut night = night(session, Arc::clone(&dreams), Starter::Hand, wish.mode).await;
     if keeps {
@@ -183,13 +183,13 @@ pub async fn dream(session: &mut Session, wish: DreamWish) -> Result<Dreaming, D
     Ok(Dreaming { task, end })
 }
 
-async fn open_gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, Closed> {
+async fn open_gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, NoDreamReason> {
     // Somebody waits for the answer: sessions are counted anew.
     session.runtime.counted_sessions = None;
     gates(session, dreams).await
 }
 
-async fn gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, Closed> {
+async fn gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, NoDreamReason> {
     let now = session.world.clock.now();
     let limits = Arc::clone(&session.config.limits);
     let last = last_dream(session, dreams).await;
@@ -280,8 +280,8 @@ fn dreamer(session: &mut Session, dreams: &dyn Dreams, starter: Starter) -> Opti
     let window = session.window().size.0;
     let used = session.state.fold.count().0;
     let start = match policy::start(starter, used, window, limits) {
-        policy::Start::Parent => Start::Parent,
-        policy::Start::Fresh => Start::Fresh,
+        policy::DreamStart::Parent => Start::Parent,
+        policy::DreamStart::Fresh => Start::Fresh,
     };
     let remit = Remit::writing_in(vec![Room::Markdown(dreams.dir().to_owned())]);
     let errand = Errand::new(QuerySource::Dream, String::new(), remit, limits.requests);

@@ -23,11 +23,12 @@ use crate::session::memory_writes::{MemoryFiles, Writer};
 use crate::session::prelude::{INSTRUCTIONS, NESTED};
 use crate::session::{Error, Session};
 use everfold_extract::{
-    Directive, Due, Ground, Review, Worth, directive, due, extracted, proposal, review, worth,
+    Due, ReviewContext, ReviewDirective, ReviewSpan, Worth, directive, due, extracted, proposal,
+    review, worth,
 };
 use everfold_kernel::ports::{Bodies, Kept, MemoryError, MemoryScope, ModelKind};
 use everfold_kernel::{Decision, Entry, Flag, QuerySource, Testimony};
-use everfold_memory_judge::wish::{Rules, wishes};
+use everfold_memory_judge::wish::{WishRules, wishes};
 use everfold_memory_recall::{Manifest, Topic};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -62,7 +63,7 @@ pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
         Worth::Nothing => return Ok(()),
         Worth::SavedAlready => scene.passed(&found),
         Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
-            if let Some(kept) = keep_by_rule(session, &scene, &found, Rules::Standing).await {
+            if let Some(kept) = keep_by_rule(session, &scene, &found, WishRules::Standing).await {
                 scene.state.moved(extracted(&found, &kept));
             }
         }
@@ -71,7 +72,7 @@ pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
             Err(denied) => {
                 // What the person asked for in so many words waits for no
                 // budget; the rest is looked at when there is one again.
-                keep_by_rule(session, &scene, &found, Rules::ExplicitOnly).await;
+                keep_by_rule(session, &scene, &found, WishRules::ExplicitOnly).await;
                 if scene.state.put_off(&denied.to_string()) {
                     let why = format!("what was said is not reviewed for now: {denied}");
                     session.emit(|| Event::Notice(why));
@@ -108,11 +109,11 @@ fn scene(session: &Session) -> Option<Scene> {
 
 /// All that is in view, for a memory that the main agent writes itself.
 pub(crate) fn everything_said(session: &Session) -> Testimony {
-    let ground = Ground { memory_dirs: &[], instruction_kinds: INSTRUCTION_KINDS };
+    let ground = ReviewContext { memory_dirs: &[], instruction_kinds: INSTRUCTION_KINDS };
     review(session.state.fold.messages(), None, ground).testimony
 }
 
-fn to_review(session: &Session, scene: &Scene) -> Review {
+fn to_review(session: &Session, scene: &Scene) -> ReviewSpan {
     scene.review(session.state.fold.messages())
 }
 
@@ -151,8 +152,8 @@ fn send_reviewer(session: &mut Session, scene: Scene) {
 async fn keep_by_rule(
     session: &Session,
     scene: &Scene,
-    found: &Review,
-    rules: Rules,
+    found: &ReviewSpan,
+    rules: WishRules,
 ) -> Option<Vec<Kept>> {
     match scene.keep_by_rule(found, rules).await {
         Ok(kept) => {
@@ -189,7 +190,7 @@ impl Job {
         let mut kept = keeper.kept();
         if kept.iter().all(|kept| kept.memory().is_none()) {
             // What the person asked for in so many words is kept all the same.
-            let net = scene.keep_by_rule(&found, Rules::ExplicitOnly).await;
+            let net = scene.keep_by_rule(&found, WishRules::ExplicitOnly).await;
             kept.extend(net.map_err(|error| error.to_string())?);
         }
         for denial in &report.end.denials {
@@ -219,20 +220,20 @@ impl Job {
 }
 
 impl Scene {
-    fn review(&self, messages: &[everfold_prefix::Message]) -> Review {
+    fn review(&self, messages: &[everfold_prefix::Message]) -> ReviewSpan {
         let dirs: Vec<PathBuf> =
             self.memories.places().iter().map(|place| place.dir.clone()).collect();
-        let ground = Ground { memory_dirs: &dirs, instruction_kinds: INSTRUCTION_KINDS };
+        let ground = ReviewContext { memory_dirs: &dirs, instruction_kinds: INSTRUCTION_KINDS };
         let cursor = self.state.state().cursor.clone();
         review(messages, cursor.as_ref(), ground)
     }
 
     /// The cursor moves on without a review (L5.11).
-    fn passed(&self, found: &Review) {
+    fn passed(&self, found: &ReviewSpan) {
         self.state.moved(extracted(found, &[]));
     }
 
-    async fn directive(&self, found: &Review) -> Result<String, String> {
+    async fn directive(&self, found: &ReviewSpan) -> Result<String, String> {
         let failed = |error: &dyn std::fmt::Display| error.to_string();
         let recall = &self.limits.recall;
         let heads =
@@ -247,7 +248,7 @@ impl Scene {
         let Some(project) = dir(MemoryScope::Project) else {
             return Err("there is no directory for memories of this project".to_owned());
         };
-        let told = Directive {
+        let told = ReviewDirective {
             dir: project,
             global_dir: dir(MemoryScope::Global),
             team_dir: dir(MemoryScope::Team),
@@ -257,7 +258,11 @@ impl Scene {
     }
 
     /// Proposes what rules find in what the person typed.
-    async fn keep_by_rule(&self, found: &Review, rules: Rules) -> Result<Vec<Kept>, MemoryError> {
+    async fn keep_by_rule(
+        &self,
+        found: &ReviewSpan,
+        rules: WishRules,
+    ) -> Result<Vec<Kept>, MemoryError> {
         let keeper = Keeper::new(self.session.clone());
         keeper.begin(found.testimony.clone());
         for wish in wishes(&found.testimony, rules, &self.limits.extract) {

@@ -279,13 +279,13 @@ impl Errand {
                 Err(error) => tracing::info!(%error, "a memory is left out"),
             }
         }
-        let shown = picks.iter().map(|(head, file, read)| inject::Shown {
+        let shown = picks.iter().map(|(head, file, read)| inject::ShownMemory {
             path: &head.path,
             file,
             text: &read.text,
             modified: read.modified,
         });
-        let shown: Vec<inject::Shown<'_>> = shown.collect();
+        let shown: Vec<inject::ShownMemory<'_>> = shown.collect();
         let room = self.limits().session_bytes.saturating_sub(self.injected);
         inject::block(&shown, room, self.limits(), self.world.clock.now()).0
     }

@@ -9,7 +9,7 @@ use everfold_kernel::ports::MemoryUse;
 use everfold_kernel::{BlockView, UserOrigin};
 use everfold_memory_recall::{stems, was_used};
 use everfold_prefix::Message;
-use everfold_prefix::message::{Origin, Piece};
+use everfold_prefix::message::{Piece, PieceOrigin};
 use std::collections::BTreeSet;
 
 /// Says what a memory can rest on that the main agent is about to write.
@@ -56,13 +56,13 @@ pub(crate) async fn count_uses(session: &mut Session) {
 fn last_turn(session: &Session) -> LastTurn {
     let pieces: Vec<&Piece> =
         session.state.fold.messages().iter().flat_map(Message::pieces).collect();
-    let is_prompt = |piece: &&Piece| piece.origin == Origin::User(UserOrigin::Human);
+    let is_prompt = |piece: &&Piece| piece.origin == PieceOrigin::User(UserOrigin::Human);
     let start = pieces.iter().rposition(is_prompt).unwrap_or(0);
     let mut said = LastTurn::default();
     for (at, piece) in pieces.iter().enumerate() {
         match &piece.origin {
-            Origin::Assistant(_) if at >= start => said.answer.extend(stems(&words(piece))),
-            Origin::Attachment(_) => {}
+            PieceOrigin::Assistant(_) if at >= start => said.answer.extend(stems(&words(piece))),
+            PieceOrigin::Attachment(_) => {}
             _ => said.besides.extend(stems(&piece.block.plain_text())),
         }
     }

@@ -17,7 +17,7 @@ use crate::tools::MAIN;
 use crate::tools::ToolContext;
 use everfold_kernel::Timestamp;
 use everfold_kernel::ports::World;
-use everfold_kernel::ports::{AgentName, Draft, Letter};
+use everfold_kernel::ports::{AgentName, Letter, LetterDraft};
 use everfold_kernel::{Attachment, LetterId, ModelId, RecordId, SessionId};
 use everfold_mail::Inbox;
 use everfold_mail::Roster;
@@ -201,7 +201,7 @@ impl Agents {
 
     /// Puts a letter into the inbox of whoever is in this process. None where
     /// nobody of this name is.
-    pub(crate) fn post(&self, from: &str, to: &str, draft: &Draft) -> Option<String> {
+    pub(crate) fn post(&self, from: &str, to: &str, draft: &LetterDraft) -> Option<String> {
         let mut state = self.state();
         let letter = self.letter(&mut state, from, draft);
         if to == MAIN {
@@ -215,7 +215,7 @@ impl Agents {
     }
 
     /// Puts a letter into every inbox but the sender's, and says whose.
-    pub(crate) fn post_all(&self, me: &Me, draft: &Draft) -> Vec<String> {
+    pub(crate) fn post_all(&self, me: &Me, draft: &LetterDraft) -> Vec<String> {
         let others: Vec<String> = {
             let state = self.state();
             let mine = match me {
@@ -234,7 +234,7 @@ impl Agents {
         self.state().members.iter().map(|(id, member)| member.label(id)).collect()
     }
 
-    fn letter(&self, state: &mut AgentState, from: &str, draft: &Draft) -> Letter {
+    fn letter(&self, state: &mut AgentState, from: &str, draft: &LetterDraft) -> Letter {
         state.letters += 1;
         let clock = &self.seat().world.clock;
         Letter {

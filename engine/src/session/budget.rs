@@ -37,7 +37,7 @@ impl Classify for Denied {
 /// The budget of a session. Clones share what was spent.
 #[derive(Clone)]
 pub struct Budget {
-    limits: settings::Budget,
+    limits: settings::BudgetSettings,
     clock: Arc<dyn Clock>,
     model: Arc<dyn Model>,
     days: Option<Arc<dyn Spending>>,
@@ -45,7 +45,10 @@ pub struct Budget {
 }
 
 impl Budget {
-    pub(crate) fn new(limits: settings::Budget, world: &everfold_kernel::ports::World) -> Self {
+    pub(crate) fn new(
+        limits: settings::BudgetSettings,
+        world: &everfold_kernel::ports::World,
+    ) -> Self {
         Self {
             limits,
             clock: Arc::clone(&world.clock),

@@ -4,23 +4,23 @@
 use crate::event::Event;
 use crate::session::fork::{Start, Thread};
 use crate::session::{Error, Session};
-use everfold_kernel::ports::Reply;
+use everfold_kernel::ports::ModelReply;
 use everfold_kernel::record::Dialect;
 use everfold_kernel::{Decision, Entry, QuerySource, Tokens};
 use everfold_prefix::Request;
-use everfold_prefix::breaks::{Answered, Base, Sent};
+use everfold_prefix::breaks::{Answered, RequestBase, Sent};
 
 /// Takes note of a request that is about to be sent. A break that was
 /// declared is announced with it.
 pub(crate) fn note_request(
     session: &mut Session,
     source: &QuerySource,
-    base: Base,
+    base: RequestBase,
     request: &Request,
 ) {
     let declared = match base {
-        Base::Nothing => None,
-        Base::Own | Base::Main => session.state.fold.take_break(),
+        RequestBase::Nothing => None,
+        RequestBase::Own | RequestBase::Main => session.state.fold.take_break(),
     };
     session.runtime.cache.detector.sent(Sent {
         source: source.clone(),
@@ -32,15 +32,15 @@ pub(crate) fn note_request(
 }
 
 /// Whose request the next one continues.
-pub(crate) fn base(session: &Session) -> Base {
+pub(crate) fn base(session: &Session) -> RequestBase {
     let asked_before = session.ledger().total().requests > 0;
     match &session.thread {
         Thread::Agent { start: Start::Parent, .. } | Thread::Fork { start: Start::Parent, .. }
             if !asked_before =>
         {
-            Base::Main
+            RequestBase::Main
         }
-        _ => Base::Own,
+        _ => RequestBase::Own,
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn asks_why(session: &Session) -> bool {
 pub(crate) async fn note_answer(
     session: &mut Session,
     source: &QuerySource,
-    reply: &Reply,
+    reply: &ModelReply,
     server_reason: Option<String>,
 ) -> Result<(), Error> {
     let usage = reply.usage;
@@ -75,7 +75,7 @@ pub(crate) async fn note_answer(
 }
 
 /// Books what the server says that it cleared by itself (L2.4), and tells it.
-pub(crate) async fn note_edits(session: &mut Session, reply: &Reply) -> Result<(), Error> {
+pub(crate) async fn note_edits(session: &mut Session, reply: &ModelReply) -> Result<(), Error> {
     let edits = reply.context_edits.as_ref().map(everfold_prune::applied_edits);
     let Some(edits) = edits.filter(|edits| !edits.is_empty()) else { return Ok(()) };
     let tokens: Tokens = edits.iter().map(|edit| edit.cleared_input_tokens).sum();

@@ -6,14 +6,15 @@ use crate::session::cache_breaks;
 use crate::tools::Asker;
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::ports::World;
-use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, Reply};
+use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, ModelReply};
 use everfold_kernel::record::Breakpoint;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    AssistantEntry, Block, Class, Classify, Decision, Effect, Entry, ModelId, Outcome, Params,
-    Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Block, Class, Classify, Decision, Effect, EffectOutcome, Entry, ModelId,
+    Params, Prelude, QuerySource, Record, Role, SystemBlock, Timestamp, Usage, UserEntry,
+    UserOrigin,
 };
-use everfold_prefix::breaks::Base;
+use everfold_prefix::breaks::RequestBase;
 use everfold_prefix::{Directive, Fold, Request};
 use futures_util::StreamExt;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ pub async fn perform(
     session: &mut Session,
     effect: Effect,
     cancel: &CancellationToken,
-) -> Result<Outcome, crate::session::Error> {
+) -> Result<EffectOutcome, crate::session::Error> {
     match effect {
         Effect::Ask(ask) => perform_ask(session, ask, cancel).await,
         Effect::Spill { file, content } => Ok(perform_spill(session, &file, &content).await),
@@ -63,15 +64,15 @@ pub async fn perform(
 
 /// Writes a result beside the transcript. One that is there already stays
 /// as it is: a spill is written once (L1.7).
-async fn perform_spill(session: &Session, file: &str, content: &str) -> Outcome {
+async fn perform_spill(session: &Session, file: &str, content: &str) -> EffectOutcome {
     let place = Path::new(RESULTS_DIR).join(file);
     match session.world.transcripts.keep(&session.log.id, &place, content.as_bytes()).await {
-        Ok(path) => Outcome::Spilled { path },
-        Err(error) => Outcome::Failed { class: error.class(), reason: error.to_string() },
+        Ok(path) => EffectOutcome::Spilled { path },
+        Err(error) => EffectOutcome::Failed { class: error.class(), reason: error.to_string() },
     }
 }
 
-async fn perform_read(session: &Session, paths: Vec<PathBuf>, max_bytes: u64) -> Outcome {
+async fn perform_read(session: &Session, paths: Vec<PathBuf>, max_bytes: u64) -> EffectOutcome {
     let mut read = Vec::new();
     for path in paths {
         // A model may have named it by where it works.
@@ -83,14 +84,14 @@ async fn perform_read(session: &Session, paths: Vec<PathBuf>, max_bytes: u64) ->
             read.push((path, String::from_utf8_lossy(&lines.bytes).into_owned()));
         }
     }
-    Outcome::Files(read)
+    EffectOutcome::Files(read)
 }
 
 async fn perform_ask(
     session: &mut Session,
     ask: Ask,
     cancel: &CancellationToken,
-) -> Result<Outcome, crate::session::Error> {
+) -> Result<EffectOutcome, crate::session::Error> {
     let Ask { source, shape, max_tokens } = ask;
     let request = match &shape {
         AskShape::Fork { directive } => {
@@ -110,18 +111,18 @@ async fn perform_ask(
     };
     let Some(request) = request else {
         let reason = "there is no conversation to fork yet".to_owned();
-        return Ok(Outcome::Failed { class: Class::Refuse, reason });
+        return Ok(EffectOutcome::Failed { class: Class::Refuse, reason });
     };
     let base = match shape {
-        AskShape::Fork { .. } => Base::Main,
-        AskShape::Conversation { .. } | AskShape::Side { .. } => Base::Nothing,
+        AskShape::Fork { .. } => RequestBase::Main,
+        AskShape::Conversation { .. } | AskShape::Side { .. } => RequestBase::Nothing,
     };
     cache_breaks::note_request(session, &source, base, &request);
     let asked = tokio::select! {
         asked = collect(&*session.world.model, request, source.clone()) => asked,
         () = cancel.cancelled() => {
             let reason = "it was stopped".to_owned();
-            return Ok(Outcome::Failed { class: Class::Refuse, reason });
+            return Ok(EffectOutcome::Failed { class: Class::Refuse, reason });
         }
     };
     match asked {
@@ -130,12 +131,12 @@ async fn perform_ask(
             let table = &session.config.table;
             session.book(Booking::new(source, reply.model, reply.usage, table)).await?;
             let text = crate::session::prompt::text_of(&reply.blocks);
-            Ok(Outcome::Answered { text, usage: reply.usage })
+            Ok(EffectOutcome::Answered { text, usage: reply.usage })
         }
         Err(ModelError::PromptTooLong { actual, maximum, .. }) => {
-            Ok(Outcome::TooLong { actual, maximum })
+            Ok(EffectOutcome::TooLong { actual, maximum })
         }
-        Err(error) => Ok(Outcome::Failed { class: error.class(), reason: error.to_string() }),
+        Err(error) => Ok(EffectOutcome::Failed { class: error.class(), reason: error.to_string() }),
     }
 }
 
@@ -246,13 +247,13 @@ pub(crate) async fn collect(
     model: &dyn Model,
     request: Request,
     source: QuerySource,
-) -> Result<Reply, ModelError> {
+) -> Result<ModelReply, ModelError> {
     let mut stream = model.call(request.into_call(source)).await?;
     let mut reply = None;
     while let Some(event) = stream.next().await {
         match (event?, &mut reply) {
             (ModelEvent::Started { message_id, request_id, model, usage }, reply) => {
-                *reply = Some(Reply {
+                *reply = Some(ModelReply {
                     message_id,
                     request_id,
                     model,
@@ -266,7 +267,7 @@ pub(crate) async fn collect(
             (ModelEvent::ContextEdited { edits }, Some(reply)) => reply.context_edits = Some(edits),
             (ModelEvent::Restarted { .. }, reply) => *reply = None,
             (ModelEvent::Finished { stop_reason, usage }, Some(reply)) => {
-                return Ok(Reply { stop_reason, usage, ..reply.clone() });
+                return Ok(ModelReply { stop_reason, usage, ..reply.clone() });
             }
             _ => {}
         }

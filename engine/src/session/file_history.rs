@@ -17,7 +17,7 @@ use everfold_kernel::ports::{BoxFuture, Clock, FileError, FileRead, FileVersion,
 use everfold_kernel::{Limits, RecordId, SessionId};
 use everfold_mail::Isolation;
 use everfold_transcript::Checkpoint;
-use everfold_transcript::checkpoint::{Before, Place};
+use everfold_transcript::checkpoint::{CheckpointLine, FileBefore};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ struct State {
     /// The message that is worked on; none before the first.
     message: Option<RecordId>,
     /// What files were at that message.
-    before: BTreeMap<PathBuf, Before>,
+    before: BTreeMap<PathBuf, FileBefore>,
 }
 
 impl FileCheckpoints for FileHistory {
@@ -110,7 +110,8 @@ impl FileHistory {
         let (message, known, place) = {
             let state = self.state();
             let Some(message) = state.message.clone() else { return Ok(()) };
-            let place = if state.before.is_empty() { Place::First } else { Place::Later };
+            let place =
+                if state.before.is_empty() { CheckpointLine::First } else { CheckpointLine::Later };
             (message, state.before.get(path).cloned(), place)
         };
         let before = match known {
@@ -125,7 +126,7 @@ impl FileHistory {
         let written = transcripts.append(session, line.as_bytes()).await;
         let failed = match (written, checkpoint.before) {
             (Err(error), _) => error.to_string(),
-            (Ok(()), Before::NotKept(reason)) => reason,
+            (Ok(()), FileBefore::NotKept(reason)) => reason,
             (Ok(()), _) => return Ok(()),
         };
         let told = format!("{} cannot be brought back: {failed}", checkpoint.path.display());
@@ -134,22 +135,22 @@ impl FileHistory {
     }
 
     /// What a file is, with a copy of it.
-    async fn copied(&self, path: &Path, old: Option<&FileRead>) -> Before {
-        let Some(old) = old else { return Before::Absent };
+    async fn copied(&self, path: &Path, old: Option<&FileRead>) -> FileBefore {
+        let Some(old) = old else { return FileBefore::Absent };
         let most = self.0.limits.rewind.file_bytes;
         let bytes = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX);
         if bytes > most {
-            return Before::NotKept(format!(
+            return FileBefore::NotKept(format!(
                 "it had {bytes} bytes, more than the {most} that are kept (limit rewind.file_bytes)"
             ));
         }
         let name = format!("{}@v1", old.version.0);
         let place = Path::new(DIR).join(&name);
         match self.0.transcripts.keep(&self.0.session, &place, &old.bytes).await {
-            Ok(_) => Before::Kept(name),
+            Ok(_) => FileBefore::Kept(name),
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "no copy was kept");
-                Before::NotKept(format!("no copy could be made ({error})"))
+                FileBefore::NotKept(format!("no copy could be made ({error})"))
             }
         }
     }

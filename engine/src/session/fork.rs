@@ -18,8 +18,8 @@ use crate::session::prompt::Prompt;
 use crate::session::{Error, Session};
 use everfold_kernel::ports::World;
 use everfold_kernel::ports::{
-    BoxFuture, FileError, FileVersion, Files, Glimpse, Loaded, Search, Shell, TranscriptError,
-    Transcripts,
+    BoxFuture, FileError, FileVersion, Files, Glimpse, LoadedTranscript, Search, Shell,
+    TranscriptError, Transcripts,
 };
 use everfold_kernel::{
     Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp,
@@ -181,18 +181,19 @@ pub fn fork_off(session: &mut Session, errand: Errand) -> Option<Fork> {
         ..session.world.clone()
     };
     let config = Config { max_turns: Some(errand.max_requests), ..(*session.config).clone() };
+    let parent = session;
     let mut session =
-        Session::new(session.log.id.clone(), world.clone(), config, session.toolbox.clone());
+        Session::new(parent.log.id.clone(), world.clone(), config, parent.toolbox.clone());
     // It sees the files that it was given, not the main agent's.
     session.world = world;
     let Errand { source, start, until, .. } = errand;
     session.thread = Thread::Fork { source, start, until };
-    session.runtime.parents_books = Some(session.runtime.books.clone());
-    session.budget = session.budget.clone();
-    session.runtime.cache.detector = session.runtime.cache.detector.clone();
+    session.runtime.parents_books = Some(parent.runtime.books.clone());
+    session.budget = parent.budget.clone();
+    session.runtime.cache.detector = parent.runtime.cache.detector.clone();
     session.state.fold = fold;
-    session.permit = Permit::confined(&session.permit, errand.remit);
-    session.context = Arc::new(session.context.cloned_for(session.world.clone()));
+    session.permit = Permit::confined(&parent.permit, errand.remit);
+    session.context = Arc::new(parent.context.cloned_for(session.world.clone()));
     Some(Fork { session, directive: errand.directive })
 }
 
@@ -312,7 +313,7 @@ impl Transcripts for Unkept {
         &'a self,
         session: &'a SessionId,
         _: &'a mut (dyn FnMut(&[u8]) + Send),
-    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
+    ) -> BoxFuture<'a, Result<LoadedTranscript, TranscriptError>> {
         let (session, path) = (session.clone(), self.path(session));
         Box::pin(async move { Err(TranscriptError::NotFound { session, path }) })
     }

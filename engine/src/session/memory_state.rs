@@ -9,7 +9,7 @@ use crate::session::memory_writes::AtWork;
 use crate::session::memory_writes::Main;
 use crate::session::memory_writes::MemoryFiles;
 use crate::session::memory_writes::Writer;
-use everfold_extract::Desk;
+use everfold_extract::ReviewQueue;
 use everfold_extract::put_off;
 use everfold_kernel::Attachment;
 use everfold_kernel::Limits;
@@ -79,7 +79,7 @@ pub(crate) struct Extraction(Arc<Mutex<ReviewState>>);
 
 #[derive(Default)]
 pub(crate) struct ReviewState {
-    pub(crate) desk: Desk<Job>,
+    pub(crate) desk: ReviewQueue<Job>,
     /// The last message that was considered (L5.10).
     pub(crate) cursor: Option<RecordId>,
     /// Turns since the last review.

@@ -12,8 +12,8 @@ use crate::session::runtime::PendingText;
 use crate::session::{Error, Session};
 use crate::tools::ENV_FILE;
 use everfold_hooks::{
-    Answer, Base, Ended, Event as HookEvent, Handler, Noted, Occasion, Often, Ran, Registry,
-    Verdict, Waits,
+    CommonFields, Handler, HandlerAnswer, HandlerExit, HookEvent, HookVerdict, Noted, Occasion,
+    Often, Ran, Registry, Waits,
 };
 use everfold_kernel::ports::{Exit, HookRun};
 use everfold_kernel::provenance::Source;
@@ -52,9 +52,9 @@ pub(crate) async fn fire(
     session: &mut Session,
     occasion: &Occasion<'_>,
     cancel: &CancellationToken,
-) -> Result<Verdict, Error> {
+) -> Result<HookVerdict, Error> {
     if !hears(session, occasion.event()) || cancel.is_cancelled() {
-        return Ok(Verdict::default());
+        return Ok(HookVerdict::default());
     }
     // Turns in which nobody is called need not make room for it.
     Box::pin(call_handlers(session, occasion, cancel)).await
@@ -64,9 +64,9 @@ async fn call_handlers(
     session: &mut Session,
     occasion: &Occasion<'_>,
     cancel: &CancellationToken,
-) -> Result<Verdict, Error> {
+) -> Result<HookVerdict, Error> {
     let event = occasion.event();
-    let mut verdict = Verdict::default();
+    let mut verdict = HookVerdict::default();
     let registry = hook_registry(session);
     let (unheard, heard): (Vec<&Handler>, Vec<&Handler>) = registry
         .called(occasion)
@@ -94,7 +94,7 @@ async fn call_handlers(
         () = cancel.cancelled() => return Ok(verdict),
     };
     for (handler, run) in heard.into_iter().zip(ran) {
-        let mut answer = Answer::read(event, &run);
+        let mut answer = HandlerAnswer::read(event, &run);
         for text in answer.texts_mut() {
             *text = capped(session, std::mem::take(text)).await;
         }
@@ -135,7 +135,7 @@ fn hook_input(session: &Session, occasion: &Occasion<'_>) -> String {
     let path = session.world.transcripts.path(&session.log.id);
     let kind = source.strip_prefix("agent:").unwrap_or(&source);
     let agent = (!session.is_main()).then_some((session.log.id.as_str(), kind));
-    let base = Base {
+    let base = CommonFields {
         session_id: session.log.envelope.session.as_str(),
         transcript_path: &path,
         cwd: &cwd,
@@ -260,10 +260,10 @@ pub(crate) fn stopped_by_hook(session: &mut Session) -> Option<String> {
 
 fn as_ran(run: HookRun) -> Ran {
     let ended = match run.exit {
-        Ok(Exit::Code(code)) => Ended::Code(code),
-        Ok(Exit::Signal(signal)) => Ended::Signal(signal),
-        Ok(Exit::TimedOut) => Ended::TimedOut,
-        Err(why) => Ended::NotRun(why),
+        Ok(Exit::Code(code)) => HandlerExit::Code(code),
+        Ok(Exit::Signal(signal)) => HandlerExit::Signal(signal),
+        Ok(Exit::TimedOut) => HandlerExit::TimedOut,
+        Err(why) => HandlerExit::NotRun(why),
     };
     Ran { ended, stdout: run.stdout, stderr: run.stderr }
 }

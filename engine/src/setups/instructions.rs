@@ -14,8 +14,8 @@ use everfold_kernel::ports::{FileError, Files};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Attachment, Entry, Limits};
 use everfold_rules::{
-    Bounds, Candidate, Fate, Given, Instructions, Lazy, Loader, Need, Patterns, Row, Touch,
-    compact_instructions, plan, render,
+    Bounds, FileFate, Given, InstructionCandidate, InstructionFile, Instructions, Lazy,
+    LoadRequest, Loader, Patterns, Touch, compact_instructions, plan, render,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ impl InstructionSources {
     /// Loads candidates, without what is known already.
     pub async fn load(
         &self,
-        candidates: Vec<Candidate>,
+        candidates: Vec<InstructionCandidate>,
         known: BTreeSet<PathBuf>,
         files: &dyn Files,
         limits: &Limits,
@@ -67,8 +67,8 @@ impl InstructionSources {
         let mut loader = Loader::new(candidates, known, &bounds, limits);
         while let Some(need) = loader.need() {
             let given = match need {
-                Need::File(path) => read(files, &path, limits.rules.file_bytes).await,
-                Need::Listing(dir) => list(files, &dir).await,
+                LoadRequest::File(path) => read(files, &path, limits.rules.file_bytes).await,
+                LoadRequest::Listing(dir) => list(files, &dir).await,
             };
             loader.give(given);
         }
@@ -116,7 +116,7 @@ pub(crate) async fn attach_touched(session: &mut Session) -> Result<(), Error> {
         Some(lazy) => lazy,
         None => rebuilt_lazy(session, &sources).await,
     };
-    let due: Vec<Candidate> =
+    let due: Vec<InstructionCandidate> =
         touched.iter().flat_map(|(path, touch)| lazy.touch(path, *touch)).collect();
     let known = lazy.loaded().clone();
     let files = Arc::clone(&session.world.files);
@@ -176,7 +176,7 @@ pub(crate) fn compact_wishes(session: &Session) -> Option<String> {
 }
 
 /// Says what was left out and can be mended by the person (I4, I5).
-fn tell_left_out(session: &mut Session, rows: &[Row]) {
+fn tell_left_out(session: &mut Session, rows: &[InstructionFile]) {
     let left_out: Vec<String> = rows.iter().filter_map(left_out).collect();
     if !left_out.is_empty() {
         session.say_once("instructions", || left_out.join("; "));
@@ -187,17 +187,17 @@ fn lazy(sources: &InstructionSources, start: &Instructions) -> Lazy {
     Lazy::new(sources.places.cwd.clone(), sources.root.clone(), start)
 }
 
-fn left_out(row: &Row) -> Option<String> {
+fn left_out(row: &InstructionFile) -> Option<String> {
     let path = row.path.display();
     match &row.fate {
-        Fate::NeedsApproval => Some(format!(
+        FileFate::NeedsApproval => Some(format!(
             "{path} was not loaded: a file of the repository imports it from outside, which needs \
              your approval (`everfold trust`)"
         )),
-        Fate::TooLarge { bytes } => {
+        FileFate::TooLarge { bytes } => {
             Some(format!("{path} was not loaded: it has {bytes} bytes; make it shorter"))
         }
-        Fate::Unreadable { message } => Some(format!("{path} was not loaded: {message}")),
+        FileFate::Unreadable { message } => Some(format!("{path} was not loaded: {message}")),
         _ => None,
     }
 }

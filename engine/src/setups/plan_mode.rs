@@ -9,7 +9,7 @@ use everfold_kernel::provenance::Provenance;
 use everfold_kernel::record::reminder;
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::{Attachment, Entry};
-use everfold_prefix::message::Origin;
+use everfold_prefix::message::PieceOrigin;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ pub(crate) async fn resume_plan_mode(session: &mut Session) {
         .rev()
         .flat_map(|message| message.pieces().iter().rev());
     let mut last = marks.filter_map(|piece| match &piece.origin {
-        Origin::Attachment(kind) if kind == ENTERED || kind == LEFT => Some(kind == ENTERED),
+        PieceOrigin::Attachment(kind) if kind == ENTERED || kind == LEFT => Some(kind == ENTERED),
         _ => None,
     });
     if last.next() != Some(true) {

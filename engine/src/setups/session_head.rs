@@ -21,7 +21,7 @@ use everfold_kernel::ports::{MemoryIndex, MemoryScope};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::reminder;
 use everfold_kernel::{Attachment, Entry};
-use everfold_prefix::message::{Message, Origin};
+use everfold_prefix::message::{Message, PieceOrigin};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ impl Session {
     pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
         let pieces = self.state.fold.messages().iter().flat_map(Message::pieces);
         pieces
-            .filter(move |p| matches!(&p.origin, Origin::Attachment(own) if own == kind))
+            .filter(move |p| matches!(&p.origin, PieceOrigin::Attachment(own) if own == kind))
             .filter_map(|piece| self.state.attached.get(&piece.record))
     }
 }
@@ -59,7 +59,7 @@ pub(crate) async fn attach_standing(
 /// Whether the model sees an attachment of this kind.
 fn shows(session: &Session, kind: &str) -> bool {
     let mut pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
-    pieces.any(|piece| matches!(&piece.origin, Origin::Attachment(own) if own == kind))
+    pieces.any(|piece| matches!(&piece.origin, PieceOrigin::Attachment(own) if own == kind))
 }
 
 async fn attach_memory_index(session: &mut Session) -> Result<(), Error> {

@@ -14,14 +14,14 @@ use crate::setups::hooks::tool_events;
 pub use crate::tools::SkillRequest;
 use crate::tools::{Access, ToolCall};
 use everfold_hooks::{Occasion, Permission, Registry};
-use everfold_kernel::ports::{Answer, PermissionAsk, ShellCommand};
+use everfold_kernel::ports::{PermissionAnswer, PermissionAsk, ShellCommand};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::{neutralise, reminder};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Attachment, Entry, ToolUseId};
 use everfold_mail::Running;
 use everfold_rules::Patterns;
-use everfold_skills::{Context, Part, Skill, parts};
+use everfold_skills::{BodyPart, Context, Skill, parts};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -137,13 +137,15 @@ async fn body_of(
     let mut body = String::new();
     for part in parts(&skill.filled(args)) {
         match part {
-            Part::Text(text) => body.push_str(&text),
+            BodyPart::Text(text) => body.push_str(&text),
             // What a repository brings does not act before it is trusted (S7).
-            Part::Command(command) if !skill.may_act() => {
+            BodyPart::Command(command) if !skill.may_act() => {
                 let why = "the repository is not trusted; see `everfold trust`";
                 body.push_str(&not_run(session, &command, why));
             }
-            Part::Command(command) => body.push_str(&run_inline(session, &command, cancel).await),
+            BodyPart::Command(command) => {
+                body.push_str(&run_inline(session, &command, cancel).await)
+            }
         }
     }
     session.config.redact(&body)
@@ -253,8 +255,8 @@ async fn run_inline(session: &mut Session, command: &str, cancel: &CancellationT
         Verdict::Deny { reason } => Some(reason),
         Verdict::AllowIfItOnlyReads => session.world.shell.only_reads(command).err(),
         Verdict::Ask { rule } => match ask_inline(session, command, rule, cancel).await {
-            Ok(Answer::Allow | Answer::AllowAlways) => None,
-            Ok(Answer::Deny { reason }) => Some(reason),
+            Ok(PermissionAnswer::Allow | PermissionAnswer::AllowAlways) => None,
+            Ok(PermissionAnswer::Deny { reason }) => Some(reason),
             Err(error) => Some(error.to_string()),
         },
     };
@@ -283,12 +285,12 @@ async fn ask_inline(
     command: &str,
     rule: String,
     cancel: &CancellationToken,
-) -> Result<Answer, Error> {
+) -> Result<PermissionAnswer, Error> {
     let (id, name) = (ToolUseId::new("skill"), TOOL.to_owned());
     let mut call = ToolCall { id, name, input: json!({ "command": command }) };
     match tool_events::request_hooks(session, &mut call, &rule, cancel).await? {
-        Some((Permission::Deny, reason)) => return Ok(Answer::Deny { reason }),
-        Some(_) => return Ok(Answer::Allow),
+        Some((Permission::Deny, reason)) => return Ok(PermissionAnswer::Deny { reason }),
+        Some(_) => return Ok(PermissionAnswer::Allow),
         None => {}
     }
     let summary = format!("{command} (a command in a skill)");

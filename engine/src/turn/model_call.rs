@@ -9,7 +9,7 @@ use crate::session::cache_breaks;
 use crate::session::{Error, Session};
 use crate::setups::web_search;
 use crate::tools::ToolCall;
-use everfold_kernel::ports::{ModelError, ModelEvent, ModelStream, Reply};
+use everfold_kernel::ports::{ModelError, ModelEvent, ModelReply, ModelStream};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, RequestId, ToolUseId,
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 /// What became of a request.
 pub(crate) enum Answered {
     /// A whole answer; it is in the log.
-    Whole(Reply),
+    Whole(ModelReply),
     /// No answer, after all retries.
     Failed(ModelError),
     /// The person stopped it; what had come is in the log.
@@ -185,7 +185,7 @@ async fn take_whole(
         return Ok(Answered::Failed(ModelError::Broken { message }));
     };
     book_main(session, &started.model, usage).await?;
-    let reply = Reply {
+    let reply = ModelReply {
         message_id: started.message_id,
         request_id: started.request_id,
         model: started.model,

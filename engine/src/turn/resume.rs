@@ -19,7 +19,7 @@ use everfold_kernel::{
     UserEntry, UserOrigin,
 };
 use everfold_mail::apply::ENDED;
-use everfold_prefix::message::{INTERRUPTED, Message, Origin};
+use everfold_prefix::message::{INTERRUPTED, Message, PieceOrigin};
 use everfold_transcript::Conversation;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -126,7 +126,7 @@ async fn mend(session: &mut Session) -> Result<(), Error> {
     let Some(last) = session.state.fold.messages().last() else { return Ok(()) };
     if last.role() == Role::Assistant && last.blocks(None).is_empty() {
         let id = last.pieces().iter().find_map(|piece| match &piece.origin {
-            Origin::Assistant(id) => Some(id.clone()),
+            PieceOrigin::Assistant(id) => Some(id.clone()),
             _ => None,
         });
         if let Some(message_id) = id {

@@ -16,7 +16,7 @@ use crate::setups::memory_switch;
 use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput};
 use crate::turn::driver::denial;
 use everfold_hooks::Permission;
-use everfold_kernel::ports::{Answer, PermissionAsk};
+use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
 use everfold_kernel::record::neutralise;
 use everfold_kernel::{Block, BlockProvenance, Entry, UserEntry, UserOrigin};
 use futures_util::{StreamExt, stream};
@@ -144,12 +144,12 @@ async fn permitted(
     let (tool, input) = (call.name.clone(), call.input.clone());
     let ask = PermissionAsk { tool, input, summary, rule: rule.clone() };
     Ok(match ask_person(session, ask, cancel).await? {
-        Answer::Allow => Ok(access),
-        Answer::AllowAlways => {
+        PermissionAnswer::Allow => Ok(access),
+        PermissionAnswer::AllowAlways => {
             session.permit.allow_for_session(&rule);
             Ok(access)
         }
-        Answer::Deny { reason } => Err(Refusal::denied(&reason)),
+        PermissionAnswer::Deny { reason } => Err(Refusal::denied(&reason)),
     })
 }
 

@@ -17,10 +17,12 @@ use crate::setups::preferences;
 use crate::setups::session_head;
 use crate::setups::skills;
 use crate::window::notes::summary;
-use everfold_compact::apply::{Extras, Setting, settle, settle_local};
-use everfold_compact::{Applied, Due, Guidance, Origin, Plan, Rejection, Summary, Way};
+use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
+use everfold_compact::{
+    AppliedCompaction, ConversationKind, Due, Guidance, Plan, Rejection, Summariser, Summary,
+};
 use everfold_kernel::ports::ModelKind;
-use everfold_kernel::{Decision, Entry, Flag, Limits, Outcome, RecordId, Window};
+use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Window};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -28,14 +30,14 @@ pub(crate) mod collapse;
 pub(crate) mod snip;
 pub(crate) mod summary_request;
 
-pub use everfold_compact::preview::{Preview, Report};
-pub use everfold_compact::{Scope, Trigger};
+pub use everfold_compact::preview::{CompactionPreview, CompactionReport};
+pub use everfold_compact::{CompactionScope, Trigger};
 
 /// What a person or the ladder asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compaction {
     /// Which part.
-    pub scope: Scope,
+    pub scope: CompactionScope,
     /// Who asks.
     pub trigger: Trigger,
     /// What the person wants kept in mind.
@@ -46,11 +48,11 @@ impl Compaction {
     /// All of the conversation, by hand.
     #[must_use]
     pub fn by_hand(guidance: Option<String>) -> Self {
-        Self { scope: Scope::All, trigger: Trigger::Manual, guidance }
+        Self { scope: CompactionScope::All, trigger: Trigger::Manual, guidance }
     }
 
     fn automatic() -> Self {
-        Self { scope: Scope::All, trigger: Trigger::Auto, guidance: None }
+        Self { scope: CompactionScope::All, trigger: Trigger::Auto, guidance: None }
     }
 }
 
@@ -73,7 +75,7 @@ pub(crate) async fn auto_compact(
         &window,
         &config.flags,
         &config.limits,
-        Origin::MainThread,
+        ConversationKind::MainThread,
     );
     let writer = match due {
         Due::No => return Ok(()),
@@ -104,7 +106,10 @@ pub(crate) async fn make_room(
 ///
 /// # Errors
 /// Why none can be made, in words for a person.
-pub fn preview_compaction(session: &Session, scope: Scope) -> Result<Preview, String> {
+pub fn preview_compaction(
+    session: &Session,
+    scope: CompactionScope,
+) -> Result<CompactionPreview, String> {
     let limits = &session.config.limits;
     let plan = Plan::new(&session.state.fold, scope, Trigger::Manual, limits)
         .map_err(|error| error.to_string())?;
@@ -120,7 +125,7 @@ pub async fn compact(
     session: &mut Session,
     compaction: Compaction,
     cancel: &CancellationToken,
-) -> Result<Result<Report, String>, Error> {
+) -> Result<Result<CompactionReport, String>, Error> {
     let window = session.window();
     compact_by(session, compaction, Writer::Model, &window, cancel).await
 }
@@ -186,7 +191,7 @@ async fn compact_by(
     writer: Writer,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<Report, String>, Error> {
+) -> Result<Result<CompactionReport, String>, Error> {
     let Compaction { scope, trigger, guidance } = compaction;
     let plan = match Plan::new(&session.state.fold, scope, trigger, &session.config.limits) {
         Ok(plan) => plan,
@@ -229,7 +234,7 @@ async fn summarised(
     writer: Writer,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<Applied, Rejection>, Error> {
+) -> Result<Result<AppliedCompaction, Rejection>, Error> {
     let limits = Arc::clone(&session.config.limits);
     let asked = match (writer, session.world.model.kind()) {
         (Writer::Model, ModelKind::Language) => {
@@ -241,9 +246,9 @@ async fn summarised(
     };
     let past = plan.past(&session.state.fold, &limits);
     let extras = restored(session, &past, cancel).await?;
-    let setting = Setting { fold: &session.state.fold, window, limits: &limits };
+    let setting = CompactionContext { fold: &session.state.fold, window, limits: &limits };
     let asked = asked.map(|text| {
-        let summary = Summary::checked(&past, &text, Way::Model, &limits);
+        let summary = Summary::checked(&past, &text, Summariser::Model, &limits);
         settle(setting, plan, &summary, &extras)
     });
     let rejection = match asked {
@@ -261,7 +266,10 @@ async fn summarised(
 /// Writes the boundary and what follows it. Sections of the system prompt
 /// are composed anew, and what stands at the head of a conversation is read
 /// again: the cache is broken here anyway (PC3).
-async fn put_in_place(session: &mut Session, applied: Applied) -> Result<Report, Error> {
+async fn put_in_place(
+    session: &mut Session,
+    applied: AppliedCompaction,
+) -> Result<CompactionReport, Error> {
     session.append_all(applied.entries).await?;
     let model = session.model().clone();
     let fresh = prelude::compose_prelude_for(session, &model)?;
@@ -282,13 +290,13 @@ async fn put_in_place(session: &mut Session, applied: Applied) -> Result<Report,
 
 pub(crate) async fn restored(
     session: &mut Session,
-    past: &everfold_compact::Past,
+    past: &everfold_compact::SpanFacts,
     cancel: &CancellationToken,
 ) -> Result<Extras, Error> {
     let limits = Arc::clone(&session.config.limits);
     let mut extras = Extras::default();
     if let Some(effect) = everfold_compact::files::wanted(past, &limits)
-        && let Outcome::Files(files) = effects::perform(session, effect, cancel).await?
+        && let EffectOutcome::Files(files) = effects::perform(session, effect, cancel).await?
     {
         extras.restored = everfold_compact::files::attach(&files, &limits);
     }

@@ -17,7 +17,7 @@ use everfold_kernel::{
     BlockView, Decision, Entry, Flag, Limits, ModelId, Prelude, Record, Role, Timestamp, Tokens,
     UserOrigin, Window,
 };
-use everfold_prefix::message::Origin;
+use everfold_prefix::message::PieceOrigin;
 use everfold_prefix::{Fold, Piece};
 use serde::Serialize;
 use serde_json::Value;
@@ -210,9 +210,11 @@ pub(crate) fn category(role: Role, piece: &Piece) -> &'static str {
         (_, _, BlockView::ToolUse { .. }) => "tool_calls",
         (_, _, BlockView::Thinking(_) | BlockView::RedactedThinking) => "thinking",
         (Role::Assistant, ..) => "answers",
-        (_, Origin::User(UserOrigin::Human), _) => "user_messages",
-        (_, Origin::User(UserOrigin::CompactSummary), _) => "summary",
-        (_, Origin::Attachment(kind), _) if MEMORY_KINDS.contains(&kind.as_str()) => "memory_files",
+        (_, PieceOrigin::User(UserOrigin::Human), _) => "user_messages",
+        (_, PieceOrigin::User(UserOrigin::CompactSummary), _) => "summary",
+        (_, PieceOrigin::Attachment(kind), _) if MEMORY_KINDS.contains(&kind.as_str()) => {
+            "memory_files"
+        }
         _ => "injected",
     }
 }

@@ -11,7 +11,7 @@ use crate::window::compaction::collapse;
 use crate::window::compaction::snip;
 use everfold_kernel::window::{AutoCompact, WindowState};
 use everfold_kernel::{Entry, Flag};
-use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use tokio_util::sync::CancellationToken;
 
 /// One step of the ladder.
@@ -103,7 +103,7 @@ async fn prune(session: &mut Session) -> Result<(), Error> {
     let decision = everfold_prune::plan(
         &session.state.fold,
         &Situation {
-            thread: Thread::Main,
+            thread: RequestThread::Main,
             now: session.world.clock.now(),
             last_fork: session.runtime.cache.last_fork,
             prefix: if unanswered_break { Prefix::Broken } else { Prefix::Kept },

@@ -2,15 +2,15 @@
 //! comes, requests are valid, the prefix breaks only where that is declared,
 //! compaction converges, and nothing is out of reach.
 
-use everfold_compact::apply::{Extras, Setting, settle_local};
-use everfold_compact::{Due, Origin, Plan, Scope, Trigger};
+use everfold_compact::apply::{CompactionContext, Extras, settle_local};
+use everfold_compact::{CompactionScope, ConversationKind, Due, Plan, Trigger};
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{
-    AssistantEntry, Block, Decision, Entry, Flags, Limits, ModelSpec, ModelTable, Outcome, Params,
-    Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin, Window,
+    AssistantEntry, Block, Decision, EffectOutcome, Entry, Flags, Limits, ModelSpec, ModelTable,
+    Params, Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin, Window,
 };
 use everfold_prefix::{BreakCause, Fold, Showing};
-use everfold_prune::{CacheEdits, Prefix, Situation, Thread};
+use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -129,7 +129,7 @@ impl World {
     /// The ladder, with a disk that always has room and no model to sum up.
     fn climb(&mut self) {
         for spill in everfold_offload::plan(&self.fold, &self.limits.offload) {
-            let outcome = Outcome::Spilled { path: "/spilled".into() };
+            let outcome = EffectOutcome::Spilled { path: "/spilled".into() };
             if let Some(decision) = everfold_offload::apply(spill.pending, outcome).decision {
                 self.append(Entry::Decision(decision));
             }
@@ -137,7 +137,7 @@ impl World {
         let flags = Flags::default();
         let broken = self.fold.last_break() > self.fold.last_response();
         let situation = Situation {
-            thread: Thread::Main,
+            thread: RequestThread::Main,
             now: self.now,
             last_fork: None,
             prefix: if broken { Prefix::Broken } else { Prefix::Kept },
@@ -151,16 +151,18 @@ impl World {
         }
         let mut compactions = 0;
         let due = |world: &Self| {
-            let origin = Origin::MainThread;
+            let origin = ConversationKind::MainThread;
             everfold_compact::policy::due(&world.fold, &world.window, &flags, &world.limits, origin)
         };
         while due(self) != Due::No {
             compactions += 1;
             assert!(compactions <= 2, "compaction does not come to an end");
-            let Ok(plan) = Plan::new(&self.fold, Scope::All, Trigger::Auto, &self.limits) else {
+            let Ok(plan) = Plan::new(&self.fold, CompactionScope::All, Trigger::Auto, &self.limits)
+            else {
                 break;
             };
-            let setting = Setting { fold: &self.fold, window: &self.window, limits: &self.limits };
+            let setting =
+                CompactionContext { fold: &self.fold, window: &self.window, limits: &self.limits };
             match settle_local(setting, &plan, &Extras::default()) {
                 Ok(applied) => applied.entries.into_iter().for_each(|entry| self.append(entry)),
                 Err(rejection) => self.append(Entry::Decision(rejection.decision())),

@@ -7,8 +7,8 @@ use everfold_kernel::ports::TranscriptError;
 use everfold_kernel::record::Keeps;
 use everfold_kernel::record::RECALL_TOOL;
 use everfold_kernel::{
-    AssistantEntry, Attachment, Block, Boundary, Decision, Effect, Entry, Limits, Outcome, Params,
-    Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Attachment, Block, Boundary, Decision, Effect, EffectOutcome, Entry, Limits,
+    Params, Prelude, Record, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
 use everfold_offload::{apply, plan};
 use everfold_prefix::Fold;
@@ -110,7 +110,7 @@ async fn l1_8_what_layer_1_spilled_is_read_whole_by_the_id_that_it_names() {
         let bench = looking_bench();
         let path = format!("/session/tool-results/{file}");
         bench.files.add(&path, content);
-        let decision = apply(spill.pending, Outcome::Spilled { path: path.into() }).decision;
+        let decision = apply(spill.pending, EffectOutcome::Spilled { path: path.into() }).decision;
         let Some(Decision::Spilled(spilled)) = decision else { panic!("no decision") };
         // What the model reads there is what it calls.
         let (_, after) = spilled.replacement.split_once(RECALL_TOOL).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::plan::{Extent, Head, Pending, head};
 use everfold_kernel::record::{RECALL_TOOL, Spilled, neutralise};
-use everfold_kernel::{Decision, Outcome};
+use everfold_kernel::{Decision, EffectOutcome};
 use std::path::Path;
 
 /// What came of one spill.
@@ -18,14 +18,16 @@ pub struct Applied {
 /// disk refused, the result is cut at its cap with a note that says so; one
 /// that was under its cap stays whole.
 #[must_use]
-pub fn apply(pending: Pending, outcome: Outcome) -> Applied {
+pub fn apply(pending: Pending, outcome: EffectOutcome) -> Applied {
     let failure = match outcome {
-        Outcome::Spilled { path } => {
+        EffectOutcome::Spilled { path } => {
             let replacement = envelope(&pending, &path);
             return Applied { decision: Some(decision(pending, replacement)), failure: None };
         }
-        Outcome::Failed { reason, .. } => reason,
-        Outcome::Answered { .. } | Outcome::Files(_) | Outcome::TooLong { .. } => {
+        EffectOutcome::Failed { reason, .. } => reason,
+        EffectOutcome::Answered { .. }
+        | EffectOutcome::Files(_)
+        | EffectOutcome::TooLong { .. } => {
             "the outcome is not that of writing a tool result".to_owned()
         }
     };

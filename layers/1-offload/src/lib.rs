@@ -12,4 +12,4 @@ pub mod policy;
 
 pub use apply::{Applied, apply};
 pub use plan::{Pending, Spill, plan, stem};
-pub use policy::{Cap, cap};
+pub use policy::{ResultCap, cap};

@@ -5,7 +5,7 @@
 //! the work is in proportion to that message, not to the conversation. What
 //! was decided before, or sent whole, is never looked at again (L1.4).
 
-use crate::policy::{Cap, cap, is_exempt};
+use crate::policy::{ResultCap, cap, is_exempt};
 use everfold_kernel::limits::OffloadLimits;
 use everfold_kernel::{Effect, ToolUseId};
 use everfold_prefix::{Fold, Freshness, ResultView, Showing};
@@ -106,7 +106,7 @@ fn choose(candidates: &[Candidate<'_>], limits: &OffloadLimits) -> BTreeSet<usiz
 struct Candidate<'a> {
     result: &'a ResultView<'a>,
     content: &'a Value,
-    cap: Cap,
+    cap: ResultCap,
     chars: u64,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Candidate<'a> {
     }
 
     fn is_over_cap(&self) -> bool {
-        matches!(self.cap, Cap::Chars(most) if self.chars > most) && self.may_go()
+        matches!(self.cap, ResultCap::Chars(most) if self.chars > most) && self.may_go()
     }
 
     fn spill(&self, limits: &OffloadLimits) -> Spill {
@@ -138,7 +138,9 @@ impl<'a> Candidate<'a> {
         let head = head(&text, limit);
         let extent = if head.len() < text.len() { Extent::Part } else { Extent::All };
         let cut = match self.cap {
-            Cap::Chars(most) if self.chars > most => Some(first_chars(&text, most).to_owned()),
+            ResultCap::Chars(most) if self.chars > most => {
+                Some(first_chars(&text, most).to_owned())
+            }
             _ => None,
         };
         let stem = stem(self.result.tool_use_id);

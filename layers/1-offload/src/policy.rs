@@ -15,7 +15,7 @@ const SERVER_TOOLS: &str = "mcp__";
 
 /// Most characters of a tool's result that stay in the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cap {
+pub enum ResultCap {
     /// All of it stays, whatever its size.
     Infinite,
     /// So many.
@@ -27,17 +27,17 @@ pub enum Cap {
 ///
 /// ```
 /// use everfold_kernel::limits::OffloadLimits;
-/// use everfold_offload::{Cap, cap};
+/// use everfold_offload::{ResultCap, cap};
 ///
 /// let limits = OffloadLimits::default();
-/// assert_eq!(cap("Bash", &limits), Cap::Chars(30_000));
-/// assert_eq!(cap("mcp__db__query", &limits), Cap::Chars(50_000));
-/// assert_eq!(cap("Read", &limits), Cap::Infinite);
+/// assert_eq!(cap("Bash", &limits), ResultCap::Chars(30_000));
+/// assert_eq!(cap("mcp__db__query", &limits), ResultCap::Chars(50_000));
+/// assert_eq!(cap("Read", &limits), ResultCap::Infinite);
 /// ```
 #[must_use]
-pub fn cap(tool: &str, limits: &OffloadLimits) -> Cap {
+pub fn cap(tool: &str, limits: &OffloadLimits) -> ResultCap {
     if is_exempt(tool) {
-        return Cap::Infinite;
+        return ResultCap::Infinite;
     }
     let own = limits.tool_chars.get(tool).copied().unwrap_or(match tool {
         BASH_TOOL => limits.bash_chars,
@@ -47,7 +47,7 @@ pub fn cap(tool: &str, limits: &OffloadLimits) -> Cap {
         }
         _ => limits.default_chars,
     });
-    Cap::Chars(own.min(limits.default_chars))
+    ResultCap::Chars(own.min(limits.default_chars))
 }
 
 /// Whether a tool's results always stay. They count for a message's budget,
@@ -64,14 +64,14 @@ mod tests {
     #[test]
     fn l1_1_caps_by_tool_are_clamped_to_the_default() {
         let mut limits = OffloadLimits::default();
-        assert_eq!(cap("Grep", &limits), Cap::Chars(20_000));
-        assert_eq!(cap("", &limits), Cap::Chars(50_000));
+        assert_eq!(cap("Grep", &limits), ResultCap::Chars(20_000));
+        assert_eq!(cap("", &limits), ResultCap::Chars(50_000));
         limits.tool_chars.insert("Bash".into(), 900_000);
         limits.tool_chars.insert("Grep".into(), 7);
-        assert_eq!(cap("Bash", &limits), Cap::Chars(50_000));
-        assert_eq!(cap("Grep", &limits), Cap::Chars(7));
+        assert_eq!(cap("Bash", &limits), ResultCap::Chars(50_000));
+        assert_eq!(cap("Grep", &limits), ResultCap::Chars(7));
         limits.mcp_tokens = 1_000;
-        assert_eq!(cap("mcp__call", &limits), Cap::Chars(4_000));
+        assert_eq!(cap("mcp__call", &limits), ResultCap::Chars(4_000));
     }
 
     #[test]
@@ -79,8 +79,8 @@ mod tests {
         let mut limits = OffloadLimits::default();
         limits.tool_chars.insert(READ_TOOL.into(), 1);
         limits.tool_chars.insert(RECALL_TOOL.into(), 1);
-        assert_eq!(cap(READ_TOOL, &limits), Cap::Infinite);
-        assert_eq!(cap(RECALL_TOOL, &limits), Cap::Infinite);
+        assert_eq!(cap(READ_TOOL, &limits), ResultCap::Infinite);
+        assert_eq!(cap(RECALL_TOOL, &limits), ResultCap::Infinite);
         assert!(!is_exempt("Bash"));
     }
 }

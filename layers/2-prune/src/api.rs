@@ -9,7 +9,7 @@ use crate::policy::MCP_PREFIX;
 use everfold_kernel::limits::PruneLimits;
 use everfold_kernel::record::{AppliedEdit, CacheState};
 use everfold_kernel::{ModelSpec, Prelude, Tokens, Window};
-use everfold_prefix::economy::Terms;
+use everfold_prefix::economy::CostTerms;
 use serde_json::{Value, json};
 
 const CLEAR_THINKING: &str = "clear_thinking_20251015";
@@ -65,7 +65,7 @@ fn least_to_clear(
     } else {
         Tokens(limits.api_clear_tokens)
     };
-    let terms = Terms {
+    let terms = CostTerms {
         prices: model.prices_for(trigger.0).copied(),
         ttl: prelude.params.cache,
         cache: CacheState::Warm,

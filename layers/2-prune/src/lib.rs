@@ -8,13 +8,13 @@
 //! the log keeps every result. Pure: the caller brings the time and the
 //! model, and appends the decision.
 
-mod again;
 pub mod api;
 pub mod apply;
 pub mod plan;
 pub mod policy;
+mod refetch;
 
 pub use api::{applied_edits, context_management};
 pub use apply::{CLEARED, marker};
 pub use plan::plan;
-pub use policy::{CacheEdits, Prefix, Situation, Thread, is_clearable};
+pub use policy::{CacheEdits, Prefix, RequestThread, Situation, is_clearable};

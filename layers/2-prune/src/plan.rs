@@ -14,14 +14,14 @@
 //! what sessions mostly ask for again, and what they save is little, so they
 //! stay. Only after the long pause of L2.2 all go.
 
-use crate::again::Again;
 use crate::apply::{clear, edit, marker, write_marker};
-use crate::policy::{Situation, Thread, is_clearable};
+use crate::policy::{RequestThread, Situation, is_clearable};
+use crate::refetch::Again;
 use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Decision, Role, Timestamp, Tokens, Usd};
-use everfold_prefix::economy::{Terms, pays, spent};
-use everfold_prefix::message::{CACHE_EDITS, Origin};
+use everfold_prefix::economy::{CostTerms, pays, spent};
+use everfold_prefix::message::{CACHE_EDITS, PieceOrigin};
 use everfold_prefix::{Fold, Message, ResultView, Showing};
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 /// where the provider takes edits, and else cleared if the sum says so.
 #[must_use]
 pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
-    if situation.thread == Thread::Fork || !(situation.clears() || situation.edits_cache()) {
+    if situation.thread == RequestThread::Fork || !(situation.clears() || situation.edits_cache()) {
         return None;
     }
     let terms = situation.terms(fold);
@@ -71,14 +71,14 @@ pub fn plan(fold: &Fold, situation: &Situation<'_>) -> Option<Decision> {
 }
 
 /// A warm cache and no price: nothing that could be found would pay.
-fn can_pay(terms: &Terms) -> bool {
+fn can_pay(terms: &CostTerms) -> bool {
     terms.cache == CacheState::Cold || terms.prices.is_some()
 }
 
 /// Whether a clearing could pay while the cache is warm, taking all but the
 /// newest results for ones that may go and leave nothing: one look at each
 /// message, as most requests end here.
-fn might_pay(fold: &Fold, terms: &Terms, situation: &Situation<'_>) -> bool {
+fn might_pay(fold: &Fold, terms: &CostTerms, situation: &Situation<'_>) -> bool {
     let answered = answered_messages(fold);
     let (messages, unanswered) = fold.messages().split_at_checked(answered).unwrap_or_default();
     let fresh: usize = unanswered.iter().map(results_of).sum();
@@ -116,7 +116,7 @@ fn results_of(message: &Message) -> usize {
 
 fn pays_at(
     fold: &Fold,
-    terms: &Terms,
+    terms: &CostTerms,
     cleared: Tokens,
     behind: Tokens,
     situation: &Situation<'_>,
@@ -130,7 +130,9 @@ fn pays_at(
 fn edited(fold: &Fold) -> BTreeSet<&str> {
     let pieces = fold.messages().iter().flat_map(Message::pieces);
     pieces
-        .filter(|piece| matches!(&piece.origin, Origin::Attachment(kind) if kind == CACHE_EDITS))
+        .filter(
+            |piece| matches!(&piece.origin, PieceOrigin::Attachment(kind) if kind == CACHE_EDITS),
+        )
         .filter_map(|piece| piece.block.as_map().get("edits")?.as_array())
         .flatten()
         .filter_map(|edit| edit.get("cache_reference")?.as_str())
@@ -217,7 +219,7 @@ fn best_cut(
     stale: &[Stale<'_>],
     layout: &Layout,
     fold: &Fold,
-    terms: &Terms,
+    terms: &CostTerms,
     situation: &Situation<'_>,
 ) -> Option<(usize, ClearingSum)> {
     let calibration = fold.calibration();
@@ -246,7 +248,7 @@ fn best_cut(
 /// What a clearing may cost at most: a session that ends right after it is
 /// not to be noticeably dearer for it.
 #[expect(clippy::cast_precision_loss, reason = "a percentage is far below 2^52")]
-fn most_to_lose(fold: &Fold, terms: &Terms, situation: &Situation<'_>) -> Option<Usd> {
+fn most_to_lose(fold: &Fold, terms: &CostTerms, situation: &Situation<'_>) -> Option<Usd> {
     let percent = situation.limits.prune.loss_percent as f64;
     spent(fold, terms).map(|spent| Usd(spent.0 * percent / 100.0))
 }
@@ -267,7 +269,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(fold: &Fold, now: Timestamp, terms: &Terms) -> Self {
+    fn new(fold: &Fold, now: Timestamp, terms: &CostTerms) -> Self {
         let count = fold.messages().len();
         let mut layout = Self {
             most_to_lose: None,

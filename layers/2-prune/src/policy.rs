@@ -3,7 +3,7 @@
 use everfold_kernel::record::{CacheState, ClearTrigger};
 use everfold_kernel::{Flag, Flags, Limits, ModelSpec, Timestamp};
 use everfold_prefix::Fold;
-use everfold_prefix::economy::{SECONDS_A_MINUTE, Terms, cache_state, expected_rounds};
+use everfold_prefix::economy::{CostTerms, SECONDS_A_MINUTE, cache_state, expected_rounds};
 
 /// Tools whose results can be had again, or are stale once acted on (L2.1).
 const CLEARABLE: [&str; 8] =
@@ -23,7 +23,7 @@ pub(crate) const MCP_PREFIX: &str = "mcp__";
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
     /// Whose request comes next.
-    pub thread: Thread,
+    pub thread: RequestThread,
     /// The time.
     pub now: Timestamp,
     /// When a fork last read the prefix of this conversation, which kept it
@@ -43,7 +43,7 @@ pub struct Situation<'a> {
 
 /// Whose request comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thread {
+pub enum RequestThread {
     /// The conversation itself.
     Main,
     /// A fork: it shows the parent's bytes, and decides nothing about them.
@@ -98,14 +98,14 @@ impl Situation<'_> {
 
     /// Everything that the sum of a clearing needs but the tokens.
     #[must_use]
-    pub fn terms(&self, fold: &Fold) -> Terms {
+    pub fn terms(&self, fold: &Fold) -> CostTerms {
         let ttl = fold.prelude().and_then(|prelude| prelude.params.cache);
         let last_use = fold.last_response().max(self.last_fork);
         let cache = match self.prefix {
             Prefix::Kept => cache_state(self.now, last_use, ttl, self.limits.prune.idle_minutes),
             Prefix::Broken => CacheState::Cold,
         };
-        Terms {
+        CostTerms {
             prices: self.model.prices_for(fold.count().0).copied(),
             ttl,
             cache,

@@ -1,7 +1,7 @@
 //! What the fork is told that keeps the notes.
 
-use crate::fill::{fill, has_hole};
 use crate::notes::Notes;
+use crate::variables::{fill, has_hole};
 use everfold_kernel::Limits;
 
 const PROMPT: &str = include_str!("prompt.md");

@@ -15,16 +15,16 @@
 pub mod apply;
 mod clip;
 mod directive;
-mod fill;
 mod notes;
 pub mod plan;
 pub mod policy;
 mod template;
+mod variables;
 
 pub use apply::{Accepted, Rejected};
 pub use directive::{Hints, directive};
-pub use fill::fill;
 pub use notes::{Flaw, Notes};
 pub use plan::{Nothing, keep_from};
 pub use policy::{Due, due};
 pub use template::Template;
+pub use variables::fill;

@@ -5,7 +5,7 @@
 //! so a result stays with its call and thinking with its message.
 
 use everfold_kernel::{BlockView, Limits, RecordId, Role, Tokens, UserOrigin};
-use everfold_prefix::message::Origin;
+use everfold_prefix::message::PieceOrigin;
 use everfold_prefix::{Fold, Message};
 
 /// Why the notes cannot stand for the conversation.
@@ -125,7 +125,8 @@ fn has_text(message: &Message) -> bool {
     message.pieces().iter().any(|piece| {
         let spoken = matches!(
             piece.origin,
-            Origin::Assistant(_) | Origin::User(UserOrigin::Human | UserOrigin::CompactSummary)
+            PieceOrigin::Assistant(_)
+                | PieceOrigin::User(UserOrigin::Human | UserOrigin::CompactSummary)
         );
         spoken && matches!(piece.block.view(), BlockView::Text(text) if !text.trim().is_empty())
     })

@@ -5,12 +5,12 @@
 //! would break that are left out, the last ones first.
 
 use crate::converge::{Rejection, Sizes};
+use crate::facts::SpanFacts;
 use crate::frame::{self, Listing};
-use crate::past::Past;
-use crate::plan::{Plan, Way};
+use crate::plan::{Plan, Summariser};
 use crate::policy::threshold;
-use crate::preview::Report;
-use crate::{check, files, keep, local, quotes};
+use crate::preview::CompactionReport;
+use crate::{check, files, local_summary, pairs, quotes};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{
     Attachment, Block, Boundary, Entry, Limits, Tokens, UserEntry, UserOrigin, Window,
@@ -24,7 +24,7 @@ pub struct Summary {
     /// Its text.
     pub text: String,
     /// Who wrote it.
-    pub way: Way,
+    pub way: Summariser,
     /// The share of the facts that it had by itself, 0 to 1.
     pub retention: f64,
 }
@@ -32,7 +32,7 @@ pub struct Summary {
 impl Summary {
     /// A summary that is checked and completed (L4.12).
     #[must_use]
-    pub fn checked(past: &Past, text: &str, way: Way, limits: &Limits) -> Self {
+    pub fn checked(past: &SpanFacts, text: &str, way: Summariser, limits: &Limits) -> Self {
         let checked = check::check(past, text, limits);
         Self { text: checked.text, way, retention: checked.retention }
     }
@@ -49,14 +49,14 @@ pub struct Extras {
 
 /// A compaction that was accepted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
+pub struct AppliedCompaction {
     /// What is appended to the log, in order.
     pub entries: Vec<Entry>,
     /// What it did, for a person.
-    pub report: Report,
+    pub report: CompactionReport,
 }
 
-impl Applied {
+impl AppliedCompaction {
     /// The text that takes the place of what came before.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -72,7 +72,7 @@ impl Applied {
 
 /// Where a compaction happens.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub struct CompactionContext<'a> {
     /// The conversation.
     pub fold: &'a Fold,
     /// Its window.
@@ -87,11 +87,11 @@ pub struct Setting<'a> {
 /// If the result would be too long or hardly smaller (L4.15). The rejection's
 /// decision goes into the log.
 pub fn settle(
-    setting: Setting<'_>,
+    setting: CompactionContext<'_>,
     plan: &Plan,
     summary: &Summary,
     extras: &Extras,
-) -> Result<Applied, Rejection> {
+) -> Result<AppliedCompaction, Rejection> {
     let past = plan.past(setting.fold, setting.limits);
     attempt(setting, (plan, &past), summary, extras, Listing::Spans)
 }
@@ -103,10 +103,10 @@ pub fn settle(
 /// # Errors
 /// If not even that is under the threshold, or nothing is gained.
 pub fn settle_local(
-    setting: Setting<'_>,
+    setting: CompactionContext<'_>,
     plan: &Plan,
     extras: &Extras,
-) -> Result<Applied, Rejection> {
+) -> Result<AppliedCompaction, Rejection> {
     let plans = [Some(plan.clone()), plan.without_waiting(setting.fold)];
     let mut last = None;
     for plan in plans.into_iter().flatten() {
@@ -131,25 +131,25 @@ pub fn settle_local(
     Err(last.unwrap_or_else(|| Rejection::NoSummary { reason: "there was no plan".to_owned() }))
 }
 
-fn local_summary(past: &Past, tokens: u64, limits: &Limits) -> Summary {
-    let text = local::write(past, tokens, limits);
+fn local_summary(past: &SpanFacts, tokens: u64, limits: &Limits) -> Summary {
+    let text = local_summary::write(past, tokens, limits);
     let retention = check::check(past, &text, limits).retention;
-    Summary { text, way: Way::Local, retention }
+    Summary { text, way: Summariser::Local, retention }
 }
 
 fn attempt(
-    setting: Setting<'_>,
-    (plan, past): (&Plan, &Past),
+    setting: CompactionContext<'_>,
+    (plan, past): (&Plan, &SpanFacts),
     summary: &Summary,
     extras: &Extras,
     listing: Listing,
-) -> Result<Applied, Rejection> {
-    let Setting { fold, window, limits } = setting;
+) -> Result<AppliedCompaction, Rejection> {
+    let CompactionContext { fold, window, limits } = setting;
     let text = frame::render(plan, past, summary, listing, limits);
     let mut after = fold.clone();
     let mut entries = Vec::new();
     let mut push = |after: &mut Fold, entry: Entry| {
-        after.push(keep::record(entry.clone()));
+        after.push(pairs::record(entry.clone()));
         entries.push(entry);
     };
     push(&mut after, Entry::Boundary(boundary(plan, fold)));
@@ -174,21 +174,22 @@ fn attempt(
             user.provenance = user.content.iter().map(whose).collect();
         }
     }
-    let report = Report::new(setting, plan, past, summary, after.count(), (restored, left_out));
+    let report =
+        CompactionReport::new(setting, plan, past, summary, after.count(), (restored, left_out));
     if let Some(Entry::Boundary(boundary)) = entries.first_mut() {
         boundary.metadata = metadata(&report, extras);
     }
-    Ok(Applied { entries, report })
+    Ok(AppliedCompaction { entries, report })
 }
 
 /// How many of the attachments fit, in order.
 fn fitting(
     after: &Fold,
     wanted: &[Attachment],
-    way: Way,
-    (setting, kept): (Setting<'_>, Tokens),
+    way: Summariser,
+    (setting, kept): (CompactionContext<'_>, Tokens),
 ) -> usize {
-    let Setting { fold, window, limits } = setting;
+    let CompactionContext { fold, window, limits } = setting;
     let sizes = Sizes::of(fold, after, kept);
     let mut added = Tokens(0);
     let fits = |attachment: &&Attachment| {
@@ -205,7 +206,7 @@ fn fitting(
 }
 
 fn boundary(plan: &Plan, fold: &Fold) -> Boundary {
-    let last_before = keep::pieces(fold).next_back().map(|(_, piece)| piece.record.clone());
+    let last_before = pairs::pieces(fold).next_back().map(|(_, piece)| piece.record.clone());
     Boundary {
         trigger: plan.trigger.as_str().to_owned(),
         pre_tokens: fold.count().0,
@@ -216,7 +217,7 @@ fn boundary(plan: &Plan, fold: &Fold) -> Boundary {
     }
 }
 
-fn metadata(report: &Report, extras: &Extras) -> Map<String, Value> {
+fn metadata(report: &CompactionReport, extras: &Extras) -> Map<String, Value> {
     let mut map = extras.metadata.clone();
     map.insert("way".to_owned(), json!(report.way));
     map.insert("postTokens".to_owned(), json!(report.after));

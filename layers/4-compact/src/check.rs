@@ -10,8 +10,8 @@
 //! What is missing is appended as "Carried over". The retention figure is what
 //! was found before that, of all.
 
-use crate::past::Past;
-use crate::said::{self, Part, Said};
+use crate::facts::SpanFacts;
+use crate::user_messages::{self, MessageExtent, UserMessage};
 use crate::{RECALL_TOOL, clip};
 use everfold_kernel::Limits;
 
@@ -32,7 +32,7 @@ pub struct Checked {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// A message of the person.
-    Said(Said),
+    Said(UserMessage),
     /// A file that was changed.
     File(String),
     /// A to-do that is not done.
@@ -56,7 +56,7 @@ pub(crate) const CHANGED_FILE: &str = "- Changed file: ";
 
 /// Checks a summary and adds what it lacks.
 #[must_use]
-pub fn check(past: &Past, summary: &str, limits: &Limits) -> Checked {
+pub fn check(past: &SpanFacts, summary: &str, limits: &Limits) -> Checked {
     let facts = facts(past, limits);
     let normal = clip::normal(summary);
     let all = facts.len();
@@ -71,8 +71,8 @@ pub fn check(past: &Past, summary: &str, limits: &Limits) -> Checked {
 
 /// The facts of a part of a conversation.
 #[must_use]
-pub fn facts(past: &Past, limits: &Limits) -> Vec<Fact> {
-    let said = said::choose(&past.said, limits.compact.user_message_tokens, limits);
+pub fn facts(past: &SpanFacts, limits: &Limits) -> Vec<Fact> {
+    let said = user_messages::choose(&past.said, limits.compact.user_message_tokens, limits);
     let files = past.files.iter().filter(|file| file.is_changed());
     let error = past.last_error().map(|(call, why)| Fact::Error {
         text: why.to_owned(),
@@ -110,10 +110,12 @@ impl Fact {
     }
 }
 
-fn is_said(said: &Said, summary: &str) -> bool {
+fn is_said(said: &UserMessage, summary: &str) -> bool {
     let text = match said.part {
-        Part::Whole => said.text.as_str(),
-        Part::Excerpt => said.text.rsplit_once(" […").map_or(said.text.as_str(), |(text, _)| text),
+        MessageExtent::Whole => said.text.as_str(),
+        MessageExtent::Excerpt => {
+            said.text.rsplit_once(" […").map_or(said.text.as_str(), |(text, _)| text)
+        }
     };
     let has = |text: &str| {
         let text = clip::normal(text);
@@ -173,7 +175,7 @@ fn carried_over(missing: &[Fact]) -> Option<String> {
         return None;
     }
     let lines: Vec<String> =
-        missing.iter().filter_map(Fact::line).map(|line| said::unmark(&line)).collect();
+        missing.iter().filter_map(Fact::line).map(|line| user_messages::unmark(&line)).collect();
     let said: Vec<String> = missing
         .iter()
         .filter_map(|fact| match fact {

@@ -6,8 +6,8 @@
 //! What the person said, pins and the newest rounds are never part of a span.
 
 use crate::error::Error;
-use crate::past::Past;
-use crate::{clip, keep, local, prompt};
+use crate::facts::SpanFacts;
+use crate::{clip, local_summary, pairs, prompt};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::{
     BlockView, Decision, Effect, Flag, Flags, Limits, QuerySource, RecordId, Role, Tokens, Window,
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 /// Finished rounds that can be shown by a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct CollapseCandidate {
     /// The first record.
     pub from: RecordId,
     /// The last record.
@@ -30,7 +30,7 @@ pub struct Candidate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Staged {
     /// The span.
-    pub span: Candidate,
+    pub span: CollapseCandidate,
     /// What will stand in its place.
     pub summary: String,
 }
@@ -76,9 +76,9 @@ struct Round {
 
 /// The spans that can be collapsed, oldest first.
 #[must_use]
-pub fn candidates(fold: &Fold, limits: &Limits) -> Vec<Candidate> {
+pub fn candidates(fold: &Fold, limits: &Limits) -> Vec<CollapseCandidate> {
     let own = &limits.compact;
-    let mut spans: Vec<Candidate> = Vec::new();
+    let mut spans: Vec<CollapseCandidate> = Vec::new();
     let mut open = false;
     for round in rounds(fold, own.collapse_keep_rounds) {
         let Some(round) = round else {
@@ -90,7 +90,11 @@ pub fn candidates(fold: &Fold, limits: &Limits) -> Vec<Candidate> {
                 last.to = round.to;
                 last.tokens += round.tokens;
             }
-            _ => spans.push(Candidate { from: round.from, to: round.to, tokens: round.tokens }),
+            _ => spans.push(CollapseCandidate {
+                from: round.from,
+                to: round.to,
+                tokens: round.tokens,
+            }),
         }
         open = round.joins;
     }
@@ -101,7 +105,7 @@ pub fn candidates(fold: &Fold, limits: &Limits) -> Vec<Candidate> {
 /// The rounds but the newest ones; none for one that has to stay as it is.
 fn rounds(fold: &Fold, keep: usize) -> Vec<Option<Round>> {
     let pins: BTreeSet<RecordId> =
-        keep::close(fold, &fold.pins().cloned().collect()).into_iter().collect();
+        pairs::close(fold, &fold.pins().cloned().collect()).into_iter().collect();
     let messages = fold.messages();
     let mut all: Vec<Option<Round>> = messages
         .iter()
@@ -138,17 +142,17 @@ fn round(response: &Message, next: Option<&Message>, pins: &BTreeSet<RecordId>) 
 ///
 /// # Errors
 /// If the span is not in view, or the prompt of this version does not fit.
-pub fn ask(fold: &Fold, span: &Candidate, limits: &Limits) -> Result<Effect, Error> {
+pub fn ask(fold: &Fold, span: &CollapseCandidate, limits: &Limits) -> Result<Effect, Error> {
     let own = &limits.compact;
     let part = part(fold, span)?;
     let said = |(role, piece): (Role, &everfold_prefix::Piece)| {
-        let shown = crate::past::shown(&piece.block);
+        let shown = crate::facts::shown(&piece.block);
         let text = clip::tokens(&shown, own.collapse_span_tokens, limits);
         let thinks =
             matches!(piece.block.view(), BlockView::Thinking(_) | BlockView::RedactedThinking);
         (!thinks).then(|| format!("[{}] {text}", role.as_str()))
     };
-    let text = keep::pieces(&part).filter_map(said).collect::<Vec<_>>().join("\n");
+    let text = pairs::pieces(&part).filter_map(said).collect::<Vec<_>>().join("\n");
     let prompt = prompt::span(&text, own.collapse_summary_tokens / 2)?;
     Ok(Effect::Ask(Ask {
         source: QuerySource::Compact,
@@ -163,14 +167,14 @@ pub fn ask(fold: &Fold, span: &Candidate, limits: &Limits) -> Result<Effect, Err
 /// If the span is not in view.
 pub fn stage(
     fold: &Fold,
-    span: Candidate,
+    span: CollapseCandidate,
     answer: Option<&str>,
     limits: &Limits,
 ) -> Result<Staged, Error> {
     let most = limits.compact.collapse_summary_tokens;
     let body = match answer.map(str::trim).filter(|answer| !answer.is_empty()) {
         Some(answer) => clip::tokens_by_line(answer, most, limits).to_owned(),
-        None => local::write(&Past::of(&part(fold, &span)?, limits), most, limits),
+        None => local_summary::write(&SpanFacts::of(&part(fold, &span)?, limits), most, limits),
     };
     let summary = format!(
         "[Finished rounds, records {} to {}, in short; they are in the transcript and can be shown again.]\n{}",
@@ -213,23 +217,23 @@ pub fn commit(
 
 /// Whether a span still lies within what can be collapsed: nothing in it was
 /// pinned or collapsed since.
-fn covers(fold: &Fold, outer: &Candidate, inner: &Candidate) -> bool {
-    let at = |record: &RecordId| keep::position(fold, record);
+fn covers(fold: &Fold, outer: &CollapseCandidate, inner: &CollapseCandidate) -> bool {
+    let at = |record: &RecordId| pairs::position(fold, record);
     match (at(&outer.from), at(&inner.from), at(&inner.to), at(&outer.to)) {
         (Some(a), Some(b), Some(c), Some(d)) => a.0 <= b.0 && c.1 <= d.1,
         _ => false,
     }
 }
 
-fn part(fold: &Fold, span: &Candidate) -> Result<Fold, Error> {
+fn part(fold: &Fold, span: &CollapseCandidate) -> Result<Fold, Error> {
     let at = |record: &RecordId| {
-        keep::position(fold, record).ok_or_else(|| Error::UnknownRecord { record: record.clone() })
+        pairs::position(fold, record).ok_or_else(|| Error::UnknownRecord { record: record.clone() })
     };
     let (first, last) = (at(&span.from)?.0, at(&span.to)?.1);
-    let records: BTreeSet<RecordId> = keep::pieces(fold)
+    let records: BTreeSet<RecordId> = pairs::pieces(fold)
         .skip(first)
         .take((last + 1).saturating_sub(first))
         .map(|(_, piece)| piece.record.clone())
         .collect();
-    Ok(keep::only(fold, &keep::in_order(fold, |record| records.contains(record))))
+    Ok(pairs::only(fold, &pairs::in_order(fold, |record| records.contains(record))))
 }

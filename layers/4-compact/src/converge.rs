@@ -6,7 +6,7 @@
 //! sequence of messages makes the loop compact without end. A local summary
 //! is the last resort: for it, smaller is enough.
 
-use crate::plan::Way;
+use crate::plan::Summariser;
 use crate::policy::threshold;
 use everfold_kernel::{Class, Classify, Decision, Tokens, Window};
 use everfold_kernel::{Limits, limits::CompactLimits};
@@ -77,7 +77,12 @@ impl Sizes {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn judge(&self, way: Way, window: &Window, limits: &Limits) -> Result<(), Rejection> {
+    pub fn judge(
+        &self,
+        way: Summariser,
+        window: &Window,
+        limits: &Limits,
+    ) -> Result<(), Rejection> {
         let threshold = threshold(window);
         if self.after > threshold {
             return Err(Rejection::StillOver { after: self.after.0, threshold: threshold.0 });
@@ -91,11 +96,11 @@ impl Sizes {
         Ok(())
     }
 
-    fn is_gain(&self, way: Way, limits: &CompactLimits) -> bool {
+    fn is_gain(&self, way: Summariser, limits: &CompactLimits) -> bool {
         let left = 100_u64.saturating_sub(limits.least_gain_percent);
         match way {
-            Way::Local => self.replacement < self.replaced,
-            Way::Model | Way::Notes => {
+            Summariser::Local => self.replacement < self.replaced,
+            Summariser::Model | Summariser::Notes => {
                 self.replacement.0.saturating_mul(100) <= self.replaced.0.saturating_mul(left)
             }
         }

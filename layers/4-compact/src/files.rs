@@ -1,7 +1,7 @@
 //! The files used last come back, as they are now (L4.5).
 
 use crate::clip;
-use crate::past::{FileUse, Past};
+use crate::facts::{FileUse, SpanFacts};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::reminder;
 use everfold_kernel::tokens::estimate_text;
@@ -14,7 +14,7 @@ pub const KIND: &str = "compact_file_reference";
 
 /// Asks for the files used last, newest first. None if none was.
 #[must_use]
-pub fn wanted(past: &Past, limits: &Limits) -> Option<Effect> {
+pub fn wanted(past: &SpanFacts, limits: &Limits) -> Option<Effect> {
     let paths: Vec<PathBuf> = past
         .files
         .iter()

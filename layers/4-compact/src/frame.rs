@@ -2,9 +2,9 @@
 
 use crate::apply::Summary;
 use crate::check::CHANGED_FILE;
-use crate::past::{Past, Span};
-use crate::plan::{Plan, Trigger, Way};
-use crate::{RECALL_TOOL, local};
+use crate::facts::{Span, SpanFacts};
+use crate::plan::{Plan, Summariser, Trigger};
+use crate::{RECALL_TOOL, local_summary};
 use everfold_kernel::record::{Keeps, neutralise};
 use everfold_kernel::{Limits, Role};
 use everfold_prefix::Fold;
@@ -30,7 +30,7 @@ const GO_ON: &str = "Go on with the work from where it stood. Do not greet, do n
 /// The message that stands for what is gone.
 pub(crate) fn render(
     plan: &Plan,
-    past: &Past,
+    past: &SpanFacts,
     summary: &Summary,
     listing: Listing,
     limits: &Limits,
@@ -40,9 +40,9 @@ pub(crate) fn render(
         Keeps::Prefix => "The part of the conversation that followed here was compacted",
     };
     let writer = match summary.way {
-        Way::Model => "The summary below was written by the model",
-        Way::Notes => "The summary below is the session's running notes",
-        Way::Local => "The summary below was put together by the program, without a model",
+        Summariser::Model => "The summary below was written by the model",
+        Summariser::Notes => "The summary below is the session's running notes",
+        Summariser::Local => "The summary below was put together by the program, without a model",
     };
     let head = format!(
         "{place}: {} messages, about {} tokens. {writer}; it stands for them.",
@@ -67,7 +67,7 @@ pub(crate) fn body(text: &str) -> &str {
     start.rsplit_once(CLOSE).map_or(start, |(body, _)| body).trim()
 }
 
-fn gone(past: &Past, listing: Listing, limits: &Limits) -> String {
+fn gone(past: &SpanFacts, listing: Listing, limits: &Limits) -> String {
     let all: Vec<Span> = past.earlier_spans.iter().chain(&past.spans).cloned().collect();
     let (Some(first), Some(last)) = (all.first(), all.last()) else {
         return String::new();
@@ -115,7 +115,7 @@ fn span_in(line: &str) -> Option<Span> {
 
 /// The changed files, where the summary does not list them one to a line: so
 /// the next compaction still knows them.
-fn changed(past: &Past, summary: &Summary, limits: &Limits) -> Option<String> {
+fn changed(past: &SpanFacts, summary: &Summary, limits: &Limits) -> Option<String> {
     let listed = changed_in(&summary.text);
     let mut missing: Vec<&str> = past
         .files
@@ -126,7 +126,7 @@ fn changed(past: &Past, summary: &Summary, limits: &Limits) -> Option<String> {
         .map(|file| file.path.as_str())
         .collect();
     missing.reverse();
-    let wanted = summary.way != Way::Local && !missing.is_empty();
+    let wanted = summary.way != Summariser::Local && !missing.is_empty();
     wanted.then(|| {
         format!("Files changed so far:\n{CHANGED_OPEN}\n{}\n{CHANGED_CLOSE}", missing.join("\n"))
     })
@@ -138,7 +138,7 @@ pub(crate) fn changed_in(text: &str) -> Vec<String> {
     let bare = block.map_or("", |(block, _)| block).trim().lines();
     let carried = text.lines().filter_map(|line| line.strip_prefix(CHANGED_FILE));
     let mut found: Vec<String> = Vec::new();
-    for path in local::changed_in(text).into_iter().chain(carried).chain(bare) {
+    for path in local_summary::changed_in(text).into_iter().chain(carried).chain(bare) {
         if !found.iter().any(|own| own == path) {
             found.push(path.to_owned());
         }

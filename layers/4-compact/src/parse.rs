@@ -19,7 +19,7 @@ pub enum Attempt {
 
 /// What an answer gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ParsedSummary {
     /// The summary.
     Summary(String),
     /// None: ask once more, with [`again`].
@@ -33,15 +33,15 @@ const CUT: &str = "\n\n[The summary was longer than it may be and is cut here.]"
 /// Takes the summary out of an answer. A reply that calls a tool instead has
 /// no text, and so no summary.
 #[must_use]
-pub fn read(answer: &str, attempt: Attempt, limits: &Limits) -> Answer {
+pub fn read(answer: &str, attempt: Attempt, limits: &Limits) -> ParsedSummary {
     match summary(answer) {
         Some(text) => {
             let cut = clip::tokens_by_line(text, limits.compact.summary_tokens, limits);
             let note = if cut.len() < text.len() { CUT } else { "" };
-            Answer::Summary(format!("{cut}{note}"))
+            ParsedSummary::Summary(format!("{cut}{note}"))
         }
-        None if attempt == Attempt::First => Answer::NeedsRetry,
-        None => Answer::Failed,
+        None if attempt == Attempt::First => ParsedSummary::NeedsRetry,
+        None => ParsedSummary::Failed,
     }
 }
 
@@ -118,12 +118,12 @@ fn tags(text: &str, tag: &str) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn first(answer: &str) -> Answer {
+    fn first(answer: &str) -> ParsedSummary {
         read(answer, Attempt::First, &Limits::default())
     }
 
-    fn found(text: &str) -> Answer {
-        Answer::Summary(text.into())
+    fn found(text: &str) -> ParsedSummary {
+        ParsedSummary::Summary(text.into())
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(first("<summary>one</summary>\n<summary>two</summary>"), found("two"));
         let code =
             "<summary>\nSee:\n```html\n<summary>x</summary>\n```\nend `<summary>` here\n</summary>";
-        let Answer::Summary(text) = first(code) else { panic!() };
+        let ParsedSummary::Summary(text) = first(code) else { panic!() };
         assert!(text.starts_with("See:") && text.ends_with("here"), "{text}");
         assert_eq!(first("sure: <summary>inline</summary>"), found("inline"));
         assert_eq!(first("<summary>\n```\nnever closed\n</summary>"), found("```\nnever closed"));
@@ -154,15 +154,15 @@ mod tests {
     #[test]
     fn l4_4_without_a_summary_it_is_asked_once_more_then_it_failed() {
         for answer in ["", "Let me look.", "<summary></summary>", "<summary>  \n</summary>"] {
-            assert_eq!(first(answer), Answer::NeedsRetry, "{answer}");
-            assert_eq!(read(answer, Attempt::Again, &Limits::default()), Answer::Failed);
+            assert_eq!(first(answer), ParsedSummary::NeedsRetry, "{answer}");
+            assert_eq!(read(answer, Attempt::Again, &Limits::default()), ParsedSummary::Failed);
         }
     }
 
     #[test]
     fn l4_4_a_long_summary_is_cut_to_the_cap() {
         let long = format!("<summary>{}</summary>", "word é\n".repeat(30_000));
-        let Answer::Summary(text) = first(&long) else { panic!() };
+        let ParsedSummary::Summary(text) = first(&long) else { panic!() };
         assert!(text.len() < 81_000 && text.ends_with("is cut here.]"), "{}", text.len());
     }
 }

@@ -1,7 +1,7 @@
 //! Pins: what a person keeps word for word through every compaction (L4.16).
 
 use crate::error::Error;
-use crate::keep;
+use crate::pairs;
 use everfold_kernel::{Decision, Limits, RecordId, Tokens};
 use everfold_prefix::Fold;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub fn tokens(fold: &Fold) -> Tokens {
 /// # Errors
 /// If they would not, or it is pinned already.
 pub fn pin(fold: &Fold, record: &RecordId, limits: &Limits) -> Result<Decision, Error> {
-    if keep::position(fold, record).is_none() {
+    if pairs::position(fold, record).is_none() {
         return Err(Error::UnknownRecord { record: record.clone() });
     }
     let mut pins: BTreeSet<RecordId> = fold.pins().cloned().collect();
@@ -46,7 +46,7 @@ pub fn unpin(fold: &Fold, record: &RecordId) -> Result<Decision, Error> {
 }
 
 fn held(fold: &Fold, pins: &BTreeSet<RecordId>) -> Tokens {
-    let kept: BTreeSet<RecordId> = keep::close(fold, pins).into_iter().collect();
-    let pieces = keep::pieces(fold).filter(|(_, piece)| kept.contains(&piece.record));
+    let kept: BTreeSet<RecordId> = pairs::close(fold, pins).into_iter().collect();
+    let pieces = pairs::pieces(fold).filter(|(_, piece)| kept.contains(&piece.record));
     fold.calibration().apply(pieces.map(|(_, piece)| piece.tokens).sum())
 }

@@ -5,19 +5,19 @@
 //! answer, because a request follows.
 
 use crate::error::Error;
-use crate::past::Past;
-use crate::{clip, keep, prompt};
+use crate::facts::SpanFacts;
+use crate::{clip, pairs, prompt};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::record::{CacheState, Keeps};
 use everfold_kernel::{Effect, Limits, QuerySource, RecordId, Role, Tokens, UserOrigin, Window};
 use everfold_prefix::Fold;
-use everfold_prefix::message::Origin;
+use everfold_prefix::message::PieceOrigin;
 use std::collections::BTreeSet;
 
 /// Which part of the conversation is summarised (L4.7). The message that is
 /// named stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum CompactionScope {
     /// All of it.
     All,
     /// What comes after this record; the earlier prefix stays, and its cache.
@@ -48,7 +48,7 @@ impl Trigger {
 
 /// Who writes the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Summariser {
     /// A model.
     Model,
     /// It is there already: the running notes (L3.6).
@@ -57,7 +57,7 @@ pub enum Way {
     Local,
 }
 
-impl Way {
+impl Summariser {
     /// Its name in the boundary.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -91,7 +91,7 @@ pub struct Guidance<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Which part is summarised.
-    pub scope: Scope,
+    pub scope: CompactionScope,
     /// Who asked.
     pub trigger: Trigger,
     /// Records that stay, in order.
@@ -111,13 +111,13 @@ impl Plan {
     /// If the scope names a record that is not in view, or nothing would go.
     pub fn new(
         fold: &Fold,
-        scope: Scope,
+        scope: CompactionScope,
         trigger: Trigger,
         limits: &Limits,
     ) -> Result<Self, Error> {
         let waiting = match scope {
-            Scope::All => waiting(fold, limits),
-            Scope::From(_) | Scope::UpTo(_) => Vec::new(),
+            CompactionScope::All => waiting(fold, limits),
+            CompactionScope::From(_) | CompactionScope::UpTo(_) => Vec::new(),
         };
         match Self::keeping(fold, scope.clone(), trigger, waiting.clone()) {
             // The waiting prompt is all there is, so it is what has to go.
@@ -140,7 +140,7 @@ impl Plan {
 
     fn keeping(
         fold: &Fold,
-        scope: Scope,
+        scope: CompactionScope,
         trigger: Trigger,
         waiting: Vec<RecordId>,
     ) -> Result<Self, Error> {
@@ -148,21 +148,21 @@ impl Plan {
         wanted.extend(waiting.iter().cloned());
         let mut keeps = Keeps::Suffix;
         let at = |record: &RecordId| {
-            keep::position(fold, record)
+            pairs::position(fold, record)
                 .ok_or_else(|| Error::UnknownRecord { record: record.clone() })
         };
-        let all = || keep::pieces(fold).map(|(_, piece)| piece.record.clone());
+        let all = || pairs::pieces(fold).map(|(_, piece)| piece.record.clone());
         match &scope {
-            Scope::All => {}
-            Scope::From(pivot) => {
+            CompactionScope::All => {}
+            CompactionScope::From(pivot) => {
                 wanted.extend(all().take(at(pivot)?.1 + 1));
                 keeps = Keeps::Prefix;
             }
-            Scope::UpTo(pivot) => wanted.extend(all().skip(at(pivot)?.0)),
+            CompactionScope::UpTo(pivot) => wanted.extend(all().skip(at(pivot)?.0)),
         }
-        let preserved = keep::close(fold, &wanted);
+        let preserved = pairs::close(fold, &wanted);
         let kept: BTreeSet<&RecordId> = preserved.iter().collect();
-        let dropped = keep::in_order(fold, |record| !kept.contains(record));
+        let dropped = pairs::in_order(fold, |record| !kept.contains(record));
         if dropped.is_empty() {
             return Err(Error::NothingToSummarise);
         }
@@ -171,13 +171,13 @@ impl Plan {
 
     /// What goes, as facts.
     #[must_use]
-    pub fn past(&self, fold: &Fold, limits: &Limits) -> Past {
-        Past::of(&self.dropped_part(fold), limits)
+    pub fn past(&self, fold: &Fold, limits: &Limits) -> SpanFacts {
+        SpanFacts::of(&self.dropped_part(fold), limits)
     }
 
     /// What goes, as a conversation of its own.
     pub(crate) fn dropped_part(&self, fold: &Fold) -> Fold {
-        keep::only(fold, &self.dropped)
+        pairs::only(fold, &self.dropped)
     }
 
     /// What the model that sums up is told.
@@ -192,18 +192,18 @@ impl Plan {
         limits: &Limits,
     ) -> Result<String, Error> {
         let words = |record: &RecordId| {
-            let piece = keep::pieces(fold).find(|(_, piece)| piece.record == *record);
+            let piece = pairs::pieces(fold).find(|(_, piece)| piece.record == *record);
             piece.map_or_else(String::new, |(_, piece)| {
                 clip::line(&piece.block.plain_text(), limits.compact.line_chars)
             })
         };
         let part = match (&self.scope, sending) {
-            (Scope::All, _) | (_, Sending::Stripped) => String::new(),
-            (Scope::From(pivot), Sending::Fork) => format!(
+            (CompactionScope::All, _) | (_, Sending::Stripped) => String::new(),
+            (CompactionScope::From(pivot), Sending::Fork) => format!(
                 "Sum up only what came after the message that begins with \"{}\". That message and all before it stay as they are.",
                 words(pivot)
             ),
-            (Scope::UpTo(pivot), Sending::Fork) => format!(
+            (CompactionScope::UpTo(pivot), Sending::Fork) => format!(
                 "Sum up only what came before the message that begins with \"{}\". That message and all after it stay as they are.",
                 words(pivot)
             ),
@@ -248,7 +248,7 @@ pub(crate) fn ask(shape: AskShape, limits: &Limits) -> Effect {
 fn waiting(fold: &Fold, limits: &Limits) -> Vec<RecordId> {
     let last = fold.messages().last().filter(|message| message.role() == Role::User);
     let pieces = last.map_or(&[][..], |message| message.pieces());
-    let said = pieces.iter().filter(|piece| piece.origin == Origin::User(UserOrigin::Human));
+    let said = pieces.iter().filter(|piece| piece.origin == PieceOrigin::User(UserOrigin::Human));
     let tokens: Tokens = said.clone().map(|piece| piece.tokens).sum();
     if tokens > Tokens(limits.compact.user_message_tokens) {
         return Vec::new();

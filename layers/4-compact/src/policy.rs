@@ -9,7 +9,7 @@ use everfold_prefix::Fold;
 
 /// Whose conversation it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ConversationKind {
     /// The one with the person.
     MainThread,
     /// A sub-agent's: it compacts itself (L7.8).
@@ -18,7 +18,7 @@ pub enum Origin {
     BackgroundFork,
 }
 
-impl From<&QuerySource> for Origin {
+impl From<&QuerySource> for ConversationKind {
     fn from(source: &QuerySource) -> Self {
         match source {
             QuerySource::Main => Self::MainThread,
@@ -48,8 +48,8 @@ pub fn threshold(window: &Window) -> Tokens {
 
 /// Whether a compaction may be started at all from here (L4.9).
 #[must_use]
-pub fn may_start(origin: Origin) -> bool {
-    origin != Origin::BackgroundFork
+pub fn may_start(origin: ConversationKind) -> bool {
+    origin != ConversationKind::BackgroundFork
 }
 
 /// Whether the conversation has to be compacted before the next request.
@@ -57,7 +57,13 @@ pub fn may_start(origin: Origin) -> bool {
 /// Once even a local summary was rejected, nothing more is tried until a
 /// compaction by hand succeeds: trying again could not help (L4.15).
 #[must_use]
-pub fn due(fold: &Fold, window: &Window, flags: &Flags, limits: &Limits, origin: Origin) -> Due {
+pub fn due(
+    fold: &Fold,
+    window: &Window,
+    flags: &Flags,
+    limits: &Limits,
+    origin: ConversationKind,
+) -> Due {
     let on = flags.is_on(Flag::AutoCompact) && !flags.is_on(Flag::Collapse);
     if !on || !may_start(origin) || fold.count() <= threshold(window) {
         return Due::No;

@@ -1,35 +1,35 @@
 //! What a compaction would do, and what it did, for a person (L4.16).
 
-use crate::apply::{Setting, Summary, name, paths};
-use crate::past::{Past, Span};
+use crate::apply::{CompactionContext, Summary, name, paths};
+use crate::facts::{Span, SpanFacts};
 use crate::plan::Plan;
-use crate::{clip, files, keep};
+use crate::{clip, files, pairs};
 use everfold_kernel::{Attachment, BlockView, Effect, Limits, RecordId, Role, Tokens, UserOrigin};
-use everfold_prefix::message::Origin;
+use everfold_prefix::message::PieceOrigin;
 use everfold_prefix::{Fold, Piece};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// What would go and what would stay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Preview {
+pub struct CompactionPreview {
     /// The canonical count now.
     pub before: u64,
     /// About what would be left: what stays, and the longest summary.
     pub after_at_most: u64,
     /// Tokens by what they are for, those that go and those that stay.
-    pub categories: Vec<Category>,
+    pub categories: Vec<PreviewCategory>,
     /// The spans that would go.
     pub dropped: Vec<Span>,
     /// The records that stay word for word.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptRecord>,
     /// The files that would come back.
     pub files: Vec<String>,
 }
 
 /// One kind of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Category {
+pub struct PreviewCategory {
     /// Its name.
     pub name: &'static str,
     /// Tokens that go, before calibration.
@@ -40,7 +40,7 @@ pub struct Category {
 
 /// One record that stays.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Kept {
+pub struct KeptRecord {
     /// Its id.
     pub record: String,
     /// Its first words.
@@ -51,7 +51,7 @@ pub struct Kept {
 
 /// What a compaction did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct CompactionReport {
     /// Who wrote the summary.
     pub way: &'static str,
     /// The canonical count before.
@@ -63,7 +63,7 @@ pub struct Report {
     /// The spans that went; their ids bring them back.
     pub dropped: Vec<Span>,
     /// The records that stayed.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<KeptRecord>,
     /// The files that came back.
     pub restored: Vec<String>,
     /// What was to come back and did not fit: files by their path, the rest by kind.
@@ -75,12 +75,12 @@ const CATEGORIES: [&str; 6] =
 
 /// Looks at a plan without carrying it out.
 #[must_use]
-pub fn preview(fold: &Fold, plan: &Plan, limits: &Limits) -> Preview {
+pub fn preview(fold: &Fold, plan: &Plan, limits: &Limits) -> CompactionPreview {
     let past = plan.past(fold, limits);
     let kept: BTreeSet<&RecordId> = plan.preserved.iter().collect();
-    let mut categories: Vec<Category> =
-        CATEGORIES.iter().map(|name| Category { name, goes: 0, stays: 0 }).collect();
-    for (role, piece) in keep::pieces(fold) {
+    let mut categories: Vec<PreviewCategory> =
+        CATEGORIES.iter().map(|name| PreviewCategory { name, goes: 0, stays: 0 }).collect();
+    for (role, piece) in pairs::pieces(fold) {
         let name = category(role, piece);
         if let Some(own) = categories.iter_mut().find(|category| category.name == name) {
             let side = if kept.contains(&piece.record) { &mut own.stays } else { &mut own.goes };
@@ -96,7 +96,7 @@ pub fn preview(fold: &Fold, plan: &Plan, limits: &Limits) -> Preview {
         }
         _ => Vec::new(),
     };
-    Preview {
+    CompactionPreview {
         before: fold.count().0,
         after_at_most: ((fold.count() - gone) + summary).min(fold.count()).0,
         categories,
@@ -106,11 +106,11 @@ pub fn preview(fold: &Fold, plan: &Plan, limits: &Limits) -> Preview {
     }
 }
 
-impl Report {
+impl CompactionReport {
     pub(crate) fn new(
-        setting: Setting<'_>,
+        setting: CompactionContext<'_>,
         plan: &Plan,
-        past: &Past,
+        past: &SpanFacts,
         summary: &Summary,
         after: Tokens,
         (restored, left_out): (&[Attachment], &[Attachment]),
@@ -134,20 +134,20 @@ fn category(role: Role, piece: &Piece) -> &'static str {
         (_, _, BlockView::ToolUse { .. }) => "tool calls",
         (_, _, BlockView::Thinking(_) | BlockView::RedactedThinking) => "thinking",
         (Role::Assistant, ..) => "answers",
-        (_, Origin::User(UserOrigin::Human), _) => "user messages",
+        (_, PieceOrigin::User(UserOrigin::Human), _) => "user messages",
         _ => "injected",
     }
 }
 
-fn kept_records(fold: &Fold, plan: &Plan, limits: &Limits) -> Vec<Kept> {
+fn kept_records(fold: &Fold, plan: &Plan, limits: &Limits) -> Vec<KeptRecord> {
     let pins: BTreeSet<&RecordId> = fold.pins().collect();
     let first = |record: &RecordId| {
-        let piece = keep::pieces(fold).find(|(_, piece)| piece.record == *record);
-        piece.map(|(_, piece)| crate::past::shown(&piece.block)).unwrap_or_default()
+        let piece = pairs::pieces(fold).find(|(_, piece)| piece.record == *record);
+        piece.map(|(_, piece)| crate::facts::shown(&piece.block)).unwrap_or_default()
     };
     plan.preserved
         .iter()
-        .map(|record| Kept {
+        .map(|record| KeptRecord {
             record: record.to_string(),
             words: clip::line(&first(record), limits.compact.line_chars / 2),
             pinned: pins.contains(record),

@@ -1,8 +1,8 @@
 //! Whose words a summary holds (L5.33): the least trusted of what it sums up,
 //! but for what it quotes of the person, word for word.
 
-use crate::keep;
-use crate::plan::{Plan, Way};
+use crate::pairs;
+use crate::plan::{Plan, Summariser};
 use everfold_kernel::BlockProvenance;
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_prefix::{Fold, Piece};
@@ -14,14 +14,14 @@ use std::ops::Range;
 const QUOTE_CHARS: usize = 20;
 
 /// Whose words the summary of a plan holds.
-pub(crate) fn provenance(text: &str, fold: &Fold, plan: &Plan, way: Way) -> BlockProvenance {
+pub(crate) fn provenance(text: &str, fold: &Fold, plan: &Plan, way: Summariser) -> BlockProvenance {
     let kept: BTreeSet<_> = plan.preserved.iter().collect();
-    let gone: Vec<&Piece> = keep::pieces(fold)
+    let gone: Vec<&Piece> = pairs::pieces(fold)
         .map(|(_, piece)| piece)
         .filter(|piece| !kept.contains(&piece.record))
         .collect();
     let lowest = gone.iter().filter_map(|piece| piece.lowest()).max();
-    let writer = if way == Way::Local { Source::Person } else { Source::Model };
+    let writer = if way == Summariser::Local { Source::Person } else { Source::Model };
     let rest = Provenance::through(Carrier::Summary, lowest.unwrap_or(writer).max(writer));
     let typed = gone.iter().flat_map(|piece| typed(piece));
     BlockProvenance::marked(text.len(), rest, &quoted(text, typed), Provenance::PERSON)

@@ -4,7 +4,7 @@
 //! transcript keeps it; `Decision::Voided` undoes it.
 
 use crate::error::Error;
-use crate::{RECALL_TOOL, keep};
+use crate::{RECALL_TOOL, pairs};
 use everfold_kernel::{Decision, RecordId};
 use everfold_prefix::Fold;
 use std::collections::BTreeSet;
@@ -16,14 +16,14 @@ use std::collections::BTreeSet;
 /// waits for its result is among them.
 pub fn snip(fold: &Fold, from: &RecordId, to: &RecordId) -> Result<Decision, Error> {
     let at = |record: &RecordId| {
-        keep::position(fold, record).ok_or_else(|| Error::UnknownRecord { record: record.clone() })
+        pairs::position(fold, record).ok_or_else(|| Error::UnknownRecord { record: record.clone() })
     };
     let (first, last) = (at(from)?.0, at(to)?.1);
     if last < first {
         return Err(Error::Backwards { from: from.clone(), to: to.clone() });
     }
     let (first, last) = whole(fold, first, last);
-    let range: Vec<RecordId> = keep::pieces(fold)
+    let range: Vec<RecordId> = pairs::pieces(fold)
         .skip(first)
         .take(last - first + 1)
         .map(|(_, piece)| piece.record.clone())
@@ -55,13 +55,13 @@ pub fn undo(decision: &RecordId) -> Decision {
 /// The range, grown until it holds whole records and whole exchanges.
 fn whole(fold: &Fold, mut first: usize, mut last: usize) -> (usize, usize) {
     loop {
-        let range: BTreeSet<RecordId> = keep::pieces(fold)
+        let range: BTreeSet<RecordId> = pairs::pieces(fold)
             .skip(first)
             .take(last - first + 1)
             .map(|(_, piece)| piece.record.clone())
             .collect();
-        let closed = keep::close(fold, &range);
-        let places = || closed.iter().filter_map(|record| keep::position(fold, record));
+        let closed = pairs::close(fold, &range);
+        let places = || closed.iter().filter_map(|record| pairs::position(fold, record));
         let grown = (
             places().map(|place| place.0).min().unwrap_or(first).min(first),
             places().map(|place| place.1).max().unwrap_or(last).max(last),

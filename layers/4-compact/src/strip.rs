@@ -7,7 +7,7 @@ use everfold_kernel::effect::AskShape;
 use everfold_kernel::tokens::estimate_block;
 use everfold_kernel::{Block, BlockView, Effect, Limits, Role, Tokens};
 use everfold_prefix::Fold;
-use everfold_prefix::message::{CACHE_EDITS, Message, Origin};
+use everfold_prefix::message::{CACHE_EDITS, Message, PieceOrigin};
 use serde_json::{Value, json};
 
 /// Kinds of attachments that come back after a compaction by themselves (L4.5).
@@ -156,7 +156,7 @@ fn strip(message: &Message, before: Option<&Message>) -> Vec<Block> {
     let comes_back = |block: &Block| {
         message.pieces().iter().any(|piece| {
             let kind = match &piece.origin {
-                Origin::Attachment(kind) => kind.as_str(),
+                PieceOrigin::Attachment(kind) => kind.as_str(),
                 _ => return false,
             };
             // An edit is about a cache that this request does not read.
@@ -167,7 +167,7 @@ fn strip(message: &Message, before: Option<&Message>) -> Vec<Block> {
     let blocks = message.blocks(before);
     blocks
         .iter()
-        .map(everfold_prefix::message::Shown::block)
+        .map(everfold_prefix::message::ShownBlock::block)
         .filter(|b| !comes_back(b))
         .map(plain)
         .collect()

@@ -1,13 +1,13 @@
 //! What a review becomes: proposals for the one gate, and a note in the log.
 
-use crate::plan::Review;
+use crate::plan::ReviewSpan;
 use everfold_kernel::RecordId;
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryPlacement, MemoryProposal, MemoryScope,
 };
 use everfold_kernel::record::Extracted;
 use everfold_kernel::testimony::Testimony;
-use everfold_memory_file::Draft;
+use everfold_memory_file::MemoryDraft;
 use everfold_memory_file::frontmatter::{Key, METADATA, Value, set};
 use everfold_memory_judge::wish::{Certainty, Tier, Wish};
 
@@ -15,7 +15,7 @@ use everfold_memory_judge::wish::{Certainty, Tier, Wish};
 /// the rule (L5.19).
 #[must_use]
 pub fn proposal(wish: &Wish, testimony: &Testimony, by: MemoryAuthor) -> MemoryProposal {
-    let draft = Draft {
+    let draft = MemoryDraft {
         name: &wish.name,
         description: &wish.description,
         kind: wish.kind,
@@ -40,7 +40,7 @@ pub fn proposal(wish: &Wish, testimony: &Testimony, by: MemoryAuthor) -> MemoryP
 /// What a review came to, for the log: the cursor moves. What was refused is
 /// not named (L5.40).
 #[must_use]
-pub fn extracted(review: &Review, kept: &[Kept]) -> Extracted {
+pub fn extracted(review: &ReviewSpan, kept: &[Kept]) -> Extracted {
     let saved = kept.iter().filter_map(Kept::memory).map(|memory| memory.file.clone());
     let refused = kept.iter().filter_map(|kept| match kept {
         Kept::Refused { reason } => Some(reason.clone()),

@@ -14,5 +14,7 @@ pub mod policy;
 
 pub use apply::{extracted, proposal, put_off};
 pub use error::Error;
-pub use plan::{Directive, Ground, Review, directive, review};
-pub use policy::{Allowed, Desk, Due, Remote, Setting, Skip, Worth, due, worth};
+pub use plan::{ReviewContext, ReviewDirective, ReviewSpan, directive, review};
+pub use policy::{
+    Allowed, Due, Remote, ReviewQueue, ReviewSkip, SessionSetting, Worth, due, worth,
+};

@@ -9,7 +9,7 @@ use everfold_kernel::{BlockProvenance, BlockView, RecordId, ToolUseId, UserOrigi
 use everfold_memory_judge::{Testimony, words};
 use everfold_memory_recall::Manifest;
 use everfold_prefix::Message;
-use everfold_prefix::message::{Origin, Piece};
+use everfold_prefix::message::{Piece, PieceOrigin};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ const WRITING_TOOLS: &[&str] = &["Write", "Edit"];
 
 /// What a review has to know of the surroundings.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct ReviewContext<'a> {
     /// The directories of memories.
     pub memory_dirs: &'a [PathBuf],
     /// Kinds of attachments that hold instruction files.
@@ -33,7 +33,7 @@ pub struct Ground<'a> {
 
 /// The part of a conversation that is looked at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Review {
+pub struct ReviewSpan {
     /// What was said since the cursor, and what instruction files say.
     pub testimony: Testimony,
     /// The last message that is looked at: the cursor after the review.
@@ -42,7 +42,7 @@ pub struct Review {
     pub saved: Vec<PathBuf>,
 }
 
-impl Review {
+impl ReviewSpan {
     /// Whether the main agent wrote memories itself (L5.11).
     #[must_use]
     pub fn saved_by_main(&self) -> bool {
@@ -59,16 +59,21 @@ impl Review {
 /// What there is to review after the cursor. If the message that it names is
 /// gone, all messages count (L5.10).
 #[must_use]
-pub fn review(messages: &[Message], cursor: Option<&RecordId>, ground: Ground<'_>) -> Review {
+pub fn review(
+    messages: &[Message],
+    cursor: Option<&RecordId>,
+    ground: ReviewContext<'_>,
+) -> ReviewSpan {
     let pieces: Vec<&Piece> = messages.iter().flat_map(Message::pieces).collect();
     let after = cursor
         .and_then(|cursor| pieces.iter().rposition(|piece| piece.record == *cursor))
         .map_or(0, |at| at + 1);
     let calls = Calls::of(&pieces);
-    let mut review = Review { last: pieces.last().map(|p| p.record.clone()), ..Review::default() };
+    let mut review =
+        ReviewSpan { last: pieces.last().map(|p| p.record.clone()), ..ReviewSpan::default() };
     for (at, piece) in pieces.iter().enumerate() {
         let is_new = at >= after;
-        if let Origin::Attachment(kind) = &piece.origin
+        if let PieceOrigin::Attachment(kind) = &piece.origin
             && ground.instruction_kinds.contains(&kind.as_str())
         {
             review.testimony.instructions.push_str(&piece.block.plain_text());
@@ -121,8 +126,10 @@ fn hear(testimony: &mut Testimony, piece: &Piece) {
     }
     let provenance = match (&piece.origin, piece.provenance.is_unknown()) {
         (_, false) => piece.provenance.clone(),
-        (Origin::User(UserOrigin::Human), true) => words::split(&text, &[]),
-        (Origin::User(UserOrigin::ToolResult), true) => BlockProvenance::whole(Source::Command),
+        (PieceOrigin::User(UserOrigin::Human), true) => words::split(&text, &[]),
+        (PieceOrigin::User(UserOrigin::ToolResult), true) => {
+            BlockProvenance::whole(Source::Command)
+        }
         _ => return,
     };
     testimony.hear(&piece.record, &provenance, &text);
@@ -130,7 +137,7 @@ fn hear(testimony: &mut Testimony, piece: &Piece) {
 
 /// What the background agent is told besides the conversation.
 #[derive(Clone, Copy, Debug)]
-pub struct Directive<'a> {
+pub struct ReviewDirective<'a> {
     /// Where memories of this project go.
     pub dir: &'a Path,
     /// Where memories of the person go that hold in every project.
@@ -158,7 +165,7 @@ fn foreign(testimony: &Testimony) -> String {
 ///
 /// # Errors
 /// If the prompt is broken.
-pub fn directive(review: &Review, told: &Directive<'_>) -> Result<String, Error> {
+pub fn directive(review: &ReviewSpan, told: &ReviewDirective<'_>) -> Result<String, Error> {
     let first = review.testimony.by_person().next().map_or("", |said| said.text.as_str());
     let words: Vec<&str> = first.split_whitespace().collect();
     let start: String = words.join(" ").chars().take(START_CHARS).collect();
@@ -201,20 +208,20 @@ mod tests {
         let manifest = Manifest::new(vec![topic], "", &BTreeSet::new(), &RecallLimits::default());
         let text = "We moved the deploy\nto Thursdays, and here is a long story about how that came to be.";
         let testimony = Testimony::typed(text, "r1".into());
-        let review = Review { testimony, ..Review::default() };
-        let told = Directive {
+        let review = ReviewSpan { testimony, ..ReviewSpan::default() };
+        let told = ReviewDirective {
             dir: Path::new("/home/ada/memory"),
             global_dir: Some(Path::new("/home/ada/global")),
             team_dir: None,
             manifest: &manifest,
         };
         insta::assert_snapshot!(directive(&review, &told).unwrap());
-        let bare = Directive { global_dir: None, manifest: &Manifest::default(), ..told };
+        let bare = ReviewDirective { global_dir: None, manifest: &Manifest::default(), ..told };
         let text = directive(&review, &bare).unwrap();
         assert!(text.contains("There are none yet") && !text.contains("/home/ada/global"));
         assert!(text.len() < 2_400, "{} bytes: it is sent after every turn", text.len());
         assert!(!text.contains("team"), "{text}");
-        let team = Directive { team_dir: Some(Path::new("/home/ada/memory/team")), ..told };
+        let team = ReviewDirective { team_dir: Some(Path::new("/home/ada/memory/team")), ..told };
         insta::assert_snapshot!("l5_21_the_prompt_with_a_team", directive(&review, &team).unwrap());
     }
 }

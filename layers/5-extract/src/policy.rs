@@ -1,16 +1,16 @@
 //! When the newest part of a conversation is reviewed.
 //!
 //! Every so many turns of the main thread, one review at a time. A turn that
-//! ends while one runs leaves its context on the [`Desk`]; the newest one that
+//! ends while one runs leaves its context on the [`ReviewQueue`]; the newest one that
 //! lies there is reviewed next, so that none is lost and none overlap (L5.12).
 
-use crate::plan::Review;
+use crate::plan::ReviewSpan;
 use everfold_kernel::limits::ExtractLimits;
 use everfold_kernel::settings::Surface;
 
 /// Where a session runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Setting {
+pub struct SessionSetting {
     /// Whether a person sits in front of it.
     pub surface: Surface,
     /// Whether the setting for sessions without a person allows a review.
@@ -43,12 +43,12 @@ pub enum Due {
     /// It does.
     Now,
     /// It does not.
-    Not(Skip),
+    Not(ReviewSkip),
 }
 
 /// Why there is no review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
+pub enum ReviewSkip {
     /// The machine goes away (L5.13).
     Remote,
     /// Nobody sits in front of it, and the setting says no (L5.13).
@@ -59,15 +59,15 @@ pub enum Skip {
 
 /// Decides about a turn that ended, the `turns`-th since the last review (L5.13).
 #[must_use]
-pub fn due(setting: Setting, turns: u64, limits: &ExtractLimits) -> Due {
+pub fn due(setting: SessionSetting, turns: u64, limits: &ExtractLimits) -> Due {
     if setting.remote == Remote::Yes {
-        return Due::Not(Skip::Remote);
+        return Due::Not(ReviewSkip::Remote);
     }
     if setting.surface == Surface::Headless && setting.headless == Allowed::No {
-        return Due::Not(Skip::Headless);
+        return Due::Not(ReviewSkip::Headless);
     }
     if turns < limits.every_turns.max(1) {
-        return Due::Not(Skip::Throttled);
+        return Due::Not(ReviewSkip::Throttled);
     }
     Due::Now
 }
@@ -85,7 +85,7 @@ pub enum Worth {
 
 /// Whether a review is worth a request.
 #[must_use]
-pub fn worth(review: &Review) -> Worth {
+pub fn worth(review: &ReviewSpan) -> Worth {
     if review.saved_by_main() {
         Worth::SavedAlready
     } else if review.is_empty() {
@@ -97,7 +97,7 @@ pub fn worth(review: &Review) -> Worth {
 
 /// One review at a time, and what waits for the next (L5.12).
 #[derive(Clone, Debug)]
-pub struct Desk<T> {
+pub struct ReviewQueue<T> {
     state: State<T>,
 }
 
@@ -107,13 +107,13 @@ enum State<T> {
     Busy { waiting: Option<T> },
 }
 
-impl<T> Default for Desk<T> {
+impl<T> Default for ReviewQueue<T> {
     fn default() -> Self {
         Self { state: State::Free }
     }
 }
 
-impl<T> Desk<T> {
+impl<T> ReviewQueue<T> {
     /// A context comes in. It is given back if it is to be reviewed at once;
     /// else it waits, and takes the place of one that waited before.
     pub fn take(&mut self, context: T) -> Option<T> {
@@ -148,20 +148,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const AT_HOME: Setting =
-        Setting { surface: Surface::Interactive, headless: Allowed::Yes, remote: Remote::No };
+    const AT_HOME: SessionSetting = SessionSetting {
+        surface: Surface::Interactive,
+        headless: Allowed::Yes,
+        remote: Remote::No,
+    };
 
     #[test]
     fn l5_13_it_is_throttled_and_off_where_it_has_no_place() {
         let limits = ExtractLimits { every_turns: 3, ..ExtractLimits::default() };
-        assert_eq!(due(AT_HOME, 2, &limits), Due::Not(Skip::Throttled));
+        assert_eq!(due(AT_HOME, 2, &limits), Due::Not(ReviewSkip::Throttled));
         assert_eq!(due(AT_HOME, 3, &limits), Due::Now);
-        let remote = Setting { remote: Remote::Yes, ..AT_HOME };
-        assert_eq!(due(remote, 3, &limits), Due::Not(Skip::Remote));
-        let headless = Setting { surface: Surface::Headless, ..AT_HOME };
+        let remote = SessionSetting { remote: Remote::Yes, ..AT_HOME };
+        assert_eq!(due(remote, 3, &limits), Due::Not(ReviewSkip::Remote));
+        let headless = SessionSetting { surface: Surface::Headless, ..AT_HOME };
         assert_eq!(due(headless, 3, &limits), Due::Now);
-        let off = Setting { headless: Allowed::No, ..headless };
-        assert_eq!(due(off, 3, &limits), Due::Not(Skip::Headless));
+        let off = SessionSetting { headless: Allowed::No, ..headless };
+        assert_eq!(due(off, 3, &limits), Due::Not(ReviewSkip::Headless));
     }
 
     proptest! {
@@ -169,7 +172,7 @@ mod tests {
         /// starts out of order, and the newest context is always reviewed.
         #[test]
         fn l5_12_none_overlap_and_the_newest_is_never_lost(turns in proptest::collection::vec(any::<bool>(), 0..60)) {
-            let mut desk = Desk::default();
+            let mut desk = ReviewQueue::default();
             let (mut running, mut last_started, mut newest) = (None, 0, 0);
             for ends in turns {
                 let started = if ends && running.take().is_some() {

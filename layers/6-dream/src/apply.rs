@@ -7,18 +7,18 @@
 
 use crate::indexes::{self, Indexes};
 use crate::novel::Vocabulary;
-use crate::report::{ABSORBED, Reasons, Told};
-use crate::{Rules, Texts, is_list, others, said, texts, topics};
-use everfold_kernel::ports::{Stored, SwapEdit, Writer};
-use everfold_kernel::settings::{self, Deed, Review};
+use crate::report::{ABSORBED, FileReason, Reasons};
+use crate::{DreamRules, Texts, is_list, others, said, texts, topics};
+use everfold_kernel::ports::{MemoryHand, Stored, SwapEdit};
+use everfold_kernel::settings::{self, Deed, ReviewMode};
 use everfold_memory_file::index::{INDEX_FILE, resolve};
 use everfold_memory_file::{Index, Memory, Pointer};
-use everfold_memory_judge::similar::Fingerprint;
+use everfold_memory_judge::similar::ShingleSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A change that waits for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingChange {
     /// The memory.
     pub path: String,
     /// What it would hold; none: it would go.
@@ -35,14 +35,14 @@ pub struct Settled {
     /// The changes, with what they expect.
     pub edits: Vec<SwapEdit>,
     /// What waits for the person.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingChange>,
     /// What was to be changed and was not.
-    pub kept: Vec<Told>,
+    pub kept: Vec<FileReason>,
 }
 
 /// A dream that has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended<'a> {
+pub struct EndedDream<'a> {
     /// The store when it began.
     pub base: &'a Stored,
     /// What it left.
@@ -54,10 +54,10 @@ pub struct Ended<'a> {
 /// Merges what a dream left with the store as it is now.
 #[must_use]
 pub fn settle(
-    ended: Ended<'_>,
+    ended: EndedDream<'_>,
     now: &Stored,
-    review: settings::Memory,
-    rules: Rules<'_>,
+    review: settings::MemorySettings,
+    rules: DreamRules<'_>,
 ) -> Settled {
     let mut merge = Merge::new(ended, now, review, rules);
     merge.memories();
@@ -74,7 +74,7 @@ pub fn settle(
 }
 
 /// Every pointer that anybody had: the store's own words first.
-fn known_pointers(ended: Ended<'_>, now: &Stored) -> BTreeMap<String, Pointer> {
+fn known_pointers(ended: EndedDream<'_>, now: &Stored) -> BTreeMap<String, Pointer> {
     let mut known = indexes::pointers(ended.result);
     known.extend(indexes::pointers(&texts(ended.base)));
     known.extend(indexes::pointers(&texts(now)));
@@ -88,18 +88,23 @@ struct Merge<'a> {
     stored: &'a Stored,
     reasons: &'a Reasons,
     vocabulary: Vocabulary,
-    remains: Vec<Fingerprint>,
-    review: settings::Memory,
-    rules: Rules<'a>,
+    remains: Vec<ShingleSet>,
+    review: settings::MemorySettings,
+    rules: DreamRules<'a>,
     done: Settled,
 }
 
 impl<'a> Merge<'a> {
-    fn new(ended: Ended<'a>, now: &Stored, review: settings::Memory, rules: Rules<'a>) -> Self {
+    fn new(
+        ended: EndedDream<'a>,
+        now: &Stored,
+        review: settings::MemorySettings,
+        rules: DreamRules<'a>,
+    ) -> Self {
         let (base, now) = (texts(ended.base), texts(now));
         Self {
             vocabulary: Vocabulary::of([&base, &ended.base.logs]),
-            remains: topics(ended.result).map(|(_, text)| Fingerprint::of(text)).collect(),
+            remains: topics(ended.result).map(|(_, text)| ShingleSet::of(text)).collect(),
             done: Settled { texts: now.clone(), ..Settled::default() },
             base,
             now,
@@ -136,14 +141,14 @@ impl<'a> Merge<'a> {
 
     /// Why a change waits for the person.
     fn objection(&self, path: &str, base: Option<&str>, wish: Option<&str>) -> Option<String> {
-        if self.review.review_of(Deed::Usual) == Review::Inbox {
+        if self.review.review_of(Deed::Usual) == ReviewMode::Inbox {
             return Some("changes wait for your word (memory.review)".to_owned());
         }
         let Some(text) = wish else {
             let by_person =
-                self.stored.files.get(path).is_some_and(|file| file.writer == Writer::Person);
+                self.stored.files.get(path).is_some_and(|file| file.writer == MemoryHand::Person);
             let lost = said(base.unwrap_or_default()).share_in(&self.remains) < ABSORBED;
-            let waits = self.review.review_of(Deed::DeletesPersons) == Review::Inbox;
+            let waits = self.review.review_of(Deed::DeletesPersons) == ReviewMode::Inbox;
             return (by_person && lost && waits).then(|| "a person wrote it".to_owned());
         };
         if let Some(stranger) = self.takes_over_strangers(path, text) {
@@ -161,7 +166,7 @@ impl<'a> Merge<'a> {
         if Memory::parse(text).front.provenance.is_some() {
             return None;
         }
-        let print = Fingerprint::of(text);
+        let print = ShingleSet::of(text);
         let mut others = topics(&self.base).filter(|(other, _)| *other != path);
         let found = others.find(|(_, other)| {
             Memory::parse(other).front.provenance.is_some()
@@ -176,14 +181,14 @@ impl<'a> Merge<'a> {
         match wish {
             Some(_) if self.now.contains_key(path) => self.wait(path, wish, why),
             Some(_) => self.wait(path, wish, "it was removed while the dream went on"),
-            None => self.done.kept.push(Told { path: path.to_owned(), why: why.to_owned() }),
+            None => self.done.kept.push(FileReason { path: path.to_owned(), why: why.to_owned() }),
         }
     }
 
     fn wait(&mut self, path: &str, text: Option<String>, why: &str) {
         let reason = self.reasons.of(path);
         let why = if reason.is_empty() { why.to_owned() } else { format!("{reason} ({why})") };
-        self.done.waiting.push(Waiting { path: path.to_owned(), text, why });
+        self.done.waiting.push(WaitingChange { path: path.to_owned(), text, why });
     }
 
     fn set(&mut self, path: &str, text: Option<String>) {
@@ -196,8 +201,8 @@ impl<'a> Merge<'a> {
     /// A memory that became part of another one goes only if that one is
     /// there: it may be waiting.
     fn bring_back(&mut self) {
-        let prints: Vec<Fingerprint> =
-            topics(&self.done.texts).map(|(_, text)| Fingerprint::of(text)).collect();
+        let prints: Vec<ShingleSet> =
+            topics(&self.done.texts).map(|(_, text)| ShingleSet::of(text)).collect();
         for (path, text) in topics(&self.now) {
             if self.done.texts.contains_key(path) {
                 continue;
@@ -207,7 +212,7 @@ impl<'a> Merge<'a> {
             if was_absorbed && print.share_in(&prints) < ABSORBED {
                 self.done.texts.insert(path.to_owned(), text.to_owned());
                 let why = "what it became part of was not written".to_owned();
-                self.done.kept.push(Told { path: path.to_owned(), why });
+                self.done.kept.push(FileReason { path: path.to_owned(), why });
             }
         }
     }

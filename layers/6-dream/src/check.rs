@@ -3,12 +3,12 @@
 
 use crate::indexes::{self, Indexes};
 use crate::report::{ABSORBED, Reasons};
-use crate::{Rules, Texts, is_list, others, said, topics};
+use crate::{DreamRules, Texts, is_list, others, said, topics};
 use everfold_kernel::ports::{Gathered, Stored};
 use everfold_memory_file::Memory;
 use everfold_memory_file::index::{INDEX_FILE, breach};
 use everfold_memory_judge::secrets;
-use everfold_memory_judge::similar::Fingerprint;
+use everfold_memory_judge::similar::ShingleSet;
 use std::fmt;
 
 /// A memory with fewer words says nothing any more.
@@ -18,7 +18,7 @@ const LOGS: &str = "logs/";
 
 /// Something that a result must not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DreamFault {
     /// A file that has no place in the directory.
     Strange {
         /// The file.
@@ -80,7 +80,7 @@ pub enum Fault {
     },
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for DreamFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Strange { path, why } => write!(f, "{path} has no place among memories: {why}"),
@@ -119,7 +119,7 @@ pub fn left(mut gathered: Gathered) -> Gathered {
 /// Looks after the index of what an agent left: a few pointers that lead
 /// nowhere or are missing are the program's to mend. With more than that the
 /// result is left as it is, and is found out by [`validate`].
-pub fn mend(texts: &mut Texts, stored: &Stored, reasons: &mut Reasons, rules: Rules<'_>) {
+pub fn mend(texts: &mut Texts, stored: &Stored, reasons: &mut Reasons, rules: DreamRules<'_>) {
     let found = indexes::faults(texts, &others(stored));
     if found.dangling.len() + found.orphans.len() > rules.limits.mend_lines {
         return;
@@ -132,20 +132,25 @@ pub fn mend(texts: &mut Texts, stored: &Stored, reasons: &mut Reasons, rules: Ru
 
 /// What is wrong with a result. `before` is what the agent was given.
 #[must_use]
-pub fn validate(before: &Texts, after: &Gathered, stored: &Stored, rules: Rules<'_>) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = after
+pub fn validate(
+    before: &Texts,
+    after: &Gathered,
+    stored: &Stored,
+    rules: DreamRules<'_>,
+) -> Vec<DreamFault> {
+    let mut faults: Vec<DreamFault> = after
         .strange
         .iter()
-        .map(|(path, why)| Fault::Strange { path: path.clone(), why: why.clone() })
+        .map(|(path, why)| DreamFault::Strange { path: path.clone(), why: why.clone() })
         .collect();
     let is_log = |path: &&String| path.starts_with(LOGS);
     let logs = after.files.iter().filter(|(path, _)| is_log(path));
     faults.extend(
         logs.filter(|(path, text)| stored.logs.get(*path) != Some(text))
-            .map(|(path, _)| Fault::Log(path.clone())),
+            .map(|(path, _)| DreamFault::Log(path.clone())),
     );
     let lost = stored.logs.keys().filter(|path| !after.files.contains_key(*path));
-    faults.extend(lost.map(|path| Fault::Log(path.clone())));
+    faults.extend(lost.map(|path| DreamFault::Log(path.clone())));
     let files: Texts = after
         .files
         .iter()
@@ -161,8 +166,8 @@ pub(crate) fn validate_texts(
     before: &Texts,
     after: &Texts,
     stored: &Stored,
-    rules: Rules<'_>,
-    faults: &mut Vec<Fault>,
+    rules: DreamRules<'_>,
+    faults: &mut Vec<DreamFault>,
 ) {
     for (path, text) in after {
         let old = before.get(path);
@@ -172,32 +177,32 @@ pub(crate) fn validate_texts(
     }
     let found = indexes::faults(after, &others(stored));
     let dangling = found.dangling.into_iter();
-    faults.extend(dangling.map(|(index, target)| Fault::Dangling { index, target }));
-    faults.extend(found.orphans.into_iter().map(Fault::Orphan));
+    faults.extend(dangling.map(|(index, target)| DreamFault::Dangling { index, target }));
+    faults.extend(found.orphans.into_iter().map(DreamFault::Orphan));
     let index = after.get(INDEX_FILE).map(String::as_str).unwrap_or_default();
     let was = before.get(INDEX_FILE).map(String::as_str).unwrap_or_default();
     // An index that nobody could bring within its caps is not the dream's fault.
     if let Some(over) = breach(index, rules.caps).filter(|_| breach(was, rules.caps).is_none()) {
-        faults.push(Fault::OverCaps(over.to_string()));
+        faults.push(DreamFault::OverCaps(over.to_string()));
     }
     let size = |texts: &Texts| texts.values().map(String::len).sum::<usize>();
     let (grew, max) = (size(after).saturating_sub(size(before)), rules.limits.growth_bytes);
     if grew > max {
-        faults.push(Fault::Grew { bytes: grew, max });
+        faults.push(DreamFault::Grew { bytes: grew, max });
     }
     faults.extend(deleted(before, after, rules));
 }
 
 /// What is wrong with a file that is new or not what it was.
-fn changed(path: &str, old: Option<&str>, text: &str, rules: Rules<'_>) -> Vec<Fault> {
+fn changed(path: &str, old: Option<&str>, text: &str, rules: DreamRules<'_>) -> Vec<DreamFault> {
     let mut faults = Vec::new();
     let named = || path.to_owned();
     let max = rules.limits.memory_bytes.max(old.map_or(0, str::len));
     if text.len() > max && path != INDEX_FILE {
-        faults.push(Fault::TooLarge { path: named(), bytes: text.len(), max });
+        faults.push(DreamFault::TooLarge { path: named(), bytes: text.len(), max });
     }
     if let Some(found) = secrets::find(text).first() {
-        faults.push(Fault::Secret { path: named(), finding: found.to_string() });
+        faults.push(DreamFault::Secret { path: named(), finding: found.to_string() });
     }
     if path == INDEX_FILE {
         return faults;
@@ -207,20 +212,20 @@ fn changed(path: &str, old: Option<&str>, text: &str, rules: Rules<'_>) -> Vec<F
     if let Some(fault) = &memory.fault
         && was.as_ref().is_none_or(|was| was.fault.is_none())
     {
-        faults.push(Fault::Frontmatter { path: named(), why: fault.to_string() });
+        faults.push(DreamFault::Frontmatter { path: named(), why: fault.to_string() });
     }
     let had = |front: &everfold_memory_file::Frontmatter| front.description.is_some();
     if was.is_some_and(|was| had(&was.front)) && !had(&memory.front) && memory.fault.is_none() {
         let why = "its description is gone, and recall would not find it".to_owned();
-        faults.push(Fault::Frontmatter { path: named(), why });
+        faults.push(DreamFault::Frontmatter { path: named(), why });
     }
     faults
 }
 
 /// Whether too many memories are gone. One whose words are in what remains is
 /// not; one that was emptied is.
-fn deleted(before: &Texts, after: &Texts, rules: Rules<'_>) -> Option<Fault> {
-    let prints: Vec<Fingerprint> = topics(after).map(|(_, text)| Fingerprint::of(text)).collect();
+fn deleted(before: &Texts, after: &Texts, rules: DreamRules<'_>) -> Option<DreamFault> {
+    let prints: Vec<ShingleSet> = topics(after).map(|(_, text)| ShingleSet::of(text)).collect();
     let is_gone = |path: &str, old: &str| match after.get(path) {
         Some(new) => is_hollow(new) && !is_hollow(old) && !is_list(path, new),
         None => !is_hollow(old) && said(old).share_in(&prints) < ABSORBED,
@@ -229,7 +234,7 @@ fn deleted(before: &Texts, after: &Texts, rules: Rules<'_>) -> Option<Fault> {
     let gone = topics(before).filter(|(path, old)| is_gone(path, old)).count();
     let percent = usize::try_from(rules.limits.delete_percent).unwrap_or(usize::MAX);
     let most = (of * percent).div_ceil(100).min(of.saturating_sub(1));
-    (gone > most).then_some(Fault::Deleted { gone, of, most })
+    (gone > most).then_some(DreamFault::Deleted { gone, of, most })
 }
 
 fn is_hollow(text: &str) -> bool {

@@ -2,7 +2,7 @@
 //! points to (L5.28).
 
 use crate::report::Reasons;
-use crate::{Rules, Texts, topics};
+use crate::{DreamRules, Texts, topics};
 use everfold_memory_file::index::{
     HOOK_CHARS, INDEX_FILE, breach, is_sub_index, reach, relative, resolve, short_hook, split,
 };
@@ -65,7 +65,7 @@ pub(crate) fn pointers(texts: &Texts) -> BTreeMap<String, Pointer> {
 
 impl Indexes<'_> {
     /// Mends everything that needs no judgement.
-    pub(crate) fn mend(&mut self, rules: Rules<'_>) {
+    pub(crate) fn mend(&mut self, rules: DreamRules<'_>) {
         self.drop_dangling();
         self.drop_twice();
         self.drop_empty();
@@ -160,7 +160,7 @@ impl Indexes<'_> {
 
     /// Over its caps, the index gives lines of one theme away; then long lines
     /// get shorter, and what is no pointer becomes a memory.
-    fn fit(&mut self, rules: Rules<'_>) {
+    fn fit(&mut self, rules: DreamRules<'_>) {
         self.shorten();
         if self.split(rules) {
             return;
@@ -185,7 +185,7 @@ impl Indexes<'_> {
     }
 
     /// Whether the index is within its caps now.
-    fn split(&mut self, rules: Rules<'_>) -> bool {
+    fn split(&mut self, rules: DreamRules<'_>) -> bool {
         let text = self.texts.get(INDEX_FILE).cloned().unwrap_or_default();
         let Some(over) = breach(&text, rules.caps) else { return true };
         let texts = &*self.texts;

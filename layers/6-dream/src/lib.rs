@@ -15,7 +15,7 @@
 //! 4. [`check::validate`] says whether the result may be (L6.7).
 //! 5. [`apply::settle`] merges it with what the store became meanwhile, and
 //!    says what is written and what is laid before the person.
-//! 6. [`report::Report`] tells what was done, and why.
+//! 6. [`report::DreamReport`] tells what was done, and why.
 
 pub mod apply;
 pub mod check;
@@ -32,15 +32,15 @@ pub mod tidy;
 pub use apply::{Settled, settle};
 pub use error::Error;
 pub use plan::Material;
-pub use policy::Closed;
-pub use report::Report;
+pub use policy::NoDreamReason;
+pub use report::DreamReport;
 pub use tidy::{Tidied, tidy};
 
 use everfold_kernel::limits::DreamLimits;
 use everfold_kernel::ports::Stored;
 use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
 use everfold_memory_file::{Caps, Memory};
-use everfold_memory_judge::similar::Fingerprint;
+use everfold_memory_judge::similar::ShingleSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a memory directory as text, by their paths.
@@ -48,7 +48,7 @@ pub type Texts = BTreeMap<String, String>;
 
 /// What a dream has to keep to.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
+pub struct DreamRules<'a> {
     /// The caps of the index.
     pub caps: Caps,
     /// The limits.
@@ -85,6 +85,6 @@ fn topics(texts: &Texts) -> impl Iterator<Item = (&str, &str)> {
 
 /// The words of a memory, to be looked for in others: what it is called there
 /// does not matter.
-fn said(text: &str) -> Fingerprint {
-    Fingerprint::of(Memory::parse(text).body)
+fn said(text: &str) -> ShingleSet {
+    ShingleSet::of(Memory::parse(text).body)
 }

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// Why there is no dream now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
+pub enum NoDreamReason {
     /// It is switched off.
     Off,
     /// The last one was not long ago.
@@ -30,7 +30,7 @@ pub enum Closed {
     },
 }
 
-impl fmt::Display for Closed {
+impl fmt::Display for NoDreamReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("dreams are switched off (flag dream)"),
@@ -56,10 +56,14 @@ impl fmt::Display for Closed {
 ///
 /// # Errors
 /// If not.
-pub fn time(last: Option<Timestamp>, now: Timestamp, limits: &DreamLimits) -> Result<(), Closed> {
+pub fn time(
+    last: Option<Timestamp>,
+    now: Timestamp,
+    limits: &DreamLimits,
+) -> Result<(), NoDreamReason> {
     match last.map(|last| now.duration_since(last)) {
         Some(ago) if is_within(ago, SignedDuration::from_hours(limits.hours)) => {
-            Err(Closed::Recent { minutes: ago.as_mins(), hours: limits.hours })
+            Err(NoDreamReason::Recent { minutes: ago.as_mins(), hours: limits.hours })
         }
         _ => Ok(()),
     }
@@ -69,10 +73,14 @@ pub fn time(last: Option<Timestamp>, now: Timestamp, limits: &DreamLimits) -> Re
 ///
 /// # Errors
 /// If not.
-pub fn scan(last: Option<Timestamp>, now: Timestamp, limits: &DreamLimits) -> Result<(), Closed> {
+pub fn scan(
+    last: Option<Timestamp>,
+    now: Timestamp,
+    limits: &DreamLimits,
+) -> Result<(), NoDreamReason> {
     match last.map(|last| now.duration_since(last)) {
         Some(ago) if is_within(ago, SignedDuration::from_mins(limits.scan_minutes)) => {
-            Err(Closed::ScannedLately)
+            Err(NoDreamReason::ScannedLately)
         }
         _ => Ok(()),
     }
@@ -88,12 +96,12 @@ pub fn sessions(
     last: Option<Timestamp>,
     now: Timestamp,
     limits: &DreamLimits,
-) -> Result<usize, Closed> {
+) -> Result<usize, NoDreamReason> {
     let last = last.filter(|last| *last <= now);
     let others = touched.iter().filter(|(session, _)| session != present);
     let found = others.filter(|(_, at)| last.is_none_or(|last| *at > last)).count();
     let needed = limits.sessions;
-    if found < needed { Err(Closed::FewSessions { found, needed }) } else { Ok(found) }
+    if found < needed { Err(NoDreamReason::FewSessions { found, needed }) } else { Ok(found) }
 }
 
 fn is_within(ago: SignedDuration, span: SignedDuration) -> bool {
@@ -111,7 +119,7 @@ pub enum Starter {
 
 /// What an agent starts from (L6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum DreamStart {
     /// The conversation, whose prefix is cached.
     Parent,
     /// System prompt and tools alone.
@@ -121,9 +129,9 @@ pub enum Start {
 /// From what a dream's agent starts: by hand, and where the session fills more
 /// than half of the window, from system prompt and tools alone.
 #[must_use]
-pub fn start(starter: Starter, used: u64, window: u64, limits: &DreamLimits) -> Start {
+pub fn start(starter: Starter, used: u64, window: u64, limits: &DreamLimits) -> DreamStart {
     let full = used.saturating_mul(100) > window.saturating_mul(limits.fresh_percent);
-    if starter == Starter::Hand || full { Start::Fresh } else { Start::Parent }
+    if starter == Starter::Hand || full { DreamStart::Fresh } else { DreamStart::Parent }
 }
 
 #[cfg(test)]
@@ -148,7 +156,7 @@ mod tests {
     fn l6_1_sessions_are_looked_for_every_ten_minutes() {
         let limits = DreamLimits::default();
         assert_eq!(scan(None, at(0), &limits), Ok(()));
-        assert_eq!(scan(Some(at(0)), at(9), &limits), Err(Closed::ScannedLately));
+        assert_eq!(scan(Some(at(0)), at(9), &limits), Err(NoDreamReason::ScannedLately));
         assert_eq!(scan(Some(at(0)), at(10), &limits), Ok(()));
         assert_eq!(scan(Some(at(9)), at(0), &limits), Ok(()));
     }
@@ -160,7 +168,10 @@ mod tests {
         let mut touched = vec![(me.clone(), at(9))];
         touched.extend((0..4).map(|n| (SessionId::from(format!("s{n}")), at(n + 1))));
         let count = |touched: &[_], last| sessions(touched, &me, last, at(10), &limits);
-        assert_eq!(count(&touched, Some(at(0))), Err(Closed::FewSessions { found: 4, needed: 5 }));
+        assert_eq!(
+            count(&touched, Some(at(0))),
+            Err(NoDreamReason::FewSessions { found: 4, needed: 5 })
+        );
         touched.push((SessionId::from("s5"), at(5)));
         assert_eq!(count(&touched, Some(at(0))), Ok(5));
         assert!(count(&touched, Some(at(1))).is_err(), "one was not touched since");
@@ -171,8 +182,8 @@ mod tests {
     #[test]
     fn l6_4_by_hand_or_in_a_full_window_it_starts_afresh() {
         let limits = DreamLimits::default();
-        assert_eq!(start(Starter::Turn, 50, 100, &limits), Start::Parent);
-        assert_eq!(start(Starter::Turn, 51, 100, &limits), Start::Fresh);
-        assert_eq!(start(Starter::Hand, 0, 100, &limits), Start::Fresh);
+        assert_eq!(start(Starter::Turn, 50, 100, &limits), DreamStart::Parent);
+        assert_eq!(start(Starter::Turn, 51, 100, &limits), DreamStart::Fresh);
+        assert_eq!(start(Starter::Hand, 0, 100, &limits), DreamStart::Fresh);
     }
 }

@@ -2,7 +2,7 @@
 //! so that it is true whoever dreamt.
 
 use crate::{Texts, is_list, said};
-use everfold_memory_judge::similar::Fingerprint;
+use everfold_memory_judge::similar::ShingleSet;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ impl Reasons {
 
 /// A file and a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Told {
+pub struct FileReason {
     /// The file.
     pub path: String,
     /// Why; empty where nobody said.
@@ -64,7 +64,7 @@ pub struct Told {
 
 /// A memory that became part of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Merged {
+pub struct MergedMemories {
     /// What it was.
     pub path: String,
     /// What holds it now.
@@ -75,44 +75,44 @@ pub struct Merged {
 
 /// What a dream did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct DreamReport {
     /// Memories that became part of others.
-    pub merged: Vec<Merged>,
+    pub merged: Vec<MergedMemories>,
     /// Files that were changed.
-    pub rewritten: Vec<Told>,
+    pub rewritten: Vec<FileReason>,
     /// Files that are new.
-    pub added: Vec<Told>,
+    pub added: Vec<FileReason>,
     /// Memories that are gone.
-    pub deleted: Vec<Told>,
+    pub deleted: Vec<FileReason>,
     /// Changes that wait for the person.
-    pub proposed: Vec<Told>,
+    pub proposed: Vec<FileReason>,
     /// Files that were to be changed and were not.
-    pub kept: Vec<Told>,
+    pub kept: Vec<FileReason>,
     /// How many files were left alone.
     pub left_alone: usize,
     /// What a person should look at: contradictions, drift, faults.
     pub seen: Vec<String>,
 }
 
-impl Report {
+impl DreamReport {
     /// What changed from one state to another.
     #[must_use]
     pub fn compare(before: &Texts, after: &Texts, reasons: &Reasons) -> Self {
         let mut report = Self::default();
-        let news: Vec<(&str, Fingerprint)> = after
+        let news: Vec<(&str, ShingleSet)> = after
             .iter()
             .filter(|(path, text)| before.get(*path) != Some(text) && !is_list(path, text))
-            .map(|(path, text)| (path.as_str(), Fingerprint::of(text)))
+            .map(|(path, text)| (path.as_str(), ShingleSet::of(text)))
             .collect();
-        let told = |path: &str| Told { path: path.to_owned(), why: reasons.of(path) };
+        let told = |path: &str| FileReason { path: path.to_owned(), why: reasons.of(path) };
         for (path, old) in before {
             match after.get(path) {
                 Some(new) if new == old => report.left_alone += 1,
                 Some(_) => report.rewritten.push(told(path)),
                 None => match holder(old, &news, after) {
                     Some(into) => {
-                        let Told { path, why } = told(path);
-                        report.merged.push(Merged { path, into, why });
+                        let FileReason { path, why } = told(path);
+                        report.merged.push(MergedMemories { path, into, why });
                     }
                     None => report.deleted.push(told(path)),
                 },
@@ -180,13 +180,13 @@ impl Report {
 }
 
 /// The file that holds most of what a memory said.
-fn holder(old: &str, news: &[(&str, Fingerprint)], after: &Texts) -> Option<String> {
+fn holder(old: &str, news: &[(&str, ShingleSet)], after: &Texts) -> Option<String> {
     let print = said(old);
-    let share = |other: &Fingerprint| print.share_in([other]);
+    let share = |other: &ShingleSet| print.share_in([other]);
     let of_news = news.iter().map(|(path, other)| (*path, share(other)));
     // The copy of a memory that was left alone is in that one.
     let of_rest = after.iter().filter(|(path, text)| !is_list(path, text));
-    let of_rest = of_rest.map(|(path, text)| (path.as_str(), share(&Fingerprint::of(text))));
+    let of_rest = of_rest.map(|(path, text)| (path.as_str(), share(&ShingleSet::of(text))));
     let mut found: Option<(&str, f64)> = None;
     for (path, share) in of_news.chain(of_rest) {
         if share >= ABSORBED && found.is_none_or(|(_, most)| share > most) {

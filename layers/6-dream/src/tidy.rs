@@ -7,7 +7,7 @@ mod dates;
 
 use crate::indexes::Indexes;
 use crate::report::Reasons;
-use crate::{Rules, Texts, is_list, others, texts, topics};
+use crate::{DreamRules, Texts, is_list, others, texts, topics};
 use everfold_kernel::ports::Stored;
 use everfold_memory_file::Memory;
 use everfold_memory_judge::secrets;
@@ -28,7 +28,7 @@ pub struct Tidied {
 /// Tidies a store: relative dates become absolute, copies become one, and the
 /// index points to everything that is there and to nothing else.
 #[must_use]
-pub fn tidy(stored: &Stored, rules: Rules<'_>) -> Tidied {
+pub fn tidy(stored: &Stored, rules: DreamRules<'_>) -> Tidied {
     let mut done = Tidied { texts: texts(stored), ..Tidied::default() };
     let known = crate::indexes::pointers(&done.texts);
     dates::make_absolute(stored, &mut done);
@@ -45,7 +45,7 @@ pub fn tidy(stored: &Stored, rules: Rules<'_>) -> Tidied {
 }
 
 /// What only judgement can mend.
-fn look(stored: &Stored, rules: Rules<'_>, done: &mut Tidied) {
+fn look(stored: &Stored, rules: DreamRules<'_>, done: &mut Tidied) {
     let mut seen = Vec::new();
     if let Some(over) = done
         .texts

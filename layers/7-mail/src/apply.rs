@@ -40,7 +40,7 @@ pub fn letter(letter: &Letter) -> Attachment {
 
 /// How an agent ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended<'a> {
+pub struct EndedAgent<'a> {
     /// Its id.
     pub id: &'a str,
     /// Its kind.
@@ -59,7 +59,7 @@ pub struct Ended<'a> {
 
 /// The end of a background agent, as the model reads it.
 #[must_use]
-pub fn ended(end: &Ended<'_>) -> Attachment {
+pub fn ended(end: &EndedAgent<'_>) -> Attachment {
     let mut text = format!(
         "The background agent {} ({}, {:?}) has ended: {}.",
         end.id,
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn l7_4_the_end_of_an_agent_reads_so() {
-        let attachment = ended(&Ended {
+        let attachment = ended(&EndedAgent {
             id: "a1",
             kind: "explore",
             description: "find the fold",

@@ -28,7 +28,7 @@ pub struct Definition {
     /// Most requests.
     pub max_turns: Option<u32>,
     /// Whose memory it keeps, if any (L5.20).
-    pub memory: Option<MemoryScope>,
+    pub memory: Option<AgentMemoryScope>,
     /// Whether it runs beside the conversation where the call does not say.
     pub running: Running,
     /// The effort asked of its model.
@@ -53,7 +53,7 @@ pub struct Definition {
 
 /// Whose memory a kind of agent keeps (L5.20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryScope {
+pub enum AgentMemoryScope {
     /// The person's, in every project.
     User,
     /// The project's, shared by its repository.
@@ -62,7 +62,7 @@ pub enum MemoryScope {
     Local,
 }
 
-impl MemoryScope {
+impl AgentMemoryScope {
     fn by_name(name: &str) -> Option<Self> {
         match name {
             "user" => Some(Self::User),
@@ -206,7 +206,7 @@ impl Definition {
         own.model = text_of(fields, "model").filter(|model| model != "inherit");
         own.permission_mode = text_of(fields, "permissionMode").as_deref().and_then(mode);
         own.max_turns = text_of(fields, "maxTurns").and_then(|turns| turns.parse().ok());
-        own.memory = text_of(fields, "memory").as_deref().and_then(MemoryScope::by_name);
+        own.memory = text_of(fields, "memory").as_deref().and_then(AgentMemoryScope::by_name);
         if text_of(fields, "background").as_deref() == Some("true") {
             own.running = Running::Background;
         }

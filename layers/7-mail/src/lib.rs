@@ -19,6 +19,6 @@ pub mod plan;
 pub mod policy;
 pub mod roster;
 
-pub use definition::{Definition, DefinitionError, Isolation, MemoryScope, Running};
+pub use definition::{AgentMemoryScope, Definition, DefinitionError, Isolation, Running};
 pub use inbox::{Closed, Inbox};
 pub use roster::Roster;

@@ -3,7 +3,7 @@
 //! One directory for each kind and scope. Its index is always loaded, whole by
 //! the caps; there is no recall and no extraction: the agent keeps it itself.
 
-use crate::definition::MemoryScope;
+use crate::definition::AgentMemoryScope;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -23,18 +23,18 @@ impl MemoryPlaces {
     ///
     /// ```
     /// use everfold_mail::memory::MemoryPlaces;
-    /// use everfold_mail::MemoryScope;
+    /// use everfold_mail::AgentMemoryScope;
     ///
     /// let places = MemoryPlaces { user: Some("/h/agent-memory".into()), ..Default::default() };
-    /// let dir = places.of(MemoryScope::User, "team:reviewer").unwrap();
+    /// let dir = places.of(AgentMemoryScope::User, "team:reviewer").unwrap();
     /// assert_eq!(dir, std::path::Path::new("/h/agent-memory/team-reviewer"));
     /// ```
     #[must_use]
-    pub fn of(&self, scope: MemoryScope, kind: &str) -> Option<PathBuf> {
+    pub fn of(&self, scope: AgentMemoryScope, kind: &str) -> Option<PathBuf> {
         let root = match scope {
-            MemoryScope::User => &self.user,
-            MemoryScope::Project => &self.project,
-            MemoryScope::Local => &self.local,
+            AgentMemoryScope::User => &self.user,
+            AgentMemoryScope::Project => &self.project,
+            AgentMemoryScope::Local => &self.local,
         };
         root.as_ref().map(|root| root.join(kind.replace(':', "-")))
     }
@@ -43,17 +43,17 @@ impl MemoryPlaces {
 /// What the system prompt of an agent says of its memory. `index` is what its
 /// MEMORY.md says, within the caps; none where there is none yet.
 #[must_use]
-pub fn section(scope: MemoryScope, dir: &Path, index: Option<&str>) -> String {
+pub fn section(scope: AgentMemoryScope, dir: &Path, index: Option<&str>) -> String {
     let how_general = match scope {
-        MemoryScope::User => {
+        AgentMemoryScope::User => {
             "It serves you in every project of this person: keep what holds everywhere, nothing \
              that is true of one project only."
         }
-        MemoryScope::Project => {
+        AgentMemoryScope::Project => {
             "It is shared with everybody who works on this project, through its repository: keep \
              what helps them too, and nothing that is private."
         }
-        MemoryScope::Local => {
+        AgentMemoryScope::Local => {
             "It serves you in this project on this machine alone: keep what belongs to it here."
         }
     };
@@ -85,12 +85,12 @@ mod tests {
             project: Some("/p/.claude/agent-memory".into()),
             local: None,
         };
-        let dir = places.of(MemoryScope::Project, "reviewer").unwrap();
+        let dir = places.of(AgentMemoryScope::Project, "reviewer").unwrap();
         assert_eq!(dir, Path::new("/p/.claude/agent-memory/reviewer"));
-        assert_eq!(places.of(MemoryScope::Local, "reviewer"), None);
-        let text = section(MemoryScope::Project, &dir, Some("- [A](a.md) — b\n"));
+        assert_eq!(places.of(AgentMemoryScope::Local, "reviewer"), None);
+        let text = section(AgentMemoryScope::Project, &dir, Some("- [A](a.md) — b\n"));
         assert!(text.contains("through its repository") && text.ends_with("- [A](a.md) — b"));
-        let empty = section(MemoryScope::User, &dir, Some(" \n"));
+        let empty = section(AgentMemoryScope::User, &dir, Some(" \n"));
         assert!(empty.contains("every project") && empty.ends_with("There is no index yet."));
     }
 }

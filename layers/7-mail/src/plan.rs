@@ -2,7 +2,7 @@
 
 use everfold_kernel::{Block, ToolUseId, UserOrigin};
 use everfold_prefix::Fold;
-use everfold_prefix::message::{Message, Origin};
+use everfold_prefix::message::{Message, PieceOrigin};
 
 const FORK: &str = include_str!("prompts/fork.md");
 const COORDINATOR: &str = include_str!("prompts/coordinator.md");
@@ -34,7 +34,7 @@ pub fn directive(task: &str) -> String {
 pub fn is_fork(fold: &Fold) -> bool {
     let mut pieces = fold.messages().iter().flat_map(Message::pieces);
     pieces.any(|piece| {
-        piece.origin == Origin::User(UserOrigin::Meta)
+        piece.origin == PieceOrigin::User(UserOrigin::Meta)
             && piece.block.plain_text().starts_with(FORK_MARK)
     })
 }

@@ -3,7 +3,7 @@
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::{BlockView, Limits, Prices, Role, Timestamp, Tokens};
 use everfold_prefix::Fold;
-use everfold_prefix::economy::Terms;
+use everfold_prefix::economy::CostTerms;
 use std::fmt::Write as _;
 
 /// What a model is asked for a summary.
@@ -29,7 +29,7 @@ pub fn is_due(
 
 /// Who is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum StatusModel {
     /// The agent's own model, on its prefix as the server has it.
     OwnPrefix,
     /// The small model, on the newest messages alone.
@@ -41,12 +41,12 @@ pub enum Way {
 /// price is not known, the small model.
 #[must_use]
 pub fn way(
-    terms: &Terms,
+    terms: &CostTerms,
     prefix: Tokens,
     small: Option<&Prices>,
     newest: Tokens,
     limits: &AgentLimits,
-) -> Way {
+) -> StatusModel {
     let answer = Tokens(limits.summary_tokens);
     let own = terms
         .pass(prefix)
@@ -54,8 +54,8 @@ pub fn way(
         .map(|(pass, prices)| pass.0 + priced(answer, prices.output));
     let other = small.map(|prices| priced(newest, prices.input) + priced(answer, prices.output));
     match (own, other) {
-        (Some(own), Some(other)) if own < other => Way::OwnPrefix,
-        _ => Way::SmallModel,
+        (Some(own), Some(other)) if own < other => StatusModel::OwnPrefix,
+        _ => StatusModel::SmallModel,
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
         let table = ModelTable::builtin();
         let prices = |name: &str| table.spec(&name.into()).prices;
         let limits = AgentLimits::default();
-        let terms = |cache| Terms {
+        let terms = |cache| CostTerms {
             prices: prices("claude-sonnet-5-5"),
             ttl: Some(CacheTtl::FiveMinutes),
             cache,
@@ -137,11 +137,11 @@ mod tests {
         let choose = |cache, prefix, newest| {
             way(&terms(cache), Tokens(prefix), small.as_ref(), Tokens(newest), &limits)
         };
-        assert_eq!(choose(CacheState::Warm, 3_000, 40_000), Way::OwnPrefix);
-        assert_eq!(choose(CacheState::Warm, 150_000, 1_000), Way::SmallModel);
-        assert_eq!(choose(CacheState::Cold, 3_000, 1_000), Way::SmallModel);
+        assert_eq!(choose(CacheState::Warm, 3_000, 40_000), StatusModel::OwnPrefix);
+        assert_eq!(choose(CacheState::Warm, 150_000, 1_000), StatusModel::SmallModel);
+        assert_eq!(choose(CacheState::Cold, 3_000, 1_000), StatusModel::SmallModel);
         let unknown = way(&terms(CacheState::Warm), Tokens(10), None, Tokens(9_000), &limits);
-        assert_eq!(unknown, Way::SmallModel);
+        assert_eq!(unknown, StatusModel::SmallModel);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //!
 //! Both generations that Claude Code has written are read: `type`,
 //! `originSessionId` and `modified` at the top, or under `metadata`. Broken
-//! frontmatter is read as far as it goes and says so with a [`Fault`]; it is
+//! frontmatter is read as far as it goes and says so with a [`FrontmatterFault`]; it is
 //! never a reason to lose the body. Writing is by [`set`] and [`remove`], which
 //! change one key and keep every other byte.
 
-pub use everfold_frontmatter::{Fault, Fence, Key, Value, fence, remove, set};
+pub use everfold_frontmatter::{Fence, FrontmatterFault, Key, Value, fence, remove, set};
 
 use crate::taxonomy::MemoryType;
 use everfold_frontmatter as values;
@@ -85,7 +85,7 @@ pub struct Frontmatter {
 impl Frontmatter {
     /// Reads the text between the fences.
     #[must_use]
-    pub fn parse(yaml: &str) -> (Self, Option<Fault>) {
+    pub fn parse(yaml: &str) -> (Self, Option<FrontmatterFault>) {
         let (all, fault) = values::read(yaml);
         (Self::of(all), fault)
     }

@@ -9,8 +9,8 @@ mod load;
 mod reach;
 mod split;
 
-pub use load::{Breach, Cap, Caps, Loaded, breach, load, load_part};
-pub use reach::{Broken, Reach, is_sub_index, reach, relative, resolve};
+pub use load::{Breach, Caps, IndexCap, LoadedIndex, breach, load, load_part};
+pub use reach::{BrokenPointer, Reach, is_sub_index, reach, relative, resolve};
 pub use split::{Moved, Split, split};
 
 use crate::memory::Memory;

@@ -20,7 +20,7 @@ pub mod slug;
 pub mod taxonomy;
 
 pub use error::Error;
-pub use frontmatter::{Fault, Frontmatter};
+pub use frontmatter::{Frontmatter, FrontmatterFault};
 pub use index::{Caps, Index, Pointer};
-pub use memory::{Draft, Memory};
+pub use memory::{Memory, MemoryDraft};
 pub use taxonomy::MemoryType;

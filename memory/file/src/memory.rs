@@ -1,6 +1,6 @@
 //! One memory as a file: what it says about itself, and its body.
 
-use crate::frontmatter::{Fault, Fence, Frontmatter, fence};
+use crate::frontmatter::{Fence, Frontmatter, FrontmatterFault, fence};
 use crate::frontmatter::{Key, METADATA, Value, set};
 use crate::taxonomy::MemoryType;
 
@@ -15,7 +15,7 @@ pub struct Memory<'a> {
     /// The rest; all of the file, where there is no frontmatter.
     pub body: &'a str,
     /// What was wrong with the frontmatter, if anything.
-    pub fault: Option<Fault>,
+    pub fault: Option<FrontmatterFault>,
 }
 
 impl<'a> Memory<'a> {
@@ -27,9 +27,11 @@ impl<'a> Memory<'a> {
                 let (front, fault) = Frontmatter::parse(text.get(yaml).unwrap_or_default());
                 Self { front, body: text.get(body..).unwrap_or_default(), fault }
             }
-            Fence::Unclosed { .. } => {
-                Self { front: Frontmatter::default(), body: text, fault: Some(Fault::Unclosed) }
-            }
+            Fence::Unclosed { .. } => Self {
+                front: Frontmatter::default(),
+                body: text,
+                fault: Some(FrontmatterFault::Unclosed),
+            },
             Fence::None => Self {
                 front: Frontmatter::default(),
                 body: text.trim_start_matches('\u{feff}'),
@@ -47,7 +49,7 @@ impl<'a> Memory<'a> {
         match fence(head) {
             Fence::Unclosed { yaml } => {
                 let (front, _) = Frontmatter::parse(head.get(yaml..).unwrap_or_default());
-                Self { front, body: "", fault: Some(Fault::Unclosed) }
+                Self { front, body: "", fault: Some(FrontmatterFault::Unclosed) }
             }
             _ => Self::parse(head),
         }
@@ -57,7 +59,7 @@ impl<'a> Memory<'a> {
 /// A memory that somebody proposes, in the newer generation's form. What else
 /// it says of itself (basis, evidence, dates) is put in by the judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft<'a> {
+pub struct MemoryDraft<'a> {
     /// A short name; the file is called after it.
     pub name: &'a str,
     /// One specific sentence: it is what recall reads.
@@ -68,7 +70,7 @@ pub struct Draft<'a> {
     pub body: &'a str,
 }
 
-impl Draft<'_> {
+impl MemoryDraft<'_> {
     /// The file's text.
     #[must_use]
     pub fn render(&self) -> String {

@@ -17,7 +17,7 @@ mod support;
 mod tongue;
 
 use crate::folding::{folded, sentences};
-use crate::testimony::{Said, Testimony};
+use crate::testimony::{Testimony, Utterance};
 use claim::{Claim, Part, claims};
 use everfold_kernel::RecordId;
 use everfold_kernel::limits::ExtractLimits;
@@ -40,7 +40,7 @@ pub struct Grounds {
     /// Stated: the person says it. Inferred: concluded from less.
     pub basis: Basis,
     /// Whether it may be used.
-    pub standing: Standing,
+    pub standing: MemoryStanding,
     /// The least trusted source that it needs.
     pub provenance: Provenance,
     /// The messages that it rests on, those that say most first.
@@ -51,7 +51,7 @@ pub struct Grounds {
 
 /// Whether a memory may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum MemoryStanding {
     /// It rests on what the person typed.
     Active,
     /// It rests on less, and waits for the person.
@@ -118,8 +118,8 @@ pub fn grounds(
     if lowest.is_typed() && !follows_somewhere {
         lowest = hearing.behind_all(&content);
     }
-    let standing = if lowest.is_typed() { Standing::Active } else { Standing::Waiting };
-    if standing == Standing::Waiting {
+    let standing = if lowest.is_typed() { MemoryStanding::Active } else { MemoryStanding::Waiting };
+    if standing == MemoryStanding::Waiting {
         basis = Basis::Inferred;
     }
     let messages = messages(&content, &hearing, standing, limits.source_messages);
@@ -151,7 +151,7 @@ fn quote(memory: &Memory<'_>, testimony: &Testimony) -> Result<Quote, Ungrounded
     if words.is_empty() {
         return Ok(Quote::None);
     }
-    let has = |said: &&Said| in_a_row(&said.text).contains(&words);
+    let has = |said: &&Utterance| in_a_row(&said.text).contains(&words);
     let found = testimony.said.iter().filter(has).map(|said| said.by);
     // Whoever said it first in trust: the person's own words stay theirs when
     // a page repeats them.
@@ -186,10 +186,11 @@ fn is_unrelated(quoted: &str, claims: &[Claim]) -> bool {
 fn messages(
     content: &BTreeSet<String>,
     hearing: &Hearing<'_>,
-    standing: Standing,
+    standing: MemoryStanding,
     most: usize,
 ) -> Vec<RecordId> {
-    let wanted = |heard: &&Heard<'_>| standing == Standing::Waiting || heard.said.by.is_typed();
+    let wanted =
+        |heard: &&Heard<'_>| standing == MemoryStanding::Waiting || heard.said.by.is_typed();
     let shared = |heard: &Heard<'_>| heard.facets.content.intersection(content).count();
     let mut all: Vec<(usize, &Heard<'_>)> =
         hearing.all.iter().filter(wanted).map(|heard| (shared(heard), heard)).collect();

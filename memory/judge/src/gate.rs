@@ -10,15 +10,15 @@ mod derivable;
 
 pub use derivable::Derivable;
 
-use crate::evidence::{self, Grounds, Standing, Ungrounded};
+use crate::evidence::{self, Grounds, MemoryStanding, Ungrounded};
 use crate::merge::{self, Relation, Statement};
 use crate::{dates, orders, secrets};
 use everfold_kernel::limits::ExtractLimits;
 use everfold_kernel::provenance::Provenance;
-use everfold_kernel::testimony::{Said, Testimony};
+use everfold_kernel::testimony::{Testimony, Utterance};
 use everfold_kernel::{Class, Classify, RecordId};
 use everfold_memory_file::frontmatter::Basis;
-use everfold_memory_file::{Draft, Memory, MemoryType};
+use everfold_memory_file::{Memory, MemoryDraft, MemoryType};
 use everfold_memory_recall::stems;
 use jiff::civil::Date;
 use std::borrow::Cow;
@@ -76,14 +76,14 @@ pub struct Ruling {
     /// What it says then.
     pub body: String,
     /// What it does to what is there.
-    pub change: Change,
+    pub change: ProposalEffect,
     /// What it rests on.
     pub grounds: Grounds,
 }
 
 /// What a proposal does to the memories that are there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ProposalEffect {
     /// It is a memory of its own.
     Adds,
     /// A known memory says all of it.
@@ -111,7 +111,7 @@ pub enum Change {
 
 /// Why a memory is not kept, in words that name nothing of it (L5.40).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum GateRefusal {
     /// It is not in the form of a memory.
     #[error("a memory has {0}; add that to its frontmatter")]
     Form(&'static str),
@@ -134,7 +134,7 @@ pub enum Refusal {
     SetsItselfAbove,
     /// It tells somebody to do something, and not by the person's words.
     #[error("{0}, and that does not rest on what the person typed")]
-    Order(orders::Order),
+    Order(orders::OrderKind),
     /// It can be found out elsewhere.
     #[error("{0}; keep only what was surprising about it, and why")]
     Derivable(Derivable),
@@ -143,7 +143,7 @@ pub enum Refusal {
     Ungrounded(#[from] Ungrounded),
 }
 
-impl Classify for Refusal {
+impl Classify for GateRefusal {
     fn class(&self) -> Class {
         Class::Refuse
     }
@@ -153,7 +153,7 @@ impl Classify for Refusal {
 ///
 /// # Errors
 /// If it is not kept.
-pub fn judge(case: &Case<'_>) -> Result<Ruling, Refusal> {
+pub fn judge(case: &Case<'_>) -> Result<Ruling, GateRefusal> {
     // What is to stand exactly so may be of any form; it is judged by its words.
     let completed = match case.target {
         Target::Exactly(_) => Some(completed(case.text)),
@@ -165,7 +165,7 @@ pub fn judge(case: &Case<'_>) -> Result<Ruling, Refusal> {
     }
     screened(case.text, case.limits)?;
     if let Some(kind) = repeats_secret(case) {
-        return Err(Refusal::Secret(kind));
+        return Err(GateRefusal::Secret(kind));
     }
     let testimony = with_known(case);
     let grounds = match evidence::grounds(&memory, &testimony, case.limits) {
@@ -173,13 +173,13 @@ pub fn judge(case: &Case<'_>) -> Result<Ruling, Refusal> {
         Err(Ungrounded::NoEvidence) if completed.is_some() => written(case.testimony),
         grounds => grounds?,
     };
-    if grounds.standing == Standing::Waiting
+    if grounds.standing == MemoryStanding::Waiting
         && let Some(order) = orders::tells_to_act(case.text)
     {
-        return Err(Refusal::Order(order));
+        return Err(GateRefusal::Order(order));
     }
     if let Some(what) = repeats(&memory, &grounds, case) {
-        return Err(Refusal::Derivable(what));
+        return Err(GateRefusal::Derivable(what));
     }
     let dated = Dated::of(&memory, case.today);
     let (change, description, body) = related(&dated, case);
@@ -187,19 +187,19 @@ pub fn judge(case: &Case<'_>) -> Result<Ruling, Refusal> {
     Ok(Ruling { name: dated.name, description, body, change, grounds })
 }
 
-fn formed(memory: &Memory<'_>) -> Result<(), Refusal> {
+fn formed(memory: &Memory<'_>) -> Result<(), GateRefusal> {
     let has = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
     if !has(&memory.front.name) {
-        return Err(Refusal::Form("a name"));
+        return Err(GateRefusal::Form("a name"));
     }
     if !has(&memory.front.description) {
-        return Err(Refusal::Form("a description, one specific sentence"));
+        return Err(GateRefusal::Form("a description, one specific sentence"));
     }
     if memory.front.kind.is_none() {
-        return Err(Refusal::Form("a type: user, feedback, project or reference"));
+        return Err(GateRefusal::Form("a type: user, feedback, project or reference"));
     }
     if memory.body.trim().is_empty() {
-        return Err(Refusal::Empty);
+        return Err(GateRefusal::Empty);
     }
     Ok(())
 }
@@ -216,7 +216,7 @@ fn completed(text: &str) -> String {
     let name = memory.front.name.clone().unwrap_or_else(|| first.to_owned());
     let description = memory.front.description.clone().unwrap_or_else(|| first.to_owned());
     let kind = memory.front.kind.unwrap_or(MemoryType::Project);
-    Draft { name: &name, description: &description, kind, body: memory.body }.render()
+    MemoryDraft { name: &name, description: &description, kind, body: memory.body }.render()
 }
 
 /// A secret that was said and is proposed without what made it one. Parts of one
@@ -245,7 +245,7 @@ fn with_known<'a>(case: &Case<'a>) -> Cow<'a, Testimony> {
     let by = Provenance::PERSON;
     let text = [old.name.as_str(), &old.description, &old.body].join("\n");
     let mut testimony = case.testimony.clone();
-    testimony.said.push(Said { record: RecordId::from(""), by, text });
+    testimony.said.push(Utterance { record: RecordId::from(""), by, text });
     Cow::Owned(testimony)
 }
 
@@ -253,9 +253,9 @@ fn with_known<'a>(case: &Case<'a>) -> Cow<'a, Testimony> {
 fn written(testimony: &Testimony) -> Grounds {
     let lowest = testimony.said.iter().map(|said| said.by).max().unwrap_or(Provenance::MODEL);
     let (basis, standing) = if lowest.is_typed() {
-        (Basis::Stated, Standing::Active)
+        (Basis::Stated, MemoryStanding::Active)
     } else {
-        (Basis::Inferred, Standing::Waiting)
+        (Basis::Inferred, MemoryStanding::Waiting)
     };
     let (messages, evidence) = (Vec::new(), String::new());
     Grounds { basis, standing, provenance: lowest, messages, evidence }
@@ -265,9 +265,9 @@ fn written(testimony: &Testimony) -> Grounds {
 ///
 /// # Errors
 /// If it is too long, holds a secret, or sets itself above its reader.
-pub fn screened(text: &str, limits: &ExtractLimits) -> Result<(), Refusal> {
+pub fn screened(text: &str, limits: &ExtractLimits) -> Result<(), GateRefusal> {
     if text.len() > limits.file_bytes {
-        return Err(Refusal::TooLong { bytes: text.len(), max: limits.file_bytes });
+        return Err(GateRefusal::TooLong { bytes: text.len(), max: limits.file_bytes });
     }
     clean(text)
 }
@@ -276,18 +276,18 @@ pub fn screened(text: &str, limits: &ExtractLimits) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// If it holds a secret, or sets itself above its reader.
-pub fn clean(text: &str) -> Result<(), Refusal> {
+pub fn clean(text: &str) -> Result<(), GateRefusal> {
     if let Some(finding) = secrets::find(text).first() {
-        return Err(Refusal::Secret(finding.kind));
+        return Err(GateRefusal::Secret(finding.kind));
     }
-    if orders::sets_itself_above(text) { Err(Refusal::SetsItselfAbove) } else { Ok(()) }
+    if orders::sets_itself_above(text) { Err(GateRefusal::SetsItselfAbove) } else { Ok(()) }
 }
 
 /// What a memory repeats. The person's own word is only held against code and
 /// instruction files: whoever asks for it in so many words has a reason.
 fn repeats(memory: &Memory<'_>, grounds: &Grounds, case: &Case<'_>) -> Option<Derivable> {
     let found = derivable::derivable(memory, &case.testimony.instructions, case.limits)?;
-    let is_stated = grounds.basis == Basis::Stated && grounds.standing == Standing::Active;
+    let is_stated = grounds.basis == Basis::Stated && grounds.standing == MemoryStanding::Active;
     let always = matches!(found, Derivable::Code | Derivable::Instructions);
     (!is_stated || always).then_some(found)
 }
@@ -314,18 +314,20 @@ impl Dated {
 
 /// What a proposal does to what is there, and the description and the body
 /// that come of it.
-fn related(new: &Dated, case: &Case<'_>) -> (Change, String, String) {
+fn related(new: &Dated, case: &Case<'_>) -> (ProposalEffect, String, String) {
     let own = |change| (change, new.description.clone(), new.body.clone());
     let known = |file: &str| case.known.iter().find(|known| known.file == file);
     match case.target {
-        Target::Exactly(file) => return own(Change::Extends { of: file.into(), changed: vec![] }),
+        Target::Exactly(file) => {
+            return own(ProposalEffect::Extends { of: file.into(), changed: vec![] });
+        }
         Target::Update(file) => {
-            let Some(old) = known(file) else { return own(Change::Adds) };
+            let Some(old) = known(file) else { return own(ProposalEffect::Adds) };
             let (body, back) = merge::rewritten(&old.body, &new.body);
             let same = body.trim() == old.body.trim() && new.description == old.description;
             let change = match (same, back.is_empty()) {
-                (true, _) => Change::Nothing { of: file.into() },
-                (false, _) => Change::Extends { of: file.into(), changed: vec![] },
+                (true, _) => ProposalEffect::Nothing { of: file.into() },
+                (false, _) => ProposalEffect::Extends { of: file.into(), changed: vec![] },
             };
             return (change, new.description.clone(), body);
         }
@@ -333,13 +335,13 @@ fn related(new: &Dated, case: &Case<'_>) -> (Change, String, String) {
     }
     let file = |at: usize| case.known.get(at).map(|known| known.file.clone()).unwrap_or_default();
     match relation(new, case.known) {
-        Relation::New => own(Change::Adds),
-        Relation::Same { of } => own(Change::Nothing { of: file(of) }),
+        Relation::New => own(ProposalEffect::Adds),
+        Relation::Same { of } => own(ProposalEffect::Nothing { of: file(of) }),
         Relation::Extends { of, body, description, changed } => {
-            (Change::Extends { of: file(of), changed }, description, body)
+            (ProposalEffect::Extends { of: file(of), changed }, description, body)
         }
         Relation::Supersedes { of, body, description, changed, ended } => {
-            (Change::Supersedes { of: file(of), changed, ended }, description, body)
+            (ProposalEffect::Supersedes { of: file(of), changed, ended }, description, body)
         }
     }
 }
@@ -366,13 +368,14 @@ fn relation(new: &Dated, known: &[Known]) -> Relation {
 }
 
 /// What a person stated is not changed by what was inferred: that waits (L5.35).
-fn outranked(mut grounds: Grounds, change: &Change, case: &Case<'_>) -> Grounds {
-    let (Change::Extends { of, .. } | Change::Supersedes { of, .. }) = change else {
+fn outranked(mut grounds: Grounds, change: &ProposalEffect, case: &Case<'_>) -> Grounds {
+    let (ProposalEffect::Extends { of, .. } | ProposalEffect::Supersedes { of, .. }) = change
+    else {
         return grounds;
     };
     let old = case.known.iter().find(|known| known.file == *of);
     if old.is_some_and(|old| old.basis == Some(Basis::Stated)) && grounds.basis < Basis::Stated {
-        grounds.standing = Standing::Waiting;
+        grounds.standing = MemoryStanding::Waiting;
     }
     // What was only inferred is not made the person's word by being rewritten.
     if rewritten(case).is_some_and(|old| old.basis == Some(Basis::Inferred)) {

@@ -31,7 +31,7 @@ pub mod stamp;
 pub mod wish;
 pub mod words;
 
-pub use everfold_kernel::testimony::{self, Said, Testimony};
-pub use evidence::{Grounds, Standing};
-pub use gate::{Case, Change, Known, Refusal, Ruling, Target, judge};
-pub use wish::{Certainty, Rules, Tier, Wish, wishes};
+pub use everfold_kernel::testimony::{self, Testimony, Utterance};
+pub use evidence::{Grounds, MemoryStanding};
+pub use gate::{Case, GateRefusal, Known, ProposalEffect, Ruling, Target, judge};
+pub use wish::{Certainty, Tier, Wish, WishRules, wishes};

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 /// How a text tells its reader to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum OrderKind {
     /// It sets aside what its reader was told, or poses as the system.
     Above,
     /// It hands its reader a power, or asks to keep something from the person.
@@ -31,7 +31,7 @@ pub enum Order {
     Obligation,
 }
 
-impl Order {
+impl OrderKind {
     /// Why it is not a note, in words for people.
     #[must_use]
     pub fn reason(self) -> &'static str {
@@ -46,7 +46,7 @@ impl Order {
     }
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for OrderKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.reason())
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Order {
 /// assert!(tells_to_act("The nightly import runs at 01:00.").is_none());
 /// ```
 #[must_use]
-pub fn tells_to_act(text: &str) -> Option<Order> {
+pub fn tells_to_act(text: &str) -> Option<OrderKind> {
     let plain = folded(text);
     let mut shapes = vec![plain.clone()];
     shapes.extend(closed_up(&plain));
@@ -80,26 +80,26 @@ pub fn sets_itself_above(text: &str) -> bool {
     is_above(&plain) || closed_up(&plain).is_some_and(|shape| is_above(&shape))
 }
 
-fn in_shape(text: &str) -> Option<Order> {
+fn in_shape(text: &str) -> Option<OrderKind> {
     if is(lexicon::ABOVE.as_ref(), text)
         || is(lexicon::ENVELOPE.as_ref(), text)
         || is(lexicon::POSES.as_ref(), text)
     {
-        return Some(Order::Above);
+        return Some(OrderKind::Above);
     }
     if is(lexicon::BEHIND.as_ref(), text) {
-        return Some(Order::Behind);
+        return Some(OrderKind::Behind);
     }
     if is(lexicon::SHELL.as_ref(), text) {
-        return Some(Order::Shell);
+        return Some(OrderKind::Shell);
     }
     if is(BLOB.as_ref(), text) && is(lexicon::DECODE.as_ref(), text) {
-        return Some(Order::Encoded);
+        return Some(OrderKind::Encoded);
     }
     sentences(text).into_iter().find_map(in_sentence)
 }
 
-fn in_sentence(sentence: &str) -> Option<Order> {
+fn in_sentence(sentence: &str) -> Option<OrderKind> {
     if let Some(order) = english::order(sentence) {
         return Some(order);
     }
@@ -107,9 +107,9 @@ fn in_sentence(sentence: &str) -> Option<Order> {
         |tongue: &&lexicon::Tongue| sentence.contains(|sign| tongue.script.contains(&sign));
     TONGUES.iter().filter(written).find_map(|tongue| {
         if is(tongue.imperative.as_ref(), sentence) {
-            Some(Order::Imperative)
+            Some(OrderKind::Imperative)
         } else if is(tongue.duty.as_ref(), sentence) && is(tongue.act.as_ref(), sentence) {
-            Some(Order::Obligation)
+            Some(OrderKind::Obligation)
         } else {
             None
         }

@@ -36,8 +36,8 @@ pub struct Pair<'a> {
 /// Pairs of memories that are at least so much alike. Only those that share a
 /// part of their sketches are compared, so thousands of memories take no time.
 pub fn pairs<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>, least: f64) -> Vec<Pair<'a>> {
-    let prints: Vec<(&str, Fingerprint)> =
-        texts.into_iter().map(|(path, text)| (path, Fingerprint::of(text))).collect();
+    let prints: Vec<(&str, ShingleSet)> =
+        texts.into_iter().map(|(path, text)| (path, ShingleSet::of(text))).collect();
     let mut by_run: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     let mut compared = BTreeSet::new();
     let mut pairs = Vec::new();
@@ -62,11 +62,11 @@ pub fn pairs<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>, least: f64
 
 /// A memory's words, ready to be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fingerprint {
+pub struct ShingleSet {
     runs: BTreeSet<u64>,
 }
 
-impl Fingerprint {
+impl ShingleSet {
     /// The fingerprint of a memory's file: its description and its body.
     #[must_use]
     pub fn of(text: &str) -> Self {
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn likeness(a: &str, b: &str) -> f64 {
-        Fingerprint::of(a).likeness(&Fingerprint::of(b))
+        ShingleSet::of(a).likeness(&ShingleSet::of(b))
     }
 
     const A: &str = "---\nname: a\ndescription: tests use a real database\n---\nIntegration tests must hit a real \

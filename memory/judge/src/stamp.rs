@@ -13,7 +13,7 @@ const NAME_WORDS: usize = 7;
 
 /// Where a memory comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct MemoryOrigin {
     /// The session, if there is one.
     pub session: Option<SessionId>,
     /// The day, as the person has it.
@@ -70,7 +70,7 @@ pub fn renamed(file: &str, ended: &[String]) -> String {
 /// wrote there before is replaced: nobody vouches for themselves. All else stays
 /// as it was; a text without closed frontmatter stays whole.
 #[must_use]
-pub fn stamped(text: &str, grounds: &Grounds, from: &Origin) -> String {
+pub fn stamped(text: &str, grounds: &Grounds, from: &MemoryOrigin) -> String {
     let Fence::Closed { .. } = fence(text) else { return text.to_owned() };
     let mut text = text.to_owned();
     let mut put = |key: &str, value: Option<Value>| {

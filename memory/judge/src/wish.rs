@@ -67,7 +67,7 @@ pub enum Certainty {
 
 /// Which rules apply (L5.37).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum WishRules {
     /// A model judges the rest.
     ExplicitOnly,
     /// There is no model: standing orders count, too.
@@ -86,11 +86,11 @@ struct Found {
 
 /// What the person asked to keep, in order; each once.
 #[must_use]
-pub fn wishes(testimony: &Testimony, rules: Rules, limits: &ExtractLimits) -> Vec<Wish> {
+pub fn wishes(testimony: &Testimony, rules: WishRules, limits: &ExtractLimits) -> Vec<Wish> {
     let mut kept: Vec<Wish> = Vec::new();
     for said in testimony.by_person() {
         let piece = Piece::of(&said.text);
-        let serious = rules == Rules::Standing && !bars::is_jest(&piece.low);
+        let serious = rules == WishRules::Standing && !bars::is_jest(&piece.low);
         let (mut at, mut floor) = (0, 0);
         while at < piece.sentences.len() && kept.len() < limits.rule_memories {
             let found = explicit::find(&piece, at, floor)
@@ -170,8 +170,11 @@ fn capitalised(text: &str) -> String {
 mod tests {
     use super::*;
     fn found(text: &str) -> Vec<(&'static str, String, MemoryType)> {
-        let captured =
-            wishes(&Testimony::typed(text, "r".into()), Rules::Standing, &ExtractLimits::default());
+        let captured = wishes(
+            &Testimony::typed(text, "r".into()),
+            WishRules::Standing,
+            &ExtractLimits::default(),
+        );
         captured.into_iter().map(|c| (c.rule, c.body, c.kind)).collect()
     }
 

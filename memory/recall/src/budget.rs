@@ -16,7 +16,7 @@ pub fn is_worth_recalling(message: &str, origin: UserOrigin) -> bool {
 
 /// The part of a file that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown<'a> {
+pub struct MemoryExcerpt<'a> {
     /// Whole lines, or of a long first line as much as fits.
     pub text: &'a str,
     /// Whether something is missing at the end.
@@ -43,7 +43,7 @@ pub enum Extent {
 /// assert_eq!((part.text, part.extent), ("one\n", Extent::Cut));
 /// ```
 #[must_use]
-pub fn shown<'a>(text: &'a str, limits: &RecallLimits) -> Shown<'a> {
+pub fn shown<'a>(text: &'a str, limits: &RecallLimits) -> MemoryExcerpt<'a> {
     let mut bytes = 0;
     for line in text.split_inclusive('\n').take(limits.file_lines) {
         if bytes + line.len() > limits.file_bytes {
@@ -60,7 +60,7 @@ pub fn shown<'a>(text: &'a str, limits: &RecallLimits) -> Shown<'a> {
         bytes = text.floor_char_boundary(room);
     }
     let extent = if bytes == text.len() { Extent::Whole } else { Extent::Cut };
-    Shown { text: text.get(..bytes).unwrap_or_default(), extent }
+    MemoryExcerpt { text: text.get(..bytes).unwrap_or_default(), extent }
 }
 
 /// Whether so many more bytes of memories still fit into the session (R5).

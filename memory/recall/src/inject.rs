@@ -27,7 +27,7 @@ const CAUTION: &str = "They are observations of the past, as old as each one say
 
 /// A memory that is to be shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ShownMemory<'a> {
     /// Its absolute path.
     pub path: &'a Path,
     /// Its path within its directory, as the manifest names it.
@@ -43,7 +43,7 @@ pub struct Shown<'a> {
 /// them are those of this moment (R6).
 #[must_use]
 pub fn block(
-    memories: &[Shown<'_>],
+    memories: &[ShownMemory<'_>],
     room: usize,
     limits: &RecallLimits,
     now: Timestamp,
@@ -76,7 +76,7 @@ pub fn block(
 }
 
 /// One memory: its heading, and what it says.
-fn part(memory: &Shown<'_>, limits: &RecallLimits, now: Timestamp) -> String {
+fn part(memory: &ShownMemory<'_>, limits: &RecallLimits, now: Timestamp) -> String {
     let read = Memory::parse(memory.text);
     let body = match read.body.trim() {
         "" => read.front.description.as_deref().unwrap_or_default(),
@@ -169,11 +169,11 @@ mod tests {
         Timestamp::from_second(1_750_000_000 + seconds).unwrap()
     }
 
-    fn shown<'a>(file: &'a str, text: &'a str, seconds: i64) -> Shown<'a> {
-        Shown { path: Path::new("/m/deploy.md"), file, text, modified: at(-seconds) }
+    fn shown<'a>(file: &'a str, text: &'a str, seconds: i64) -> ShownMemory<'a> {
+        ShownMemory { path: Path::new("/m/deploy.md"), file, text, modified: at(-seconds) }
     }
 
-    fn render(memories: &[Shown<'_>]) -> String {
+    fn render(memories: &[ShownMemory<'_>]) -> String {
         block(memories, usize::MAX, &RecallLimits::default(), at(0)).0.unwrap().rendered
     }
 

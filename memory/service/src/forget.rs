@@ -3,8 +3,8 @@
 use crate::Service;
 use crate::keep::{author, handed};
 use everfold_kernel::ports::{Kept, MemoryAuthor, MemoryError};
-use everfold_kernel::settings::{Deed, Review};
-use everfold_memory_store::store::inbox::Wish;
+use everfold_kernel::settings::{Deed, ReviewMode};
+use everfold_memory_store::store::inbox::ProposedChange;
 use everfold_memory_store::{Author, By, TopicPath};
 use std::path::Path;
 
@@ -28,8 +28,8 @@ impl Service {
         store.read(&topic).map_err(|_| missing())?;
         let is_persons = store.is_persons(&topic).map_err(|error| tier.failed(&error))?;
         let deed = if is_persons { Deed::DeletesPersons } else { Deed::Usual };
-        if self.terms.review.review_of(deed) == Review::Inbox {
-            let wish = Wish::forget(topic);
+        if self.terms.review.review_of(deed) == ReviewMode::Inbox {
+            let wish = ProposedChange::forget(topic);
             let done = store.propose(&[wish], &by).map_err(|error| tier.failed(&error))?;
             return Ok(handed(done, memory));
         }

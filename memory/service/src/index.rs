@@ -9,7 +9,7 @@ use crate::Service;
 use everfold_kernel::ports::{Kept, MemoryBefore, MemoryError, MemoryRef};
 use everfold_memory_file::{Index, Pointer};
 use everfold_memory_judge::gate;
-use everfold_memory_store::store::Expect;
+use everfold_memory_store::store::ExpectedContent;
 use everfold_memory_store::{By, Store, TopicPath};
 use std::collections::BTreeSet;
 
@@ -31,8 +31,8 @@ impl Service {
         let store = tier.store()?;
         let now = store.read_index().map_err(|error| tier.failed(&error))?;
         let (old, expect) = match &now {
-            Some(now) => (now.text.as_str(), Expect::Content(now.content.clone())),
-            None => ("", Expect::Nothing),
+            Some(now) => (now.text.as_str(), ExpectedContent::Content(now.content.clone())),
+            None => ("", ExpectedContent::Nothing),
         };
         let as_expected = match before {
             MemoryBefore::Anything => true,

@@ -11,13 +11,13 @@ use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryError, MemoryPlacement, MemoryProposal,
     MemoryRef, MemoryScope, MemoryWriter,
 };
-use everfold_kernel::settings::{Deed, Review};
+use everfold_kernel::settings::{Deed, ReviewMode};
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_file::{Memory, MemoryType};
-use everfold_memory_judge::stamp::{self, Origin, composed, renamed, stamped};
-use everfold_memory_judge::{Case, Change, Known, Ruling, Standing, Target, judge};
-use everfold_memory_store::store::inbox::{self, Handed, Wish};
-use everfold_memory_store::store::{Expect, Place, Save};
+use everfold_memory_judge::stamp::{self, MemoryOrigin, composed, renamed, stamped};
+use everfold_memory_judge::{Case, Known, MemoryStanding, ProposalEffect, Ruling, Target, judge};
+use everfold_memory_store::store::inbox::{self, Handed, ProposedChange};
+use everfold_memory_store::store::{ExpectedContent, MemoryTarget, Save};
 use everfold_memory_store::{By, ContentId, TopicPath};
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ struct Deciding<'a> {
     proposal: &'a MemoryProposal,
     ruling: Ruling,
     by: By,
-    from: Origin,
+    from: MemoryOrigin,
 }
 
 impl Service {
@@ -121,7 +121,7 @@ impl Service {
             }
         };
         let session = proposal.by.session.clone();
-        let from = Origin { session, today: self.clock.today(), at: now };
+        let from = MemoryOrigin { session, today: self.clock.today(), at: now };
         self.perform(&Deciding { proposal, ruling, by, from }, target, &there)
     }
 
@@ -133,18 +133,18 @@ impl Service {
     ) -> Result<Kept, MemoryError> {
         let of = |file: &str| there.iter().find(|there| there.memory.id() == file);
         match deciding.ruling.change.clone() {
-            Change::Adds => self.add(deciding, target),
-            Change::Nothing { of: file } => Ok(match of(&file) {
+            ProposalEffect::Adds => self.add(deciding, target),
+            ProposalEffect::Nothing { of: file } => Ok(match of(&file) {
                 Some(old) => {
                     Kept::Merged { kept: old.memory.clone(), changed: Vec::new(), entry: None }
                 }
                 None => Kept::Refused { reason: "a memory that was there is gone".to_owned() },
             }),
-            Change::Extends { of: file, changed } => match of(&file) {
+            ProposalEffect::Extends { of: file, changed } => match of(&file) {
                 Some(old) => self.update(deciding, old, changed, None),
                 None => self.add(deciding, target),
             },
-            Change::Supersedes { of: file, changed, ended } => match of(&file) {
+            ProposalEffect::Supersedes { of: file, changed, ended } => match of(&file) {
                 Some(old) => self.update(deciding, old, changed, Some(ended)),
                 None => self.add(deciding, target),
             },
@@ -172,14 +172,14 @@ impl Service {
         let named = target.filter(|target| target.scope == scope);
         let place = match named {
             Some(target) => {
-                Place::At(TopicPath::new(&target.file).map_err(|error| tier.failed(&error))?)
+                MemoryTarget::At(TopicPath::new(&target.file).map_err(|error| tier.failed(&error))?)
             }
-            None => Place::Named(Memory::parse(&text).front.name.unwrap_or_default()),
+            None => MemoryTarget::Named(Memory::parse(&text).front.name.unwrap_or_default()),
         };
         if self.waits(deciding) {
-            return propose(tier, Wish { place, text: Some(text), line: None }, deciding);
+            return propose(tier, ProposedChange { place, text: Some(text), line: None }, deciding);
         }
-        let (expect, line) = (Expect::Nothing, None);
+        let (expect, line) = (ExpectedContent::Nothing, None);
         let save = Save { place, text: &text, expect, line, ended: &[] };
         let saved = tier.store()?.save(&save, by).map_err(|error| tier.failed(&error))?;
         said_again(tier, &text, by)?;
@@ -213,11 +213,11 @@ impl Service {
             }
         };
         let path = TopicPath::found(old.memory.file.clone());
-        let place = Place::At(path);
+        let place = MemoryTarget::At(path);
         if self.waits(deciding) {
-            return propose(tier, Wish { place, text: Some(text), line: None }, deciding);
+            return propose(tier, ProposedChange { place, text: Some(text), line: None }, deciding);
         }
-        let expect = Expect::Content(old.content.clone());
+        let expect = ExpectedContent::Content(old.content.clone());
         let ends = ended.as_deref().unwrap_or_default();
         let save = Save { place, text: &text, expect, line: None, ended: ends };
         let saved = tier.store()?.save(&save, by).map_err(|error| tier.failed(&error))?;
@@ -235,8 +235,8 @@ impl Service {
     fn waits(&self, deciding: &Deciding<'_>) -> bool {
         let is_persons = deciding.proposal.by.who == MemoryWriter::Person;
         deciding.proposal.haste == Haste::Waits
-            || deciding.ruling.grounds.standing == Standing::Waiting
-            || !is_persons && self.terms.review.review_of(Deed::Usual) == Review::Inbox
+            || deciding.ruling.grounds.standing == MemoryStanding::Waiting
+            || !is_persons && self.terms.review.review_of(Deed::Usual) == ReviewMode::Inbox
     }
 
     /// The tier of a new memory: where it was asked for, else where what it is
@@ -325,13 +325,17 @@ fn read(tier: &Tier, path: &TopicPath) -> Option<There> {
     Some(There { memory, text: read.text, content: read.content })
 }
 
-fn propose(tier: &Tier, wish: Wish, deciding: &Deciding<'_>) -> Result<Kept, MemoryError> {
+fn propose(
+    tier: &Tier,
+    wish: ProposedChange,
+    deciding: &Deciding<'_>,
+) -> Result<Kept, MemoryError> {
     let file = match &wish.place {
-        Place::At(path) => path.to_string(),
-        Place::Named(name) => format!("{}.md", everfold_memory_file::slug::slugify(name)),
+        MemoryTarget::At(path) => path.to_string(),
+        MemoryTarget::Named(name) => format!("{}.md", everfold_memory_file::slug::slugify(name)),
     };
     let grounds = &deciding.ruling.grounds;
-    let rests_on = inbox::Grounds {
+    let rests_on = inbox::ProposalGrounds {
         provenance: Some(grounds.provenance),
         evidence: Some(grounds.evidence.clone()).filter(|words| !words.is_empty()),
     };

@@ -15,7 +15,7 @@ mod port;
 mod recall;
 mod tier;
 
-pub use recall::Wanted;
+pub use recall::HitFilter;
 pub use tier::Here;
 
 use everfold_kernel::limits::{ExtractLimits, RecallLimits};
@@ -29,13 +29,13 @@ use tier::Tier;
 
 /// What bounds memories and who is asked about them.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub struct ServiceConfig {
     /// What bounds a memory.
     pub extract: ExtractLimits,
     /// What bounds recall.
     pub recall: RecallLimits,
     /// When a person is asked first (L5.24).
-    pub review: settings::Memory,
+    pub review: settings::MemorySettings,
     /// How much of what was changed from outside is noticed at first.
     pub notice: Notice,
 }
@@ -48,7 +48,7 @@ pub struct Service {
     tiers: Vec<Arc<Tier>>,
     here: Arc<Here>,
     clock: Arc<dyn Clock>,
-    terms: Arc<Terms>,
+    terms: Arc<ServiceConfig>,
     caps: Caps,
 }
 
@@ -56,7 +56,12 @@ impl Service {
     /// Memories in these directories, links resolved; the indexes are shown in
     /// this order. Nothing is made on disk before something is asked of it.
     #[must_use]
-    pub fn new(places: Vec<MemoryPlace>, here: Here, terms: Terms, clock: &Arc<dyn Clock>) -> Self {
+    pub fn new(
+        places: Vec<MemoryPlace>,
+        here: Here,
+        terms: ServiceConfig,
+        clock: &Arc<dyn Clock>,
+    ) -> Self {
         let tiers = places.iter().map(|place| Arc::new(Tier::new(place, &terms, clock))).collect();
         Self {
             places: places.into(),

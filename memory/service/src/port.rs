@@ -1,6 +1,6 @@
 //! Memories as a session sees them: the kernel's port.
 
-use crate::{Service, Wanted};
+use crate::{HitFilter, Service};
 use everfold_kernel::ports::{
     Bodies, BoxFuture, Kept, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace,
     MemoryProposal, MemoryText, MemoryUse, RecallQuery, Recalled,
@@ -66,7 +66,7 @@ impl Memories for Service {
     }
 
     fn recall(&self, query: RecallQuery) -> BoxFuture<'_, Result<Recalled, MemoryError>> {
-        self.blocking(move |service| service.recall(&query, Wanted::WorthShowing))
+        self.blocking(move |service| service.recall(&query, HitFilter::WorthShowing))
     }
 
     fn count(&self, uses: Vec<(PathBuf, MemoryUse)>) -> BoxFuture<'_, Result<(), MemoryError>> {

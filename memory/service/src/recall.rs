@@ -9,7 +9,7 @@ use everfold_kernel::Timestamp;
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{MemoryError, MemoryScope, RecallHit, RecallQuery, Recalled};
 use everfold_memory_file::MemoryType;
-use everfold_memory_recall::inject::{self, Shown};
+use everfold_memory_recall::inject::{self, ShownMemory};
 use everfold_memory_store::TopicPath;
 use everfold_memory_store::catalogue::{Card, Catalogue, rank_cards};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ const FILE_BYTES: u64 = 1024 * 1024;
 
 /// Which hits are told of: telling of thousands takes longer than finding them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum HitFilter {
     /// Every memory that has something of the text.
     All,
     /// Only what is good enough to be shown.
@@ -42,7 +42,7 @@ impl Service {
     ///
     /// # Errors
     /// If a directory is there and cannot be listed.
-    pub fn recall(&self, query: &RecallQuery, wanted: Wanted) -> Result<Recalled, MemoryError> {
+    pub fn recall(&self, query: &RecallQuery, wanted: HitFilter) -> Result<Recalled, MemoryError> {
         let there: Vec<_> = self.tiers.iter().filter(|tier| tier.is_there()).collect();
         let mut catalogues = Vec::new();
         for tier in &there {
@@ -73,7 +73,7 @@ impl Service {
         &self,
         dir: &Path,
         query: &RecallQuery,
-        wanted: Wanted,
+        wanted: HitFilter,
     ) -> Result<Recalled, MemoryError> {
         let mut catalogue = Catalogue::empty(dir);
         catalogue.refresh().map_err(|error| MemoryError::Unreadable {
@@ -86,7 +86,7 @@ impl Service {
         Ok(self.pick(&cards, query, wanted))
     }
 
-    fn pick(&self, placed: &[Placed<'_>], query: &RecallQuery, wanted: Wanted) -> Recalled {
+    fn pick(&self, placed: &[Placed<'_>], query: &RecallQuery, wanted: HitFilter) -> Recalled {
         let limits = &self.terms.recall;
         let now = self.clock.now();
         let cards: Vec<(&Card, u32)> = placed.iter().map(|one| (one.card, one.used)).collect();
@@ -109,7 +109,7 @@ impl Service {
             let one = placed.get(hit.index)?;
             let path = one.path();
             let is_shown = shown_paths.contains(path.as_path());
-            (wanted == Wanted::All || is_shown).then(|| RecallHit {
+            (wanted == HitFilter::All || is_shown).then(|| RecallHit {
                 scope: one.scope,
                 file: one.card.path.clone(),
                 name: one.card.name.clone(),
@@ -166,9 +166,9 @@ fn shown(
     limits: &RecallLimits,
     now: Timestamp,
 ) -> (Option<everfold_kernel::Attachment>, Vec<PathBuf>) {
-    let all: Vec<Shown<'_>> = files
+    let all: Vec<ShownMemory<'_>> = files
         .iter()
-        .map(|file| Shown {
+        .map(|file| ShownMemory {
             path: &file.path,
             file: &file.listed,
             text: &file.text,

@@ -3,17 +3,17 @@
 //! It stays open, so that what is slow about opening (ending what a crash left,
 //! noticing changes) happens once.
 
-use crate::Terms;
+use crate::ServiceConfig;
 use everfold_kernel::ports::{
     Bodies, Clock, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryRef, MemoryScope,
 };
 use everfold_kernel::{Class, Classify};
-use everfold_memory_file::index::{Cap, Caps, INDEX_FILE};
+use everfold_memory_file::index::{Caps, INDEX_FILE, IndexCap};
 use everfold_memory_file::{Frontmatter, Memory};
 use everfold_memory_store::catalogue::{Card, Catalogue};
 use everfold_memory_store::store::TopicHead;
 use everfold_memory_store::usage::Count;
-use everfold_memory_store::{Error, Options, Scope, Store, TopicPath};
+use everfold_memory_store::{Error, Store, StoreOptions, StoreScope, TopicPath};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ impl Here {
 /// One directory.
 pub(crate) struct Tier {
     place: MemoryPlace,
-    options: Options,
+    options: StoreOptions,
     clock: Arc<dyn Clock>,
     store: Mutex<Option<Arc<Store>>>,
     /// What is known of its files.
@@ -55,18 +55,18 @@ pub(crate) struct Tier {
 }
 
 impl Tier {
-    pub(crate) fn new(place: &MemoryPlace, terms: &Terms, clock: &Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(place: &MemoryPlace, terms: &ServiceConfig, clock: &Arc<dyn Clock>) -> Self {
         let scope = match place.scope {
-            MemoryScope::Global => Scope::Global,
-            MemoryScope::Project => Scope::Project,
-            MemoryScope::Team => Scope::Team,
+            MemoryScope::Global => StoreScope::Global,
+            MemoryScope::Project => StoreScope::Project,
+            MemoryScope::Team => StoreScope::Team,
         };
-        let options = Options {
+        let options = StoreOptions {
             scope,
             notice: terms.notice,
             inbox_entries: terms.extract.inbox_entries,
             inbox_days: terms.extract.inbox_days,
-            ..Options::default()
+            ..StoreOptions::default()
         };
         Self {
             place: place.clone(),
@@ -204,8 +204,8 @@ impl Tier {
         let took = Caps { lines: loaded.text.lines().count(), bytes: loaded.text.len() };
         let path = self.place.dir.join(INDEX_FILE);
         let cut = loaded.cut.map(|cap| match cap {
-            Cap::Lines => format!("cut after {} lines", caps.lines),
-            Cap::Bytes => format!("cut after {} bytes", caps.bytes),
+            IndexCap::Lines => format!("cut after {} lines", caps.lines),
+            IndexCap::Bytes => format!("cut after {} bytes", caps.bytes),
         });
         let (scope, text) = (self.place.scope, loaded.text);
         Ok(Some((MemoryIndex { scope, path, text, cut }, took)))

@@ -7,7 +7,7 @@
 //! may delete: it is checked, never believed where a file differs, and made
 //! anew where it is damaged.
 
-mod kept;
+mod card_file;
 
 use crate::journal::nanoseconds;
 use crate::likeness::{Note, sketch};
@@ -199,7 +199,7 @@ impl Catalogue {
         }
         let dir = self.dir.as_path();
         let (cards, listed) = std::thread::scope(|scope| {
-            let cards = scope.spawn(|| kept::read(dir));
+            let cards = scope.spawn(|| card_file::read(dir));
             let listed = shelf::list(dir).map(look);
             (cards.join().ok().flatten(), listed)
         });
@@ -213,10 +213,10 @@ impl Catalogue {
         let changed = std::mem::take(&mut self.changed);
         if !changed.is_empty() {
             // Without them, the next look at all files notes it.
-            let _ = kept::note(&self.dir, &changed);
+            let _ = card_file::note(&self.dir, &changed);
         }
         if read >= MANY || (read > 0 && self.cards.len() <= FEW) {
-            let _ = kept::write(&self.dir, &self.cards);
+            let _ = card_file::write(&self.dir, &self.cards);
         }
     }
 }

@@ -2,11 +2,11 @@
 //! comes in. What a dream decides is not this crate's business.
 //!
 //! - [`lock`]: one dreamer among any number of processes.
-//! - [`night`]: the working copy, reading it back, and the swap.
+//! - [`consolidation`]: the working copy, reading it back, and the swap.
 //! - [`DirDreams`]: both as a session uses them.
 
+pub mod consolidation;
 pub mod lock;
-pub mod night;
 mod port;
 
 pub use lock::{LOCK_FILE, Taken};

@@ -6,10 +6,10 @@
 //! hash; the contents are beside them, each once.
 
 mod blobs;
-mod known;
+mod last_seen;
 
 pub(crate) use blobs::{Blobs, Haste};
-pub(crate) use known::{Known, Seen, nanoseconds};
+pub(crate) use last_seen::{Known, Seen, nanoseconds};
 
 use crate::error::Error;
 use everfold_disk::jsonl::{self, Appender};
@@ -111,7 +111,7 @@ pub enum Action {
 
 /// One file of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct FileChange {
     /// Its path.
     pub path: String,
     /// What it held; none if it was not there.
@@ -124,7 +124,7 @@ pub struct Change {
 
 /// One change of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     /// Its number.
     pub id: EntryId,
     /// When.
@@ -150,10 +150,10 @@ pub struct Entry {
     pub ended: Vec<String>,
     /// Its files. Those of an adoption are left out: they were all there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
 }
 
-impl Entry {
+impl JournalEntry {
     /// Whether a file is among its changes.
     #[must_use]
     pub fn touches(&self, path: &str) -> bool {
@@ -173,10 +173,10 @@ impl Journal {
     }
 
     /// All entries, oldest first. A line that cannot be read is passed over.
-    pub(crate) fn entries(&self) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn entries(&self) -> Result<Vec<JournalEntry>, Error> {
         let mut found = Vec::new();
         let seen = jsonl::read(&self.path, MAX_LINE_BYTES, &mut |line| {
-            found.extend(serde_json::from_slice::<Entry>(line).ok());
+            found.extend(serde_json::from_slice::<JournalEntry>(line).ok());
         });
         match seen {
             Ok(_) | Err(everfold_disk::Error::NotFound { .. }) => Ok(found),
@@ -186,7 +186,7 @@ impl Journal {
 
     /// The newest entries, as many as fit into the end that is looked at,
     /// oldest first.
-    pub(crate) fn recent(&self) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn recent(&self) -> Result<Vec<JournalEntry>, Error> {
         let ends = match jsonl::head_and_tail(&self.path, TAIL_BYTES) {
             Ok(ends) => ends,
             Err(everfold_disk::Error::NotFound { .. }) => return Ok(Vec::new()),
@@ -206,14 +206,15 @@ impl Journal {
         };
         let end = if ends.tail.is_empty() { &ends.head } else { &ends.tail };
         let last = end.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
-        if let Some(entry) = last.and_then(|line| serde_json::from_slice::<Entry>(line).ok()) {
+        if let Some(entry) = last.and_then(|line| serde_json::from_slice::<JournalEntry>(line).ok())
+        {
             return Ok(entry.id);
         }
         Ok(self.entries()?.last().map_or(EntryId(0), |entry| entry.id))
     }
 
     /// Appends an entry and brings it to the disk.
-    pub(crate) fn append(&self, entry: &Entry) -> Result<(), Error> {
+    pub(crate) fn append(&self, entry: &JournalEntry) -> Result<(), Error> {
         let line = serde_json::to_vec(entry).map_err(|source| Error::Encode { source })?;
         Appender::open(&self.path)?.append(&line)?;
         sync(&self.path);
@@ -221,7 +222,7 @@ impl Journal {
     }
 
     /// The text of a file with just these entries.
-    pub(crate) fn text_of(entries: &[Entry]) -> Result<Vec<u8>, Error> {
+    pub(crate) fn text_of(entries: &[JournalEntry]) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         for entry in entries {
             let line = serde_json::to_vec(entry).map_err(|source| Error::Encode { source })?;

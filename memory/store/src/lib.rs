@@ -19,6 +19,7 @@
 
 pub mod catalogue;
 pub mod check;
+mod checksum;
 pub mod dream;
 mod error;
 pub mod journal;
@@ -27,11 +28,10 @@ pub mod location;
 mod path;
 pub mod shelf;
 pub mod store;
-mod sum;
 pub mod usage;
 
 pub use dream::DirDreams;
 pub use error::Error;
-pub use journal::{Action, Author, ContentId, Entry, EntryId};
+pub use journal::{Action, Author, ContentId, EntryId, JournalEntry};
 pub use path::TopicPath;
-pub use store::{By, Notice, Options, Scope, Store};
+pub use store::{By, Notice, Store, StoreOptions, StoreScope};

@@ -9,8 +9,8 @@
 
 pub(crate) mod sketch;
 
+use crate::checksum::sum;
 use crate::error::Error;
-use crate::sum::sum;
 use everfold_disk::Root;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -28,7 +28,7 @@ pub enum SetBy {
 
 /// What the place follows from.
 #[derive(Clone, Copy, Debug)]
-pub struct Inputs<'a> {
+pub struct LocationInputs<'a> {
     /// The whole-path override of the environment.
     pub override_path: Option<&'a str>,
     /// `autoMemoryDirectory`, and who set it.
@@ -45,7 +45,7 @@ pub struct Inputs<'a> {
 
 /// Where the place came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum LocationSource {
     /// The environment.
     Override,
     /// A setting.
@@ -60,7 +60,7 @@ pub struct Location {
     /// Where it is.
     pub dir: PathBuf,
     /// Who says so.
-    pub source: Source,
+    pub source: LocationSource,
     /// A setting that was not taken over because a repository made it.
     pub ignored: Option<String>,
 }
@@ -71,21 +71,25 @@ pub struct Location {
 /// [`Error::BadLocation`] if the one who may say so names a place that it may
 /// not be at. Nothing else is tried then: memories would end up where nobody
 /// looks for them.
-pub fn resolve(inputs: &Inputs<'_>) -> Result<Location, Error> {
+pub fn resolve(inputs: &LocationInputs<'_>) -> Result<Location, Error> {
     let found = |dir, source, ignored| Location { dir, source, ignored };
     if let Some(path) = inputs.override_path.filter(|path| !path.trim().is_empty()) {
-        return Ok(found(checked(path, inputs.os_home)?, Source::Override, None));
+        return Ok(found(checked(path, inputs.os_home)?, LocationSource::Override, None));
     }
     let ignored = match inputs.setting {
         Some((path, SetBy::Repository)) => Some(path.to_owned()),
         Some((path, set_by)) => {
-            return Ok(found(checked(path, inputs.os_home)?, Source::Setting(set_by), None));
+            return Ok(found(
+                checked(path, inputs.os_home)?,
+                LocationSource::Setting(set_by),
+                None,
+            ));
         }
         None => None,
     };
     let project = inputs.git_root.unwrap_or(inputs.cwd);
     let dir = inputs.home.join("projects").join(project_slug(project)).join("memory");
-    Ok(found(dir, Source::Default, ignored))
+    Ok(found(dir, LocationSource::Default, ignored))
 }
 
 /// The tier that holds what is true of the person everywhere (L5.25).

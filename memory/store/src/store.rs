@@ -5,26 +5,26 @@
 //! changed from outside. Reading takes no lock; every change holds one that
 //! all processes share.
 
-mod alike;
 mod apply;
 mod change;
 mod commit;
+mod dream_input;
 mod history;
 pub mod inbox;
 mod indexes;
-mod notice;
+mod near_copies;
+mod outside_changes;
 mod read;
 mod save;
 mod steps;
-mod stored;
 mod swap;
 mod two_steps;
 
+pub(crate) use dream_input::LOGS;
 pub use history::{Blame, FileDiff, Keep, OnConflict, Pruned};
-pub use read::{Note, Text, TopicHead};
-pub use save::{Expect, Place, Save, Saved};
-pub use steps::{AllSteps, Step, Steps};
-pub(crate) use stored::LOGS;
+pub use read::{Note, StoredText, TopicHead};
+pub use save::{ExpectedContent, MemoryTarget, Save, Saved};
+pub use steps::{AllSteps, ChangeObserver, ChangeStep};
 pub use swap::Replacement;
 
 use crate::error::Error;
@@ -42,7 +42,7 @@ use std::time::Duration;
 
 /// Whose memories a store holds (L5.21, L5.25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum StoreScope {
     /// The person's, in one project.
     Project,
     /// The person's, everywhere.
@@ -64,9 +64,9 @@ pub enum Notice {
 
 /// How a store is opened.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct StoreOptions {
     /// Whose memories it holds.
-    pub scope: Scope,
+    pub scope: StoreScope,
     /// How much of the index is loaded.
     pub caps: Caps,
     /// The largest memory, in bytes; of a larger file only the start is read.
@@ -80,16 +80,16 @@ pub struct Options {
     /// How much is noticed when it is opened.
     pub notice: Notice,
     /// Who watches the steps of a change.
-    pub steps: Arc<dyn Steps>,
+    pub steps: Arc<dyn ChangeObserver>,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         let ExtractLimits { inbox_entries, inbox_days, .. } = ExtractLimits::default();
         Self {
             inbox_entries,
             inbox_days,
-            scope: Scope::Project,
+            scope: StoreScope::Project,
             caps: Caps::default(),
             topic_bytes: 1024 * 1024,
             lock_wait: Duration::from_mins(1),
@@ -161,7 +161,7 @@ pub struct Opening {
 pub struct Store {
     root: Root,
     own: Option<Root>,
-    options: Options,
+    options: StoreOptions,
     opening: Opening,
 }
 
@@ -171,14 +171,14 @@ impl Store {
     /// # Errors
     /// If it cannot be made or read.
     pub fn open(dir: &Path) -> Result<Self, Error> {
-        Self::open_with(dir, Options::default(), Timestamp::now())
+        Self::open_with(dir, StoreOptions::default(), Timestamp::now())
     }
 
     /// Opens a directory. What was changed from outside is entered under `at`.
     ///
     /// # Errors
     /// If it cannot be made or read, or somebody else keeps it locked.
-    pub fn open_with(dir: &Path, options: Options, at: Timestamp) -> Result<Self, Error> {
+    pub fn open_with(dir: &Path, options: StoreOptions, at: Timestamp) -> Result<Self, Error> {
         let root = Root::create(dir)?;
         let mut store = Self { root, own: None, options, opening: Opening::default() };
         let done = store.prepare().and_then(|()| store.settle(at));
@@ -207,7 +207,7 @@ impl Store {
 
     /// Whose memories it holds.
     #[must_use]
-    pub fn scope(&self) -> Scope {
+    pub fn scope(&self) -> StoreScope {
         self.options.scope
     }
 
@@ -262,7 +262,7 @@ impl Store {
             return Ok(Opening { mended, ..Opening::default() });
         }
         let mut held = self.begin()?;
-        let noticed = self.notice_all(&mut held, &notice::foreign(at))?;
+        let noticed = self.notice_all(&mut held, &outside_changes::foreign(at))?;
         // What it does is good to have, and nothing rests on it.
         let _ = self.keep_again();
         // An inbox that cannot be read is no reason not to open the rest.

@@ -2,7 +2,7 @@
 //! they lie beside the repository.
 
 use crate::made_up;
-use everfold_foreign::{Reader, Thread, Told, What};
+use everfold_foreign::{Reader, Thread, TranscriptEvent, What};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Entry, Record};
 use everfold_replay::{Before, Cause, LaneReport, Options, Outcome, Policy, Replay, Totals};
@@ -31,7 +31,7 @@ fn replay(records: &[Record], options: Options) -> Outcome {
     let mut replay = Replay::new(options);
     for record in records {
         let what = What::Record(Box::new(record.clone()));
-        replay.take(Told { thread: Thread::MAIN, what });
+        replay.take(TranscriptEvent { thread: Thread::MAIN, what });
     }
     replay.finish()
 }

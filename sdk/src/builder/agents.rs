@@ -2,7 +2,7 @@
 
 use super::{Builder, Wanted};
 use crate::error::Error;
-use crate::memory_place::Named;
+use crate::memory_location::Named;
 use crate::repo::Repo;
 use everfold_engine::agents::{Definition, DefinitionError, MemoryPlaces, coordinator, load};
 use everfold_engine::{AgentSetup, Config, Delegation, KindDirs, Tool};

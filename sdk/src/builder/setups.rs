@@ -1,14 +1,14 @@
 //! What people set up around an agent, and what commands are held to.
 
 use super::{Builder, Wanted};
-use crate::hooks;
+use crate::hook_registry;
 use crate::plugins;
 use crate::servers::{self, Maker, NamedServers};
 use crate::shell;
-use crate::skills;
+use crate::skill_files;
 use crate::styles;
 use everfold_engine::{Config, Tool, World};
-use everfold_hooks::{Event, Registry};
+use everfold_hooks::{HookEvent, Registry};
 use everfold_kernel::ports::{Confinement, Hooks};
 use everfold_plugdir::Plugin;
 use everfold_settings::Resolved;
@@ -32,7 +32,8 @@ impl Builder {
     /// are to be none.
     pub(super) fn hook_runner(&self, resolved: &Resolved) -> Option<Arc<dyn Hooks>> {
         (self.setups == Wanted::Yes).then(|| {
-            let runner = hooks::Runner::new(shell::config(resolved), self.variables.clone());
+            let runner =
+                hook_registry::Runner::new(shell::config(resolved), self.variables.clone());
             Arc::new(runner) as Arc<dyn Hooks>
         })
     }
@@ -40,7 +41,7 @@ impl Builder {
     /// The handlers of hooks.
     pub(super) fn hook_registry(&self, resolved: &Resolved) -> Arc<Registry> {
         match self.setups {
-            Wanted::Yes => Arc::new(hooks::registry(resolved)),
+            Wanted::Yes => Arc::new(hook_registry::registry(resolved)),
             Wanted::No => Arc::default(),
         }
     }
@@ -64,8 +65,8 @@ impl Builder {
                 world.shell = shell::with_path(resolved, path, &bins);
             }
             let limits = &config.limits.skills;
-            let places = skills::Ground { home, cwd, root, trust, limits, plugins };
-            config.skills = Arc::new(skills::shelf(&places));
+            let places = skill_files::Ground { home, cwd, root, trust, limits, plugins };
+            config.skills = Arc::new(skill_files::shelf(&places));
             let known = styles::styles(home, root, plugins, &config.limits.skills);
             let style = config.surroundings.output_style.take();
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
@@ -73,7 +74,7 @@ impl Builder {
             let mut maker =
                 Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
             // Servers hear of somebody who answers only where there is one.
-            if self.respondent.is_some() || config.hooks.listens_to(Event::Elicitation) {
+            if self.respondent.is_some() || config.hooks.listens_to(HookEvent::Elicitation) {
                 maker = maker.answering();
             }
             if !named.entries.is_empty() {

@@ -5,7 +5,7 @@ use super::{SOURCE, Tool, told};
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
 };
-use everfold_kernel::{Provenance, RecordId, Said};
+use everfold_kernel::{Provenance, RecordId, Utterance};
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_store::store::inbox::ProposalId;
 use everfold_memory_store::{Author, Error, TopicPath};
@@ -111,7 +111,7 @@ impl Tool<'_> {
         let mut testimony = self.desk.testimony.clone();
         if !self.is_known(text, open) {
             let (record, by) = (RecordId::from(""), Provenance::MODEL);
-            testimony.said.push(Said { record, by, text: text.to_owned() });
+            testimony.said.push(Utterance { record, by, text: text.to_owned() });
         }
         let path = self.store.dir().join(file);
         let proposal = MemoryProposal {

@@ -3,9 +3,9 @@
 use crate::place::{Place, say, say_ok};
 use everfold::engine::Errand;
 use everfold::kernel::QuerySource;
-use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
+use everfold::kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold::{EndReason, TaskStatus, Turn};
-use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, When, oracle};
+use everfold_testkit::{Received, Reply, Scenario, ServerRules, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -270,9 +270,9 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
 struct Asked(Mutex<Vec<String>>);
 
 impl Approver for Asked {
-    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
+    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         self.0.lock().unwrap().push(ask.tool);
-        Box::pin(async { Answer::Allow })
+        Box::pin(async { PermissionAnswer::Allow })
     }
 }
 
@@ -400,7 +400,7 @@ async fn l5_20_a_kind_with_memory_gets_its_index_and_may_write_there() {
 
 #[tokio::test]
 async fn l7_8_a_sub_agent_that_fills_its_window_compacts_by_itself() {
-    let rules = Rules { window: 60_000, ..Rules::default() };
+    let rules = ServerRules { window: 60_000, ..ServerRules::default() };
     let place = Place::new(TestServer::with_handler(rules, filling()).unwrap());
     place.write("big.txt", &"some line of text to read\n".repeat(1_500));
     let builder = place.builder_with(&[("EVERFOLD_AUTO_COMPACT_WINDOW", "60000")]);

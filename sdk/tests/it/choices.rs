@@ -6,7 +6,7 @@ use everfold::engine::setups::preferences::ThinkingWish;
 use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::settings::PermissionMode;
 use everfold::{CancellationToken, Event, Turn};
-use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
+use everfold_testkit::{Received, Reply, Scenario, ServerRules, TestServer, oracle};
 use futures_util::StreamExt as _;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -126,12 +126,13 @@ async fn q14_style_and_language_break_nothing_and_are_told_again() {
 
 #[tokio::test]
 async fn q9_q14_the_mode_changes_while_a_turn_runs_and_the_status_is_seen() {
-    let server =
-        TestServer::with_handler(Rules::default(), |request| match request.last_tool_results() {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
+        match request.last_tool_results() {
             None => Reply::tool("Write", json!({"file_path": "a.txt", "content": "one\n"})),
             Some(told) if told.contains("refused") => Reply::text("ok"),
             Some(_) => Reply::tool("Write", json!({"file_path": "b.txt", "content": "two\n"})),
-        });
+        }
+    });
     let place = Place::new(server.unwrap());
     let mut session = place.agent().await.start();
     let live = everfold::engine::session::status::live(&session);

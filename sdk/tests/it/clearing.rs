@@ -4,14 +4,14 @@ use crate::place::{Place, say_ok};
 use everfold::engine::window::compaction::Compaction;
 use everfold::settings::Extra;
 use everfold::{Agent, CancellationToken, Event, Turn};
-use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
 const SUMMARY: &str = "<summary>\n1. Primary request: keep reading.\n</summary>";
 
 /// A model that reads a file each turn and sums up when asked.
-fn reader(rules: Rules, file: &'static str) -> TestServer {
+fn reader(rules: ServerRules, file: &'static str) -> TestServer {
     TestServer::with_handler(rules, move |request| {
         if request.last_user_text().contains("<summary>") {
             return Reply::text(SUMMARY);
@@ -42,7 +42,7 @@ fn decisions(place: &Place, kind: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn l2_4_the_server_clears_by_itself_and_it_is_booked_and_shown() {
-    let place = Place::new(reader(Rules::default(), "big.txt"));
+    let place = Place::new(reader(ServerRules::default(), "big.txt"));
     place.write("big.txt", &"a line of a file with some words in it\n".repeat(400));
     let offer = json!({"context_management": true});
     let agent = agent(&place, offer, json!({"prune_api": true, "prune_time": false})).await;
@@ -90,7 +90,7 @@ async fn l2_4_nothing_is_asked_of_a_provider_that_does_not_offer_it() {
         (json!({"context_management": true}), json!({})),
         (json!({"context_management": false}), json!({"prune_api": true})),
     ] {
-        let place = Place::new(reader(Rules::default(), "a.txt"));
+        let place = Place::new(reader(ServerRules::default(), "a.txt"));
         place.write("a.txt", "one\n");
         let agent = agent(&place, offer, flags).await;
         say_ok(&mut agent.start(), "read it").await;
@@ -117,7 +117,8 @@ fn edits_of(request: &Received) -> Vec<(String, Value)> {
 
 #[tokio::test]
 async fn l2_3_edits_are_sent_again_at_the_same_place_for_ever() {
-    let place = Place::new(reader(Rules { cache_edits: true, ..Rules::default() }, "a.txt"));
+    let place =
+        Place::new(reader(ServerRules { cache_edits: true, ..ServerRules::default() }, "a.txt"));
     place.write("a.txt", &"some words on a line of this file\n".repeat(60));
     let (offer, flags) = (json!({"cache_edits": true}), json!({"prune_cache_edit": true}));
     let agent = agent(&place, offer, flags).await;
@@ -163,7 +164,8 @@ async fn l2_3_edits_are_sent_again_at_the_same_place_for_ever() {
 
 #[tokio::test]
 async fn l2_3_a_resumed_session_sends_the_same_edits() {
-    let place = Place::new(reader(Rules { cache_edits: true, ..Rules::default() }, "a.txt"));
+    let place =
+        Place::new(reader(ServerRules { cache_edits: true, ..ServerRules::default() }, "a.txt"));
     place.write("a.txt", &"some words on a line of this file\n".repeat(60));
     let (offer, flags) = (json!({"cache_edits": true}), json!({"prune_cache_edit": true}));
     let mut session = agent(&place, offer, flags).await.start();
@@ -182,7 +184,7 @@ async fn l2_3_a_resumed_session_sends_the_same_edits() {
 
 #[tokio::test]
 async fn l2_3_without_the_offer_no_edit_is_sent_and_the_public_api_would_refuse_it() {
-    let place = Place::new(reader(Rules::default(), "a.txt"));
+    let place = Place::new(reader(ServerRules::default(), "a.txt"));
     place.write("a.txt", &"some words on a line of this file\n".repeat(60));
     let mut session = agent(&place, json!({}), json!({"prune_cache_edit": true})).await.start();
     for _ in 0..23 {

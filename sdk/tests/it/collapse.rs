@@ -3,7 +3,7 @@
 use crate::place::{Place, say, say_ok};
 use everfold::settings::Extra;
 use everfold::{Agent, EndReason, Session};
-use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,7 +23,7 @@ async fn agent(place: &Place) -> Agent {
 
 /// A model that reads a file `reads` times a turn.
 fn place(reads: usize) -> Place {
-    let rules = Rules { window: WINDOW, ..Rules::default() };
+    let rules = ServerRules { window: WINDOW, ..ServerRules::default() };
     let asked = AtomicUsize::new(0);
     let server = TestServer::with_handler(rules, move |request| {
         if request.source() == "compact" {

@@ -1,7 +1,7 @@
 //! Teams, other sessions, coordinators and plans.
 
 use crate::place::{Place, say_ok};
-use everfold::kernel::ports::{AgentName, Answer, Approver, BoxFuture, PermissionAsk};
+use everfold::kernel::ports::{AgentName, Approver, BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold::kernel::settings::PermissionMode;
 use everfold::{Agent, Turn};
 use everfold_testkit::{Received, Reply, Scenario, TestServer, When, oracle};
@@ -151,12 +151,12 @@ async fn l7_7_under_a_coordinator_it_is_said_what_agents_do() {
 struct SecondThought(Mutex<Vec<PermissionAsk>>);
 
 impl Approver for SecondThought {
-    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
+    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         let mut asked = self.0.lock().unwrap();
         asked.push(ask);
         let answer = match asked.len() {
-            1 => Answer::Deny { reason: "smaller steps".into() },
-            _ => Answer::AllowAlways,
+            1 => PermissionAnswer::Deny { reason: "smaller steps".into() },
+            _ => PermissionAnswer::AllowAlways,
         };
         Box::pin(async move { answer })
     }

@@ -1,8 +1,8 @@
 //! The date in a conversation, and daily logs.
 
 use crate::place::{Place, say_ok};
-use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
-use everfold_testkit::{FakeClock, Reply, Rules, Scenario, TestServer, oracle};
+use everfold::kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
+use everfold_testkit::{FakeClock, Reply, Scenario, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,9 +69,9 @@ async fn l5_22_a_resumed_session_is_told_the_day_and_sends_the_same_bytes() {
 struct Slow(FakeClock);
 
 impl Approver for Slow {
-    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, Answer> {
+    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         self.0.advance(DAY);
-        Box::pin(async { Answer::Allow })
+        Box::pin(async { PermissionAnswer::Allow })
     }
 }
 
@@ -93,7 +93,7 @@ async fn l5_22_midnight_in_a_turn_is_told_at_the_tool_boundary() {
 #[tokio::test]
 async fn l5_22_with_daily_logs_the_agent_appends_and_nothing_recalls_them() {
     let place = Place::new(
-        TestServer::with_handler(Rules::default(), |request| {
+        TestServer::with_handler(ServerRules::default(), |request| {
             let system = request.system_text();
             let Some((_, rest)) = system.split_once("Append to `") else {
                 return Reply::text("No log.");

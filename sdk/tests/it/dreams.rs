@@ -436,9 +436,9 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
     let store = Store::open(&bed.dir).unwrap();
     let text = memory("later", "Saved by another session while this one dreamt.");
     let save = everfold_memory_store::store::Save {
-        place: everfold_memory_store::store::Place::Named("later".into()),
+        place: everfold_memory_store::store::MemoryTarget::Named("later".into()),
         text: &text,
-        expect: everfold_memory_store::store::Expect::Nothing,
+        expect: everfold_memory_store::store::ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };

@@ -12,9 +12,9 @@ use everfold_kernel::ports::Kept;
 use everfold_memory_file::frontmatter::Basis;
 use everfold_memory_file::{Memory, MemoryType};
 use everfold_memory_store::store::inbox::Proposal;
-use everfold_memory_store::{Options, Store};
+use everfold_memory_store::{Store, StoreOptions};
 use everfold_testkit::scenario::Content;
-use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use futures_util::StreamExt;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub(crate) fn keeping(files: &'static [NamedFile]) -> Place {
 /// A server with this reviewer; all others are answered with "ok".
 pub(crate) fn reviewing(review: impl Fn(&Received) -> Reply + Send + Sync + 'static) -> Place {
     let server =
-        TestServer::with_handler(Rules::default(), move |request| match request.source() {
+        TestServer::with_handler(ServerRules::default(), move |request| match request.source() {
             "extract" => review(request),
             "compact" => Reply::text("<summary>It was about the first one.</summary>"),
             _ => Reply::text("ok"),
@@ -92,7 +92,7 @@ pub(crate) fn reviews(place: &Place) -> Vec<Received> {
 /// What waits in a directory's inbox, by the clock of the place.
 pub(crate) fn inbox(place: &Place, dir: &Path) -> Vec<Proposal> {
     let now = Clock::now(&place.clock);
-    Store::open_with(dir, Options::default(), now).unwrap().inbox().unwrap()
+    Store::open_with(dir, StoreOptions::default(), now).unwrap().inbox().unwrap()
 }
 
 pub(crate) fn topics(dir: &Path) -> Vec<String> {
@@ -257,7 +257,7 @@ async fn l5_10_after_a_compaction_all_that_is_left_counts() {
 #[tokio::test]
 async fn l5_11_l5_38_what_the_main_agent_saved_itself_is_not_reviewed() {
     let place = Place::new(
-        TestServer::with_handler(Rules::default(), |request| {
+        TestServer::with_handler(ServerRules::default(), |request| {
             let dir = request.system_text();
             let dir = dir.split_once("Markdown files in `").unwrap().1.split_once('`').unwrap().0;
             match (request.source(), request.last_tool_results()) {
@@ -386,7 +386,7 @@ async fn l5_18_the_main_agent_s_secret_is_refused_with_a_reason() {
     let key = ["AKIA", "Z7QW3ERTY5UIOP2L"].concat();
     let secret = key.clone();
     let place = Place::new(
-        TestServer::with_handler(Rules::default(), move |request| {
+        TestServer::with_handler(ServerRules::default(), move |request| {
             let dir = request.system_text();
             let dir = dir.split_once("Markdown files in `").unwrap().1.split_once('`').unwrap().0;
             let path = |name: &str| Path::new(dir).join(name);
@@ -518,7 +518,7 @@ fn from_page() -> String {
 
 /// A place where a page says that something is to be remembered.
 fn with_page() -> Place {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         match (request.source(), request.last_tool_results(), dir_in(request)) {
             ("extract", _, Some(dir)) => Reply::tool(
                 "Write",
@@ -559,7 +559,7 @@ fn waits_marked(place: &Place, agent: &Agent, provenance: &str) {
 
 #[tokio::test]
 async fn l5_26_q14_what_a_search_found_is_no_memory_by_itself() {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         match (request.source(), dir_in(request)) {
             ("extract", Some(dir)) => Reply::tool(
                 "Write",
@@ -661,7 +661,7 @@ async fn l5_19_q8_without_a_model_rules_keep_what_was_asked_for() {
 #[tokio::test]
 async fn l5_29_a_recalled_memory_that_was_used_is_counted() {
     let place = Place::new(
-        TestServer::with_handler(Rules::default(), |request| match request.source() {
+        TestServer::with_handler(ServerRules::default(), |request| match request.source() {
             "recall" => Reply::text(r#"{"selected_memories": ["deploy.md", "tea.md"]}"#),
             _ if request.body["messages"].to_string().contains("standup") => {
                 Reply::text("You deploy it on Fridays, after the standup.")
@@ -713,7 +713,7 @@ async fn l5_31_what_is_said_while_memory_is_off_is_not_looked_at_later() {
 #[tokio::test]
 async fn l5_28_an_index_that_would_not_be_read_whole_is_refused() {
     let place = Place::new(
-        TestServer::with_handler(Rules::default(), |request| {
+        TestServer::with_handler(ServerRules::default(), |request| {
             let dir = request.system_text();
             let dir = dir.split_once("Markdown files in `").unwrap().1.split_once('`').unwrap().0;
             match request.last_tool_results() {

@@ -2,12 +2,15 @@
 
 use crate::place::{Place, say, say_ok};
 use everfold::{EndReason, Event, Turn};
-use everfold_testkit::{Fault, Reply, Scenario, TestServer, When, oracle};
+use everfold_testkit::{Reply, Scenario, ServerFault, TestServer, When, oracle};
 use futures_util::StreamExt;
 use serde_json::json;
 
-fn garbage() -> Fault {
-    Fault::Garbage { after_events: 1, text: "event: content_block_delta\ndata: }{\n\n".into() }
+fn garbage() -> ServerFault {
+    ServerFault::Garbage {
+        after_events: 1,
+        text: "event: content_block_delta\ndata: }{\n\n".into(),
+    }
 }
 
 fn start(scenario: Scenario) -> Place {
@@ -21,7 +24,7 @@ async fn q8_a_broken_stream_is_taken_back_and_asked_for_again() {
             .reply(
                 Reply::text("first try")
                     .and_tool("Glob", json!({"pattern": "*"}))
-                    .fault(Fault::CutAfterEvents(8)),
+                    .fault(ServerFault::CutAfterEvents(8)),
             )
             .reply(Reply::text("second try"))
             .reply(Reply::text("next")),
@@ -92,7 +95,8 @@ async fn s6_a_model_that_streams_garbage_ends_the_turn_and_loses_nothing() {
 
 #[tokio::test]
 async fn q9_stopping_keeps_what_had_come() {
-    let stalled = Reply::text("a long answer that is cut").fault(Fault::Stall { after_events: 4 });
+    let stalled =
+        Reply::text("a long answer that is cut").fault(ServerFault::Stall { after_events: 4 });
     let place = start(Scenario::new().reply(stalled).otherwise(Reply::text("ok")));
     let agent = place.agent().await;
     let mut session = agent.start();
@@ -146,7 +150,7 @@ async fn q9_stopping_a_tool_ends_its_process_and_answers_the_call() {
 async fn q8_a_prompt_that_is_too_long_is_said_plainly() {
     let place = start(Scenario::new().always(
         When::default(),
-        Reply::text("").fault(Fault::PromptTooLong { with_numbers: true }),
+        Reply::text("").fault(ServerFault::PromptTooLong { with_numbers: true }),
     ));
     let agent = place.builder().set("x", "/autoCompactEnabled", false).build().await.unwrap();
     let end = say(&mut agent.start(), "go").await;

@@ -78,12 +78,13 @@ async fn i2_a_subdirectory_and_a_path_rule_load_at_the_tool_boundary_once() {
 
 #[tokio::test]
 async fn i2_a_resumed_session_does_not_load_them_again() {
-    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
-        match request.last_tool_results() {
+    let server =
+        TestServer::with_handler(everfold_testkit::ServerRules::default(), |request| match request
+            .last_tool_results()
+        {
             None => Reply::tool("Read", json!({"file_path": "sub/a.rs"})),
             Some(_) => Reply::text("ok"),
-        }
-    });
+        });
     let place = Place::new(server.unwrap());
     place.write("sub/CLAUDE.md", "Rules of the subdirectory.");
     place.write(".claude/rules/rust.md", "---\npaths: **/*.rs\n---\nRules for Rust.");

@@ -3,8 +3,8 @@
 use crate::place::{Place, say_ok, walk};
 use everfold::MemorySwitch;
 use everfold::kernel::ports::Kept;
-use everfold::kernel::ports::{Answer, Approver, BoxFuture, PermissionAsk};
-use everfold_testkit::{Reply, Rules, Scenario, TestServer};
+use everfold::kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
+use everfold_testkit::{Reply, Scenario, ServerRules, TestServer};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -13,19 +13,20 @@ use std::sync::Mutex;
 struct Always(Arc<Mutex<Vec<String>>>);
 
 impl Approver for Always {
-    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer> {
+    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         self.0.lock().unwrap().push(ask.rule);
-        Box::pin(async { Answer::AllowAlways })
+        Box::pin(async { PermissionAnswer::AllowAlways })
     }
 }
 
 #[tokio::test]
 async fn q6_a_rule_is_kept_for_the_project_where_it_stands() {
-    let server =
-        TestServer::with_handler(Rules::default(), |request| match request.last_tool_results() {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
+        match request.last_tool_results() {
             None => Reply::tool("Bash", json!({"command": "touch made"})),
             Some(_) => Reply::text("ok"),
-        });
+        }
+    });
     let place = Place::new(server.unwrap());
     let own = "{\n    \"model\" : \"claude-opus-5\"\n}\n";
     place.write(".claude/settings.local.json", own);

@@ -3,7 +3,7 @@
 
 use crate::place::{Place, say};
 use everfold::{EndReason, TaskStatus, Turn};
-use everfold_testkit::{Received, Reply, Rules, TestServer};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -37,7 +37,7 @@ fn busy(agents: usize) -> impl Fn(&Received) -> Reply + Send + Sync + 'static {
 }
 
 async fn all_end(count: usize) {
-    let place = Place::new(TestServer::with_handler(Rules::default(), busy(count)).unwrap());
+    let place = Place::new(TestServer::with_handler(ServerRules::default(), busy(count)).unwrap());
     let agent = place.agent().await;
     let mut session = agent.start();
     assert_eq!(say(&mut session, "go").await.reason, EndReason::Completed);
@@ -133,7 +133,7 @@ async fn one_run(number: u64) {
             _ => Reply::text("Read it all."),
         }
     };
-    let rules = Rules { window: 45_000, ..Rules::default() };
+    let rules = ServerRules { window: 45_000, ..ServerRules::default() };
     let place = Place::new(TestServer::with_handler(rules, handler).unwrap());
     place.write("big.txt", &"some line of text to read\n".repeat(1_200));
     let builder = place.builder_with(&[("EVERFOLD_AUTO_COMPACT_WINDOW", "45000")]);

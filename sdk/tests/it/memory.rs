@@ -174,7 +174,7 @@ async fn l5_1_a_repository_cannot_move_the_memory_directory() {
 
 #[tokio::test]
 async fn l5_8_a_memory_written_now_is_known_in_the_next_conversation() {
-    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::ServerRules::default(), |request| {
         let said = request.last_user_text();
         match said.strip_prefix("We deploy on Fridays, remember it in ") {
             Some(dir) if request.last_tool_results().is_none() => Reply::tool(
@@ -206,16 +206,17 @@ async fn l5_8_a_memory_written_now_is_known_in_the_next_conversation() {
 #[tokio::test]
 async fn s1_a_link_in_the_memory_directory_does_not_lead_an_edit_out_of_it() {
     let outside = tempfile::tempdir().unwrap();
-    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
-        match request.last_tool_results() {
+    let server =
+        TestServer::with_handler(everfold_testkit::ServerRules::default(), |request| match request
+            .last_tool_results()
+        {
             None => Reply::tool(
                 "Write",
                 json!({"file_path": request.last_user_text(), "content": "gotcha"}),
             ),
             Some(_) => Reply::text("ok"),
-        }
-    })
-    .unwrap();
+        })
+        .unwrap();
     let place = Place::new(server);
     let agent = place.builder().approver(Arc::new(RefuseAll)).build().await.unwrap();
     let dir = dir_of(&agent, MemoryScope::Project);

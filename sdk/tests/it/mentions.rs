@@ -5,7 +5,7 @@ use everfold::engine::turn::mentions::pasted;
 use everfold::kernel::Limits;
 use everfold::settings::Extra;
 use everfold::{Block, Event, RefuseAll, Session, Turn};
-use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, oracle};
+use everfold_testkit::{Received, Reply, Scenario, ServerRules, TestServer, oracle};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ async fn q13_files_that_a_message_names_come_along() {
 
 #[tokio::test]
 async fn q13_what_a_message_names_can_be_edited_at_once() {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if request.last_tool_results().is_some() {
             return Reply::text("done");
         }

@@ -3,7 +3,7 @@
 
 use crate::place::{Place, say_ok};
 use everfold::{Agent, Session};
-use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub(crate) fn take_notes(request: &Received) -> Reply {
 /// A server whose model reads a file of some 6,000 tokens in each turn, and
 /// keeps notes as it is told.
 pub(crate) fn server(notes: impl Fn(&Received) -> Reply + Send + Sync + 'static) -> TestServer {
-    TestServer::with_handler(Rules::default(), move |request| {
+    TestServer::with_handler(ServerRules::default(), move |request| {
         match (request.source(), request.last_tool_results()) {
             ("session_memory", _) => notes(request),
             ("compact", _) => Reply::text("<summary>\nBy the model.\n</summary>"),
@@ -305,7 +305,7 @@ async fn l3_3_sections_over_their_cap_are_named_in_the_next_update() {
 
 #[tokio::test]
 async fn l3_8_a_long_turn_gets_its_notes_too() {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         let rounds = request.messages().len() / 2;
         match request.source() {
             "session_memory" => take_notes(request),

@@ -7,7 +7,7 @@ use crate::place::{Place, say_ok, walk};
 use everfold::Agent;
 use everfold::kernel::ports::MemoryScope;
 use everfold_testkit::mcp::script;
-use everfold_testkit::{Received, Reply, Rules, TestServer};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -48,7 +48,7 @@ fn write_both(dir: &Path, evidence: &str) -> Reply {
 /// A place whose model looks there, and whose reviewer does as it is told.
 fn complying(look: impl Fn(&Received) -> Reply + Send + Sync + 'static, evidence: &str) -> Place {
     let evidence = evidence.to_owned();
-    let server = TestServer::with_handler(Rules::default(), move |request| {
+    let server = TestServer::with_handler(ServerRules::default(), move |request| {
         match (request.source(), request.last_tool_results(), dir_in(request)) {
             ("extract", _, Some(dir)) => write_both(&dir, &evidence),
             ("extract", _, None) => Reply::text("done"),
@@ -167,7 +167,7 @@ async fn l5_39_what_the_main_agent_writes_for_a_stranger_only_waits() {
         for evidence in [String::new(), quoted()] {
             let target: Arc<OnceLock<PathBuf>> = Arc::default();
             let dir = Arc::clone(&target);
-            let server = TestServer::with_handler(Rules::default(), move |request| {
+            let server = TestServer::with_handler(ServerRules::default(), move |request| {
                 let rounds = request.messages().len();
                 match rounds {
                     1 => Reply::tool("Read", json!({"file_path": "NOTES.md"})),

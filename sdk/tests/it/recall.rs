@@ -4,7 +4,7 @@ use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say, say_ok};
 use everfold::kernel::ports::{Clock as _, MemoryScope};
 use everfold::{Agent, EndReason, Event, Session, Turn};
-use everfold_testkit::{Received, Reply, Rules, Scenario, TestServer, When, oracle};
+use everfold_testkit::{Received, Reply, Scenario, ServerRules, TestServer, When, oracle};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ async fn with_memories(place: &Place) -> (Agent, PathBuf) {
 
 /// The model calls a tool until the text is in a request; then it answers.
 fn working_until(text: &'static str, recall: Reply) -> Place {
-    let server = TestServer::with_handler(Rules::default(), move |request| {
+    let server = TestServer::with_handler(ServerRules::default(), move |request| {
         if request.source() == "recall" {
             return recall.clone();
         }

@@ -80,7 +80,7 @@ async fn c1_a_fork_goes_its_own_way_with_the_same_bytes() {
 
 #[tokio::test]
 async fn q5_a_file_read_before_the_resume_may_be_edited_after_it() {
-    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::ServerRules::default(), |request| {
         let path = request.messages()[0]["content"][0]["text"].clone();
         match request.messages().len() {
             1 => Reply::tool("Read", json!({"file_path": path})),

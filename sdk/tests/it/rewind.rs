@@ -4,14 +4,14 @@ use crate::place::{Place, say_ok, walk};
 use everfold::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat, Standing};
 use everfold::engine::window::compaction::Compaction;
 use everfold::{CancellationToken, Session};
-use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::json;
 use std::path::PathBuf;
 
 /// A model that does what it is told: `write FILE TEXT`, `read FILE`,
 /// `edit FILE OLD NEW`, `agent TEXT`; anything else it answers.
 fn place() -> Place {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if request.last_tool_results().is_some() {
             return Reply::text("done");
         }

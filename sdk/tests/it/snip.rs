@@ -2,12 +2,12 @@
 
 use crate::place::{Place, say_ok};
 use everfold::settings::Extra;
-use everfold_testkit::{Received, Reply, Rules, TestServer, oracle};
+use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
 
 /// A model that reads, and on demand takes the first thing that it read out of view.
 fn place() -> Place {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if request.last_tool_results().is_some() {
             return Reply::text("done");
         }

@@ -53,7 +53,7 @@ async fn l5_21_without_the_flag_there_is_no_trace_of_it() {
 
 #[tokio::test]
 async fn l5_21_a_teams_memory_is_recalled_and_the_small_model_knows_it_apart() {
-    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::ServerRules::default(), |request| {
         let body = request.body.to_string();
         if body.contains("selected_memories") {
             let listed = body.contains("team:deploy.md");

@@ -12,7 +12,7 @@ fn start(scenario: Scenario) -> Place {
 
 #[tokio::test]
 async fn q1_a_turn_reads_edits_and_answers() {
-    let server = TestServer::with_handler(everfold_testkit::Rules::default(), |request| {
+    let server = TestServer::with_handler(everfold_testkit::ServerRules::default(), |request| {
         let path = request.last_user_text();
         match request.messages().len() {
             1 => Reply::tool("Read", json!({"file_path": path})),
@@ -62,15 +62,15 @@ async fn q1_reading_tools_run_side_by_side_and_results_keep_the_order_of_calls()
 
 #[tokio::test]
 async fn s6_unknown_tools_and_broken_arguments_are_answered_to_the_model() {
-    let place = start(
-        Scenario::new()
-            .reply(Reply::tool("Teleport", json!({})).and_tool("Read", json!({"offset": 3})))
-            .reply(
-                Reply::tool("Read", json!({}))
-                    .fault(everfold_testkit::Fault::InvalidToolJson("{\"file_path\": ".into())),
-            )
-            .reply(Reply::text("sorry")),
-    );
+    let place =
+        start(
+            Scenario::new()
+                .reply(Reply::tool("Teleport", json!({})).and_tool("Read", json!({"offset": 3})))
+                .reply(Reply::tool("Read", json!({})).fault(
+                    everfold_testkit::ServerFault::InvalidToolJson("{\"file_path\": ".into()),
+                ))
+                .reply(Reply::text("sorry")),
+        );
     let agent = place.agent().await;
     say_ok(&mut agent.start(), "go").await;
     let requests = place.server.requests();

@@ -3,7 +3,9 @@
 use crate::place::{Place, say, say_ok};
 use everfold::engine::window::compaction::Compaction;
 use everfold::{Agent, CancellationToken, EndReason, Session};
-use everfold_testkit::{Fault, Received, Reply, Rules, Scenario, TestServer, When, oracle};
+use everfold_testkit::{
+    Received, Reply, Scenario, ServerFault, ServerRules, TestServer, When, oracle,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ const SUMMARY: &str =
 
 /// A server whose model reads a big file each turn and sums up when asked.
 fn reader(window: u64) -> TestServer {
-    let rules = Rules { window, ..Rules::default() };
+    let rules = ServerRules { window, ..ServerRules::default() };
     TestServer::with_handler(rules, |request| {
         if asks_for_summary(request) {
             return Reply::text(SUMMARY);
@@ -176,7 +178,7 @@ async fn l4_6_a_compacted_session_resumes_with_the_same_bytes() {
 async fn compacted(
     place: &Place,
     turns: usize,
-) -> (Session, Result<everfold::engine::window::compaction::Report, String>) {
+) -> (Session, Result<everfold::engine::window::compaction::CompactionReport, String>) {
     big_file(place);
     let agent = place.agent().await;
     let mut session = agent.start();
@@ -202,7 +204,7 @@ async fn l4_4_whatever_the_model_answers_the_session_goes_on() {
         (Reply::text(format!("<summary>{}</summary>", "very long ".repeat(20_000))), "model"),
         (Reply::error(500, "broken"), "local"),
     ] {
-        let server = TestServer::with_handler(Rules::default(), move |request| {
+        let server = TestServer::with_handler(ServerRules::default(), move |request| {
             if asks_for_summary(request) {
                 return answer.clone();
             }
@@ -223,12 +225,12 @@ async fn l4_4_whatever_the_model_answers_the_session_goes_on() {
 #[tokio::test]
 async fn l4_8_a_summary_request_that_is_too_long_is_cut_and_tried_again() {
     let calls = std::sync::atomic::AtomicUsize::new(0);
-    let server = TestServer::with_handler(Rules::default(), move |request| {
+    let server = TestServer::with_handler(ServerRules::default(), move |request| {
         if asks_for_summary(request) {
             let call = calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             return match call {
-                0 => Reply::text("").fault(Fault::PromptTooLong { with_numbers: true }),
-                1 => Reply::text("").fault(Fault::PromptTooLong { with_numbers: false }),
+                0 => Reply::text("").fault(ServerFault::PromptTooLong { with_numbers: true }),
+                1 => Reply::text("").fault(ServerFault::PromptTooLong { with_numbers: false }),
                 _ => Reply::text(SUMMARY),
             };
         }
@@ -252,14 +254,15 @@ async fn l4_8_a_summary_request_that_is_too_long_is_cut_and_tried_again() {
 async fn l4_10_a_main_request_that_is_too_long_is_recovered() {
     for refusals in 1..=3_usize {
         let calls = std::sync::atomic::AtomicUsize::new(0);
-        let server = TestServer::with_handler(Rules::default(), move |request| {
+        let server = TestServer::with_handler(ServerRules::default(), move |request| {
             if asks_for_summary(request) {
                 return Reply::text(SUMMARY);
             }
             if request.last_user_text().contains("now") {
                 let call = calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
                 if call < refusals {
-                    return Reply::text("").fault(Fault::PromptTooLong { with_numbers: true });
+                    return Reply::text("")
+                        .fault(ServerFault::PromptTooLong { with_numbers: true });
                 }
             }
             match request.last_tool_results() {
@@ -288,7 +291,7 @@ async fn l4_10_a_main_request_that_is_too_long_is_recovered() {
 
 #[tokio::test]
 async fn l4_2_the_breaker_opens_after_three_failures_and_local_summaries_serve() {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if asks_for_summary(request) {
             return Reply::text("I would rather not.");
         }
@@ -392,7 +395,7 @@ async fn l4_11_offline_compacts_by_rule() {
 #[tokio::test]
 async fn l4_3_a_cold_summary_is_asked_without_pictures_and_a_warm_one_with_the_same_bytes() {
     for minutes in [0, 61] {
-        let server = TestServer::with_handler(Rules::default(), |request| {
+        let server = TestServer::with_handler(ServerRules::default(), |request| {
             if asks_for_summary(request) {
                 return Reply::text(SUMMARY);
             }
@@ -432,7 +435,7 @@ async fn l4_3_a_cold_summary_is_asked_without_pictures_and_a_warm_one_with_the_s
 
 #[tokio::test]
 async fn l1_8_a_spill_that_vanished_comes_back_from_the_log_and_no_id_leaves_the_directory() {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         let said = request.last_user_text();
         match request.last_tool_results() {
             Some(_) => Reply::text("ok"),

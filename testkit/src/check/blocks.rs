@@ -4,7 +4,7 @@
 use super::fields::extra;
 use super::{Refusal, VERSION_2026, edits};
 use crate::received::{kind, role};
-use crate::scenario::Rules;
+use crate::scenario::ServerRules;
 use serde_json::{Map, Value};
 
 /// The system prompt: a string or text blocks.
@@ -29,7 +29,7 @@ pub(super) fn system(body: &Map<String, Value>) -> Result<(), Refusal> {
 pub(super) fn messages(
     body: &Map<String, Value>,
     version: &str,
-    rules: &Rules,
+    rules: &ServerRules,
 ) -> Result<(), Refusal> {
     let messages = body.get("messages").and_then(Value::as_array);
     for (at, message) in messages.into_iter().flatten().enumerate() {

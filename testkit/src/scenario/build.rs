@@ -1,6 +1,6 @@
 //! Scenarios written in code.
 
-use super::{Content, Fault, Gate, Reply, Scenario, Step, When};
+use super::{Content, Gate, Reply, Scenario, ScenarioStep, ServerFault, When};
 use crate::received::Received;
 use serde_json::Value;
 
@@ -39,14 +39,14 @@ impl Scenario {
     /// The next request for which `when` holds gets this answer.
     #[must_use]
     pub fn on(mut self, when: When, reply: Reply) -> Self {
-        self.steps.push(Step { when, reply, repeat: false });
+        self.steps.push(ScenarioStep { when, reply, repeat: false });
         self
     }
 
     /// Every request for which `when` holds gets this answer.
     #[must_use]
     pub fn always(mut self, when: When, reply: Reply) -> Self {
-        self.steps.push(Step { when, reply, repeat: true });
+        self.steps.push(ScenarioStep { when, reply, repeat: true });
         self
     }
 
@@ -108,7 +108,7 @@ impl Reply {
 
     /// An HTTP error.
     pub fn error(status: u16, message: impl Into<String>) -> Self {
-        Self::default().fault(Fault::Error {
+        Self::default().fault(ServerFault::Error {
             status,
             error_type: None,
             message: message.into(),
@@ -139,7 +139,7 @@ impl Reply {
 
     /// The same answer with something going wrong.
     #[must_use]
-    pub fn fault(mut self, fault: Fault) -> Self {
+    pub fn fault(mut self, fault: ServerFault) -> Self {
         self.faults.push(fault);
         self
     }

@@ -3,7 +3,7 @@
 use crate::check::{Refusal, chat, sign};
 use crate::count::count;
 use crate::received::{Received, kind};
-use crate::scenario::{Content, Fault, Reply, Rules};
+use crate::scenario::{Content, Reply, ServerFault, ServerRules};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn new(reply: &Reply, number: u64, rules: &Rules) -> Self {
+    pub(super) fn new(reply: &Reply, number: u64, rules: &ServerRules) -> Self {
         let mut calls = 0_usize;
         let blocks: Vec<Value> =
             reply.content.iter().map(|content| block(content, number, &mut calls)).collect();
@@ -29,7 +29,7 @@ impl Answer {
         let by_content = if uses_tools { "tool_use" } else { "end_turn" };
         let stop_reason = reply.stop_reason.clone();
         let tool_json = reply.faults.iter().find_map(|fault| match fault {
-            Fault::InvalidToolJson(text) => Some(text.clone()),
+            ServerFault::InvalidToolJson(text) => Some(text.clone()),
             _ => None,
         });
         Self {
@@ -73,12 +73,12 @@ pub(super) enum Api {
 /// The refusal that a fault of the reply asks for.
 pub(super) fn refusal(reply: &Reply, api: Api, prompt: u64, window: u64) -> Option<Refusal> {
     reply.faults.iter().find_map(|fault| match fault {
-        Fault::Error { status, error_type, message, headers } => {
+        ServerFault::Error { status, error_type, message, headers } => {
             let mut refusal = Refusal::new(*status, error_type.as_deref(), message);
             refusal.headers.clone_from(headers);
             Some(refusal)
         }
-        Fault::PromptTooLong { with_numbers } => Some(match (api, with_numbers) {
+        ServerFault::PromptTooLong { with_numbers } => Some(match (api, with_numbers) {
             (Api::Anthropic, true) => Refusal::too_long(prompt.max(window + 1), window),
             (Api::Anthropic, false) => Refusal::invalid("Prompt is too long"),
             (Api::Chat, true) => chat::too_long(prompt.max(window + 1), window),

@@ -1,18 +1,18 @@
 //! The Messages API: answers, token counts, the list of models.
 
 use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
-use super::deliver::{body, broken};
+use super::delivery::{body, broken};
 use super::prompt::Prompt;
-use super::shared::Shared;
+use super::state::Shared;
 use crate::check::{Endpoint, Refusal};
 use crate::received::{Received, kind};
-use crate::scenario::{Fault, Reply};
+use crate::scenario::{Reply, ServerFault};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
 use bytes::Bytes;
 use everfold_kernel::Usage;
-use everfold_prefix::sim::Piece;
+use everfold_prefix::sim::SimPiece;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
 fn warmed(
     shared: &Shared,
     request: &Received,
-    pieces: &[Piece],
+    pieces: &[SimPiece],
 ) -> Result<Response<Body>, Refusal> {
     let usage = shared.cached(request, pieces)?;
     shared.answered(request, &[], usage);
@@ -84,7 +84,7 @@ fn response(
     answer: &Answer,
     usage: &Usage,
 ) -> Response<Body> {
-    if reply.faults.contains(&Fault::CloseBeforeHeaders) {
+    if reply.faults.contains(&ServerFault::CloseBeforeHeaders) {
         return Response::new(broken());
     }
     let streams = request.body.get("stream") == Some(&Value::Bool(true));

@@ -1,12 +1,12 @@
 //! OpenAI's chat completions, as local servers speak them.
 
 use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
-use super::deliver::{body, broken};
-use super::shared::Shared;
+use super::delivery::{body, broken};
+use super::state::Shared;
 use crate::check::{Refusal, chat};
 use crate::count::count_chat;
 use crate::received::{Received, kind};
-use crate::scenario::Fault;
+use crate::scenario::ServerFault;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response};
@@ -42,7 +42,7 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
     let answer = Answer::new(&reply, number, &shared.rules);
     let usage = Usage { input: prompt, output: answer.output_tokens, ..Usage::default() };
     shared.answered(request, &answer.blocks, usage);
-    if reply.faults.contains(&Fault::CloseBeforeHeaders) {
+    if reply.faults.contains(&ServerFault::CloseBeforeHeaders) {
         return Ok(Response::new(broken()));
     }
     let streams = request.body.get("stream") == Some(&Value::Bool(true));

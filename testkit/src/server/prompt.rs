@@ -15,16 +15,16 @@
 use crate::check::edits;
 use crate::count::count;
 use crate::received::{Received, kind};
-use crate::scenario::Rules;
+use crate::scenario::ServerRules;
 use everfold_kernel::Tokens;
-use everfold_prefix::sim::{Piece, SimError, pieces_of};
+use everfold_prefix::sim::{SimError, SimPiece, pieces_of};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What the model is given.
 pub(super) struct Prompt {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<SimPiece>,
     /// The answer's `applied_edits`; none where no edits were asked for.
     pub(super) applied: Option<Vec<Value>>,
 }
@@ -36,7 +36,7 @@ const KEPT_RESULTS: usize = 3;
 const CLEARED: &str = "[cleared by the server]";
 
 impl Prompt {
-    pub(super) fn of(request: &Received, rules: &Rules) -> Result<Self, SimError> {
+    pub(super) fn of(request: &Received, rules: &ServerRules) -> Result<Self, SimError> {
         let deleted = edits::deleted(request.messages());
         let billed = |block: &Value| {
             let is_deleted = text(block, "tool_use_id").is_some_and(|id| deleted.contains(id));

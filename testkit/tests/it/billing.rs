@@ -2,7 +2,7 @@
 
 use crate::http::{body, post, post_with, user};
 use everfold_kernel::Usage;
-use everfold_testkit::{Reply, Rules, Scenario, TestServer};
+use everfold_testkit::{Reply, Scenario, ServerRules, TestServer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -61,7 +61,7 @@ fn pc7_minimums_are_those_of_the_model() {
     assert_eq!(billed(&server, &body).cache_write(), 1_000);
     body["model"] = json!("claude-haiku-4-5");
     assert_eq!(billed(&server, &body).cache_write(), 0);
-    let rules = Rules { cache_minimum: Some(1), ..Rules::default() };
+    let rules = ServerRules { cache_minimum: Some(1), ..ServerRules::default() };
     let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
     assert_eq!(billed(&server, &body).cache_write(), 1_000);
 }
@@ -101,7 +101,7 @@ proptest! {
     fn pc5_with_a_marker_at_its_end_each_turn_reads_the_turn_before(
         sizes in prop::collection::vec(1_usize..4_000, 2..8),
     ) {
-        let server = TestServer::with_handler(Rules::default(), |_| Reply::text("ok")).unwrap();
+        let server = TestServer::with_handler(ServerRules::default(), |_| Reply::text("ok")).unwrap();
         let mut messages: Vec<Value> = Vec::new();
         let mut held = 0;
         for size in sizes {
@@ -156,7 +156,7 @@ fn l2_4_the_server_clears_the_oldest_results_by_portions() {
 
 #[test]
 fn l2_3_deleted_results_are_not_billed_and_edits_have_to_be_sent_again() {
-    let rules = Rules { cache_edits: true, ..Rules::default() };
+    let rules = ServerRules { cache_edits: true, ..ServerRules::default() };
     let scenario = || Scenario::new().otherwise(Reply::text("ok"));
     let server = TestServer::start(Scenario { server: rules, ..scenario() }).unwrap();
     let edit = |ids: &[&str]| {

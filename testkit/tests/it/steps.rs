@@ -3,7 +3,8 @@
 use crate::http::{ask, body, open, post, post_with, user};
 use everfold_kernel::ports::Clock;
 use everfold_testkit::{
-    Content, Error, Fault, Reply, Rules, SOURCE_HEADER, Scenario, TempHome, TestServer, When,
+    Content, Error, Reply, SOURCE_HEADER, Scenario, ServerFault, ServerRules, TempHome, TestServer,
+    When,
 };
 use serde_json::{Value, json};
 
@@ -113,7 +114,7 @@ fn q8_waiting_for_requests_is_bounded_and_says_what_came() {
 
 #[test]
 fn q8_probes_and_models_are_served() {
-    let rules = Rules { rate_limit_headers: true, ..Rules::default() };
+    let rules = ServerRules { rate_limit_headers: true, ..ServerRules::default() };
     let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
     assert_eq!(open(&server, "HEAD", "/api/hello", &[], b"").unwrap().status, 200);
     let models = open(&server, "GET", "/v1/models", &[], b"").unwrap().rest().json();
@@ -186,7 +187,7 @@ fn q8_the_demo_plays_three_rounds_of_tools_and_an_answer() {
 fn q8_scenarios_say_what_they_do_not_know_and_read_back_as_written() {
     let scenario = Scenario::from_json(FAULTS).unwrap();
     assert_eq!(scenario.steps[0].reply.faults.len(), 1);
-    assert!(matches!(scenario.steps[0].reply.faults[0], Fault::Error { status: 529, .. }));
+    assert!(matches!(scenario.steps[0].reply.faults[0], ServerFault::Error { status: 529, .. }));
     let text = serde_json::to_string(&scenario).unwrap();
     assert_eq!(Scenario::from_json(&text).unwrap(), scenario);
     for (text, word) in [

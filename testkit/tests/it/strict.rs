@@ -1,7 +1,7 @@
 //! Each thing that the API refuses, refused.
 
 use crate::http::{Response, ask, body, open, post, post_with, user};
-use everfold_testkit::{Content, Reply, Rules, Scenario, TestServer};
+use everfold_testkit::{Content, Reply, Scenario, ServerRules, TestServer};
 use serde_json::{Value, json};
 
 fn server() -> TestServer {
@@ -280,7 +280,7 @@ fn q8_thinking_of_an_open_loop_comes_back_unchanged() {
 
 #[test]
 fn q8_a_prompt_over_the_window_is_refused_with_both_numbers() {
-    let rules = Rules { window: 100, ..Rules::default() };
+    let rules = ServerRules { window: 100, ..ServerRules::default() };
     let server = TestServer::with_handler(rules, |_| Reply::text("ok")).unwrap();
     assert_eq!(ask(&server, user(&"x".repeat(350))).status, 200);
     let response = ask(&server, user(&"x".repeat(351)));

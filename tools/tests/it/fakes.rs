@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "tests of the engine use it too, each of them a part")]
 
 use everfold_kernel::ports::{
-    Answer, Approver, BoxFuture, Clock, Exit, Expect, FileError, FileKind, FileRead, FileStat,
-    FileVersion, Files, Glimpse, GlobFound, GlobQuery, GrepFound, GrepQuery, JobInfo, JobState,
-    LinesRead, Loaded, Model, ModelCall, ModelError, ModelStream, Page, PermissionAsk, Search,
-    SearchError, Shell, ShellCommand, ShellError, ShellOutput, TranscriptError, Transcripts, Web,
-    WebError, World,
+    Approver, BoxFuture, Clock, Exit, Expect, FileError, FileKind, FileRead, FileStat, FileVersion,
+    Files, Glimpse, GlobFound, GlobQuery, GrepFound, GrepQuery, JobInfo, JobState, LinesRead,
+    LoadedTranscript, Model, ModelCall, ModelError, ModelStream, Page, PermissionAnswer,
+    PermissionAsk, Search, SearchError, Shell, ShellCommand, ShellError, ShellOutput,
+    TranscriptError, Transcripts, Web, WebError, World,
 };
 use everfold_kernel::record::Dialect;
 use everfold_kernel::{Entry, Limits, Record, SessionId, Timestamp, ToolUseId};
@@ -414,8 +414,8 @@ impl Model for Nobody {
 }
 
 impl Approver for Nobody {
-    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, Answer> {
-        Box::pin(async { Answer::Allow })
+    fn ask(&self, _: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
+        Box::pin(async { PermissionAnswer::Allow })
     }
 }
 
@@ -450,14 +450,17 @@ impl Transcripts for MemoryTranscripts {
         &'a self,
         _: &'a SessionId,
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
-    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>> {
+    ) -> BoxFuture<'a, Result<LoadedTranscript, TranscriptError>> {
         let lines = self.lines.lock().unwrap().clone();
         let failure = self.failure.lock().unwrap().clone();
         Box::pin(async move {
             for line in &lines {
                 sink(line);
             }
-            failure.map_or(Ok(Loaded { lines: lines.len() as u64, ..Loaded::default() }), Err)
+            failure.map_or(
+                Ok(LoadedTranscript { lines: lines.len() as u64, ..LoadedTranscript::default() }),
+                Err,
+            )
         })
     }
 

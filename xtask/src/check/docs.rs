@@ -7,6 +7,7 @@
 
 use super::Finding;
 use crate::markdown::Document;
+use crate::rust_code::is_test_file;
 use crate::rust_names::RustNames;
 use crate::tree::{Tree, folder_of, resolve};
 use anyhow::Result;
@@ -28,7 +29,7 @@ const HISTORY: &str = "CHANGELOG.md";
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let documents: BTreeMap<&str, Document> = tree
         .with_extension("md")
-        .filter(|(path, _)| !super::is_test_file(path) && !is_prompt(path))
+        .filter(|(path, _)| !is_test_file(path) && !is_prompt(path))
         .map(|(path, text)| (path, Document::parse(text)))
         .collect();
     let names = RustNames::read(tree)?;

@@ -1,21 +1,20 @@
 //! How long a source file may be, and what it may be called.
 
-use super::{Finding, is_test_file};
+use super::{Finding, module_names};
 use crate::exceptions::{Exception, Rule};
+use crate::rust_code::is_test_file;
 use crate::tree::Tree;
 
 /// Most lines of a source file.
 const SOURCE_LINES: usize = 400;
 /// Most lines of a file of tests.
 const TEST_LINES: usize = 800;
-/// Names that say nothing about what is inside.
-const VAGUE: &[&str] = &["base", "common", "helpers", "manager", "misc", "types", "utils"];
 
 /// Looks at every Rust source.
 pub(super) fn check(tree: &Tree, exceptions: &[Exception]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.with_extension("rs") {
-        let broken = [(Rule::Size, size(path, text)), (Rule::Name, name(path))];
+        let broken = [(Rule::Size, size(path, text)), (Rule::Name, module_names::complaint(path))];
         for (rule, message) in broken {
             let exception = exceptions
                 .iter()
@@ -43,17 +42,6 @@ fn size(path: &str, text: &str) -> Option<String> {
     let lines = text.lines().count();
     (lines > limit)
         .then(|| format!("{lines} lines, at most {limit}; it is perhaps two things: split it"))
-}
-
-fn name(path: &str) -> Option<String> {
-    if path.ends_with("/mod.rs") {
-        return Some("name the module's file after it (`x.rs` beside `x/`), not mod.rs".into());
-    }
-    let vague = path
-        .split('/')
-        .map(|part| part.trim_end_matches(".rs"))
-        .find(|stem| VAGUE.contains(stem))?;
-    Some(format!("`{vague}` says nothing; name it after what is inside"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 /// Something in a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct RootEntry {
     /// Where it is, from the root.
     pub path: PathBuf,
     /// What it is.
@@ -39,7 +39,7 @@ impl Root {
     ///
     /// # Errors
     /// If it leads out or cannot be looked at.
-    pub fn stat(&self, path: &Path) -> Result<Option<Entry>, Error> {
+    pub fn stat(&self, path: &Path) -> Result<Option<RootEntry>, Error> {
         let inside = self.inside(path)?;
         match self.dir.symlink_metadata(&inside) {
             Ok(there) => Ok(Some(entry(inside, &there))),
@@ -52,7 +52,7 @@ impl Root {
     ///
     /// # Errors
     /// If it leads out or cannot be listed.
-    pub fn list(&self, path: &Path) -> Result<Vec<Entry>, Error> {
+    pub fn list(&self, path: &Path) -> Result<Vec<RootEntry>, Error> {
         let failed = |source| self.failed(path, source);
         let inside = self.inside(path)?;
         let base = inside.strip_prefix(".").unwrap_or(&inside);
@@ -80,7 +80,7 @@ impl Root {
     ///
     /// # Errors
     /// If a directory cannot be listed.
-    pub fn walk(&self, path: &Path, limit: usize) -> Result<Vec<Entry>, Error> {
+    pub fn walk(&self, path: &Path, limit: usize) -> Result<Vec<RootEntry>, Error> {
         let mut found = Vec::new();
         let mut ahead = VecDeque::from([path.to_path_buf()]);
         while let Some(dir) = ahead.pop_front() {
@@ -100,7 +100,7 @@ impl Root {
     }
 }
 
-fn entry(path: PathBuf, there: &Metadata) -> Entry {
+fn entry(path: PathBuf, there: &Metadata) -> RootEntry {
     let kind = if there.is_symlink() {
         EntryKind::Link
     } else if there.is_dir() {
@@ -110,7 +110,7 @@ fn entry(path: PathBuf, there: &Metadata) -> Entry {
     } else {
         EntryKind::Special
     };
-    Entry {
+    RootEntry {
         path,
         kind,
         bytes: there.len(),

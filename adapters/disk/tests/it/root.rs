@@ -141,7 +141,7 @@ fn lists_and_walks_are_sorted_and_bounded() {
         root.write(p(path), b"12").unwrap();
     }
     fs::write(dir.path().join(".everfold-tmp-1-1"), "left by a crash").unwrap();
-    let paths = |entries: Vec<everfold_disk::Entry>| -> Vec<PathBuf> {
+    let paths = |entries: Vec<everfold_disk::RootEntry>| -> Vec<PathBuf> {
         entries.into_iter().map(|entry| entry.path).collect()
     };
     assert_eq!(paths(root.list(p("")).unwrap()), [p("a"), p("b"), p("z")]);

@@ -2,14 +2,14 @@ use super::run;
 use everfold_disk::DiskTranscripts;
 use everfold_kernel::error::{Class, Classify};
 use everfold_kernel::ids::SessionId;
-use everfold_kernel::ports::{Loaded, TranscriptError, Transcripts};
+use everfold_kernel::ports::{LoadedTranscript, TranscriptError, Transcripts};
 use std::fs;
 use std::time::{Duration, SystemTime};
 
 fn load(
     log: &DiskTranscripts,
     session: &SessionId,
-) -> Result<(Vec<String>, Loaded), TranscriptError> {
+) -> Result<(Vec<String>, LoadedTranscript), TranscriptError> {
     let mut got = Vec::new();
     let loaded = run(log.load(session, &mut |line| {
         got.push(String::from_utf8_lossy(line).into_owned());
@@ -30,7 +30,7 @@ fn q4_lines_are_on_the_disk_when_append_is_done() {
     assert_eq!(log.session_dir(&session), dir.path().join("slug/0190-aa"));
     let (got, loaded) = load(&log, &session).unwrap();
     assert_eq!(got.len(), 2);
-    assert_eq!(loaded, Loaded { lines: 2, torn_bytes: 0, skipped: 0 });
+    assert_eq!(loaded, LoadedTranscript { lines: 2, torn_bytes: 0, skipped: 0 });
 }
 
 #[cfg(unix)]
@@ -56,7 +56,7 @@ fn q4_a_torn_last_line_is_skipped() {
     fs::write(log.path(&session), format!("{{\"n\":1}}\n{wide}\n{{\"n\":")).unwrap();
     let (got, loaded) = load(&log, &session).unwrap();
     assert_eq!(got, [r#"{"n":1}"#]);
-    assert_eq!(loaded, Loaded { lines: 1, torn_bytes: 5, skipped: 1 });
+    assert_eq!(loaded, LoadedTranscript { lines: 1, torn_bytes: 5, skipped: 1 });
     run(log.append(&session, b"{\"n\":2}")).unwrap();
     let (got, _) = load(&log, &session).unwrap();
     assert_eq!(got.last().unwrap(), r#"{"n":2}"#);

@@ -2,7 +2,9 @@
 
 use everfold_kernel::Timestamp;
 use everfold_kernel::limits::AgentLimits;
-use everfold_kernel::ports::{Address, AgentName, Body, Clock, Draft, Letter, Post, PostError};
+use everfold_kernel::ports::{
+    Address, AgentName, Body, Clock, Letter, LetterDraft, Post, PostError,
+};
 use everfold_mailbox::DiskPost;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,8 +33,8 @@ pub(crate) fn outside(home: &Path) -> DiskPost {
     DiskPost::new(home, Arc::new(SystemClock), AgentLimits::default())
 }
 
-pub(crate) fn draft(from: &str, text: &str) -> Draft {
-    Draft {
+pub(crate) fn draft(from: &str, text: &str) -> LetterDraft {
+    LetterDraft {
         from: from.into(),
         summary: None,
         body: Body::Message { text: text.into() },

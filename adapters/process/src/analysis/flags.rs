@@ -206,12 +206,12 @@ fn short_entry(entry: &str, letter: char) -> Option<Takes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Audience;
+    use crate::analysis::CommandCaller;
 
     const LIST: List = &["-nr -k: -M?", "-# --all --key= --color?"];
 
     fn words(sources: &[&str]) -> Vec<Word> {
-        sources.iter().map(|source| Word::scan(source, Audience::MainAgent).unwrap()).collect()
+        sources.iter().map(|source| Word::scan(source, CommandCaller::MainAgent).unwrap()).collect()
     }
 
     fn allowed(sources: &[&str]) -> bool {

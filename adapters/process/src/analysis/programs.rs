@@ -6,7 +6,7 @@
 
 use super::flags::{self, Globs, List};
 use super::word::Word;
-use super::{Audience, Refusal, git, refuse, scripts};
+use super::{CommandCaller, Refusal, git, refuse, scripts};
 
 /// What a program may be given.
 enum Rule {
@@ -150,7 +150,7 @@ const JQ: List = &[
 ];
 
 /// Whether a program with these words only reads.
-pub(super) fn check(words: &[Word], audience: Audience) -> Result<(), Refusal> {
+pub(super) fn check(words: &[Word], audience: CommandCaller) -> Result<(), Refusal> {
     let Some((program, words)) = words.split_first() else {
         return refuse("there is no command");
     };
@@ -158,7 +158,7 @@ pub(super) fn check(words: &[Word], audience: Audience) -> Result<(), Refusal> {
     let listed = |table: &'static [(&'static str, Rule)]| {
         table.iter().find(|(listed, _)| *listed == name).map(|(_, rule)| rule)
     };
-    let for_main = || (audience == Audience::MainAgent).then(|| listed(MAIN)).flatten();
+    let for_main = || (audience == CommandCaller::MainAgent).then(|| listed(MAIN)).flatten();
     match listed(BACKGROUND).or_else(for_main) {
         Some(rule) => rule.check(name, words),
         None => refuse(format!("`{name}` is not among the programs that are known to only read")),

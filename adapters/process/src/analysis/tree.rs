@@ -7,7 +7,7 @@
 //! refusal, not as a program that nobody looked at.
 
 use super::word::Word;
-use super::{Audience, Refusal, refuse};
+use super::{CommandCaller, Refusal, refuse};
 use tree_sitter::{Node, Parser, Tree};
 
 /// Node kinds that may occur at all, beside operators and words.
@@ -40,7 +40,7 @@ const REDIRECTIONS: &[&str] =
     &["file_redirect", "file_descriptor", ">", ">>", "<", "&>", "&>>", ">&"];
 
 /// The commands in a text, each as its program and arguments.
-pub(super) fn commands(source: &str, audience: Audience) -> Result<Vec<Vec<Word>>, Refusal> {
+pub(super) fn commands(source: &str, audience: CommandCaller) -> Result<Vec<Vec<Word>>, Refusal> {
     let tree = parse(source)?;
     check_kinds(&tree, audience)?;
     Reader { source, audience }.program(tree.root_node())
@@ -56,7 +56,7 @@ fn parse(source: &str) -> Result<Tree, Refusal> {
 }
 
 /// Every node is of a listed kind; the first that is not is the reason.
-fn check_kinds(tree: &Tree, audience: Audience) -> Result<(), Refusal> {
+fn check_kinds(tree: &Tree, audience: CommandCaller) -> Result<(), Refusal> {
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
@@ -66,7 +66,7 @@ fn check_kinds(tree: &Tree, audience: Audience) -> Result<(), Refusal> {
         }
         let plain = STRUCTURE.contains(&kind) || WORDS.contains(&kind) || INSIDE.contains(&kind);
         let main = kind == "comment" || OPERATORS.contains(&kind) || REDIRECTIONS.contains(&kind);
-        if !(plain || main && audience == Audience::MainAgent) {
+        if !(plain || main && audience == CommandCaller::MainAgent) {
             return refuse(describe(kind));
         }
         if cursor.goto_first_child() {
@@ -115,7 +115,7 @@ fn describe(kind: &str) -> String {
 /// Reads a checked tree beside its source.
 struct Reader<'a> {
     source: &'a str,
-    audience: Audience,
+    audience: CommandCaller,
 }
 
 impl<'a> Reader<'a> {
@@ -148,8 +148,8 @@ impl<'a> Reader<'a> {
         }
         match (commands.len(), self.audience) {
             (0, _) => refuse("there is no command"),
-            (1, _) | (_, Audience::MainAgent) => Ok(commands),
-            (_, Audience::BackgroundAgent) => refuse(describe(";")),
+            (1, _) | (_, CommandCaller::MainAgent) => Ok(commands),
+            (_, CommandCaller::BackgroundAgent) => refuse(describe(";")),
         }
     }
 

@@ -5,7 +5,7 @@
 //! meaning. It does not split words: the tree does, and a blank or operator
 //! that is not quoted is a refusal here.
 
-use super::{Audience, Refusal, refuse};
+use super::{CommandCaller, Refusal, refuse};
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -26,7 +26,7 @@ pub(super) struct Word {
 
 impl Word {
     /// Reads the source of exactly one word.
-    pub(super) fn scan(source: &str, audience: Audience) -> Result<Self, Refusal> {
+    pub(super) fn scan(source: &str, audience: CommandCaller) -> Result<Self, Refusal> {
         let mut word = Self::default();
         let mut rest = source.chars().peekable();
         if rest.peek() == Some(&'#') {
@@ -85,7 +85,7 @@ impl Word {
     fn double_quoted(
         &mut self,
         rest: &mut Peekable<Chars<'_>>,
-        audience: Audience,
+        audience: CommandCaller,
     ) -> Result<(), Refusal> {
         loop {
             match rest.next() {
@@ -117,7 +117,7 @@ impl Word {
     fn dollar(
         &mut self,
         rest: &mut Peekable<Chars<'_>>,
-        audience: Audience,
+        audience: CommandCaller,
     ) -> Result<(), Refusal> {
         if let Some('"' | ' ' | '|' | ')') = rest.peek() {
             self.text.push('$');
@@ -131,7 +131,7 @@ impl Word {
         if braced && rest.next() != Some('}') {
             return refuse("a `${…}` that does more than name a variable is not read-only");
         }
-        if audience == Audience::BackgroundAgent || !PATH_VARIABLES.contains(&name.as_str()) {
+        if audience == CommandCaller::BackgroundAgent || !PATH_VARIABLES.contains(&name.as_str()) {
             return refuse(format!("the variable `${name}` can become anything"));
         }
         self.text.push('/');
@@ -146,11 +146,11 @@ mod tests {
     use super::*;
 
     fn text(source: &str) -> String {
-        Word::scan(source, Audience::MainAgent).unwrap().text
+        Word::scan(source, CommandCaller::MainAgent).unwrap().text
     }
 
     fn refused(source: &str) -> bool {
-        Word::scan(source, Audience::MainAgent).is_err()
+        Word::scan(source, CommandCaller::MainAgent).is_err()
     }
 
     #[test]
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn s3_where_a_word_expands_is_known() {
-        let at = |source: &str| Word::scan(source, Audience::MainAgent).unwrap().expands_at;
+        let at = |source: &str| Word::scan(source, CommandCaller::MainAgent).unwrap().expands_at;
         assert_eq!(at("src/*.rs"), Some(4));
         assert_eq!(at("{a,b}"), Some(0));
         assert_eq!(at("'*'"), None);
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn s3_a_path_variable_is_one_word() {
-        let word = Word::scan("\"$HOME/x\"", Audience::MainAgent).unwrap();
+        let word = Word::scan("\"$HOME/x\"", CommandCaller::MainAgent).unwrap();
         assert!(word.has_variable && word.expands_at.is_none());
-        assert!(Word::scan("\"$HOME\"", Audience::BackgroundAgent).is_err());
+        assert!(Word::scan("\"$HOME\"", CommandCaller::BackgroundAgent).is_err());
     }
 }

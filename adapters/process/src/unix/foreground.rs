@@ -1,7 +1,7 @@
 //! A command that is run to its end.
 
+use super::bounded_output::BoundedOutput;
 use super::group::Group;
-use super::kept::Kept;
 use super::launch::{Started, Streams, launch};
 use super::script;
 use crate::ShellConfig;
@@ -40,7 +40,7 @@ pub(super) async fn run(
     let mut group = launch(config, &started, &command.cwd, streams, &confinement)?;
     let id = group.id();
 
-    let mut kept = Kept::new(command.output_bytes);
+    let mut kept = BoundedOutput::new(command.output_bytes);
     let exit = {
         let mut life = pin!(live(&mut group, after(command.timeout), closing));
         let mut pump = pin!(pump(&mut output, &mut kept));
@@ -102,12 +102,16 @@ pub(super) async fn live(
 }
 
 /// Takes in output until nobody can write any more.
-pub(super) async fn pump(output: &mut Receiver, kept: &mut Kept) {
+pub(super) async fn pump(output: &mut Receiver, kept: &mut BoundedOutput) {
     pump_seen(output, kept, |_| {}).await;
 }
 
 /// The same, with a look at what there is after each piece.
-pub(super) async fn pump_seen(output: &mut Receiver, kept: &mut Kept, mut seen: impl FnMut(&Kept)) {
+pub(super) async fn pump_seen(
+    output: &mut Receiver,
+    kept: &mut BoundedOutput,
+    mut seen: impl FnMut(&BoundedOutput),
+) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Ok(got) = output.read(&mut chunk).await {
         match chunk.get(..got) {

@@ -1,8 +1,8 @@
 //! A handler of a hook: a program that reads JSON and answers by what it
 //! prints and by its exit code.
 
+use super::bounded_output::BoundedOutput;
 use super::foreground::{DRAIN, live, pump, pump_seen};
-use super::kept::Kept;
 use super::launch::{Started, Streams, launch};
 use crate::{FirstLine, ShellConfig};
 use everfold_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
@@ -47,7 +47,8 @@ async fn run(
     let mut group = launch(&config, &started, &call.cwd, streams, &Confinement::Free)
         .map_err(|error| error.to_string())?;
     let id = group.id();
-    let (mut kept_out, mut kept_err) = (Kept::new(call.output_bytes), Kept::new(call.output_bytes));
+    let (mut kept_out, mut kept_err) =
+        (BoundedOutput::new(call.output_bytes), BoundedOutput::new(call.output_bytes));
     let exit = {
         let feed = async move {
             // One that does not read its input closes the pipe: its business.
@@ -56,7 +57,7 @@ async fn run(
         };
         let never = CancellationToken::new();
         let (limit, limits) = watch::channel(call.timeout);
-        let heard = |kept: &Kept| {
+        let heard = |kept: &BoundedOutput| {
             if let Some(line) = kept.first_line()
                 && let Some(first) = first.take()
                 && let Some(time) = first(&String::from_utf8_lossy(line))

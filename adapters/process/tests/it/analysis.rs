@@ -1,6 +1,6 @@
 //! The corpus: no unsafe command passes, nearly all plainly safe ones do.
 
-use everfold_process::analysis::{Audience, Verdict, is_read_only};
+use everfold_process::analysis::{CommandCaller, ReadOnlyVerdict, is_read_only};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 const SAFE_BACKGROUND: &str = include_str!("corpus/safe-background.txt");
 const SAFE_MAIN: &str = include_str!("corpus/safe-main.txt");
 const UNSAFE: &str = include_str!("corpus/unsafe.txt");
-const AUDIENCES: [Audience; 2] = [Audience::BackgroundAgent, Audience::MainAgent];
+const AUDIENCES: [CommandCaller; 2] = [CommandCaller::BackgroundAgent, CommandCaller::MainAgent];
 
 /// The commands of a file; `corpus/README.md` says how they are written.
 fn commands(file: &str) -> Vec<String> {
@@ -27,17 +27,17 @@ fn unescape(line: &str) -> String {
     text
 }
 
-fn allowed(command: &str, audience: Audience) -> bool {
+fn allowed(command: &str, audience: CommandCaller) -> bool {
     is_read_only(command, audience).is_read_only()
 }
 
 /// Commands out of these that are refused, with the reason.
-fn refused(commands: &[String], audience: Audience) -> Vec<String> {
+fn refused(commands: &[String], audience: CommandCaller) -> Vec<String> {
     commands
         .iter()
         .filter_map(|command| match is_read_only(command, audience) {
-            Verdict::ReadOnly => None,
-            Verdict::Refused { reason } => Some(format!("{command:?}: {reason}")),
+            ReadOnlyVerdict::ReadOnly => None,
+            ReadOnlyVerdict::Refused { reason } => Some(format!("{command:?}: {reason}")),
         })
         .collect()
 }
@@ -67,7 +67,9 @@ fn s3_no_unsafe_command_is_allowed() {
 fn s3_plainly_safe_commands_are_allowed() {
     let background = commands(SAFE_BACKGROUND);
     let both: Vec<_> = background.iter().cloned().chain(commands(SAFE_MAIN)).collect();
-    for (list, audience) in [(background, Audience::BackgroundAgent), (both, Audience::MainAgent)] {
+    for (list, audience) in
+        [(background, CommandCaller::BackgroundAgent), (both, CommandCaller::MainAgent)]
+    {
         let refused = refused(&list, audience);
         let share = refused.len() * 100;
         assert!(share <= list.len() * 5, "{audience:?} refuses {refused:#?}");
@@ -78,7 +80,7 @@ fn s3_plainly_safe_commands_are_allowed() {
 fn s3_background_agents_have_no_pipes_lists_or_redirections() {
     let slipped: Vec<_> = commands(SAFE_MAIN)
         .into_iter()
-        .filter(|command| allowed(command, Audience::BackgroundAgent))
+        .filter(|command| allowed(command, CommandCaller::BackgroundAgent))
         .collect();
     assert!(slipped.is_empty(), "{slipped:#?}");
 }
@@ -86,7 +88,9 @@ fn s3_background_agents_have_no_pipes_lists_or_redirections() {
 #[test]
 fn s3_a_refusal_has_a_short_reason() {
     for command in commands(UNSAFE) {
-        if let Verdict::Refused { reason } = is_read_only(&command, Audience::MainAgent) {
+        if let ReadOnlyVerdict::Refused { reason } =
+            is_read_only(&command, CommandCaller::MainAgent)
+        {
             assert!(!reason.is_empty() && reason.len() < 300, "{command:?}: {reason}");
         }
     }
@@ -95,11 +99,14 @@ fn s3_a_refusal_has_a_short_reason() {
 #[test]
 fn s3_deep_and_long_commands_are_judged() {
     for piece in ["$(", "(", "{ ", "`", "\"$(", "<(", "${x:-", "$((", "<<E "] {
-        assert!(!allowed(&format!("ls {}", piece.repeat(1000)), Audience::MainAgent), "{piece}");
+        assert!(
+            !allowed(&format!("ls {}", piece.repeat(1000)), CommandCaller::MainAgent),
+            "{piece}"
+        );
     }
-    assert!(allowed(&["ls"; 1000].join(" && "), Audience::MainAgent));
-    assert!(!allowed(&(["ls"; 1000].join(" && ") + " && rm x"), Audience::MainAgent));
-    assert!(!allowed(&format!("ls {}", "x".repeat(7000) + ";rm"), Audience::MainAgent));
+    assert!(allowed(&["ls"; 1000].join(" && "), CommandCaller::MainAgent));
+    assert!(!allowed(&(["ls"; 1000].join(" && ") + " && rm x"), CommandCaller::MainAgent));
+    assert!(!allowed(&format!("ls {}", "x".repeat(7000) + ";rm"), CommandCaller::MainAgent));
 }
 
 /// What makes any command unsafe when it follows.
@@ -200,7 +207,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         for text in texts {
             let text = format!("ls {text} rm x");
-            if allowed(&text, Audience::MainAgent) {
+            if allowed(&text, CommandCaller::MainAgent) {
                 let (asked, made) = attempted(&text, folder.path());
                 prop_assert!(!asked.contains(&"rm".to_owned()), "{text:?} runs rm");
                 prop_assert!(made.is_empty(), "{text:?} makes {made:?}");
@@ -231,8 +238,8 @@ proptest! {
     #[test]
     fn s3_what_a_background_agent_may_run_so_may_the_main_agent(pieces in shellish(), command in safe()) {
         for text in [pieces, command] {
-            if allowed(&text, Audience::BackgroundAgent) {
-                prop_assert!(allowed(&text, Audience::MainAgent), "{text:?}");
+            if allowed(&text, CommandCaller::BackgroundAgent) {
+                prop_assert!(allowed(&text, CommandCaller::MainAgent), "{text:?}");
             }
         }
     }

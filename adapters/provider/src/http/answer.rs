@@ -99,8 +99,8 @@ pub(super) fn whole(
     reply.map(reply_events)
 }
 
-fn answer(request_id: Option<RequestId>) -> openai::Answer {
-    openai::Answer { request_id, unique: format!("{:016x}", chance()) }
+fn answer(request_id: Option<RequestId>) -> openai::AnswerIds {
+    openai::AnswerIds { request_id, unique: format!("{:016x}", chance()) }
 }
 
 /// A number of chance, good enough for spreading retries and naming answers.

@@ -1,6 +1,6 @@
 //! The client, made once for a provider.
 
-use crate::config::{Config, Error};
+use crate::config::{Error, ProviderConfig};
 use everfold_kernel::ports::{Headroom, ModelError};
 use everfold_kernel::{Limits, Secret};
 use reqwest::header::HeaderMap;
@@ -22,7 +22,7 @@ pub(crate) struct Transport {
 }
 
 impl Transport {
-    pub(crate) fn new(config: &Config, url: Url, ours: HeaderMap) -> Result<Self, Error> {
+    pub(crate) fn new(config: &ProviderConfig, url: Url, ours: HeaderMap) -> Result<Self, Error> {
         // A second provider in the process finds the first one's choice in place.
         rustls::crypto::ring::default_provider().install_default().ok();
         let mut builder = Client::builder()

@@ -19,7 +19,7 @@ mod server;
 use everfold_kernel::Secret;
 use everfold_kernel::ports::{Model, ModelCall, ModelError, ModelEvent};
 use everfold_kernel::{Block, Limits, QuerySource};
-use everfold_provider::{AnthropicProvider, Config};
+use everfold_provider::{AnthropicProvider, ProviderConfig};
 use futures_util::StreamExt;
 use std::time::Duration;
 
@@ -29,8 +29,12 @@ fn limits() -> Limits {
     Limits { max_retries: 3, retry_base_ms: 1, retry_max_ms: 2, ..Limits::default() }
 }
 
-fn config(url: &str) -> Config {
-    Config { base_url: url.into(), limits: limits(), ..Config::anthropic(Secret::new(KEY)) }
+fn config(url: &str) -> ProviderConfig {
+    ProviderConfig {
+        base_url: url.into(),
+        limits: limits(),
+        ..ProviderConfig::anthropic(Secret::new(KEY))
+    }
 }
 
 fn call(body: &str) -> ModelCall {

@@ -5,11 +5,11 @@ use crate::{blocks, call, events, limits, restarts, retries};
 use everfold_kernel::Secret;
 use everfold_kernel::ports::{Model, ModelError, ModelEvent};
 use everfold_kernel::record::Dialect;
-use everfold_provider::{Config, OpenAiProvider};
+use everfold_provider::{OpenAiProvider, ProviderConfig};
 use serde_json::{Value, json};
 
 fn provider(url: &str, key: Option<Secret>) -> OpenAiProvider {
-    let mut config = Config::openai(Some(format!("{url}/v1")), key);
+    let mut config = ProviderConfig::openai(Some(format!("{url}/v1")), key);
     config.limits = limits();
     OpenAiProvider::new(&config).unwrap()
 }

@@ -98,7 +98,7 @@ fn c5_names_of_claude_code_are_honoured_where_ours_is_unset() {
         json!({"everfold": {"limits": {"max_retries": 5}}})
     );
     let read = read(&variables(&[("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50")])).unwrap();
-    assert_eq!(read.layers[0].origin, Origin::Env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".into()));
+    assert_eq!(read.layers[0].origin, ValueOrigin::Env("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".into()));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn c5_remote_mode() {
         ("EVERFOLD_MEMORY_EXTRA_GUIDELINES", "be brief"),
     ]))
     .unwrap();
-    assert_eq!(read.ambient.place, Place::Remote);
+    assert_eq!(read.ambient.place, RunPlace::Remote);
     assert_eq!(read.ambient.remote_memory_dir.as_deref(), Some("/r"));
     assert_eq!(read.ambient.memory_extra_guidelines.as_deref(), Some("be brief"));
 }

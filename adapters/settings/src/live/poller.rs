@@ -19,14 +19,14 @@ const ANSWER_BYTES: usize = 1024 * 1024;
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum FlagLocation {
     /// A file.
     File(PathBuf),
     /// A URL.
     Url(Url),
 }
 
-impl Source {
+impl FlagLocation {
     /// The source that settings name, if they name one.
     ///
     /// # Errors
@@ -70,15 +70,15 @@ impl Drop for PollerHandle {
 /// feeds `live`. A file is read before this returns; a URL is first looked at
 /// in the background, so that no start waits for a network. Needs a runtime.
 #[must_use]
-pub fn spawn_poller(live: LiveFlags, source: Source, interval: Duration) -> PollerHandle {
+pub fn spawn_poller(live: LiveFlags, source: FlagLocation, interval: Duration) -> PollerHandle {
     let mut poller = Poller { live, source, client: None, health: Health::default() };
     let read_already = match &poller.source {
-        Source::File(path) => {
+        FlagLocation::File(path) => {
             let seen = look_at_file(path);
             poller.take(seen);
             true
         }
-        Source::Url(_) => false,
+        FlagLocation::Url(_) => false,
     };
     let task = tokio::spawn(async move {
         if read_already {
@@ -112,7 +112,7 @@ enum LookError {
 
 struct Poller {
     live: LiveFlags,
-    source: Source,
+    source: FlagLocation,
     client: Option<Client>,
     health: Health,
 }
@@ -120,10 +120,10 @@ struct Poller {
 impl Poller {
     async fn look(&mut self) -> Result<Vec<u8>, LookError> {
         match self.source.clone() {
-            Source::File(path) => tokio::task::spawn_blocking(move || look_at_file(&path))
+            FlagLocation::File(path) => tokio::task::spawn_blocking(move || look_at_file(&path))
                 .await
                 .unwrap_or(Err(LookError::Interrupted)),
-            Source::Url(url) => {
+            FlagLocation::Url(url) => {
                 let client = match self.client.take() {
                     Some(client) => client,
                     None => build_client(&url)?,
@@ -237,18 +237,18 @@ mod tests {
             file: file.map(str::to_owned),
             url: url.map(str::to_owned),
         };
-        let read = |source: &FlagSource| Source::from_settings(source, None);
+        let read = |source: &FlagSource| FlagLocation::from_settings(source, None);
         assert!(read(&source(None, None)).unwrap().is_none());
         assert!(matches!(read(&source(Some("/f"), Some("http://h"))), Err(Error::TwoFlagSources)));
         assert!(read(&source(Some("f"), None)).is_err());
         assert!(read(&source(None, Some("ftp://h"))).is_err());
-        assert!(matches!(read(&source(None, Some("http://h/x"))), Ok(Some(Source::Url(_)))));
+        assert!(matches!(read(&source(None, Some("http://h/x"))), Ok(Some(FlagLocation::Url(_)))));
     }
 
     #[tokio::test]
     async fn q3_the_poller_stops_when_its_owner_goes() {
         let dir = tempfile::TempDir::new().unwrap();
-        let resolved = crate::load(&crate::Inputs {
+        let resolved = crate::load(&crate::SettingsInputs {
             home: &crate::Home::at(dir.path()),
             repo: dir.path(),
             local_is_tracked: crate::Tracked::No,
@@ -257,10 +257,10 @@ mod tests {
             variables: &crate::environment::Variables::new(),
             flags: &[],
             managed: &dir.path().join("managed.json"),
-            broken: crate::Broken::Refused,
+            broken: crate::BrokenFiles::Refused,
         });
         let live = LiveFlags::new(resolved.unwrap());
-        let source = Source::File(dir.path().join("flags.json"));
+        let source = FlagLocation::File(dir.path().join("flags.json"));
         let handle = spawn_poller(live.clone(), source, Duration::from_millis(1));
         assert_eq!(Arc::strong_count(&live.current), 2);
         drop(handle);

@@ -17,11 +17,11 @@ const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// What a person said of one repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct TrustRecord {
     /// When.
     pub at: Timestamp,
     /// What.
-    pub verdict: Verdict,
+    pub verdict: TrustDecision,
     /// The hashes of what it brought then, by name.
     pub things: BTreeMap<String, String>,
     /// The files from outside that it imported then.
@@ -32,7 +32,7 @@ pub struct Record {
 /// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum TrustDecision {
     /// It may act.
     Trusted,
     /// It may not, and the person does not want to be asked again.
@@ -49,7 +49,7 @@ struct File {
 ///
 /// # Errors
 /// If it is there and cannot be read.
-pub fn all(home: &Home) -> Result<Vec<(PathBuf, Record)>, Error> {
+pub fn all(home: &Home) -> Result<Vec<(PathBuf, TrustRecord)>, Error> {
     Ok(read(home)?.into_iter().collect())
 }
 
@@ -88,7 +88,7 @@ pub(super) fn change(home: &Home, change: impl FnOnce(&mut Records)) -> Result<(
     change(&mut repositories);
     let mut text = serde_json::to_vec_pretty(&File { repositories }).unwrap_or_default();
     text.push(b'\n');
-    atomic::write(&path, &text, atomic::Audience::Private).map_err(failed)
+    atomic::write(&path, &text, atomic::FileReaders::Private).map_err(failed)
 }
 
 fn file(home: &Home) -> PathBuf {

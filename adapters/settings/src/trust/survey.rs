@@ -1,6 +1,6 @@
 //! What a repository brings that could act. Files are read and nothing is run.
 
-use super::{Kind, Thing};
+use super::{Thing, TrustSubject};
 use crate::layout::{self, Home};
 use crate::origin::dotted;
 use crate::refuse::{self, Tracked};
@@ -10,8 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders whose Markdown files may run things.
-const PROMPTS: [(&str, Kind); 3] =
-    [("agents", Kind::Agents), ("skills", Kind::Skills), ("commands", Kind::Skills)];
+const PROMPTS: [(&str, TrustSubject); 3] = [
+    ("agents", TrustSubject::Agents),
+    ("skills", TrustSubject::Skills),
+    ("commands", TrustSubject::Skills),
+];
 /// Keys of their frontmatter by which they do.
 const RUNS: [&str; 5] =
     ["hooks:", "mcpServers:", "permissionMode:", "allowed-tools:", "allowedTools:"];
@@ -37,7 +40,7 @@ pub(super) fn things(home: &Home, root: &Path, local_is_tracked: Tracked) -> Vec
         .is_some_and(|real| home.root().canonicalize().is_ok_and(|home| home == real));
     if !is_home {
         settings(root, &layout::project_settings(root), &mut found);
-        found.extend(folder_thing(root, &folder.join("hooks"), Kind::Hooks));
+        found.extend(folder_thing(root, &folder.join("hooks"), TrustSubject::Hooks));
         for (name, kind) in PROMPTS {
             found.extend(prompts(root, &folder.join(name), kind));
         }
@@ -138,11 +141,17 @@ fn servers(root: &Path) -> Option<Thing> {
         format!("{name}: {}", words.join(" "))
     };
     let says = servers.into_iter().flatten().map(one).take(SAID).collect();
-    Some(Thing { kind: Kind::Servers, name: ".mcp.json".into(), says, hash: hash(&bytes), path })
+    Some(Thing {
+        kind: TrustSubject::Servers,
+        name: ".mcp.json".into(),
+        says,
+        hash: hash(&bytes),
+        path,
+    })
 }
 
 /// A folder as one thing, if there is anything in it.
-fn folder_thing(root: &Path, dir: &Path, kind: Kind) -> Option<Thing> {
+fn folder_thing(root: &Path, dir: &Path, kind: TrustSubject) -> Option<Thing> {
     let files = files_of(dir);
     let hash = tree_hash(dir, &files)?;
     let says = files.iter().map(|file| relative(dir, file)).take(SAID).collect();
@@ -150,7 +159,7 @@ fn folder_thing(root: &Path, dir: &Path, kind: Kind) -> Option<Thing> {
 }
 
 /// Agents, skills and commands that run things. A skill is its folder.
-fn prompts(root: &Path, dir: &Path, kind: Kind) -> Vec<Thing> {
+fn prompts(root: &Path, dir: &Path, kind: TrustSubject) -> Vec<Thing> {
     let mut found: Vec<Thing> = Vec::new();
     for file in files_of(dir) {
         let is_prompt = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));

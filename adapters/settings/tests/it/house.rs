@@ -1,7 +1,9 @@
 //! A home, a repository and an administrator in a temporary directory.
 
 use everfold_settings::environment::Variables;
-use everfold_settings::{Broken, Error, Extra, Home, Inputs, Layer, Resolved, Tracked, load};
+use everfold_settings::{
+    BrokenFiles, Error, Extra, Home, Layer, Resolved, SettingsInputs, Tracked, load,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -12,7 +14,7 @@ pub(crate) struct House {
     pub(crate) extra: Option<Extra>,
     pub(crate) variables: Variables,
     pub(crate) flags: Vec<Layer>,
-    pub(crate) broken: Broken,
+    pub(crate) broken: BrokenFiles,
 }
 
 impl House {
@@ -26,7 +28,7 @@ impl House {
             extra: None,
             variables: Variables::new(),
             flags: Vec::new(),
-            broken: Broken::Refused,
+            broken: BrokenFiles::Refused,
         }
     }
 
@@ -69,7 +71,7 @@ impl House {
     }
 
     pub(crate) fn load_in(&self, home: &Home, repo: &Path) -> Result<Resolved, Error> {
-        load(&Inputs {
+        load(&SettingsInputs {
             home,
             repo,
             local_is_tracked: self.tracked,

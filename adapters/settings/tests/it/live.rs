@@ -1,6 +1,6 @@
 use crate::house::House;
 use everfold_kernel::Flag;
-use everfold_settings::{LiveFlags, Origin, Source, spawn_poller};
+use everfold_settings::{FlagLocation, LiveFlags, ValueOrigin, spawn_poller};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -94,7 +94,7 @@ fn q3_the_provider_is_above_settings_and_below_environment_and_managed() {
     assert!(flags.is_on(Flag::Snip));
     assert_eq!((limits.max_retries, limits.turn_requests), (4, 9));
     let resolved = live.resolved();
-    assert_eq!(resolved.origin("/everfold/flags/recall"), &Origin::Provider);
+    assert_eq!(resolved.origin("/everfold/flags/recall"), &ValueOrigin::Provider);
     // What it no longer says no longer holds.
     live.apply(b"{}").unwrap();
     assert!(recall_on(&live));
@@ -122,7 +122,7 @@ async fn q3_a_file_is_read_at_once_and_followed() {
     let house = House::new().write("flags.json", r#"{"flags": {"recall": false}}"#);
     let live = live(&house);
     let path = house.path("flags.json");
-    let handle = spawn_poller(live.clone(), Source::File(path.clone()), SOON);
+    let handle = spawn_poller(live.clone(), FlagLocation::File(path.clone()), SOON);
     assert!(!recall_on(&live), "read before the first await");
     std::fs::write(&path, r#"{"flags": {"recall": true}}"#).unwrap();
     until("the change is seen", || recall_on(&live)).await;
@@ -136,7 +136,7 @@ async fn q3_a_file_that_is_not_there_yet_is_waited_for() {
     let house = House::new();
     let live = live(&house);
     let path = house.path("flags.json");
-    let _handle = spawn_poller(live.clone(), Source::File(path), SOON);
+    let _handle = spawn_poller(live.clone(), FlagLocation::File(path), SOON);
     assert!(recall_on(&live));
     let _house = house.write("flags.json", r#"{"flags": {"recall": false}}"#);
     until("the file is seen", || !recall_on(&live)).await;
@@ -146,7 +146,7 @@ async fn q3_a_file_that_is_not_there_yet_is_waited_for() {
 async fn q3_a_url_is_followed_and_bad_answers_change_nothing() {
     let server = Server::start();
     let live = live(&House::new());
-    let source = Source::Url(server.url.parse().unwrap());
+    let source = FlagLocation::Url(server.url.parse().unwrap());
     let _handle = spawn_poller(live.clone(), source, SOON);
     server.answer("200 OK", r#"{"flags": {"recall": false}}"#);
     until("the first answer", || !recall_on(&live)).await;
@@ -173,7 +173,7 @@ async fn q3_an_address_that_never_answers_does_not_delay_the_start() {
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let live = live(&House::new());
     let start = Instant::now();
-    let handle = spawn_poller(live.clone(), Source::Url(url.parse().unwrap()), SOON);
+    let handle = spawn_poller(live.clone(), FlagLocation::Url(url.parse().unwrap()), SOON);
     tokio::task::yield_now().await;
     assert!(recall_on(&live));
     drop(handle);

@@ -1,7 +1,7 @@
 use crate::house::House;
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::{Class, Classify, Flag, Settings};
-use everfold_settings::{Error, Extra, Home, Layer, Origin, Tracked};
+use everfold_settings::{Error, Extra, Home, Layer, Tracked, ValueOrigin};
 use serde_json::{Value, json};
 
 #[test]
@@ -22,28 +22,28 @@ fn c4_later_sources_win_and_managed_settings_win_over_all() {
         (resolved.settings.model.unwrap(), origin)
     };
     let path = house.home().settings();
-    assert_eq!(model(&house), ("home".into(), Origin::Home(path)));
+    assert_eq!(model(&house), ("home".into(), ValueOrigin::Home(path)));
     house = house.project(&json!({"model": "project"}));
     let path = house.path("repo/.claude/settings.json");
-    assert_eq!(model(&house), ("project".into(), Origin::Project(path)));
+    assert_eq!(model(&house), ("project".into(), ValueOrigin::Project(path)));
     house = house.local(&json!({"model": "local"}));
     let path = house.path("repo/.claude/settings.local.json");
-    assert_eq!(model(&house), ("local".into(), Origin::Local(path)));
+    assert_eq!(model(&house), ("local".into(), ValueOrigin::Local(path)));
     house.extra = Some(Extra::parse(r#"{"model": "inline"}"#));
-    assert_eq!(model(&house), ("inline".into(), Origin::Inline));
+    assert_eq!(model(&house), ("inline".into(), ValueOrigin::Inline));
     house = house.write("extra.json", r#"{"model": "file"}"#);
     let path = house.path("extra.json");
     house.extra = Some(Extra::File(path.clone()));
-    assert_eq!(model(&house), ("file".into(), Origin::File(path)));
+    assert_eq!(model(&house), ("file".into(), ValueOrigin::File(path)));
     house = house.env("EVERFOLD_MODEL", "env");
-    let origin = Origin::Env("EVERFOLD_MODEL".into());
+    let origin = ValueOrigin::Env("EVERFOLD_MODEL".into());
     assert_eq!(model(&house), ("env".into(), origin));
     house.flags = vec![Layer::flag("--model", "/model", "flag")];
-    let origin = Origin::Flag("--model".into());
+    let origin = ValueOrigin::Flag("--model".into());
     assert_eq!(model(&house), ("flag".into(), origin));
     house = house.managed(&json!({"model": "managed"}));
     let path = house.path("managed.json");
-    assert_eq!(model(&house), ("managed".into(), Origin::Managed(path)));
+    assert_eq!(model(&house), ("managed".into(), ValueOrigin::Managed(path)));
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn c4_permission_lists_join_with_an_origin_for_each_rule() {
         .project(&json!({"permissions": {"deny": ["B", "C"]}}));
     let resolved = house.load().unwrap();
     assert_eq!(resolved.settings.permissions.deny, ["A", "B", "C"]);
-    assert!(matches!(resolved.origin("/permissions/deny/0"), Origin::Home(_)));
-    assert!(matches!(resolved.origin("/permissions/deny/2"), Origin::Project(_)));
+    assert!(matches!(resolved.origin("/permissions/deny/0"), ValueOrigin::Home(_)));
+    assert!(matches!(resolved.origin("/permissions/deny/2"), ValueOrigin::Project(_)));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn s2_a_tracked_local_file_counts_as_committed() {
     let committed = house.load().unwrap();
     assert_eq!(committed.refused.len(), 12);
     assert_eq!(committed.settings.auto_memory_directory, None);
-    assert!(matches!(committed.refused[0].origin, Origin::Local(_)));
+    assert!(matches!(committed.refused[0].origin, ValueOrigin::Local(_)));
 }
 
 #[test]

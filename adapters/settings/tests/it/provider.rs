@@ -2,10 +2,12 @@ use crate::house::House;
 use everfold_kernel::settings::ProviderKind;
 use everfold_kernel::settings::{ANTHROPIC_URL, OPENAI_URL};
 use everfold_kernel::window::Overrides;
-use everfold_settings::provider::{AuthStyle, Choice, KeySource, choose, models, window_overrides};
+use everfold_settings::provider::{
+    AuthStyle, KeySetting, ProviderChoice, choose, models, window_overrides,
+};
 use serde_json::json;
 
-fn chosen(house: &House) -> Choice {
+fn chosen(house: &House) -> ProviderChoice {
     choose(&house.load().unwrap(), &house.variables).unwrap()
 }
 
@@ -36,7 +38,7 @@ fn c5_the_keys_that_are_there_choose() {
     assert_eq!(openai.base_url.as_deref(), Some(OPENAI_URL));
     let local = chosen(&with(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1/")]));
     assert_eq!(local.kind, ProviderKind::OpenAi);
-    assert_eq!(local.key, KeySource::None);
+    assert_eq!(local.key, KeySetting::None);
     assert_eq!(local.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
     let gateway = chosen(&with(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")]));
     assert_eq!(gateway.kind, ProviderKind::Anthropic);
@@ -47,23 +49,23 @@ fn c5_the_keys_that_are_there_choose() {
 fn c5_a_named_provider_beats_the_keys() {
     let choice = chosen(&with(&[("EVERFOLD_PROVIDER", "offline"), ("ANTHROPIC_API_KEY", "k")]));
     assert_eq!(choice.kind, ProviderKind::Offline);
-    assert_eq!(choice.key, KeySource::None);
+    assert_eq!(choice.key, KeySetting::None);
     assert_eq!(choice.reason, "asked for by environment, EVERFOLD_PROVIDER: offline");
     let openai = with(&[("EVERFOLD_PROVIDER", "openai"), ("ANTHROPIC_API_KEY", "k")]);
-    assert_eq!(chosen(&openai).key, KeySource::None);
+    assert_eq!(chosen(&openai).key, KeySetting::None);
 }
 
 #[test]
 fn s5_a_key_command_is_named_and_keys_are_not_shown() {
     let house = House::new().home_settings(&json!({"apiKeyHelper": "pass show key"}));
     let choice = chosen(&house);
-    assert_eq!(choice.key, KeySource::Command("pass show key".into()));
+    assert_eq!(choice.key, KeySetting::Command("pass show key".into()));
     assert_eq!(choice.auth, AuthStyle::Both);
     let house = house
         .env("ANTHROPIC_API_KEY", "sk-secret")
         .env("ANTHROPIC_CUSTOM_HEADERS", "X-Token: hush\n\nX-Other: a: b");
     let choice = chosen(&house);
-    assert!(matches!(choice.key, KeySource::Variable { .. }));
+    assert!(matches!(choice.key, KeySetting::Variable { .. }));
     assert_eq!(choice.headers["x-token"].expose(), "hush");
     assert_eq!(choice.headers["x-other"].expose(), "a: b");
     let shown = format!("{choice:?}");
@@ -81,7 +83,7 @@ fn c4_managed_provider_settings_beat_the_environment() {
         .env("ANTHROPIC_BETAS", "two, one,");
     let choice = chosen(&house);
     assert_eq!(choice.base_url.as_deref(), Some("https://gate.example"));
-    assert_eq!(choice.key, KeySource::Command("vault".into()));
+    assert_eq!(choice.key, KeySetting::Command("vault".into()));
     assert_eq!(choice.headers["x-team"].expose(), "a");
     assert_eq!(choice.betas, ["one", "two"]);
     let own = House::new()

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use everfold_kernel::ports::MemoryScope;
 use everfold_memory_file::MemoryType;
-use everfold_memory_store::Scope;
+use everfold_memory_store::StoreScope;
 use std::path::PathBuf;
 
 /// `everfold memory`.
@@ -294,11 +294,11 @@ impl Tier {
     pub(crate) const ALL: [Self; 3] = [Self::Project, Self::Global, Self::Team];
 
     /// As the library has it.
-    pub(crate) fn scope(self) -> Scope {
+    pub(crate) fn scope(self) -> StoreScope {
         match self {
-            Self::Project => Scope::Project,
-            Self::Global => Scope::Global,
-            Self::Team => Scope::Team,
+            Self::Project => StoreScope::Project,
+            Self::Global => StoreScope::Global,
+            Self::Team => StoreScope::Team,
         }
     }
 

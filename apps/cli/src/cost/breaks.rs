@@ -1,6 +1,6 @@
 //! Cache breaks that nothing had announced, as `everfold cost` shows them (PC6).
 
-use crate::present::{Presenter, grouped};
+use crate::presenter::{Presenter, grouped};
 use everfold::kernel::record::BreakSeen;
 use everfold::kernel::{SessionId, Usd};
 use jiff::Timestamp;

@@ -3,17 +3,17 @@
 
 use super::{Finding, Severity};
 use crate::args::Choices;
-use crate::setup::{self, Ground};
-use everfold::rules::{Fate, Row, Text};
+use crate::setup::{self, ProcessEnv};
+use everfold::rules::{FileFate, InstructionFile, InstructionText};
 use std::collections::BTreeSet;
 
 const AREA: &str = "instructions";
 
 /// Looks through them.
-pub(super) async fn look(ground: &Ground) -> Vec<Finding> {
+pub(super) async fn look(env: &ProcessEnv) -> Vec<Finding> {
     // What stands in the way of looking was found elsewhere.
     let Ok(Ok(repository)) =
-        setup::builder(ground, &Choices::default()).map(|builder| builder.repository())
+        setup::builder(env, &Choices::default()).map(|builder| builder.repository())
     else {
         return Vec::new();
     };
@@ -38,8 +38,8 @@ const SAME_PERCENT: usize = 50;
 
 /// Files that say what another says: every request pays for both, and one day
 /// they differ.
-fn twice(texts: &[Text]) -> Vec<Finding> {
-    let lines: Vec<(&Text, BTreeSet<&str>)> = texts
+fn twice(texts: &[InstructionText]) -> Vec<Finding> {
+    let lines: Vec<(&InstructionText, BTreeSet<&str>)> = texts
         .iter()
         .map(|own| {
             let lines = own.text.lines().map(str::trim);
@@ -63,29 +63,31 @@ fn twice(texts: &[Text]) -> Vec<Finding> {
     findings
 }
 
-fn finding(row: &Row) -> Option<Finding> {
+fn finding(row: &InstructionFile) -> Option<Finding> {
     let path = row.path.display();
     let (message, fix) = match &row.fate {
-        Fate::LoadedLarge { chars } => (
+        FileFate::LoadedLarge { chars } => (
             format!("{path} has {chars} characters; models follow short instructions better"),
             "make it shorter, or move parts into rules with `paths:`",
         ),
-        Fate::TooLarge { bytes } => {
+        FileFate::TooLarge { bytes } => {
             (format!("{path} has {bytes} bytes and is not loaded"), "make it shorter")
         }
-        Fate::NeedsApproval => (
+        FileFate::NeedsApproval => (
             format!("{path} is imported from outside the repository and is not loaded"),
             "`everfold trust`, if you know who wrote it",
         ),
-        Fate::TooDeep => (
+        FileFate::TooDeep => (
             format!("{path} is imported over too many hops, or is one import too many"),
             "import it more directly",
         ),
-        Fate::NotText => (format!("{path} is not text and is not loaded"), "convert it to UTF-8"),
-        Fate::Unreadable { message } => {
+        FileFate::NotText => {
+            (format!("{path} is not text and is not loaded"), "convert it to UTF-8")
+        }
+        FileFate::Unreadable { message } => {
             (format!("{path} is not loaded: {message}"), "check its owner and its mode")
         }
-        Fate::Waiting { refused_patterns } if !refused_patterns.is_empty() => (
+        FileFate::Waiting { refused_patterns } if !refused_patterns.is_empty() => (
             format!("{path} has patterns that never match: {}", refused_patterns.join(", ")),
             "mend its `paths:`",
         ),

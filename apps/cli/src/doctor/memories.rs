@@ -3,12 +3,12 @@
 
 use super::{Finding, Severity};
 use crate::args::Choices;
-use crate::setup::{self, Ground};
+use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::kernel::ports::Names;
 use everfold::memory_dirs::shelf;
 use everfold_memory_judge::drift::references;
-use everfold_memory_store::Scope;
+use everfold_memory_store::StoreScope;
 use jiff::Zoned;
 
 const AREA: &str = "memory";
@@ -16,10 +16,10 @@ const AREA: &str = "memory";
 const NAMED: usize = 10;
 
 /// Looks up what memories name.
-pub(super) fn look(ground: &Ground, choices: &Choices) -> Result<Vec<Finding>> {
-    let memories = setup::builder(ground, choices)?.memory_dirs()?;
+pub(super) fn look(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
+    let memories = setup::builder(env, choices)?.memory_dirs()?;
     // Without a directory there is nothing to look up.
-    let Ok(shelf) = shelf(&memories.dir(Scope::Project)) else { return Ok(Vec::new()) };
+    let Ok(shelf) = shelf(&memories.dir(StoreScope::Project)) else { return Ok(Vec::new()) };
     let mut names = Names::default();
     for found in shelf.iter().flat_map(|memory| references(memory.body())) {
         found.collect(&mut names);

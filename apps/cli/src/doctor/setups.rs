@@ -2,10 +2,10 @@
 //! skills, servers, and what commands are held to (S8).
 
 use super::{AREA as PLATFORM, Finding, Severity};
-use crate::present::counted;
-use crate::telling::telling;
+use crate::presenter::counted;
+use crate::record_filter::telling;
 use everfold::Agent;
-use everfold::hooking::Act;
+use everfold::hooks::Act;
 use everfold::kernel::ports::ServerState;
 use everfold::kernel::{Decision, Entry};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! What was piped into standard input.
 
-use crate::fail::Usage;
+use crate::failure::Usage;
 use anyhow::Result;
 use everfold::Waiting;
 use std::io::{IsTerminal, Read};

@@ -1,8 +1,8 @@
 //! The end of a turn as programs read it (CONTRACTS 2.12).
 
-use super::failure;
+use super::failure_text;
 use super::tally::Tally;
-use crate::fail;
+use crate::failure;
 use everfold::engine::{Denial, TurnEnd};
 use everfold::kernel::usage::LedgerLine;
 use everfold::kernel::{ModelId, Usage, Window};
@@ -21,7 +21,7 @@ impl<'a> Outcome<'a> {
     /// An outcome. A log that cannot be written ends a turn like any failure.
     pub(super) fn new(session: &'a Session, end: Result<TurnEnd, everfold::engine::Error>) -> Self {
         let end = end.unwrap_or_else(|error| {
-            let told = fail::told(&error.into());
+            let told = failure::told(&error.into());
             let parts = [told.message, told.hint].into_iter().flatten();
             let why = parts.collect::<Vec<_>>().join("; ");
             TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() }
@@ -41,7 +41,7 @@ impl<'a> Outcome<'a> {
 
     /// Why it is no success.
     pub(super) fn failure(&self) -> Option<String> {
-        failure(&self.end.reason)
+        failure_text(&self.end.reason)
     }
 
     /// Calls that were refused.

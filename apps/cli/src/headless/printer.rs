@@ -6,13 +6,13 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::present::{Look, Presenter, cut, names, remembered};
+use crate::presenter::{Presenter, TextStyle, cut, names, remembered};
 use everfold::engine::event::Finder;
 use everfold::kernel::ports::ServerState;
 use everfold::kernel::record::{AssistantEntry, Boundary, UserEntry};
 use everfold::kernel::{Decision, Entry, Record, UserOrigin};
-use everfold::settings::provider::KeySource;
-use everfold::skilling::Skill;
+use everfold::settings::provider::KeySetting;
+use everfold::skills::Skill;
 use everfold::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView};
 use everfold_kernel::ports::Kept;
 use serde_json::{Value, json};
@@ -49,16 +49,16 @@ impl Printer {
         if self.format == OutputFormat::Text
             && let Some(notice) = crate::setup::offline_notice(agent)
         {
-            self.presenter.note(Look::Dim, &format!("note: {notice}"));
+            self.presenter.note(TextStyle::Dim, &format!("note: {notice}"));
         }
         if self.format != OutputFormat::StreamJson {
             return Ok(());
         }
         let config = session.config();
         let key_source = match &agent.provider().key {
-            KeySource::None => "none",
-            KeySource::Variable { name, .. } => name,
-            KeySource::Command(_) => "apiKeyHelper",
+            KeySetting::None => "none",
+            KeySetting::Variable { name, .. } => name,
+            KeySetting::Command(_) => "apiKeyHelper",
         };
         self.emit(json!({
             "type": "system",
@@ -112,15 +112,16 @@ impl Printer {
         if self.verbosity == Verbosity::Verbose {
             for denial in outcome.denials() {
                 let input = cut(&denial.input.to_string(), INPUT_CHARS);
-                self.presenter.note(Look::Yellow, &format!("refused: {} {input}", denial.name));
+                self.presenter
+                    .note(TextStyle::Yellow, &format!("refused: {} {input}", denial.name));
             }
         }
         if *outcome.reason() == EndReason::OutputLimit {
             let note = "note: the answer was cut at its limit of tokens; go on with --continue";
-            self.presenter.note(Look::Yellow, note);
+            self.presenter.note(TextStyle::Yellow, note);
         }
         if let Some(failure) = outcome.failure() {
-            self.presenter.note(Look::Red, &format!("error: {failure}"));
+            self.presenter.note(TextStyle::Red, &format!("error: {failure}"));
         }
         Ok(())
     }
@@ -141,26 +142,29 @@ impl Printer {
         }
         let (look, text) = match event {
             Event::ToolStarted { name, input, .. } => {
-                (Look::Dim, format!("tool: {name} {}", cut(&input.to_string(), INPUT_CHARS)))
+                (TextStyle::Dim, format!("tool: {name} {}", cut(&input.to_string(), INPUT_CHARS)))
             }
             Event::ToolEnded { is_error: true, preview, .. } => {
-                (Look::Yellow, format!("tool failed: {}", cut(preview, INPUT_CHARS)))
+                (TextStyle::Yellow, format!("tool failed: {}", cut(preview, INPUT_CHARS)))
             }
             Event::Retrying { attempt, wait, reason } => {
                 let seconds = wait.as_secs_f32();
-                (Look::Yellow, format!("try {attempt} failed ({reason}); waiting {seconds:.1} s"))
+                (
+                    TextStyle::Yellow,
+                    format!("try {attempt} failed ({reason}); waiting {seconds:.1} s"),
+                )
             }
             Event::Restarted { reason } => {
-                (Look::Yellow, format!("the answer starts again: {reason}"))
+                (TextStyle::Yellow, format!("the answer starts again: {reason}"))
             }
             Event::ModelSwitched { from, to, reason } => {
-                (Look::Yellow, format!("{to} answers instead of {from}: {reason}"))
+                (TextStyle::Yellow, format!("{to} answers instead of {from}: {reason}"))
             }
-            Event::Recalled { paths } => (Look::Dim, format!("recalled {}", names(paths))),
+            Event::Recalled { paths } => (TextStyle::Dim, format!("recalled {}", names(paths))),
             Event::Remembered { kept, how } => {
-                (Look::Dim, format!("note: {}", remembered(kept, *how)))
+                (TextStyle::Dim, format!("note: {}", remembered(kept, *how)))
             }
-            Event::Notice(text) => (Look::Yellow, format!("note: {text}")),
+            Event::Notice(text) => (TextStyle::Yellow, format!("note: {text}")),
             _ => return,
         };
         self.presenter.note(look, &text);

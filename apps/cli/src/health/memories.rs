@@ -1,7 +1,7 @@
 //! What the journals of memory tell.
 
 use everfold::memory_dirs::MemoryDirs;
-use everfold_memory_store::{Action, Author, Scope, Store};
+use everfold_memory_store::{Action, Author, Store, StoreScope};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl Memories {
     /// tells nothing.
     pub(super) fn of(dirs: &MemoryDirs, since: Option<Timestamp>) -> Self {
         let mut memories = Self::default();
-        for scope in [Scope::Global, Scope::Project] {
+        for scope in [StoreScope::Global, StoreScope::Project] {
             if let Ok(Some(store)) = dirs.existing(scope) {
                 memories.add(&store, since);
             }

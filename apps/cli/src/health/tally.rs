@@ -1,6 +1,6 @@
 //! What transcripts tell of the layers.
 
-use crate::telling::telling;
+use crate::record_filter::telling;
 use everfold::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
 use everfold_memory_recall::inject::{self, KIND};
 use jiff::Timestamp;

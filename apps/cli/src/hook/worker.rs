@@ -5,13 +5,13 @@
 //! notes again after it let go of it: so nothing is left lying, and nobody
 //! waits. It ends by itself, and by its deadline in any case.
 
-use super::beside;
-use crate::setup::Ground;
+use super::host_service;
+use crate::setup::ProcessEnv;
 use everfold::Agent;
-use everfold::beside::Beside;
 use everfold::disk::Lock;
 use everfold::engine::Elsewhere;
-use everfold::hook::{Call, Reply, Work};
+use everfold::hosts::HostService;
+use everfold::hosts::hooks::{HostCall, HostReply, Work};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,14 +21,14 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Starts a worker for what the host shall not wait for, unless one is at it.
 pub(super) fn hand_over(
-    beside: &Beside,
-    reply: &Reply,
-    call: &Call,
+    host: &HostService,
+    reply: &HostReply,
+    call: &HostCall,
     home: Option<&Path>,
     cwd: &Path,
 ) -> Result<(), String> {
     let is_busy = || {
-        let lock = beside.worker_lock(call.session());
+        let lock = host.worker_lock(call.session());
         matches!(Lock::try_acquire(&lock), Ok(None))
     };
     if !reply.has_work() || is_busy() {
@@ -49,10 +49,10 @@ pub(super) fn hand_over(
 }
 
 /// Does what is left for a session, until nothing is.
-pub(super) fn work(ground: &Ground, session: &str) -> Result<(), String> {
+pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<(), String> {
     let cwd = std::env::current_dir().map_err(|error| error.to_string())?;
-    let Some(beside) = beside(ground, &cwd)? else { return Ok(()) };
-    let deadline = beside.worker_deadline();
+    let Some(host) = host_service(env, &cwd)? else { return Ok(()) };
+    let deadline = host.worker_deadline();
     let until = Instant::now() + deadline;
     std::thread::spawn(move || {
         std::thread::sleep(deadline);
@@ -60,30 +60,30 @@ pub(super) fn work(ground: &Ground, session: &str) -> Result<(), String> {
         #[expect(clippy::exit, reason = "the end of a worker that would not end by itself")]
         std::process::exit(0);
     });
-    let lock = beside.worker_lock(session);
-    while beside.left(session).is_some() {
+    let lock = host.worker_lock(session);
+    while host.left(session).is_some() {
         let Some(held) = Lock::try_acquire(&lock).map_err(|error| error.to_string())? else {
             // Whoever holds it looks once more when it lets go.
             return Ok(());
         };
         // The last one may have done it in the meantime.
-        let Some(left) = beside.left(session) else { continue };
-        one(ground, &beside, &left, &cwd, until);
-        beside.done(&left);
+        let Some(left) = host.left(session) else { continue };
+        one(env, &host, &left, &cwd, until);
+        host.done(&left);
         drop(held);
     }
     Ok(())
 }
 
-fn one(ground: &Ground, beside: &Beside, work: &Work, cwd: &Path, until: Instant) {
-    if let Err(error) = beside.work(work, jiff::Timestamp::now()) {
+fn one(env: &ProcessEnv, host: &HostService, work: &Work, cwd: &Path, until: Instant) {
+    if let Err(error) = host.work(work, jiff::Timestamp::now()) {
         tracing::warn!(%error, "a worker could not count what was used");
     }
-    if !beside.has_reviewer() {
+    if !host.has_reviewer() {
         return;
     }
     let at_most = until.saturating_duration_since(Instant::now()).saturating_sub(LAST_WORDS);
-    match review(ground, beside, work, cwd, at_most) {
+    match review(env, host, work, cwd, at_most) {
         Ok(Elsewhere::Denied(denied)) => tracing::info!(%denied, "no review by a model"),
         Ok(looked) => tracing::debug!(?looked, "a worker looked at what was said"),
         Err(error) => tracing::warn!(error, "what was said was not reviewed"),
@@ -91,8 +91,8 @@ fn one(ground: &Ground, beside: &Beside, work: &Work, cwd: &Path, until: Instant
 }
 
 fn review(
-    ground: &Ground,
-    beside: &Beside,
+    env: &ProcessEnv,
+    host: &HostService,
     work: &Work,
     cwd: &Path,
     at_most: Duration,
@@ -102,13 +102,12 @@ fn review(
         .build()
         .map_err(|error| format!("the runtime could not be started: {error}"))?;
     runtime.block_on(async {
-        let builder =
-            Agent::builder(cwd).environment(ground.variables.clone(), ground.user_home.clone());
+        let builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
         // Nothing of the repository acts or speaks here.
         let builder = builder.without_setups().without_instructions().entrypoint("hook");
         let builder = builder.passing_over_broken_settings();
         let agent = Box::pin(builder.build()).await.map_err(|error| error.to_string())?;
-        let looked = Box::pin(agent.review_beside(beside, work, at_most)).await;
+        let looked = Box::pin(agent.review_host(host, work, at_most)).await;
         agent.shutdown().await;
         looked.map_err(|error| error.to_string())
     })

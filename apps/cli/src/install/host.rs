@@ -40,7 +40,7 @@ pub(super) struct Part {
 }
 
 /// What the places and commands follow from.
-pub(super) struct Ground<'a> {
+pub(super) struct InstallEnv<'a> {
     pub(super) variables: &'a BTreeMap<String, String>,
     pub(super) user_home: &'a Path,
     /// Our own program.
@@ -61,17 +61,17 @@ impl Host {
     }
 
     /// Where it keeps its files.
-    pub(super) fn dir(self, ground: &Ground<'_>) -> PathBuf {
-        let named = |name: &str| ground.variables.get(name).filter(|path| !path.is_empty());
+    pub(super) fn dir(self, env: &InstallEnv<'_>) -> PathBuf {
+        let named = |name: &str| env.variables.get(name).filter(|path| !path.is_empty());
         match self {
             Self::Claude => named("CLAUDE_CONFIG_DIR")
-                .map_or_else(|| ground.user_home.join(".claude"), PathBuf::from),
+                .map_or_else(|| env.user_home.join(".claude"), PathBuf::from),
             Self::Codex => {
-                named("CODEX_HOME").map_or_else(|| ground.user_home.join(".codex"), PathBuf::from)
+                named("CODEX_HOME").map_or_else(|| env.user_home.join(".codex"), PathBuf::from)
             }
-            Self::Gemini => ground.user_home.join(".gemini"),
+            Self::Gemini => env.user_home.join(".gemini"),
             Self::Opencode => named("XDG_CONFIG_HOME")
-                .map_or_else(|| ground.user_home.join(".config"), PathBuf::from)
+                .map_or_else(|| env.user_home.join(".config"), PathBuf::from)
                 .join("opencode"),
         }
     }
@@ -85,19 +85,19 @@ impl Host {
     }
 
     /// The files and what goes into them.
-    pub(super) fn parts(self, ground: &Ground<'_>) -> Vec<Part> {
-        let dir = self.dir(ground);
+    pub(super) fn parts(self, env: &InstallEnv<'_>) -> Vec<Part> {
+        let dir = self.dir(env);
         match self {
-            Self::Claude => claude(ground, &dir),
-            Self::Codex => codex(ground, &dir),
-            Self::Gemini => gemini(ground, &dir),
-            Self::Opencode => opencode(ground, &dir),
+            Self::Claude => claude(env, &dir),
+            Self::Codex => codex(env, &dir),
+            Self::Gemini => gemini(env, &dir),
+            Self::Opencode => opencode(env, &dir),
         }
     }
 }
 
-fn claude(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
-    let hook = |event, matcher, timeout| ground.hook(event, matcher, timeout);
+fn claude(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
+    let hook = |event, matcher, timeout| env.hook(event, matcher, timeout);
     let hooks = vec![
         hook("SessionStart", None, Some(TIMEOUT_S)),
         hook("UserPromptSubmit", None, Some(TIMEOUT_S)),
@@ -111,15 +111,15 @@ fn claude(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
     ];
     // The file with the servers stands beside the folder, or in the one that
     // the person chose.
-    let state = if ground.variables.contains_key("CLAUDE_CONFIG_DIR") {
+    let state = if env.variables.contains_key("CLAUDE_CONFIG_DIR") {
         dir.join(".claude.json")
     } else {
-        ground.user_home.join(".claude.json")
+        env.user_home.join(".claude.json")
     };
     let server = with_home(
-        json!({"type": "stdio", "command": ground.program, "args": ["mcp"]}),
+        json!({"type": "stdio", "command": env.program, "args": ["mcp"]}),
         "env",
-        ground.home,
+        env.home,
     );
     let server = Piece::Member { path: vec!["mcpServers", NAME], value: server };
     vec![
@@ -128,7 +128,7 @@ fn claude(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
     ]
 }
 
-fn codex(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+fn codex(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
     let events = [
         "SessionStart",
         "UserPromptSubmit",
@@ -138,14 +138,11 @@ fn codex(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
         "SubagentStop",
         "Stop",
     ];
-    let hooks = events.map(|event| ground.hook(event, None, Some(TIMEOUT_S)));
+    let hooks = events.map(|event| env.hook(event, None, Some(TIMEOUT_S)));
     let text = |path: &Path| json!(path).to_string();
-    let env = ground.home.map(|home| format!("env = {{ EVERFOLD_HOME = {} }}\n", text(home)));
-    let body = format!(
-        "command = {}\nargs = [\"mcp\"]\n{}",
-        text(ground.program),
-        env.unwrap_or_default()
-    );
+    let home = env.home.map(|home| format!("env = {{ EVERFOLD_HOME = {} }}\n", text(home)));
+    let body =
+        format!("command = {}\nargs = [\"mcp\"]\n{}", text(env.program), home.unwrap_or_default());
     vec![
         Part { path: dir.join("hooks.json"), pieces: hooks.into() },
         Part {
@@ -156,10 +153,10 @@ fn codex(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
     ]
 }
 
-fn gemini(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+fn gemini(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
     const MILLISECONDS: u64 = 1_000;
-    let hook = |event, matcher| ground.hook(event, matcher, Some(TIMEOUT_S * MILLISECONDS));
-    let server = with_home(json!({"command": ground.program, "args": ["mcp"]}), "env", ground.home);
+    let hook = |event, matcher| env.hook(event, matcher, Some(TIMEOUT_S * MILLISECONDS));
+    let server = with_home(json!({"command": env.program, "args": ["mcp"]}), "env", env.home);
     let pieces = vec![
         hook("SessionStart", None),
         hook("BeforeAgent", None),
@@ -172,13 +169,13 @@ fn gemini(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
     vec![Part { path: dir.join("settings.json"), pieces }]
 }
 
-fn opencode(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
+fn opencode(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
     let with_comments = dir.join("opencode.jsonc");
     let path = if with_comments.exists() { with_comments } else { dir.join("opencode.json") };
     let server = with_home(
-        json!({"type": "local", "command": [ground.program, "mcp"], "enabled": true}),
+        json!({"type": "local", "command": [env.program, "mcp"], "enabled": true}),
         "environment",
-        ground.home,
+        env.home,
     );
     let server = Piece::Member { path: vec!["mcp", NAME], value: server };
     vec![
@@ -187,7 +184,7 @@ fn opencode(ground: &Ground<'_>, dir: &Path) -> Vec<Part> {
     ]
 }
 
-impl Ground<'_> {
+impl InstallEnv<'_> {
     fn hook(
         &self,
         event: &'static str,
@@ -234,14 +231,14 @@ mod tests {
         let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code");
         let text = std::fs::read_to_string(plugin.join("hooks/hooks.json")).unwrap();
         let plugin: Value = serde_json::from_str(&text).unwrap();
-        let ground = Ground {
+        let env = InstallEnv {
             variables: &BTreeMap::new(),
             user_home: Path::new("/h"),
             program: Path::new("everfold"),
             home: None,
         };
         let mut settings = "{}".to_owned();
-        for piece in claude(&ground, Path::new("/c")).remove(0).pieces {
+        for piece in claude(&env, Path::new("/c")).remove(0).pieces {
             settings = piece.put(&settings).unwrap();
         }
         let command = r#"\"${CLAUDE_PLUGIN_ROOT}/bin/everfold-hook\""#;
@@ -253,14 +250,14 @@ mod tests {
     #[test]
     fn x2_each_host_has_its_own_places() {
         let variables = BTreeMap::from([("CODEX_HOME".to_owned(), "/c".to_owned())]);
-        let ground = Ground {
+        let env = InstallEnv {
             variables: &variables,
             user_home: Path::new("/h"),
             program: Path::new("/bin/everfold"),
             home: None,
         };
         let places = |host: Host| -> Vec<String> {
-            let parts = host.parts(&ground).into_iter();
+            let parts = host.parts(&env).into_iter();
             parts.map(|part| part.path.display().to_string()).collect()
         };
         assert_eq!(places(Host::Claude), ["/h/.claude/settings.json", "/h/.claude.json"]);

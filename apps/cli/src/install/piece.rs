@@ -1,7 +1,7 @@
 //! What is put into files of another program, and taken out again.
 
 use super::{section, toml};
-use everfold::settings::jsonc::{Broken, Node};
+use everfold::settings::jsonc::{JsoncFault, Node};
 use everfold::settings::splice::Splice;
 use serde_json::{Value, json};
 
@@ -49,13 +49,13 @@ pub(super) struct Hook {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// It is no JSON.
-    NotJson(Broken),
+    NotJson(JsoncFault),
     /// Something of that name is there in a form that cannot be added to.
     InTheWay(String),
 }
 
-impl From<Broken> for Refused {
-    fn from(broken: Broken) -> Self {
+impl From<JsoncFault> for Refused {
+    fn from(broken: JsoncFault) -> Self {
         Self::NotJson(broken)
     }
 }

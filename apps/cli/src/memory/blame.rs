@@ -1,10 +1,10 @@
 //! `blame`: where a memory came from.
 
 use super::Bench;
-use super::find::Meant;
 use super::history::{cells, entry_json};
+use super::lookup::Meant;
 use crate::args::memory::Named;
-use crate::present::{Look, Presenter};
+use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ impl Bench<'_> {
             .into_iter()
             .filter_map(|(key, value)| Some(vec![key.to_owned(), value?]))
             .collect();
-        self.presenter.styled(Look::Bold, &format!("{}\n", topic.path))?;
+        self.presenter.styled(TextStyle::Bold, &format!("{}\n", topic.path))?;
         self.presenter.table(&rows)?;
         let entries: Vec<Vec<String>> =
             blame.entries.iter().map(|entry| cells(entry).to_vec()).collect();

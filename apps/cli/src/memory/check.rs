@@ -2,8 +2,8 @@
 
 use super::Bench;
 use crate::args::memory::Tier;
-use crate::fail::FAILED;
-use crate::present::{Look, Presenter};
+use crate::failure::FAILED;
+use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
 use everfold::kernel::ports::Names;
 use everfold_memory_store::Store;
@@ -48,7 +48,7 @@ impl Bench<'_> {
         if found.is_empty() {
             self.presenter.line("nothing is wrong")?;
         } else if !fix && found.iter().any(|(_, issue)| issue.is_mendable()) {
-            self.presenter.note(Look::Dim, "to mend the index: `everfold memory check --fix`");
+            self.presenter.note(TextStyle::Dim, "to mend the index: `everfold memory check --fix`");
         }
         Ok(code)
     }

@@ -1,7 +1,7 @@
 //! Texts that a person writes: from standard input, or in their editor.
 
-use crate::fail::{Refusal, Usage};
-use crate::present::Presenter;
+use crate::failure::{Refusal, Usage};
+use crate::presenter::Presenter;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read, Write};

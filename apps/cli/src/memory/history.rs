@@ -2,13 +2,13 @@
 
 use super::Bench;
 use crate::args::memory::{LogArgs, Tier, UndoArgs};
-use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter};
+use crate::failure::{Refusal, Usage};
+use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
 use everfold_memory_store::Store;
 use everfold_memory_store::store::{FileDiff, OnConflict};
-use everfold_memory_store::{Action, Author, Entry, EntryId};
-use everfold_tui::{Row, Table};
+use everfold_memory_store::{Action, Author, EntryId, JournalEntry};
+use everfold_tui::{Table, TableRow};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -39,14 +39,14 @@ impl Bench<'_> {
         }
         for (tier, store, entry) in &all {
             let line = placed(*tier, entry).join("  ");
-            self.presenter.styled(Look::Bold, &format!("{}\n", line.trim_end()))?;
+            self.presenter.styled(TextStyle::Bold, &format!("{}\n", line.trim_end()))?;
             self.show_diffs(&store.diff(entry.id)?)?;
         }
         Ok(())
     }
 
     /// What was changed, in every place that is meant, newest first (L5.41).
-    fn entries(&self, args: &LogArgs) -> Result<Vec<(Tier, Rc<Store>, Entry)>> {
+    fn entries(&self, args: &LogArgs) -> Result<Vec<(Tier, Rc<Store>, JournalEntry)>> {
         let mut all = Vec::new();
         let mut missing = None;
         for (tier, store) in self.stores(args.scope)? {
@@ -78,12 +78,12 @@ impl Bench<'_> {
             all.extend(store.log(None, SHOWN)?.into_iter().map(|entry| (tier, entry)));
         }
         all.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.at));
-        let row = |(tier, entry): &(Tier, Entry)| {
+        let row = |(tier, entry): &(Tier, JournalEntry)| {
             let [id, at, author, action, paths, reason] = cells(entry);
-            Row {
+            TableRow {
                 id: format!("{id} --scope {}", tier.as_str()),
                 cells: vec![id, at, tier.as_str().to_owned(), author, action, paths],
-                look: Look::Normal,
+                look: TextStyle::Normal,
                 more: reason,
             }
         };
@@ -132,11 +132,11 @@ impl Bench<'_> {
             .flat_map(|diff| diff.unified().lines().map(str::to_owned).collect::<Vec<_>>())
         {
             let look = match line.chars().next() {
-                _ if line.starts_with("+++") || line.starts_with("---") => Look::Bold,
-                Some('+') => Look::Green,
-                Some('-') => Look::Red,
-                Some('@') => Look::Dim,
-                _ => Look::Normal,
+                _ if line.starts_with("+++") || line.starts_with("---") => TextStyle::Bold,
+                Some('+') => TextStyle::Green,
+                Some('-') => TextStyle::Red,
+                Some('@') => TextStyle::Dim,
+                _ => TextStyle::Normal,
             };
             self.presenter.styled(look, &format!("{line}\n"))?;
         }
@@ -182,7 +182,7 @@ impl Bench<'_> {
         };
         self.presenter.line(&format!("took back {what}"))?;
         let redo = format!("to do it again: `everfold memory undo {done}{}`", tier.flag());
-        self.presenter.note(Look::Dim, &redo);
+        self.presenter.note(TextStyle::Dim, &redo);
         Ok(())
     }
 
@@ -245,7 +245,7 @@ fn no_entry(entry: u64) -> anyhow::Error {
     Refusal::new(format!("the history has no entry {entry}"), hint).into()
 }
 
-fn entry_of(store: &Store, id: EntryId) -> Option<Entry> {
+fn entry_of(store: &Store, id: EntryId) -> Option<JournalEntry> {
     store.log(None, usize::MAX).ok()?.into_iter().find(|entry| entry.id == id)
 }
 
@@ -270,12 +270,12 @@ fn moment(text: &str) -> Result<Timestamp> {
 }
 
 /// A row of `log`: what was changed, and in which place.
-fn placed(tier: Tier, entry: &Entry) -> Vec<String> {
+fn placed(tier: Tier, entry: &JournalEntry) -> Vec<String> {
     let [id, at, author, action, paths, reason] = cells(entry);
     vec![id, tier.as_str().to_owned(), at, author, action, paths, reason]
 }
 
-pub(super) fn cells(entry: &Entry) -> [String; 6] {
+pub(super) fn cells(entry: &JournalEntry) -> [String; 6] {
     let zoned = entry.at.to_zoned(TimeZone::system());
     [
         entry.id.to_string(),
@@ -312,7 +312,7 @@ fn word(action: Action) -> &'static str {
 }
 
 /// The files of an entry; the index only where it is alone.
-fn paths(entry: &Entry) -> Vec<String> {
+fn paths(entry: &JournalEntry) -> Vec<String> {
     let all = || entry.changes.iter().map(|change| change.path.clone());
     let topics: Vec<String> =
         all().filter(|path| path != everfold_memory_file::index::INDEX_FILE).collect();
@@ -322,7 +322,7 @@ fn paths(entry: &Entry) -> Vec<String> {
 pub(super) fn entry_json(
     tier: Tier,
     store: &Store,
-    entry: &Entry,
+    entry: &JournalEntry,
     with_diff: bool,
 ) -> Result<Value> {
     let mut value = serde_json::to_value(entry)?;

@@ -6,15 +6,15 @@ mod pieces;
 
 use super::Bench;
 use crate::args::memory::{ExportArgs, ImportArgs, Tier};
-use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter, counted};
+use crate::failure::{Refusal, Usage};
+use crate::presenter::{Presenter, TextStyle, counted};
 use anyhow::{Context, Result};
-use everfold::disk::atomic::{self, Audience};
+use everfold::disk::atomic::{self, FileReaders};
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryPlacement, MemoryProposal, MemoryRef, MemoryWriter,
 };
 use everfold_kernel::provenance::Source;
-use everfold_kernel::{Provenance, RecordId, Said, Testimony};
+use everfold_kernel::{Provenance, RecordId, Testimony, Utterance};
 use everfold_memory_file::index::INDEX_FILE;
 use everfold_memory_service::Service;
 use everfold_memory_store::Store;
@@ -88,11 +88,11 @@ impl Bench<'_> {
         for skipped in &outcome.skipped {
             let word = |key: &str| skipped.get(key).and_then(Value::as_str).unwrap_or_default();
             let note = format!("left out: {} ({}): {}", word("name"), word("from"), word("reason"));
-            self.presenter.note(Look::Yellow, &note);
+            self.presenter.note(TextStyle::Yellow, &note);
         }
         if !outcome.proposed.is_empty() && !args.dry_run {
             let hint = "`everfold memory inbox` shows them, and takes your yes or no";
-            self.presenter.note(Look::Dim, hint);
+            self.presenter.note(TextStyle::Dim, hint);
         }
         Ok(())
     }
@@ -129,11 +129,11 @@ impl Bench<'_> {
     }
 
     fn host_dir(&self, variable: &str, usual: &str) -> Result<PathBuf> {
-        let named = self.ground.variables.get(variable).filter(|dir| !dir.is_empty());
+        let named = self.env.variables.get(variable).filter(|dir| !dir.is_empty());
         if let Some(named) = named {
             return Ok(PathBuf::from(named));
         }
-        let home = self.ground.user_home.as_ref();
+        let home = self.env.user_home.as_ref();
         let home = home.ok_or_else(|| Usage::new("there is no home directory", "set HOME"))?;
         Ok(home.join(usual))
     }
@@ -174,8 +174,11 @@ fn propose(
         return Ok(());
     }
     let text = piece.rendered(file);
-    let said =
-        Said { record: RecordId::from(""), by: Provenance::of(Source::Pasted), text: text.clone() };
+    let said = Utterance {
+        record: RecordId::from(""),
+        by: Provenance::of(Source::Pasted),
+        text: text.clone(),
+    };
     let proposal = MemoryProposal {
         text,
         place: args.scope.map_or(MemoryPlacement::Anywhere { scope: None }, |tier| {
@@ -215,7 +218,7 @@ fn propose(
 fn export_tier(tier: Tier, store: &Store, dir: &Path, written: &mut Vec<PathBuf>) -> Result<()> {
     let mut write = |name: &Path, bytes: &[u8]| -> Result<()> {
         let path = dir.join(tier.as_str()).join(name);
-        atomic::write(&path, bytes, Audience::Umask)
+        atomic::write(&path, bytes, FileReaders::Umask)
             .with_context(|| format!("{} cannot be written", path.display()))?;
         written.push(path);
         Ok(())

@@ -3,14 +3,14 @@
 
 use super::{Bench, editor, history};
 use crate::args::memory::{Chosen, InboxCommand, Tier};
-use crate::fail::{Refusal, Usage};
-use crate::pick;
-use crate::present::{Look, Presenter};
+use crate::failure::{Refusal, Usage};
+use crate::presenter::{Presenter, TextStyle};
+use crate::session_picker;
 use anyhow::Result;
-use everfold_memory_store::store::inbox::{Preview, Proposal, ProposalId};
+use everfold_memory_store::store::inbox::{Proposal, ProposalId, ProposalPreview};
 use everfold_memory_store::store::{FileDiff, OnConflict};
 use everfold_memory_store::{EntryId, Error, Store, TopicPath};
-use everfold_tui::{Row, Table};
+use everfold_tui::{Table, TableRow};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
@@ -61,7 +61,7 @@ impl Bench<'_> {
                 vec![
                     proposal.id.to_string(),
                     tier.as_str().to_owned(),
-                    pick::age(proposal.at, self.at()),
+                    session_picker::age(proposal.at, self.at()),
                     history::author(&proposal.author),
                     what(proposal),
                     proposal.reason.clone(),
@@ -70,22 +70,22 @@ impl Bench<'_> {
             .collect();
         self.presenter.table(&rows)?;
         let hint = "`everfold memory inbox show ID` shows one; then accept, reject or edit it";
-        self.presenter.note(Look::Dim, hint);
+        self.presenter.note(TextStyle::Dim, hint);
         Ok(())
     }
 
     /// Proposals for the screen.
     pub(super) fn proposals(&self) -> Result<Table> {
-        let row = |(tier, proposal): &(Tier, Proposal)| Row {
+        let row = |(tier, proposal): &(Tier, Proposal)| TableRow {
             id: format!("{} --scope {}", proposal.id, tier.as_str()),
             cells: vec![
                 proposal.id.to_string(),
                 tier.as_str().to_owned(),
-                pick::age(proposal.at, self.at()),
+                session_picker::age(proposal.at, self.at()),
                 history::author(&proposal.author),
                 what(proposal),
             ],
-            look: Look::Normal,
+            look: TextStyle::Normal,
             more: proposal.reason.clone(),
         };
         let rows = self.all_waiting(None)?.iter().map(row).collect();
@@ -127,10 +127,10 @@ impl Bench<'_> {
         let head = format!(
             "{id}  {}  {}  {}\n",
             history::author(&proposal.author),
-            pick::age(proposal.at, self.at()),
+            session_picker::age(proposal.at, self.at()),
             what(&proposal)
         );
-        self.presenter.styled(Look::Bold, &head)?;
+        self.presenter.styled(TextStyle::Bold, &head)?;
         if !proposal.reason.is_empty() {
             self.presenter.line(&proposal.reason)?;
         }
@@ -138,13 +138,13 @@ impl Bench<'_> {
         self.show_diffs(&diffs)?;
         for preview in previews.iter().filter(|preview| preview.is_stale) {
             let note = format!("{} was changed since this was proposed", preview.diff.path);
-            self.presenter.note(Look::Yellow, &note);
+            self.presenter.note(TextStyle::Yellow, &note);
         }
         let flag = tier.flag();
         let hint = format!(
             "`everfold memory inbox accept {id}{flag}`, or `reject {id}{flag}`, or `edit {id}{flag}`"
         );
-        self.presenter.note(Look::Dim, &hint);
+        self.presenter.note(TextStyle::Dim, &hint);
         Ok(())
     }
 
@@ -189,7 +189,7 @@ impl Bench<'_> {
         } else if rows.is_empty() {
             self.presenter.line("nothing waits in the inbox")?;
         }
-        Ok(if failed { ExitCode::from(crate::fail::FAILED) } else { ExitCode::SUCCESS })
+        Ok(if failed { ExitCode::from(crate::failure::FAILED) } else { ExitCode::SUCCESS })
     }
 
     fn tell(&self, tier: Tier, id: ProposalId, done: &Result<Word, Error>) -> Result<()> {
@@ -199,14 +199,14 @@ impl Bench<'_> {
                 self.undo_hint(tier, word.entry());
             }
             Err(error) => {
-                self.presenter.note(Look::Red, &format!("{id}: {error}"));
+                self.presenter.note(TextStyle::Red, &format!("{id}: {error}"));
                 if matches!(error, Error::Stale { .. }) {
                     let hint = format!(
                         "`everfold memory inbox show {id}{0}` shows it; `accept {id}{0} --force` \
                          makes the change all the same, `edit` starts from what is there now",
                         tier.flag()
                     );
-                    self.presenter.note(Look::Dim, &hint);
+                    self.presenter.note(TextStyle::Dim, &hint);
                 }
             }
         }
@@ -222,7 +222,7 @@ impl Bench<'_> {
     ) -> Result<()> {
         let (tier, store, proposal) = self.holder(id, scope)?;
         let (path, text) = editable(&proposal, file)?;
-        let edited = editor::edit(&text, &self.ground.variables, self.presenter)?;
+        let edited = editor::edit(&text, &self.env.variables, self.presenter)?;
         let changed = edited.text != text;
         if changed {
             let by = self.person("edited by hand");
@@ -237,7 +237,7 @@ impl Bench<'_> {
         let done = if changed { "changed" } else { "left as it was:" };
         self.presenter.line(&format!("{done} proposal {id}"))?;
         let hint = format!("to take it over: `everfold memory inbox accept {id}{}`", tier.flag());
-        self.presenter.note(Look::Dim, &hint);
+        self.presenter.note(TextStyle::Dim, &hint);
         Ok(())
     }
 }
@@ -312,7 +312,7 @@ fn head_json(tier: Tier, proposal: &Proposal) -> Value {
     })
 }
 
-fn preview_json(preview: &Preview) -> Value {
+fn preview_json(preview: &ProposalPreview) -> Value {
     let mut value = history::diff_json(&preview.diff);
     if let Some(map) = value.as_object_mut() {
         map.insert("stale".to_owned(), Value::Bool(preview.is_stale));

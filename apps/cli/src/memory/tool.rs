@@ -7,10 +7,10 @@
 
 use super::Bench;
 use crate::args::memory::Tier;
-use crate::fail::Usage;
-use crate::present::Presenter;
+use crate::failure::Usage;
+use crate::presenter::Presenter;
 use anyhow::Result;
-use everfold::memory_tool::{self, Answer, Command, Desk};
+use everfold::memory_tool::{self, Command, MemoryAccess, ToolAnswer};
 use everfold_kernel::Testimony;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value, json};
@@ -20,7 +20,8 @@ impl Bench<'_> {
     pub(super) fn tool(&self, scope: Tier) -> Result<ExitCode> {
         let (store, service) =
             (self.memories.open(scope.scope())?, self.memories.service_with(scope.scope()));
-        let desk = Desk { service: &service, store: &store, testimony: &Testimony::default() };
+        let desk =
+            MemoryAccess { service: &service, store: &store, testimony: &Testimony::default() };
         let calls = Deserializer::from_reader(std::io::stdin().lock()).into_iter::<Value>();
         let mut count = 0_usize;
         for call in calls {
@@ -40,7 +41,7 @@ fn usage(message: &str) -> anyhow::Error {
     Usage::new(message, hint).into()
 }
 
-fn answer(desk: &Desk<'_>, call: Value) -> Value {
+fn answer(desk: &MemoryAccess<'_>, call: Value) -> Value {
     if let Ok(Block { id, input }) = serde_json::from_value::<Block>(call.clone()) {
         let (text, failed) = result(desk, input);
         return json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": failed});
@@ -56,10 +57,10 @@ struct Block {
     input: Value,
 }
 
-fn result(desk: &Desk<'_>, input: Value) -> (String, bool) {
+fn result(desk: &MemoryAccess<'_>, input: Value) -> (String, bool) {
     let answer = match serde_json::from_value::<Command>(input) {
         Ok(command) => memory_tool::run(desk, &command, jiff::Timestamp::now()),
-        Err(error) => Answer::Failed(format!("Error: {error}")),
+        Err(error) => ToolAnswer::Failed(format!("Error: {error}")),
     };
-    (answer.text().to_owned(), matches!(answer, Answer::Failed(_)))
+    (answer.text().to_owned(), matches!(answer, ToolAnswer::Failed(_)))
 }

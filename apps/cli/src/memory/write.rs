@@ -1,17 +1,17 @@
 //! `add`, `edit`, `forget`, `move`.
 
-use super::find::Meant;
+use super::lookup::Meant;
 use super::{Bench, editor};
 use crate::args::memory::{AddArgs, Named, Tier};
-use crate::fail::{Refusal, Usage};
-use crate::present::{Look, Presenter};
+use crate::failure::{Refusal, Usage};
+use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
 use everfold_kernel::ports::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
 };
 use everfold_kernel::{RecordId, Testimony};
 use everfold_memory_file::frontmatter::{Key, METADATA, Value, set};
-use everfold_memory_file::{Draft, Fault, Memory, MemoryType};
+use everfold_memory_file::{FrontmatterFault, Memory, MemoryDraft, MemoryType};
 use everfold_memory_judge::dates;
 use everfold_memory_store::{EntryId, TopicPath};
 use serde_json::json;
@@ -27,7 +27,7 @@ impl Bench<'_> {
         let piped = editor::piped()?;
         let edited = match &piped {
             Some(_) => None,
-            None => Some(editor::edit("", &self.ground.variables, self.presenter)?),
+            None => Some(editor::edit("", &self.env.variables, self.presenter)?),
         };
         let typed = edited.as_ref().map(|edited| edited.text.clone());
         let body = piped.or(typed).unwrap_or_default();
@@ -43,7 +43,8 @@ impl Bench<'_> {
             let hint = "pipe its text in, such as `echo … | everfold memory add …`";
             return Err(Usage::new("the memory has no text", hint).into());
         }
-        let draft = Draft { name: args.name.trim(), description: &args.description, kind, body };
+        let draft =
+            MemoryDraft { name: args.name.trim(), description: &args.description, kind, body };
         let scope = args.scope.map(Tier::port);
         if args.scope == Some(Tier::Team) {
             self.open(Tier::Team)?;
@@ -67,7 +68,7 @@ impl Bench<'_> {
         if !missing.is_empty() && matches!(kept, Kept::Saved { .. }) {
             let parts = missing.join(" and ");
             let note = format!("a {} memory is more use with {parts}", kind.as_str());
-            self.presenter.note(Look::Dim, &note);
+            self.presenter.note(TextStyle::Dim, &note);
         }
         self.kept(&kept, args.json)
     }
@@ -81,7 +82,7 @@ impl Bench<'_> {
             let message = format!("{} is too large, or not UTF-8", topic.path);
             return Err(Refusal::new(message, hint).into());
         }
-        let edited = editor::edit(&read.text, &self.ground.variables, self.presenter)?;
+        let edited = editor::edit(&read.text, &self.env.variables, self.presenter)?;
         if edited.text == read.text {
             return self.unchanged(&topic.path, tier, named.json);
         }
@@ -114,8 +115,8 @@ impl Bench<'_> {
         let (before, after) = (Memory::parse(old), Memory::parse(new));
         match &after.fault {
             // Read, after some quotes were added: nothing is lost.
-            Some(fault @ Fault::Repaired { .. }) => {
-                self.presenter.note(Look::Yellow, &format!("{path}: {fault}"));
+            Some(fault @ FrontmatterFault::Repaired { .. }) => {
+                self.presenter.note(TextStyle::Yellow, &format!("{path}: {fault}"));
             }
             Some(fault) => return Err(anyhow::anyhow!("{path}: {fault}")),
             None => {}
@@ -126,7 +127,7 @@ impl Bench<'_> {
         }
         if after.front.description.is_none() {
             let note = format!("{path} has no description, so it will hardly be recalled");
-            self.presenter.note(Look::Yellow, &note);
+            self.presenter.note(TextStyle::Yellow, &note);
         }
         let head = new.strip_suffix(after.body).unwrap_or_default();
         let text = format!("{head}{}", dated(before.body, after.body, self.now.date()));
@@ -180,7 +181,7 @@ impl Bench<'_> {
             saved.path,
             from.as_str()
         );
-        self.presenter.note(Look::Dim, &back);
+        self.presenter.note(TextStyle::Dim, &back);
         Ok(())
     }
 
@@ -219,11 +220,11 @@ impl Bench<'_> {
             None => self.presenter.line(&format!("{} says it already", memory.id()))?,
         }
         for ended in ended {
-            self.presenter.note(Look::Dim, &format!("no longer holds: {ended}"));
+            self.presenter.note(TextStyle::Dim, &format!("no longer holds: {ended}"));
         }
         if let Some(hint) = kept.hint() {
             let what = if state == "waiting" { "to take it over" } else { "to take it back" };
-            self.presenter.note(Look::Dim, &format!("{what}: `{hint}`"));
+            self.presenter.note(TextStyle::Dim, &format!("{what}: `{hint}`"));
         }
         Ok(())
     }
@@ -231,7 +232,7 @@ impl Bench<'_> {
     pub(super) fn undo_hint(&self, tier: Tier, entry: Option<EntryId>) {
         if let Some(entry) = entry {
             let hint = format!("to take it back: `everfold memory undo {entry}{}`", tier.flag());
-            self.presenter.note(Look::Dim, &hint);
+            self.presenter.note(TextStyle::Dim, &hint);
         }
     }
 }

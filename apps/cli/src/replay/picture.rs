@@ -2,7 +2,7 @@
 //! happened, and what they cost.
 
 use super::scale::{Column, PARTS, columns};
-use crate::present::{Look, Presenter, grouped};
+use crate::presenter::{Presenter, TextStyle, grouped};
 use everfold_replay::{Before, LaneReport};
 use std::io;
 
@@ -11,12 +11,12 @@ const HEIGHT: usize = 10;
 /// Columns left of it.
 const MARGIN: usize = 9;
 /// How each part is drawn, in the order of the parts.
-const LOOKS: [(char, Look); PARTS.len()] = [
-    ('s', Look::Magenta),
-    ('i', Look::Cyan),
-    ('r', Look::Blue),
-    ('m', Look::Green),
-    ('p', Look::Yellow),
+const LOOKS: [(char, TextStyle); PARTS.len()] = [
+    ('s', TextStyle::Magenta),
+    ('i', TextStyle::Cyan),
+    ('r', TextStyle::Blue),
+    ('m', TextStyle::Green),
+    ('p', TextStyle::Yellow),
 ];
 const BARS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -28,7 +28,7 @@ pub(super) fn draw(lane: &LaneReport, presenter: &Presenter) -> io::Result<()> {
         return Ok(());
     };
     let name = format!("\n{}: tokens of each request, from the first to the last\n", lane.policy);
-    presenter.styled(Look::Bold, &name)?;
+    presenter.styled(TextStyle::Bold, &name)?;
     for line in (0..HEIGHT).rev() {
         let at = top * (line as u64 + 1) / HEIGHT as u64;
         let label =
@@ -47,7 +47,7 @@ pub(super) fn draw(lane: &LaneReport, presenter: &Presenter) -> io::Result<()> {
     for (name, (letter, look)) in PARTS.iter().zip(LOOKS) {
         presenter.styled(look, &format!("{letter} {name}  "))?;
     }
-    presenter.styled(Look::Dim, "| S summary  c clearing  x expired  ~ changed  < went back\n")
+    presenter.styled(TextStyle::Dim, "| S summary  c clearing  x expired  ~ changed  < went back\n")
 }
 
 /// One line: neighbours of the same part are written together.

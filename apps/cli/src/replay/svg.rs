@@ -3,7 +3,7 @@
 
 use super::scale::{Column, PARTS, columns};
 use super::{Session, title};
-use crate::present::grouped;
+use crate::presenter::grouped;
 use everfold_replay::{Before, LaneReport};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! `everfold sessions prune`: sessions that nobody touched for long (Q11).
 
-use crate::pick;
-use crate::present::{Look, Presenter, counted, size};
+use crate::presenter::{Presenter, TextStyle, counted, size};
+use crate::session_picker;
 use anyhow::Result;
 use everfold::Agent;
 use jiff::Timestamp;
@@ -33,7 +33,7 @@ pub(super) fn run(
             Act::Remove => match agent.remove_session(&session, days) {
                 Ok(gone) => gone,
                 Err(error) => {
-                    presenter.note(Look::Yellow, &format!("note: {error}"));
+                    presenter.note(TextStyle::Yellow, &format!("note: {error}"));
                     false
                 }
             },
@@ -46,7 +46,7 @@ pub(super) fn run(
         }));
         let project = session.project.file_name().unwrap_or_default().display().to_string();
         let kept = if gone { String::new() } else { "in use, kept".to_owned() };
-        let age = pick::age(modified, now);
+        let age = session_picker::age(modified, now);
         rows.push(vec![session.session, age, size(session.bytes), project, kept]);
     }
     if json {

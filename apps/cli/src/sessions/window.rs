@@ -3,7 +3,7 @@
 //! (L4.16, L1.8, PC6).
 
 use crate::cost::breaks;
-use crate::present::{counted, grouped};
+use crate::presenter::{counted, grouped};
 use everfold::kernel::record::BreakSeen;
 use everfold::kernel::{Boundary, Decision, Entry, Record};
 use jiff::Timestamp;

@@ -2,13 +2,13 @@
 //! through every way in, in two time zones, and the files that come of it.
 
 use crate::desk::{Desk, Running};
-use everfold::memory_tool::{Answer, Command as ToolCommand, Desk as ToolDesk, run};
+use everfold::memory_tool::{Command as ToolCommand, MemoryAccess as ToolDesk, ToolAnswer, run};
 use everfold_kernel::Testimony;
 use everfold_kernel::ports::{Clock, MemoryPlace, MemoryScope};
-use everfold_memory_file::{Draft, Memory};
+use everfold_memory_file::{Memory, MemoryDraft};
 use everfold_memory_judge::wish::{Wish, stated};
-use everfold_memory_service::{Here, Service, Terms};
-use everfold_memory_store::{Options, Scope, Store};
+use everfold_memory_service::{Here, Service, ServiceConfig};
+use everfold_memory_store::{Store, StoreOptions, StoreScope};
 use everfold_testkit::FakeClock;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -257,15 +257,15 @@ fn by_tool(zone: &str) -> Files {
     let clock: Arc<dyn Clock> = Arc::new(own);
     let place = |scope, dir: &Path| MemoryPlace { scope, dir: dir.to_owned() };
     let places = vec![place(MemoryScope::Global, &global), place(MemoryScope::Project, &dir)];
-    let service = Service::new(places, Here::default(), Terms::default(), &clock);
+    let service = Service::new(places, Here::default(), ServiceConfig::default(), &clock);
     for sentence in SENTENCES {
         let wish = wish(sentence);
         let is_global = wish.tier == everfold_memory_judge::wish::Tier::Global;
         let (scope, root) =
-            if is_global { (Scope::Global, &global) } else { (Scope::Project, &dir) };
-        let options = Options { scope, ..Options::default() };
+            if is_global { (StoreScope::Global, &global) } else { (StoreScope::Project, &dir) };
+        let options = StoreOptions { scope, ..StoreOptions::default() };
         let store = Store::open_with(root, options, clock.now()).unwrap();
-        let draft = Draft {
+        let draft = MemoryDraft {
             name: &wish.name,
             description: &wish.description,
             kind: wish.kind,
@@ -280,7 +280,7 @@ fn by_tool(zone: &str) -> Files {
         let testimony = Testimony::typed(sentence, "r".into());
         let desk = ToolDesk { service: &service, store: &store, testimony: &testimony };
         let answer = run(&desk, &command, clock.now());
-        assert!(!matches!(&answer, Answer::Failed(text) if text.contains("hunter2")));
+        assert!(!matches!(&answer, ToolAnswer::Failed(text) if text.contains("hunter2")));
     }
     files(&desk)
 }

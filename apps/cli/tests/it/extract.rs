@@ -1,13 +1,13 @@
 //! What is kept after a turn, by the program.
 
 use crate::desk::{Desk, Ran, Running};
-use everfold_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, ServerRules, TempHome, TestServer};
 use serde_json::json;
 
 const PROMPT: &str = "Use a real database in the integration tests, not mocks.";
 
 fn keeping() -> Desk {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         let text = request.last_user_text();
         let dir = text.split_once("each as `").and_then(|(_, rest)| rest.split_once("/its_topic"));
         match dir {

@@ -1,7 +1,7 @@
 //! What hooks leave to a worker: a review by a model, in the background (X1).
 
 use crate::desk::{Desk, Running};
-use everfold_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, ServerRules, TempHome, TestServer};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const SECOND: &str = "Deploys of the shop wait for Thursday, when support is the
 /// first answers wait, where that is asked for.
 fn desk(waiting: usize) -> Desk {
     let asked = std::sync::atomic::AtomicUsize::new(0);
-    let server = TestServer::with_handler(Rules::default(), move |request| {
+    let server = TestServer::with_handler(ServerRules::default(), move |request| {
         let text = request.last_user_text();
         let dir = text.split_once("each as `").and_then(|(_, rest)| rest.split_once("/its_topic"));
         let Some((dir, _)) = dir else { return Reply::text("I will.") };
@@ -205,7 +205,7 @@ fn x1_a_worker_that_is_killed_loses_nothing() {
 
 #[test]
 fn x1_l5_27_what_a_worker_spent_before_it_was_killed_is_booked() {
-    let server = TestServer::with_handler(Rules::default(), move |request| {
+    let server = TestServer::with_handler(ServerRules::default(), move |request| {
         let text = Value::from(request.messages().to_vec()).to_string();
         let read = Reply::tool("Read", json!({"file_path": "nowhere.md"}));
         if text.contains("nowhere.md") { read.gate("held") } else { read }

@@ -1,7 +1,7 @@
 //! `everfold memory inbox`: what background agents propose, and a person's word.
 
 use crate::desk::{Desk, Running};
-use everfold_memory_store::store::inbox::Wish;
+use everfold_memory_store::store::inbox::ProposedChange;
 use everfold_memory_store::{By, Store, TopicPath};
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -32,8 +32,8 @@ fn desk() -> Desk {
     desk.run_with(&args, "Likes tea.").ok();
     let store = Store::open(&dir(&desk)).unwrap();
     let by = By::agent("dream", "nobody asked for it", Timestamp::now());
-    store.propose(&[Wish::add("Deploy day", text("Fridays."))], &by).unwrap();
-    store.propose(&[Wish::forget(TopicPath::new("old.md").unwrap())], &by).unwrap();
+    store.propose(&[ProposedChange::add("Deploy day", text("Fridays."))], &by).unwrap();
+    store.propose(&[ProposedChange::forget(TopicPath::new("old.md").unwrap())], &by).unwrap();
     desk
 }
 

@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, Running};
 use everfold_testkit::mcp::{Revision, asking};
-use everfold_testkit::{Reply, Rules, Scenario, TestServer, oracle};
+use everfold_testkit::{Reply, Scenario, ServerRules, TestServer, oracle};
 use serde_json::json;
 
 fn talk(desk: &Desk, args: &[&str], lines: &[&str]) -> crate::desk::Ran {
@@ -198,7 +198,7 @@ fn q9_a_wish_to_end_is_heard_during_a_turn() {
 
 /// A model that notes what it is told to note.
 fn noting() -> Desk {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if request.source() != "session_memory" {
             return Reply::text("Hello.");
         }

@@ -1,12 +1,12 @@
 //! `/rewind`, and what a person chooses for the rest of a conversation.
 
 use crate::desk::{Desk, Ran};
-use everfold_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, ServerRules, TempHome, TestServer};
 use serde_json::json;
 
 /// A model that writes `a.txt` when it is told to: the last word that was said.
 fn writer() -> Desk {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         let said = request.last_user_text();
         match (request.last_tool_results(), said.split_once("write ")) {
             (None, Some((_, text))) => {
@@ -114,11 +114,12 @@ fn q13_a_prompt_names_files_without_a_terminal() {
 
 #[test]
 fn q6_l5_16_a_person_keeps_rules_and_memories_with_a_word() {
-    let server =
-        TestServer::with_handler(Rules::default(), |request| match request.last_tool_results() {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
+        match request.last_tool_results() {
             None => Reply::tool("Bash", json!({"command": "touch made"})),
             Some(_) => Reply::text("ok"),
-        });
+        }
+    });
     let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
     let lines = "# always use tabs in this project\ngo\np\n".to_owned();
     let ran = desk.run_with(&[], lines).ok();

@@ -1,7 +1,7 @@
 //! Bad input of every kind gives a clear message (S6).
 
 use crate::desk::{Desk, Running};
-use everfold_testkit::{Fault, Reply, Scenario, When};
+use everfold_testkit::{Reply, Scenario, ServerFault, When};
 use serde_json::json;
 
 #[test]
@@ -91,7 +91,7 @@ fn s6_a_directory_that_is_gone_is_told() {
 #[test]
 fn s6_a_stream_of_garbage_fails_the_turn_and_keeps_the_session() {
     let text = "event: content_block_delta\ndata: {\u{1b}]<html>\n\n".to_owned();
-    let garbage = Reply::text("x").fault(Fault::Garbage { after_events: 2, text });
+    let garbage = Reply::text("x").fault(ServerFault::Garbage { after_events: 2, text });
     let desk = Desk::with(Scenario::new().always(When::user("hello"), garbage));
     let mut command = desk.command(&["-p", "--output-format", "json", "hello"]);
     let ran = Running::start(command.env("EVERFOLD_LIMIT_MAX_RETRIES", "1"), None).end().failed(1);
@@ -104,7 +104,7 @@ fn s6_a_stream_of_garbage_fails_the_turn_and_keeps_the_session() {
 
 #[test]
 fn s6_a_cut_stream_is_tried_again_and_told() {
-    let cut = Reply::text("one two three four five").fault(Fault::CutAfterEvents(4));
+    let cut = Reply::text("one two three four five").fault(ServerFault::CutAfterEvents(4));
     let desk = Desk::with(Scenario::new().reply(cut).reply(Reply::text("whole")));
     let ran = desk.run(&["-p", "-v", "hello"]).ok();
     assert_eq!(ran.out, "whole\n");
@@ -133,8 +133,8 @@ fn s6_a_server_that_is_not_there_is_named() {
 
 #[test]
 fn s6_bad_tool_calls_are_told_to_the_model() {
-    let bad =
-        Reply::tool("Read", json!({})).fault(Fault::InvalidToolJson("{\"file_path\": ".into()));
+    let bad = Reply::tool("Read", json!({}))
+        .fault(ServerFault::InvalidToolJson("{\"file_path\": ".into()));
     let desk = Desk::with(
         Scenario::new()
             .reply(Reply::tool("NoSuchTool", json!({"a": 1})))

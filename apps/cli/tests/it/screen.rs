@@ -2,7 +2,7 @@
 //! would see comes out.
 
 use crate::desk::{Desk, KEY};
-use everfold_testkit::{Reply, Rules, TempHome, TestServer};
+use everfold_testkit::{Reply, ServerRules, TempHome, TestServer};
 use serde_json::json;
 use std::io::Write;
 use std::process::Command;
@@ -116,7 +116,7 @@ impl Drop for Terminal {
 
 /// A model that writes a file when it is told to, and echoes otherwise.
 fn writer() -> Desk {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         let said = request.last_user_text();
         let last = said.lines().last().unwrap_or_default().to_owned();
         match request.last_tool_results() {

@@ -5,7 +5,9 @@ use crate::desk::{Desk, Ran, Running};
 use everfold::kernel::record::BreakSeen;
 use everfold::kernel::{Decision, Entry, QuerySource, Record, Timestamp, Usd};
 use everfold::transcript::{Envelope, encode};
-use everfold_testkit::{Content, Received, Reply, Rules, Scenario, TempHome, TestServer, oracle};
+use everfold_testkit::{
+    Content, Received, Reply, Scenario, ServerRules, TempHome, TestServer, oracle,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -18,7 +20,7 @@ fn asks_for_summary(request: &Received) -> bool {
 
 /// A model that reads a file when it is told to, echoes otherwise, and sums up.
 fn reader() -> Desk {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if asks_for_summary(request) {
             return Reply::text(SUMMARY);
         }
@@ -222,7 +224,7 @@ fn s6_an_id_that_nothing_has_is_told_and_the_conversation_goes_on() {
 #[cfg(unix)]
 #[test]
 fn l4_11_an_interrupt_stops_a_compaction_and_not_the_conversation() {
-    let server = TestServer::with_handler(Rules::default(), |request| {
+    let server = TestServer::with_handler(ServerRules::default(), |request| {
         if asks_for_summary(request) {
             return Reply::text(SUMMARY).gate("never");
         }

@@ -8,11 +8,11 @@
 )]
 
 use everfold::Agent;
-use everfold::hook::Call;
-use everfold_mcp_server::{Open, Server};
+use everfold::hosts::hooks::HostCall;
+use everfold_mcp_server::{ProjectOpener, Server};
 use everfold_memory_store::store::OnConflict;
 use everfold_memory_store::store::inbox::ProposalId;
-use everfold_memory_store::{By, Scope};
+use everfold_memory_store::{By, StoreScope};
 use jiff::Timestamp;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ListRootsResult, ProtocolVersion,
@@ -63,8 +63,8 @@ async fn connected(mode: ClientLifecycleMode, settings: &str, with_root: bool) -
         std::fs::create_dir_all(path).unwrap();
     }
     std::fs::write(home.join("settings.json"), settings).unwrap();
-    let open: Open = Arc::new(move |root: &Path| {
-        Agent::builder(root).home(&home).beside().map_err(|error| error.to_string())
+    let open: ProjectOpener = Arc::new(move |root: &Path| {
+        Agent::builder(root).home(&home).host_service().map_err(|error| error.to_string())
     });
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let server = Server::new(open, project);
@@ -99,19 +99,22 @@ impl Place {
     /// The person types to a host that works in a folder, which has our hooks.
     fn person_says(&self, folder: &str, prompt: &str) {
         let dir = self.dir.path().join(folder);
-        let beside =
-            Agent::builder(&dir).home(self.dir.path().join("home")).beside().unwrap().unwrap();
+        let host = Agent::builder(&dir)
+            .home(self.dir.path().join("home"))
+            .host_service()
+            .unwrap()
+            .unwrap();
         let input = json!({"session_id": "s", "cwd": dir, "prompt": prompt}).to_string();
-        let call = Call::parse(Some("UserPromptSubmit"), input.as_bytes()).unwrap();
-        beside.answer(&call, Timestamp::now()).unwrap();
+        let call = HostCall::parse(Some("UserPromptSubmit"), input.as_bytes()).unwrap();
+        host.answer(&call, Timestamp::now()).unwrap();
     }
 
     /// Takes over what waits in a project's inbox.
     fn accept(&self, id: u64) {
         let dir = self.dir.path().join("project");
-        let beside =
-            Agent::builder(dir).home(self.dir.path().join("home")).beside().unwrap().unwrap();
-        let store = beside.memories().existing(Scope::Project).unwrap().unwrap();
+        let host =
+            Agent::builder(dir).home(self.dir.path().join("home")).host_service().unwrap().unwrap();
+        let store = host.memories().existing(StoreScope::Project).unwrap().unwrap();
         let by = By::person("accepted by hand", Timestamp::now());
         store.accept(ProposalId(id), OnConflict::Refuse, &by).unwrap();
     }

@@ -8,13 +8,13 @@ pub(crate) use window::window_of;
 
 use super::{Act, App};
 use crate::host::{BoxFuture, CommandInfo, Host, Next, Welcome};
-use crate::look::Look;
-use crate::page::Page;
+use crate::page::TextPage;
 use crate::panel::Panel;
-use crate::side::{Listing, Row, Side, Table};
+use crate::panel_data::{Listing, PanelData, Table, TableRow};
 use crate::status::Status;
+use crate::style::TextStyle;
 use crate::theme::Theme;
-use crate::worker::{Ask, Told};
+use crate::worker::{Ask, WorkerEvent};
 use everfold::kernel::{Ledger, ModelTable, QuerySource, Usage, usage::Booking};
 use everfold::{Agent, CancellationToken, Session, SessionId, Turn};
 use ratatui::buffer::Buffer;
@@ -29,18 +29,18 @@ pub(crate) type Asked = Arc<Mutex<Vec<String>>>;
 
 pub(crate) struct TestSide(Asked);
 
-impl Side for TestSide {
+impl PanelData for TestSide {
     fn table(&self, what: Listing) -> BoxFuture<'static, anyhow::Result<Table>> {
         self.0.lock().unwrap().push(format!("table {what:?}"));
         Box::pin(async move { Ok(table(what)) })
     }
 
-    fn run(&self, line: &str, page: Page) -> BoxFuture<'static, anyhow::Result<()>> {
+    fn run(&self, line: &str, page: TextPage) -> BoxFuture<'static, anyhow::Result<()>> {
         self.0.lock().unwrap().push(line.to_owned());
         let line = line.to_owned();
         Box::pin(async move {
             anyhow::ensure!(!line.contains("broken"), "{line} cannot be done");
-            page.write(Look::Normal, &format!("what {line:?} says\n"));
+            page.write(TextStyle::Normal, &format!("what {line:?} says\n"));
             Ok(())
         })
     }
@@ -66,18 +66,18 @@ pub(crate) fn ledger(times: u64) -> Ledger {
     ledger
 }
 
-fn row(id: &str, cells: &[&str], more: &str) -> Row {
-    Row {
+fn row(id: &str, cells: &[&str], more: &str) -> TableRow {
+    TableRow {
         id: id.to_owned(),
         cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
-        look: Look::Normal,
+        look: TextStyle::Normal,
         more: more.to_owned(),
     }
 }
 
 #[expect(clippy::too_many_lines, reason = "a row for each list")]
 fn table(what: Listing) -> Table {
-    let (head, rows): (&[&str], Vec<Row>) = match what {
+    let (head, rows): (&[&str], Vec<TableRow>) = match what {
         Listing::Memories => (
             &["memory", "type", "where", "age", "used", "what it says"],
             vec![
@@ -196,7 +196,7 @@ impl Host for TestHost {
         "offline".to_owned()
     }
 
-    fn side(&self) -> Arc<dyn Side> {
+    fn side(&self) -> Arc<dyn PanelData> {
         Arc::new(TestSide(Arc::clone(&self.asked)))
     }
 
@@ -215,7 +215,7 @@ impl Host for TestHost {
     fn command<'a>(
         &'a mut self,
         line: &'a str,
-        page: Page,
+        page: TextPage,
         _stop: CancellationToken,
     ) -> BoxFuture<'a, anyhow::Result<Next>> {
         self.asked.lock().unwrap().push(format!("/{line}"));
@@ -242,7 +242,7 @@ impl Host for TestHost {
                 }
                 _ => {}
             }
-            page.write(Look::Dim, &format!("did /{line}\n"));
+            page.write(TextStyle::Dim, &format!("did /{line}\n"));
             Ok(Next::GoOn)
         })
     }
@@ -250,14 +250,14 @@ impl Host for TestHost {
     fn resume(
         &mut self,
         id: SessionId,
-        _page: Page,
+        _page: TextPage,
         _stop: CancellationToken,
     ) -> BoxFuture<'_, anyhow::Result<()>> {
         self.asked.lock().unwrap().push(format!("resume {id}"));
         Box::pin(async { Ok(()) })
     }
 
-    fn finish(&mut self, _: Page, _: CancellationToken) -> BoxFuture<'_, anyhow::Result<()>> {
+    fn finish(&mut self, _: TextPage, _: CancellationToken) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async { Ok(()) })
     }
 }
@@ -268,8 +268,8 @@ pub(crate) struct Bench {
     pub(crate) host: TestHost,
     pub(crate) asked: Asked,
     pub(crate) copied: Vec<String>,
-    telling: Page,
-    told: UnboundedReceiver<Told>,
+    telling: TextPage,
+    told: UnboundedReceiver<WorkerEvent>,
     /// Whether the worker is busy with a turn: what it is asked waits.
     pub(crate) busy: bool,
     _dir: tempfile::TempDir,
@@ -290,9 +290,9 @@ impl Bench {
         let host = TestHost { agent: Arc::new(agent), session, asked: Arc::clone(&asked) };
         let mut app = App::new(Theme::new(false), Welcome::default());
         let (sender, told) = unbounded_channel();
-        app.told(Told::Status(Box::new(Status::of(&host))));
-        app.told(Told::Changed(Vec::new(), host.commands()));
-        let telling = Page::new(sender, 80);
+        app.told(WorkerEvent::Status(Box::new(Status::of(&host))));
+        app.told(WorkerEvent::Changed(Vec::new(), host.commands()));
+        let telling = TextPage::new(sender, 80);
         Self { app, host, asked, copied: Vec::new(), telling, told, busy: false, _dir: dir }
     }
 
@@ -312,12 +312,12 @@ impl Bench {
                     while let Ok(told) = self.told.try_recv() {
                         acts.extend(self.app.told(told));
                     }
-                    acts.extend(self.app.told(Told::CommandEnded(done)));
+                    acts.extend(self.app.told(WorkerEvent::CommandEnded(done)));
                 }
                 Act::Ask(Ask::Resume(id)) => {
                     let stop = CancellationToken::new();
                     self.host.resume(id, self.telling.clone(), stop).await.unwrap();
-                    acts.extend(self.app.told(Told::CommandEnded(Ok(Next::GoOn))));
+                    acts.extend(self.app.told(WorkerEvent::CommandEnded(Ok(Next::GoOn))));
                 }
                 _ => {}
             }

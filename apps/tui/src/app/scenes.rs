@@ -3,14 +3,14 @@
 
 use super::App;
 use super::tests::pictures::standing;
-use crate::asking::{Open, Question};
 use crate::host::Welcome;
+use crate::questions::{OpenQuestion, Question};
 use crate::status::Status;
-use crate::talk::{Diff, Kind, ThinkingTime, Thought, highlight};
 use crate::theme::Theme;
-use crate::worker::Told;
+use crate::transcript_view::{Diff, Kind, ThinkingTime, Thought, highlight};
+use crate::worker::WorkerEvent;
 use everfold::engine::event::Finder;
-use everfold::engine::window::compaction::Report;
+use everfold::engine::window::compaction::CompactionReport;
 use everfold::kernel::models::Usd;
 use everfold::kernel::ports::PermissionAsk;
 use everfold::kernel::record::Spilled;
@@ -45,7 +45,7 @@ impl Scene {
     }
 
     fn tell(&mut self, event: Event) {
-        self.app.told(Told::Event(Box::new(event)));
+        self.app.told(WorkerEvent::Event(Box::new(event)));
     }
 
     fn keys(&mut self, keys: &str) {
@@ -205,7 +205,7 @@ fn unfolded(colours: bool) -> Scene {
 fn asides(colours: bool) -> Scene {
     let mut scene = Scene::new(colours);
     scene.app.send("go on".to_owned());
-    scene.tell(Event::Compacted(Box::new(Report {
+    scene.tell(Event::Compacted(Box::new(CompactionReport {
         way: "notes",
         before: 162_340,
         after: 21_008,
@@ -262,10 +262,10 @@ fn question(colours: bool) -> Scene {
         summary: "src/date.rs".to_owned(),
         rule: "Edit(src/**)".to_owned(),
     };
-    let (open, answer) = Open::new(ask);
+    let (open, answer) = OpenQuestion::new(ask);
     // Somebody waits for it as long as the scene is looked at.
     std::mem::forget(answer);
-    scene.app.told(Told::Question(Question::Call(open), diff));
+    scene.app.told(WorkerEvent::Question(Question::Call(open), diff));
     scene
 }
 

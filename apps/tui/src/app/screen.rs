@@ -3,7 +3,7 @@
 
 use super::{App, Phase};
 use crate::footer;
-use crate::look::Look;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
 use ratatui::Frame;
@@ -98,7 +98,7 @@ impl App {
         }
         lines.push(Line::default());
         for note in &self.welcome.notes {
-            lines.extend(wrap::text(note, theme.style(Look::Yellow), area.width, ""));
+            lines.extend(wrap::text(note, theme.style(TextStyle::Yellow), area.width, ""));
         }
         draw_lines(&lines, area, buf);
     }

@@ -4,10 +4,10 @@
 use super::rows;
 use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, look};
-use crate::look::Look;
 use crate::picture::grouped;
+use crate::style::TextStyle;
 use crate::theme::Theme;
-use everfold::engine::window::compaction::{Preview, Scope};
+use everfold::engine::window::compaction::{CompactionPreview, CompactionScope};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
@@ -15,22 +15,22 @@ use ratatui::layout::Rect;
 /// What would be.
 #[derive(Default)]
 pub(crate) struct CompactPanel {
-    found: Slot<Result<Preview, String>>,
-    preview: Option<Result<Preview, String>>,
+    found: Slot<Result<CompactionPreview, String>>,
+    preview: Option<Result<CompactionPreview, String>>,
     scroll: Scroll,
 }
 
 impl CompactPanel {
-    fn text(&self, width: u16) -> Vec<(Look, String)> {
+    fn text(&self, width: u16) -> Vec<(TextStyle, String)> {
         match &self.preview {
-            None => vec![(Look::Dim, "looking…".to_owned())],
-            Some(Err(why)) => vec![(Look::Yellow, why.clone())],
+            None => vec![(TextStyle::Dim, "looking…".to_owned())],
+            Some(Err(why)) => vec![(TextStyle::Yellow, why.clone())],
             Some(Ok(preview)) => written(preview, width),
         }
     }
 }
 
-fn written(preview: &Preview, width: u16) -> Vec<(Look, String)> {
+fn written(preview: &CompactionPreview, width: u16) -> Vec<(TextStyle, String)> {
     let (before, after) = (preview.before, preview.after_at_most);
     let cells = u64::from(width.saturating_sub(2));
     let bar = |tokens: u64, sign: &str| {
@@ -38,34 +38,34 @@ fn written(preview: &Preview, width: u16) -> Vec<(Look, String)> {
         sign.repeat(usize::try_from(count).unwrap_or(0))
     };
     let mut out = vec![
-        (Look::Normal, format!("{} tokens now", grouped(before))),
-        (Look::Yellow, bar(before, "█")),
-        (Look::Normal, format!("at most about {} after a compaction", grouped(after))),
-        (Look::Green, bar(after, "█")),
-        (Look::Normal, String::new()),
-        (Look::Dim, format!("{:<24}{:>12}{:>12}", "", "goes", "stays")),
+        (TextStyle::Normal, format!("{} tokens now", grouped(before))),
+        (TextStyle::Yellow, bar(before, "█")),
+        (TextStyle::Normal, format!("at most about {} after a compaction", grouped(after))),
+        (TextStyle::Green, bar(after, "█")),
+        (TextStyle::Normal, String::new()),
+        (TextStyle::Dim, format!("{:<24}{:>12}{:>12}", "", "goes", "stays")),
     ];
     let used = preview.categories.iter().filter(|category| category.goes + category.stays > 0);
     out.extend(used.map(|category| {
         let (goes, stays) = (grouped(category.goes), grouped(category.stays));
-        (Look::Normal, format!("{:<24}{goes:>12}{stays:>12}", category.name))
+        (TextStyle::Normal, format!("{:<24}{goes:>12}{stays:>12}", category.name))
     }));
     let mut part = |title: &str, look, lines: Vec<String>| {
         if !lines.is_empty() {
-            out.push((Look::Normal, String::new()));
-            out.push((Look::Bold, title.to_owned()));
+            out.push((TextStyle::Normal, String::new()));
+            out.push((TextStyle::Bold, title.to_owned()));
             out.extend(lines.into_iter().map(|line| (look, line)));
         }
     };
     let gone = preview.dropped.iter();
     let gone = gone.map(|span| format!("{:>9}  {}", grouped(span.tokens), span.words));
-    part("goes", Look::Red, gone.collect());
+    part("goes", TextStyle::Red, gone.collect());
     let kept = preview.kept.iter().map(|kept| {
         let pinned = if kept.pinned { "pinned: " } else { "" };
         format!("{pinned}{}", kept.words)
     });
-    part("stays", Look::Green, kept.collect());
-    part("comes back", Look::Green, preview.files.clone());
+    part("stays", TextStyle::Green, kept.collect());
+    part("comes back", TextStyle::Green, preview.files.clone());
     out
 }
 
@@ -83,7 +83,7 @@ impl Panel for CompactPanel {
 
     fn begin(&mut self) -> PanelAct {
         look(&self.found, |session| {
-            everfold::engine::window::compaction::preview_compaction(session, Scope::All)
+            everfold::engine::window::compaction::preview_compaction(session, CompactionScope::All)
         })
     }
 

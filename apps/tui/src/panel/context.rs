@@ -3,8 +3,8 @@
 
 use super::rows::{self, Rows, Typing};
 use super::{Panel, PanelAct, Slot, look};
+use crate::panel_data::{Table, TableRow};
 use crate::picture;
-use crate::side::{Row, Table};
 use crate::status::Status;
 use crate::theme::Theme;
 use everfold::engine::window::context_view::{CategoryKind, ContextView};
@@ -49,7 +49,7 @@ impl ContextPanel {
     }
 
     fn fill(&mut self) {
-        let rows = self.view.categories.iter().map(|category| Row {
+        let rows = self.view.categories.iter().map(|category| TableRow {
             id: category.id.to_owned(),
             cells: picture::cells(category, &self.view),
             look: picture::sign(category).1,
@@ -72,7 +72,7 @@ impl ContextPanel {
         let cells = usize::from(width.saturating_sub(FRAME));
         let mut bar = vec![Span::raw("[")];
         for (category, count) in picture::runs(&self.view, cells) {
-            let (letter, look) = category.map_or((' ', crate::Look::Normal), picture::sign);
+            let (letter, look) = category.map_or((' ', crate::TextStyle::Normal), picture::sign);
             bar.push(Span::styled(letter.to_string().repeat(count), theme.style(look)));
         }
         bar.push(Span::raw("]"));

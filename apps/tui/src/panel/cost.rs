@@ -4,10 +4,10 @@
 use super::rows;
 use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, job};
-use crate::look::Look;
+use crate::panel_data::PanelData;
 use crate::picture::grouped;
-use crate::side::Side;
 use crate::status::Status;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use everfold::kernel::Ledger;
 use everfold::kernel::usage::LedgerLine;
@@ -21,7 +21,7 @@ type Spent = Result<Vec<(String, Ledger)>, String>;
 
 /// What was spent.
 pub(crate) struct CostPanel {
-    side: Arc<dyn Side>,
+    side: Arc<dyn PanelData>,
     session: Ledger,
     found: Slot<Spent>,
     others: Option<Spent>,
@@ -40,19 +40,19 @@ impl CostPanel {
         }
     }
 
-    fn text(&self, width: u16) -> Vec<(Look, String)> {
-        let mut out = vec![(Look::Bold, "this session".to_owned())];
+    fn text(&self, width: u16) -> Vec<(TextStyle, String)> {
+        let mut out = vec![(TextStyle::Bold, "this session".to_owned())];
         table(&self.session, width, &mut out);
-        out.push((Look::Dim, background(&self.session)));
+        out.push((TextStyle::Dim, background(&self.session)));
         match &self.others {
-            None => out.push((Look::Dim, "today and this project: looking…".to_owned())),
-            Some(Err(why)) => out.push((Look::Red, why.clone())),
+            None => out.push((TextStyle::Dim, "today and this project: looking…".to_owned())),
+            Some(Err(why)) => out.push((TextStyle::Red, why.clone())),
             Some(Ok(sums)) => {
                 for (name, ledger) in sums {
-                    out.push((Look::Normal, String::new()));
-                    out.push((Look::Bold, name.clone()));
+                    out.push((TextStyle::Normal, String::new()));
+                    out.push((TextStyle::Bold, name.clone()));
                     table(ledger, width, &mut out);
-                    out.push((Look::Dim, background(ledger)));
+                    out.push((TextStyle::Dim, background(ledger)));
                 }
             }
         }
@@ -74,7 +74,7 @@ fn few(tokens: u64) -> String {
     }
 }
 
-fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
+fn table(ledger: &Ledger, width: u16, out: &mut Vec<(TextStyle, String)>) {
     let room = usize::from(width).saturating_sub(FIGURES).clamp(12, 48);
     let row = |name: &str, cells: [&str; 6]| {
         let name = rows::cut(name, room);
@@ -83,7 +83,7 @@ fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
         format!("{name}{}{cells}", " ".repeat(missing))
     };
     let head = ["calls", "input", "cached", "written", "output", "USD"];
-    out.push((Look::Dim, row("", head)));
+    out.push((TextStyle::Dim, row("", head)));
     let figures = |name: &str, line: &LedgerLine| {
         let dollars = if line.unpriced > 0 && line.unpriced == line.requests {
             "no price".to_owned()
@@ -103,9 +103,9 @@ fn table(ledger: &Ledger, width: u16, out: &mut Vec<(Look, String)>) {
         )
     };
     for (source, model, line) in ledger.lines() {
-        out.push((Look::Normal, figures(&format!("{source} · {model}"), line)));
+        out.push((TextStyle::Normal, figures(&format!("{source} · {model}"), line)));
     }
-    out.push((Look::Normal, figures("total", &ledger.total())));
+    out.push((TextStyle::Normal, figures("total", &ledger.total())));
 }
 
 /// How much of it was for what runs beside the conversation.

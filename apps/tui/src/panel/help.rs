@@ -3,7 +3,7 @@
 use super::rows::{self, Rows, Typing};
 use super::{Panel, PanelAct};
 use crate::host::CommandInfo;
-use crate::side::{Row, Table};
+use crate::panel_data::{Table, TableRow};
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -38,15 +38,15 @@ pub(crate) struct HelpPanel {
 impl HelpPanel {
     /// With the commands that there are.
     pub(crate) fn new(commands: &[CommandInfo]) -> Self {
-        let key = |(name, about): &(&str, &str)| Row {
+        let key = |(name, about): &(&str, &str)| TableRow {
             cells: vec!["key".to_owned(), (*name).to_owned(), (*about).to_owned()],
-            ..Row::default()
+            ..TableRow::default()
         };
         let command = |command: &CommandInfo| {
             let name = command.names.first().cloned().unwrap_or_default();
             let usage = format!("/{name} {}", command.takes);
             let more = command.names.iter().skip(1).map(|name| format!("/{name}"));
-            Row {
+            TableRow {
                 id: format!("/{name} "),
                 cells: vec![
                     "command".to_owned(),
@@ -54,7 +54,7 @@ impl HelpPanel {
                     command.about.clone(),
                 ],
                 more: more.collect::<Vec<_>>().join(" "),
-                ..Row::default()
+                ..TableRow::default()
             }
         };
         let rows = commands.iter().map(command).chain(KEYS.iter().map(key)).collect();

@@ -4,8 +4,8 @@
 use super::rows::{self, Rows, Typing};
 use super::text::TextPanel;
 use super::{Panel, PanelAct, Slot, Written, job};
-use crate::look::Look;
-use crate::side::{Listing, Row, Side, Table};
+use crate::panel_data::{Listing, PanelData, Table, TableRow};
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
 use crate::wrap;
@@ -30,7 +30,7 @@ type Found = (Written, Result<Table, String>);
 
 /// A list and what can be done with it.
 pub(crate) struct ListPanel {
-    side: Arc<dyn Side>,
+    side: Arc<dyn PanelData>,
     what: Listing,
     kind: Kind,
     rows: Rows,
@@ -51,7 +51,7 @@ enum State {
 
 impl ListPanel {
     /// A list; nothing is in it before it begins.
-    pub(crate) fn new(side: Arc<dyn Side>, what: Listing) -> Self {
+    pub(crate) fn new(side: Arc<dyn PanelData>, what: Listing) -> Self {
         let kind = kinds::kind(what);
         Self {
             side,
@@ -84,13 +84,13 @@ impl ListPanel {
     /// Runs a command, and makes the list anew.
     fn run(&mut self, line: String) -> PanelAct {
         let (side, what) = (Arc::clone(&self.side), self.what);
-        self.said = vec![(Look::Dim, "…".to_owned())];
+        self.said = vec![(TextStyle::Dim, "…".to_owned())];
         job(&self.found, move |page| {
             Box::pin(async move {
                 let (page, kept) = page.keeping();
                 let done = side.run(&line, page).await;
                 let mut said = kept.take();
-                said.extend(done.err().map(|error| (Look::Red, format!("{error:#}\n"))));
+                said.extend(done.err().map(|error| (TextStyle::Red, format!("{error:#}\n"))));
                 (said, side.table(what).await.map_err(|error| format!("{error:#}")))
             })
         })
@@ -104,7 +104,7 @@ impl ListPanel {
                 let (page, kept) = page.keeping();
                 let done = side.run(&line, page).await;
                 let mut said = kept.take();
-                said.extend(done.err().map(|error| (Look::Red, format!("{error:#}\n"))));
+                said.extend(done.err().map(|error| (TextStyle::Red, format!("{error:#}\n"))));
                 said
             })
         });
@@ -131,7 +131,7 @@ impl ListPanel {
         match self.kind.enter {
             Enter::More if row.more.is_empty() => PanelAct::Stay,
             Enter::More => {
-                let text = vec![(Look::Normal, row.more.clone())];
+                let text = vec![(TextStyle::Normal, row.more.clone())];
                 PanelAct::Show(Box::new(TextPanel::new(title, text)))
             }
             Enter::Read(line) => self.read(&title, with(line, row)),
@@ -139,7 +139,7 @@ impl ListPanel {
             Enter::Put(line) => PanelAct::Put(with(line, row)),
             Enter::Resume if row.id.contains(' ') => {
                 // It belongs to another directory, and is resumed there.
-                self.said = vec![(Look::Yellow, format!("copied: {}", row.id))];
+                self.said = vec![(TextStyle::Yellow, format!("copied: {}", row.id))];
                 PanelAct::Copy(row.id.clone())
             }
             Enter::Resume => PanelAct::CloseAnd(Ask::Resume(SessionId::new(&row.id))),
@@ -182,7 +182,7 @@ impl ListPanel {
     /// What is said below the list: a question, or what was done.
     fn below(&self, width: u16, theme: Theme) -> Vec<(String, Style)> {
         if let Some((_, question)) = &self.sure {
-            return vec![(format!("{question} y/n"), theme.style(Look::Yellow))];
+            return vec![(format!("{question} y/n"), theme.style(TextStyle::Yellow))];
         }
         let mut lines = Vec::new();
         for (look, text) in &self.said {
@@ -196,7 +196,7 @@ impl ListPanel {
 }
 
 /// A line with the name of a row in it.
-fn with(line: &str, row: &Row) -> String {
+fn with(line: &str, row: &TableRow) -> String {
     line.replace("{}", &row.id)
 }
 
@@ -232,7 +232,7 @@ impl Panel for ListPanel {
         self.settle();
         if let State::Failed(why) = &self.state {
             let mut area = area;
-            for text in wrap::text(why, theme.style(Look::Red), area.width, "") {
+            for text in wrap::text(why, theme.style(TextStyle::Red), area.width, "") {
                 rows::styled_line(&text, &mut area, buf);
             }
             return;

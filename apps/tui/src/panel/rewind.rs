@@ -2,8 +2,8 @@
 
 use super::rows::{self, Rows, Typing};
 use super::{Panel, PanelAct, Slot};
-use crate::look::Look;
-use crate::side::{Row, Table};
+use crate::panel_data::{Table, TableRow};
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
 use everfold::engine::turn::rewind::{ChangedFile, Point, PointKind, Standing};
@@ -47,7 +47,7 @@ impl RewindPanel {
     }
 }
 
-fn row(point: &Point) -> Row {
+fn row(point: &Point) -> TableRow {
     let words = match point.kind {
         PointKind::Message => point.text.clone(),
         PointKind::WentBack => "(you went back here)".to_owned(),
@@ -60,10 +60,10 @@ fn row(point: &Point) -> Row {
         }
     };
     let at = point.at.to_zoned(TimeZone::system()).strftime("%m-%d %H:%M").to_string();
-    Row {
+    TableRow {
         id: point.id.to_string(),
         cells: vec![format!("{:>3}", point.number), at, files, words],
-        look: if point.kind == PointKind::WentBack { Look::Dim } else { Look::Normal },
+        look: if point.kind == PointKind::WentBack { TextStyle::Dim } else { TextStyle::Normal },
         more: point.files.iter().map(said).collect::<Vec<_>>().join("\n"),
     }
 }
@@ -113,7 +113,7 @@ impl Panel for RewindPanel {
         self.settle();
         let mut rest = area;
         if let Some(Err(why)) = &self.points {
-            return rows::line(why, theme.style(Look::Red), &mut rest, buf);
+            return rows::line(why, theme.style(TextStyle::Red), &mut rest, buf);
         }
         let files = self.chosen().map(|point| point.files.clone()).unwrap_or_default();
         let below = u16::try_from(files.len()).unwrap_or(FILES).min(FILES).min(area.height / 3);
@@ -176,7 +176,7 @@ impl Panel for ChoicePanel {
         rows::line(&self.point.text, theme.dim(), &mut area, buf);
         rows::line("", theme.dim(), &mut area, buf);
         for (at, (name, _)) in CHOICES.iter().enumerate() {
-            let style = if at == self.at { theme.chosen() } else { theme.style(Look::Normal) };
+            let style = if at == self.at { theme.chosen() } else { theme.style(TextStyle::Normal) };
             rows::line(&format!("{}  {name}", at + 1), style, &mut area, buf);
         }
         rows::line("", theme.dim(), &mut area, buf);

@@ -1,7 +1,7 @@
 //! A list with columns: one row is chosen, typing narrows it.
 
 use super::PanelAct;
-use crate::side::{Row, Table};
+use crate::panel_data::{Table, TableRow};
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -74,12 +74,12 @@ impl Rows {
     }
 
     /// The row that is chosen.
-    pub(crate) fn chosen(&self) -> Option<&Row> {
+    pub(crate) fn chosen(&self) -> Option<&TableRow> {
         self.table.rows.get(*self.shown.get(self.chosen)?)
     }
 
     /// All rows.
-    pub(crate) fn all(&self) -> &[Row] {
+    pub(crate) fn all(&self) -> &[TableRow] {
         &self.table.rows
     }
 
@@ -94,7 +94,7 @@ impl Rows {
     fn narrow(&mut self) {
         let words = self.words.as_deref().unwrap_or_default().to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
-        let has = |row: &Row| {
+        let has = |row: &TableRow| {
             let text = format!("{} {}", row.cells.join(" "), row.more).to_lowercase();
             words.iter().all(|word| text.contains(word))
         };

@@ -1,7 +1,7 @@
 //! Where in a text the person is.
 
 use super::rows;
-use crate::look::Look;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -27,7 +27,7 @@ impl Scroll {
     /// Draws what is seen of a text, each line cut at the edge.
     pub(crate) fn draw(
         &mut self,
-        text: &[(Look, String)],
+        text: &[(TextStyle, String)],
         mut area: Rect,
         buf: &mut Buffer,
         theme: Theme,

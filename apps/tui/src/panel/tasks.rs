@@ -2,9 +2,9 @@
 
 use super::rows::{self, Rows, Typing};
 use super::{Panel, PanelAct};
-use crate::look::Look;
-use crate::side::{Row, Table};
+use crate::panel_data::{Table, TableRow};
 use crate::status::Status;
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
 use everfold::engine::agents::Agents;
@@ -72,14 +72,14 @@ impl TasksPanel {
     }
 }
 
-fn row(task: &TaskView, now: Timestamp) -> Row {
+fn row(task: &TaskView, now: Timestamp) -> TableRow {
     let doing = match &task.status {
         TaskStatus::Failed { reason } => reason.clone(),
         _ if task.phase.is_empty() => task.lines.back().cloned().unwrap_or_default(),
         _ => task.phase.clone(),
     };
     let (word, look) = word(task);
-    Row {
+    TableRow {
         id: task.id.clone(),
         cells: vec![task.id.clone(), word.to_owned(), since(task, now), task.name.clone(), doing],
         look,
@@ -87,12 +87,12 @@ fn row(task: &TaskView, now: Timestamp) -> Row {
     }
 }
 
-fn word(task: &TaskView) -> (&'static str, Look) {
+fn word(task: &TaskView) -> (&'static str, TextStyle) {
     match task.status {
-        TaskStatus::Running => ("running", Look::Normal),
-        TaskStatus::Completed => ("done", Look::Dim),
-        TaskStatus::Failed { .. } => ("failed", Look::Red),
-        TaskStatus::Killed => ("stopped", Look::Dim),
+        TaskStatus::Running => ("running", TextStyle::Normal),
+        TaskStatus::Completed => ("done", TextStyle::Dim),
+        TaskStatus::Failed { .. } => ("failed", TextStyle::Red),
+        TaskStatus::Killed => ("stopped", TextStyle::Dim),
     }
 }
 
@@ -145,7 +145,7 @@ impl Panel for TasksPanel {
         let list = Rect { height: area.height.saturating_sub(1), ..area };
         self.rows.draw(list, buf, theme);
         let mut rest = Rect { y: list.bottom(), height: area.height - list.height, ..area };
-        rows::line(&self.said, theme.style(Look::Yellow), &mut rest, buf);
+        rows::line(&self.said, theme.style(TextStyle::Yellow), &mut rest, buf);
     }
 
     fn key(&mut self, key: KeyEvent) -> PanelAct {
@@ -206,12 +206,12 @@ impl Panel for WatchPanel {
             rows::line(&task.phase, theme.accent(), &mut area, buf);
         }
         if let TaskStatus::Failed { reason } = &task.status {
-            rows::line(reason, theme.style(Look::Red), &mut area, buf);
+            rows::line(reason, theme.style(TextStyle::Red), &mut area, buf);
         }
         let lines: Vec<_> = task
             .lines
             .iter()
-            .flat_map(|line| wrap::text(line, theme.style(Look::Normal), area.width, "  "))
+            .flat_map(|line| wrap::text(line, theme.style(TextStyle::Normal), area.width, "  "))
             .collect();
         let room = usize::from(area.height.saturating_sub(1));
         for line in lines.iter().skip(lines.len().saturating_sub(room)) {
@@ -220,7 +220,7 @@ impl Panel for WatchPanel {
         if lines.is_empty() {
             rows::line("it has said nothing yet", theme.dim(), &mut area, buf);
         }
-        rows::line(&self.said, theme.style(Look::Yellow), &mut area, buf);
+        rows::line(&self.said, theme.style(TextStyle::Yellow), &mut area, buf);
     }
 
     fn key(&mut self, key: KeyEvent) -> PanelAct {

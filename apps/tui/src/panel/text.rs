@@ -3,9 +3,9 @@
 use super::rows;
 use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, Written};
-use crate::look::Look;
-use crate::talk::styled;
+use crate::style::TextStyle;
 use crate::theme::Theme;
+use crate::transcript_view::styled;
 use crate::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -44,7 +44,7 @@ impl TextPanel {
         coming: Slot<Written>,
         bringing: PanelAct,
     ) -> Self {
-        let wait = vec![(Look::Dim, "looking…".to_owned())];
+        let wait = vec![(TextStyle::Dim, "looking…".to_owned())];
         let mut panel = Self::new(title, wait);
         panel.coming = Some(coming);
         panel.bringing = Some(bringing);

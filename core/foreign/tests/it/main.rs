@@ -19,11 +19,11 @@ mod hostile;
 mod pi;
 mod real;
 
-use everfold_foreign::{About, Reader, Told, What};
+use everfold_foreign::{About, Reader, TranscriptEvent, What};
 use everfold_kernel::{Entry, Record, UserOrigin};
 
 /// All that a file tells.
-pub(crate) fn read(text: &[u8]) -> (Vec<Told>, About) {
+pub(crate) fn read(text: &[u8]) -> (Vec<TranscriptEvent>, About) {
     let mut told = Vec::new();
     let mut reader = Reader::new();
     for line in text.split(|byte| *byte == b'\n') {
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &[u8]) -> (Vec<Told>, About) {
 }
 
 /// What was told, in one line each: the thread and what it is.
-pub(crate) fn lines(told: &[Told]) -> Vec<String> {
+pub(crate) fn lines(told: &[TranscriptEvent]) -> Vec<String> {
     told.iter().map(|one| format!("{} {}", one.thread.0, line(&one.what))).collect()
 }
 
@@ -77,7 +77,7 @@ fn line(what: &What) -> String {
 }
 
 /// The records that were told.
-pub(crate) fn records(told: &[Told]) -> impl Iterator<Item = &Record> {
+pub(crate) fn records(told: &[TranscriptEvent]) -> impl Iterator<Item = &Record> {
     told.iter().filter_map(|one| match &one.what {
         What::Record(record) => Some(&**record),
         What::Rewound { .. } => None,

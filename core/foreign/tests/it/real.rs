@@ -2,7 +2,7 @@
 //! copy.
 
 use crate::{read, records};
-use everfold_foreign::{Format, Told};
+use everfold_foreign::{Format, TranscriptEvent};
 use everfold_kernel::{Entry, Usage};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn session(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The usage of every response.
-fn responses(told: &[Told]) -> BTreeMap<String, Usage> {
+fn responses(told: &[TranscriptEvent]) -> BTreeMap<String, Usage> {
     let entries = records(told).filter_map(|record| match &record.entry {
         Entry::Assistant(entry) => Some((entry.message_id.to_string(), entry.usage)),
         _ => None,

@@ -23,7 +23,7 @@ impl Task {
 
 /// A call of a tool.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct CallFields<'a> {
     /// The tool.
     pub tool: &'a str,
     /// Its arguments.
@@ -32,7 +32,7 @@ pub struct Call<'a> {
     pub id: &'a str,
 }
 
-impl Call<'_> {
+impl CallFields<'_> {
     fn fields(self) -> Value {
         let mut fields = json!({
             "tool_name": self.tool, "tool_input": self.input, "tool_use_id": self.id,

@@ -9,8 +9,9 @@
 )]
 
 use everfold_hooks::{
-    Act, Answer, Base, Call, Elicited, Ended, Event, Fate, Noted, Occasion, Often, Permission, Ran,
-    Registry, Reply, Switch, Verdict, Waits, Wish, let_go,
+    Act, CallFields, CommonFields, ElicitationReply, Elicited, HandlerAnswer, HandlerExit,
+    HandlerFate, HookEvent, HookVerdict, Noted, Occasion, Often, Permission, Ran, Registry,
+    SideRequest, Switch, Waits, let_go,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -22,15 +23,15 @@ fn registry(hooks: &Value) -> Registry {
 }
 
 fn ran(code: i32, stdout: &str, stderr: &str) -> Ran {
-    Ran { ended: Ended::Code(code), stdout: stdout.into(), stderr: stderr.into() }
+    Ran { ended: HandlerExit::Code(code), stdout: stdout.into(), stderr: stderr.into() }
 }
 
-fn call<'a>(tool: &'a str, input: &'a Value) -> Call<'a> {
-    Call { tool, input, id: "toolu_1" }
+fn call<'a>(tool: &'a str, input: &'a Value) -> CallFields<'a> {
+    CallFields { tool, input, id: "toolu_1" }
 }
 
-fn base() -> Base<'static> {
-    Base {
+fn base() -> CommonFields<'static> {
+    CommonFields {
         session_id: "s1",
         transcript_path: Path::new("/h/s1.jsonl"),
         cwd: Path::new("/p"),
@@ -206,7 +207,7 @@ fn q7_every_event_has_its_documented_input() {
     let (arguments, path) = (json!({"command": "ls"}), Path::new("/h/a.md"));
     let mut cases = cases(&arguments, path);
     cases.extend(more_cases(&arguments, path));
-    assert_eq!(cases.len(), Event::ALL.len());
+    assert_eq!(cases.len(), HookEvent::ALL.len());
     for (occasion, own) in cases {
         let input = occasion.input(&base());
         let mut wanted =
@@ -217,70 +218,76 @@ fn q7_every_event_has_its_documented_input() {
         assert_eq!(got, wanted, "{:?}", occasion.event());
         assert_eq!(input["hook_event_name"], occasion.event().name());
     }
-    let server = Call { tool: "mcp__mem__save", input: &arguments, id: "i" };
+    let server = CallFields { tool: "mcp__mem__save", input: &arguments, id: "i" };
     assert_eq!(Occasion::PreToolUse(server).input(&base())["mcp_server"], "mem");
 }
 
 #[test]
 fn q7_exit_codes() {
-    let blocked = |event| Answer::read(event, &ran(2, "ignored", "  no way \n")).fate;
-    for event in [Event::PreToolUse, Event::PreCompact, Event::Stop, Event::UserPromptSubmit] {
-        assert_eq!(blocked(event), Fate::Blocked("no way".into()));
+    let blocked = |event| HandlerAnswer::read(event, &ran(2, "ignored", "  no way \n")).fate;
+    for event in
+        [HookEvent::PreToolUse, HookEvent::PreCompact, HookEvent::Stop, HookEvent::UserPromptSubmit]
+    {
+        assert_eq!(blocked(event), HandlerFate::Blocked("no way".into()));
     }
-    assert_eq!(blocked(Event::Notification), Fate::Passed);
-    let failed = Answer::read(Event::PreToolUse, &ran(1, "{\"continue\":false}", "boom\nmore"));
-    assert_eq!(failed.fate, Fate::Failed("exit code 1: boom".into()));
+    assert_eq!(blocked(HookEvent::Notification), HandlerFate::Passed);
+    let failed =
+        HandlerAnswer::read(HookEvent::PreToolUse, &ran(1, "{\"continue\":false}", "boom\nmore"));
+    assert_eq!(failed.fate, HandlerFate::Failed("exit code 1: boom".into()));
     assert_eq!(failed.stop, None, "a handler that failed has no say");
-    for ended in [Ended::TimedOut, Ended::Signal(9), Ended::NotRun("gone".into())] {
-        let answer =
-            Answer::read(Event::Stop, &Ran { ended, stdout: String::new(), stderr: String::new() });
-        assert!(matches!(answer.fate, Fate::Failed(_)));
+    for ended in [HandlerExit::TimedOut, HandlerExit::Signal(9), HandlerExit::NotRun("gone".into())]
+    {
+        let answer = HandlerAnswer::read(
+            HookEvent::Stop,
+            &Ran { ended, stdout: String::new(), stderr: String::new() },
+        );
+        assert!(matches!(answer.fate, HandlerFate::Failed(_)));
     }
 }
 
 #[test]
 fn q7_plain_text_is_context_for_three_events_only() {
-    for event in Event::ALL {
-        let answer = Answer::read(*event, &ran(0, " remember this \n", ""));
+    for event in HookEvent::ALL {
+        let answer = HandlerAnswer::read(*event, &ran(0, " remember this \n", ""));
         let wanted = matches!(
             event,
-            Event::SessionStart | Event::UserPromptSubmit | Event::UserPromptExpansion
+            HookEvent::SessionStart | HookEvent::UserPromptSubmit | HookEvent::UserPromptExpansion
         );
         assert_eq!(answer.context.is_some(), wanted, "{event:?}");
-        assert_eq!(answer.fate, Fate::Passed);
+        assert_eq!(answer.fate, HandlerFate::Passed);
     }
 }
 
 #[test]
 fn q7_the_fields_of_json_output() {
-    let read = |event, value: Value| Answer::read(event, &ran(0, &value.to_string(), ""));
+    let read = |event, value: Value| HandlerAnswer::read(event, &ran(0, &value.to_string(), ""));
     let own = |fields: Value| json!({"hookSpecificOutput": fields});
     let stop = read(
-        Event::PostToolUse,
+        HookEvent::PostToolUse,
         json!({"continue": false, "stopReason": "enough",
         "systemMessage": "note"}),
     );
     assert_eq!((stop.stop.as_deref(), stop.message.as_deref()), (Some("enough"), Some("note")));
-    let block = read(Event::Stop, json!({"decision": "block", "reason": "tests fail"}));
-    assert_eq!(block.fate, Fate::Blocked("tests fail".into()));
+    let block = read(HookEvent::Stop, json!({"decision": "block", "reason": "tests fail"}));
+    assert_eq!(block.fate, HandlerFate::Blocked("tests fail".into()));
     let context = own(json!({"additionalContext": "c"}));
-    for event in Event::ALL {
+    for event in HookEvent::ALL {
         assert_eq!(read(*event, context.clone()).context.is_some(), event.takes_context());
     }
     let decided = read(
-        Event::PreToolUse,
+        HookEvent::PreToolUse,
         own(json!({"permissionDecision": "deny", "permissionDecisionReason": "why",
             "updatedInput": {"command": "ls"}})),
     );
     assert_eq!(decided.permission, Some((Permission::Deny, "why".into())));
     assert_eq!(decided.input, Some(json!({"command": "ls"})));
-    let deferred = read(Event::PreToolUse, own(json!({"permissionDecision": "defer"})));
-    assert_eq!(deferred, Answer::default());
+    let deferred = read(HookEvent::PreToolUse, own(json!({"permissionDecision": "defer"})));
+    assert_eq!(deferred, HandlerAnswer::default());
     let output = own(json!({"updatedToolOutput": "short", "updatedInput": {"a": 1}}));
-    let after = read(Event::PostToolUse, output);
+    let after = read(HookEvent::PostToolUse, output);
     assert_eq!((after.output, after.input), (Some(json!("short")), None));
-    let broken = Answer::read(Event::SessionStart, &ran(0, "{ oops", ""));
-    assert!(matches!(broken.fate, Fate::Failed(_)) && broken.context.is_none());
+    let broken = HandlerAnswer::read(HookEvent::SessionStart, &ran(0, "{ oops", ""));
+    assert!(matches!(broken.fate, HandlerFate::Failed(_)) && broken.context.is_none());
 }
 
 #[test]
@@ -297,7 +304,7 @@ fn q7_a_first_line_can_ask_that_nobody_waits() {
 fn q7_what_is_said_in_the_persons_place() {
     let read = |decision: Value| {
         let said = json!({"hookSpecificOutput": {"decision": decision}, "systemMessage": "note"});
-        Answer::read(Event::PermissionRequest, &ran(0, &said.to_string(), ""))
+        HandlerAnswer::read(HookEvent::PermissionRequest, &ran(0, &said.to_string(), ""))
     };
     let yes = read(json!({"behavior": "allow", "updatedInput": {"command": "ls"}}));
     assert!(matches!(yes.permission, Some((Permission::Allow, _))));
@@ -310,10 +317,10 @@ fn q7_what_is_said_in_the_persons_place() {
     for nothing in [json!({}), json!("deny"), json!({"behavior": "ask"}), Value::Null] {
         assert_eq!(read(nothing).permission, None);
     }
-    let exit = Answer::read(Event::PermissionRequest, &ran(2, "", "no"));
-    assert_eq!(exit, Answer::default(), "exit code 2 is not honoured");
-    let elsewhere = Answer::read(
-        Event::PostToolUse,
+    let exit = HandlerAnswer::read(HookEvent::PermissionRequest, &ran(2, "", "no"));
+    assert_eq!(exit, HandlerAnswer::default(), "exit code 2 is not honoured");
+    let elsewhere = HandlerAnswer::read(
+        HookEvent::PostToolUse,
         &ran(0, r#"{"hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#, ""),
     );
     assert_eq!(elsewhere.permission, None);
@@ -323,32 +330,36 @@ fn q7_what_is_said_in_the_persons_place() {
 fn q7_what_is_wanted_besides_is_taken_where_it_belongs() {
     let read = |event, own: Value| {
         let said = json!({ "hookSpecificOutput": own });
-        Answer::read(event, &ran(0, &said.to_string(), "")).wanted
+        HandlerAnswer::read(event, &ran(0, &said.to_string(), "")).wanted
     };
-    for event in Event::ALL {
+    for event in HookEvent::ALL {
         let all = json!({"retry": true, "suppressOriginalPrompt": true, "watchPaths": ["/a", "b"],
             "action": "accept", "content": {"n": 1}, "worktreePath": "/w"});
         let wanted = read(*event, all);
         let has = |wish| wanted.wishes.contains(&wish);
-        assert_eq!(has(Wish::Retry), *event == Event::PermissionDenied);
-        assert_eq!(has(Wish::HidePrompt), *event == Event::UserPromptSubmit);
+        assert_eq!(has(SideRequest::Retry), *event == HookEvent::PermissionDenied);
+        assert_eq!(has(SideRequest::HidePrompt), *event == HookEvent::UserPromptSubmit);
         assert_eq!(wanted.watch.len(), usize::from(event.leaves_variables()), "absolute ones");
-        let asks = matches!(event, Event::Elicitation | Event::ElicitationResult);
+        let asks = matches!(event, HookEvent::Elicitation | HookEvent::ElicitationResult);
         assert_eq!(wanted.reply.is_some(), asks);
-        assert_eq!(wanted.place.is_some(), *event == Event::WorktreeCreate);
+        assert_eq!(wanted.place.is_some(), *event == HookEvent::WorktreeCreate);
     }
-    let place = Answer::read(Event::WorktreeCreate, &ran(0, "/w/x\n", "")).wanted.place;
+    let place = HandlerAnswer::read(HookEvent::WorktreeCreate, &ran(0, "/w/x\n", "")).wanted.place;
     assert_eq!(place.as_deref(), Some(Path::new("/w/x")));
-    let mut verdict = Verdict::default();
+    let mut verdict = HookVerdict::default();
     for (action, content) in [("accept", json!({"n": 1})), ("decline", Value::Null)] {
         let own = json!({"hookSpecificOutput": {"action": action, "content": content}});
-        let answer = Answer::read(Event::Elicitation, &ran(0, &own.to_string(), ""));
-        verdict.add(Event::Elicitation, "h", answer);
+        let answer = HandlerAnswer::read(HookEvent::Elicitation, &ran(0, &own.to_string(), ""));
+        verdict.add(HookEvent::Elicitation, "h", answer);
     }
-    let declined = Reply { action: "decline".into(), content: None };
+    let declined = ElicitationReply { action: "decline".into(), content: None };
     assert_eq!(verdict.wanted.reply, Some(declined), "of two, the one that does not accept");
-    let mut failed = Verdict::default();
-    failed.add(Event::WorktreeCreate, "h", Answer::read(Event::WorktreeCreate, &ran(1, "", "no")));
+    let mut failed = HookVerdict::default();
+    failed.add(
+        HookEvent::WorktreeCreate,
+        "h",
+        HandlerAnswer::read(HookEvent::WorktreeCreate, &ran(1, "", "no")),
+    );
     assert_eq!(failed.blocked.as_deref(), Some("exit code 1: no"), "any failure makes none");
 }
 
@@ -374,24 +385,26 @@ fn q7_files_are_matched_by_name_and_once_is_for_skills() {
 
 #[test]
 fn q7_the_strictest_of_several_answers_holds() {
-    let said = |decision, reason: &str| Answer {
+    let said = |decision, reason: &str| HandlerAnswer {
         permission: Some((decision, reason.into())),
         context: Some(reason.into()),
-        ..Answer::default()
+        ..HandlerAnswer::default()
     };
-    let mut verdict = Verdict::default();
-    verdict.add(Event::PreToolUse, "a", said(Permission::Allow, "fine"));
-    verdict.add(Event::PreToolUse, "b", said(Permission::Deny, "never"));
-    verdict.add(Event::PreToolUse, "c", said(Permission::Ask, "ask"));
-    let failed = Answer { fate: Fate::Failed("gone".into()), ..Answer::default() };
-    verdict.add(Event::PreToolUse, "d", failed);
+    let mut verdict = HookVerdict::default();
+    verdict.add(HookEvent::PreToolUse, "a", said(Permission::Allow, "fine"));
+    verdict.add(HookEvent::PreToolUse, "b", said(Permission::Deny, "never"));
+    verdict.add(HookEvent::PreToolUse, "c", said(Permission::Ask, "ask"));
+    let failed =
+        HandlerAnswer { fate: HandlerFate::Failed("gone".into()), ..HandlerAnswer::default() };
+    verdict.add(HookEvent::PreToolUse, "d", failed);
     assert_eq!(verdict.permission, Some((Permission::Deny, "never".into())));
     assert_eq!(verdict.contexts, ["fine", "never", "ask"]);
     assert_eq!(verdict.notes, [Noted::Failed { handler: "d".into(), reason: "gone".into() }]);
     assert_eq!(verdict.blocked, None);
-    let mut told = Verdict::default();
-    let blocks = Answer { fate: Fate::Blocked("hm".into()), ..Answer::default() };
-    told.add(Event::SessionStart, "a", blocks);
+    let mut told = HookVerdict::default();
+    let blocks =
+        HandlerAnswer { fate: HandlerFate::Blocked("hm".into()), ..HandlerAnswer::default() };
+    told.add(HookEvent::SessionStart, "a", blocks);
     assert_eq!((told.blocked, told.notes), (None, vec![Noted::Said("hm".into())]));
 }
 
@@ -402,10 +415,10 @@ proptest! {
     fn q7_nothing_that_a_handler_prints_breaks_anything(
         code in -2..4, stdout in ".{0,60}|\\{.{0,60}\\}", stderr in ".{0,20}",
     ) {
-        for event in Event::ALL {
-            let mut answer = Answer::read(*event, &ran(code, &stdout, &stderr));
+        for event in HookEvent::ALL {
+            let mut answer = HandlerAnswer::read(*event, &ran(code, &stdout, &stderr));
             answer.texts_mut().for_each(|text| text.truncate(0));
-            Verdict::default().add(*event, "h", answer);
+            HookVerdict::default().add(*event, "h", answer);
         }
     }
 

@@ -65,7 +65,7 @@ pub trait Night: Send + Sync {
 
     /// Lays a change before the person instead of making it (L5.24). False
     /// where there is nothing to decide: they said no to the same before.
-    fn propose(&self, proposal: Proposal) -> BoxFuture<'_, Result<bool, DreamError>>;
+    fn propose(&self, proposal: DreamProposal) -> BoxFuture<'_, Result<bool, DreamError>>;
 
     /// Ends the night and lets go of the lock.
     fn end(self: Box<Self>, ending: Ending) -> BoxFuture<'static, Result<(), DreamError>>;
@@ -114,7 +114,7 @@ pub struct StoredFile {
     /// The day it was last written, where that is known for sure.
     pub day: Option<Date>,
     /// Who wrote it.
-    pub writer: Writer,
+    pub writer: MemoryHand,
     /// How often it was shown to a model.
     pub recalled: u64,
     /// How often a model went on to use it.
@@ -123,7 +123,7 @@ pub struct StoredFile {
 
 /// Who a memory is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
+pub enum MemoryHand {
     /// The person wrote it, or said it.
     Person,
     /// An agent came to it.
@@ -174,7 +174,7 @@ pub enum Swapped {
 
 /// A change that a person is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
+pub struct DreamProposal {
     /// The memory.
     pub path: String,
     /// What it would hold; none: it would go.

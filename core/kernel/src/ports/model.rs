@@ -142,7 +142,7 @@ pub enum ModelEvent {
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct ModelReply {
     /// The response.
     pub message_id: MessageId,
     /// The request, as the server named it.

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Somebody who can say yes or no to a tool call (Q6).
 pub trait Approver: Send + Sync {
     /// Asks whether a call may go through.
-    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, Answer>;
+    fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer>;
 }
 
 /// What is asked.
@@ -24,7 +24,7 @@ pub struct PermissionAsk {
 
 /// What the person says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum PermissionAnswer {
     /// Yes, this once.
     Allow,
     /// Yes, and whatever the rule covers for the rest of the session.

@@ -31,7 +31,7 @@ pub trait Post: Send + Sync {
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        draft: Draft,
+        draft: LetterDraft,
     ) -> BoxFuture<'a, Result<Vec<String>, PostError>>;
 
     /// The letters that wait, in order for each sender. They are taken for the
@@ -139,7 +139,7 @@ impl fmt::Display for AgentName {
 
 /// A letter before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct LetterDraft {
     /// Who writes.
     pub from: String,
     /// What it is about, in a few words.

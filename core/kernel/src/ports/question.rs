@@ -76,14 +76,14 @@ pub struct Field {
     /// What it takes.
     pub kind: FieldKind,
     /// Whether it may be left out.
-    pub need: Need,
+    pub need: FieldNeed,
     /// What it is where nothing is typed.
     pub default: Option<Value>,
 }
 
 /// Whether a field may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum FieldNeed {
     /// It may not.
     Required,
     /// It may.
@@ -114,9 +114,9 @@ pub enum FieldKind {
     /// Yes or no.
     Truth,
     /// One of some values.
-    Choice(Vec<Choice>),
+    Choice(Vec<FormChoice>),
     /// Any of some values.
-    Choices(Vec<Choice>),
+    Choices(Vec<FormChoice>),
 }
 
 /// Whether a number is a whole one.
@@ -130,7 +130,7 @@ pub enum Whole {
 
 /// A value to choose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct FormChoice {
     /// The value.
     pub value: String,
     /// What it is called for people.

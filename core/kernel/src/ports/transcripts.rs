@@ -23,7 +23,7 @@ pub trait Transcripts: Send + Sync {
         &'a self,
         session: &'a SessionId,
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
-    ) -> BoxFuture<'a, Result<Loaded, TranscriptError>>;
+    ) -> BoxFuture<'a, Result<LoadedTranscript, TranscriptError>>;
 
     /// All transcripts, newest first, with as much of each as a list needs.
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>>;
@@ -90,7 +90,7 @@ pub trait Transcripts: Send + Sync {
 
 /// What was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedTranscript {
     /// Whole lines.
     pub lines: u64,
     /// Bytes of a torn last line.

@@ -1,7 +1,7 @@
 //! The ports that a session is given.
 
 use super::{
-    Approver, Clock, Dreams, Files, Hooks, Memories, Model, Past, Post, Respondent, Search,
+    Approver, Clock, Dreams, Files, Hooks, Memories, Model, PastSearch, Post, Respondent, Search,
     ServerMaker, Servers, Shell, Spending, Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub struct World {
     /// Who runs the handlers of hooks; none where there are none.
     pub hooks: Option<Arc<dyn Hooks>>,
     /// What was said in earlier conversations; none where it is not searched (R10).
-    pub past: Option<Arc<dyn Past>>,
+    pub past: Option<Arc<dyn PastSearch>>,
     /// Memories of earlier conversations; none where memory is off (L5.7).
     pub memories: Option<Arc<dyn Memories>>,
     /// What the background spent on a day, over all processes; none counts

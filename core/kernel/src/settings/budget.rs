@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// beside the conversation. Over it they do without a model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Budget {
+pub struct BudgetSettings {
     /// Most tokens a day, all sessions together. What was read from the prompt
     /// cache does not count here, only in dollars.
     pub daily_tokens: u64,
@@ -22,7 +22,7 @@ pub struct Budget {
     pub rate_limit_percent: u64,
 }
 
-impl Default for Budget {
+impl Default for BudgetSettings {
     fn default() -> Self {
         Self {
             daily_tokens: 10_000_000,

@@ -5,17 +5,17 @@ use proptest::prelude::*;
 
 #[test]
 fn q7_a_name_is_enough() {
-    let own = Manifest::parse(r#"{"name": "tidy"}"#).unwrap();
+    let own = PluginManifest::parse(r#"{"name": "tidy"}"#).unwrap();
     assert_eq!((own.name.as_str(), own.version, own.default_enabled), ("tidy", None, true));
-    assert_eq!(own.skills, [Place::Usual("skills".into())]);
-    assert_eq!(own.commands, [Place::Usual("commands".into())]);
-    assert_eq!(own.hooks, [Part::File(Place::Usual("hooks/hooks.json".into()))]);
+    assert_eq!(own.skills, [PluginPath::Usual("skills".into())]);
+    assert_eq!(own.commands, [PluginPath::Usual("commands".into())]);
+    assert_eq!(own.hooks, [JsonPart::File(PluginPath::Usual("hooks/hooks.json".into()))]);
     assert!(own.faults.is_empty());
 }
 
 #[test]
 fn q7_skills_are_added_and_commands_and_agents_replaced() {
-    let own = Manifest::parse(
+    let own = PluginManifest::parse(
         r#"{"name": "tidy", "version": "1.2", "defaultEnabled": false, "skills": "./more/",
             "commands": ["./a.md", "./b"], "agents": [],
             "hooks": ["./hooks/hooks.json", "./other.json", {"Stop": []}],
@@ -25,12 +25,12 @@ fn q7_skills_are_added_and_commands_and_agents_replaced() {
     )
     .unwrap();
     assert!(!own.default_enabled);
-    let named = |path: &str| Place::Named(path.into());
-    assert_eq!(own.skills, [Place::Usual("skills".into()), named("more")]);
+    let named = |path: &str| PluginPath::Named(path.into());
+    assert_eq!(own.skills, [PluginPath::Usual("skills".into()), named("more")]);
     assert_eq!(own.commands, [named("a.md"), named("b")]);
     assert!(own.agents.is_empty());
     assert_eq!(own.hooks.len(), 3, "the usual file once: {:?}", own.hooks);
-    assert!(matches!(&own.servers[1], Part::Inline(map) if map.contains_key("web")));
+    assert!(matches!(&own.servers[1], JsonPart::Inline(map) if map.contains_key("web")));
     let options: Vec<(&str, &str)> =
         own.options.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     assert_eq!(options, [("n", "3"), ("s", "t")]);
@@ -38,19 +38,19 @@ fn q7_skills_are_added_and_commands_and_agents_replaced() {
 
 #[test]
 fn s1_paths_that_leave_the_plugin_are_named_and_left_out() {
-    let own = Manifest::parse(
+    let own = PluginManifest::parse(
         r#"{"name": "sly", "skills": ["../x", "/etc", "./a/../../b", "plain", 3, "./ok"],
             "hooks": "./../../h.json"}"#,
     )
     .unwrap();
-    assert_eq!(own.skills.last(), Some(&Place::Named("ok".into())));
+    assert_eq!(own.skills.last(), Some(&PluginPath::Named("ok".into())));
     assert_eq!((own.skills.len(), own.hooks.len()), (2, 1));
     assert_eq!(own.faults.len(), 6, "{:?}", own.faults);
 }
 
 #[test]
 fn s6_what_is_no_manifest_says_why() {
-    let error = |text: &str| Manifest::parse(text).unwrap_err().to_string();
+    let error = |text: &str| PluginManifest::parse(text).unwrap_err().to_string();
     assert!(error("{").contains("no JSON object"));
     assert!(error("[]").contains("no JSON object"));
     assert!(error("{}").contains("no name"));
@@ -63,8 +63,8 @@ proptest! {
     #[test]
     fn s1_no_path_of_a_manifest_leaves_it(path in "[./a-c\\\\]{0,12}") {
         let text = serde_json::json!({"name": "x", "skills": path}).to_string();
-        for place in Manifest::parse(&text).unwrap().skills {
-            let (Place::Usual(path) | Place::Named(path)) = place;
+        for place in PluginManifest::parse(&text).unwrap().skills {
+            let (PluginPath::Usual(path) | PluginPath::Named(path)) = place;
             prop_assert!(path.components().all(|part| matches!(part, Component::Normal(_))));
         }
     }

@@ -47,7 +47,7 @@ pub(crate) struct BlockPrint(Print);
 
 /// A part of the cache key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum KeyPart {
     /// The model.
     Model,
     /// The beta names.
@@ -67,7 +67,7 @@ pub enum Part {
     Breakpoints,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for KeyPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Model => "model",
@@ -93,20 +93,20 @@ impl Fingerprint {
     /// The parts of what an earlier request had cached that this one does not
     /// repeat, in the order of the key.
     #[must_use]
-    pub fn changed_since(&self, earlier: &Self) -> Vec<Part> {
+    pub fn changed_since(&self, earlier: &Self) -> Vec<KeyPart> {
         let (old, new) = (&earlier.head, &self.head);
         let head = [
-            (old.model != new.model, Part::Model),
-            (old.betas != new.betas, Part::Betas),
-            (old.parameters != new.parameters, Part::Parameters),
-            (old.tools != new.tools, Part::Tools),
-            (old.system != new.system, Part::System),
+            (old.model != new.model, KeyPart::Model),
+            (old.betas != new.betas, KeyPart::Betas),
+            (old.parameters != new.parameters, KeyPart::Parameters),
+            (old.tools != new.tools, KeyPart::Tools),
+            (old.system != new.system, KeyPart::System),
         ];
-        let mut parts: Vec<Part> =
+        let mut parts: Vec<KeyPart> =
             head.into_iter().filter_map(|(changed, part)| changed.then_some(part)).collect();
-        parts.extend(self.changed_message(earlier).map(|first| Part::Messages { first }));
+        parts.extend(self.changed_message(earlier).map(|first| KeyPart::Messages { first }));
         if old.breakpoints != new.breakpoints || self.misses_the_end_of(earlier) {
-            parts.push(Part::Breakpoints);
+            parts.push(KeyPart::Breakpoints);
         }
         parts
     }

@@ -3,7 +3,7 @@
 //! Consecutive requests mostly share their pieces, so a key is only computed
 //! where the content differs.
 
-use super::{Hash, Piece, hash, short};
+use super::{Hash, SimPiece, hash, short};
 use everfold_kernel::Tokens;
 
 /// The prefixes of one request after another of a conversation.
@@ -85,10 +85,10 @@ impl Chain {
     }
 
     /// Makes it the chain of these pieces.
-    pub(super) fn extend_to(&mut self, scope: &str, pieces: &[Piece]) {
+    pub(super) fn extend_to(&mut self, scope: &str, pieces: &[SimPiece]) {
         self.enter(scope);
         let mut end = Tokens(0);
-        let same = |(link, piece): &(&Link, &Piece)| {
+        let same = |(link, piece): &(&Link, &SimPiece)| {
             end += piece.tokens;
             link.content == piece.content && link.end == end
         };

@@ -10,7 +10,7 @@
 //! piece of that layer: `speed` with the system prompt; `tool_choice`,
 //! `thinking`, `effort` and whether there are pictures with the messages.
 
-use super::{Piece, SimError, short};
+use super::{SimError, SimPiece, short};
 use everfold_kernel::Tokens;
 use everfold_kernel::record::CacheTtl;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,10 @@ use serde_json::{Map, Value, json};
 ///
 /// [`SimError::AutomaticTtl`] where the top-level marker and the last block's
 /// have different lifetimes.
-pub fn pieces_of(body: &Value, count: &dyn Fn(&Value) -> Tokens) -> Result<Vec<Piece>, SimError> {
+pub fn pieces_of(
+    body: &Value,
+    count: &dyn Fn(&Value) -> Tokens,
+) -> Result<Vec<SimPiece>, SimError> {
     let mut splitter =
         Splitter { count, salt: String::new(), pieces: Vec::new(), last_cacheable: None };
     for tool in items(body.get("tools")) {
@@ -55,7 +58,7 @@ struct Splitter<'a> {
     count: &'a dyn Fn(&Value) -> Tokens,
     /// Parameters that go into the hash of the next piece.
     salt: String,
-    pieces: Vec<Piece>,
+    pieces: Vec<SimPiece>,
     /// The last piece on which the automatic marker may stand.
     last_cacheable: Option<usize>,
 }
@@ -78,7 +81,7 @@ impl Splitter<'_> {
         if is_cacheable(&plain) {
             self.last_cacheable = Some(self.pieces.len());
         }
-        self.pieces.push(Piece {
+        self.pieces.push(SimPiece {
             content: short(&hasher.finalize()),
             tokens: (self.count)(&plain),
             breakpoint,
@@ -86,7 +89,7 @@ impl Splitter<'_> {
     }
 
     /// Sets the automatic marker, where the body asks for it.
-    fn automatic(mut self, body: &Value) -> Result<Vec<Piece>, SimError> {
+    fn automatic(mut self, body: &Value) -> Result<Vec<SimPiece>, SimError> {
         let Some(ttl) = body.get("cache_control").and_then(marker_ttl) else {
             return Ok(self.pieces);
         };
@@ -168,7 +171,7 @@ mod tests {
         Tokens(1)
     }
 
-    fn of(body: &Value) -> Vec<Piece> {
+    fn of(body: &Value) -> Vec<SimPiece> {
         pieces_of(body, &one).unwrap()
     }
 

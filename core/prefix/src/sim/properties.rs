@@ -11,15 +11,15 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + seconds).unwrap()
 }
 
-fn piece(name: usize, tokens: u64) -> Piece {
-    Piece::new(format!("piece {name}").as_bytes(), Tokens(tokens))
+fn piece(name: usize, tokens: u64) -> SimPiece {
+    SimPiece::new(format!("piece {name}").as_bytes(), Tokens(tokens))
 }
 
-fn conversation(length: usize, tokens: u64) -> Vec<Piece> {
+fn conversation(length: usize, tokens: u64) -> Vec<SimPiece> {
     (0..length).map(|name| piece(name, tokens)).collect()
 }
 
-fn mark(pieces: &mut [Piece], position: usize, ttl: CacheTtl) {
+fn mark(pieces: &mut [SimPiece], position: usize, ttl: CacheTtl) {
     pieces[position].breakpoint = Some(ttl);
 }
 
@@ -27,16 +27,16 @@ fn cache() -> Simulator {
     Simulator::new(SimConfig::default())
 }
 
-fn ask(cache: &mut Simulator, seconds: i64, pieces: &[Piece]) -> Usage {
+fn ask(cache: &mut Simulator, seconds: i64, pieces: &[SimPiece]) -> Usage {
     cache.request(at(seconds), SCOPE, MINIMUM, pieces).unwrap()
 }
 
 /// Pieces of 0 to 3,000 tokens with up to four markers in a valid order.
-fn any_request() -> impl Strategy<Value = Vec<Piece>> {
+fn any_request() -> impl Strategy<Value = Vec<SimPiece>> {
     let sizes = prop::collection::vec(0_u64..3_000, 1..60);
     (sizes, prop::collection::vec(any::<prop::sample::Index>(), 0..=4_usize), 0..5_usize).prop_map(
         |(sizes, marks, hours)| {
-            let mut pieces: Vec<Piece> =
+            let mut pieces: Vec<SimPiece> =
                 sizes.into_iter().enumerate().map(|(name, tokens)| piece(name, tokens)).collect();
             let mut positions: Vec<usize> =
                 marks.iter().map(|mark| mark.index(pieces.len())).collect();
@@ -82,7 +82,7 @@ proptest! {
         sizes in prop::collection::vec(200_u64..2_000, 5..60),
         steps in prop::collection::vec(1_usize..8, 1..8),
     ) {
-        let all: Vec<Piece> = sizes.iter().enumerate().map(|(n, t)| piece(n, *t)).collect();
+        let all: Vec<SimPiece> = sizes.iter().enumerate().map(|(n, t)| piece(n, *t)).collect();
         let mut cache = cache();
         let (mut end, mut previous) = (1, None::<Usage>);
         for step in steps {

@@ -10,7 +10,7 @@ use everfold_kernel::{
     Block, Decision, Entry, ModelTable, Prelude, QuerySource, Timestamp, Tokens, Usage, Usd,
     UserOrigin,
 };
-use everfold_prefix::breaks::{Answered, Base, Detector, NOTHING_CHANGED, Sent};
+use everfold_prefix::breaks::{Answered, Detector, NOTHING_CHANGED, RequestBase, Sent};
 use everfold_prefix::sim::{SimConfig, Simulator, pieces_of};
 use everfold_prefix::{Directive, Fold, Request};
 use proptest::prelude::*;
@@ -41,20 +41,20 @@ impl Watched {
     fn main(&mut self, fold: &mut Fold) -> Option<BreakSeen> {
         let declared = fold.take_break();
         let request = fold.request(None).unwrap();
-        self.ask(&QuerySource::Main, Base::Own, request, declared)
+        self.ask(&QuerySource::Main, RequestBase::Own, request, declared)
     }
 
     /// The first request of a fork.
     fn fork(&mut self, fold: &mut Fold) -> Option<BreakSeen> {
         let declared = fold.take_break();
         let request = fold.request(Some(Directive("look back"))).unwrap();
-        self.ask(&QuerySource::Extract, Base::Main, request, declared)
+        self.ask(&QuerySource::Extract, RequestBase::Main, request, declared)
     }
 
     fn ask(
         &mut self,
         source: &QuerySource,
-        base: Base,
+        base: RequestBase,
         request: Request,
         declared: Option<everfold_prefix::BreakCause>,
     ) -> Option<BreakSeen> {
@@ -155,7 +155,7 @@ fn pc6_an_eviction_is_told_apart_and_the_server_may_say_why() {
     assert_eq!(watched.main(&mut fold).unwrap().part, NOTHING_CHANGED);
 
     let request = fold.request(None).unwrap();
-    let (source, at, base) = (QuerySource::Main, watched.at(), Base::Own);
+    let (source, at, base) = (QuerySource::Main, watched.at(), RequestBase::Own);
     let fingerprint = request.fingerprint;
     watched.detector.sent(Sent { source: source.clone(), base, fingerprint, at, declared: None });
     let answer = Answered {
@@ -186,10 +186,10 @@ fn pc6_a_conversation_of_its_own_expects_nothing() {
     let mut other = Log::started();
     other.user("which memories?");
     let request = other.fold().request(None).unwrap();
-    assert_eq!(watched.ask(&QuerySource::Recall, Base::Own, request.clone(), None), None);
+    assert_eq!(watched.ask(&QuerySource::Recall, RequestBase::Own, request.clone(), None), None);
     other = with_prelude(&other, |prelude| prelude.system[0].text.push('!'));
     let request = other.fold().request(None).unwrap();
-    assert_eq!(watched.ask(&QuerySource::Recall, Base::Nothing, request, None), None);
+    assert_eq!(watched.ask(&QuerySource::Recall, RequestBase::Nothing, request, None), None);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn pc6_small_losses_are_passed_over() {
     let seen = |cached: u64, read: u64| {
         let mut detector = Detector::new(limits.clone());
         let fingerprint = talk().fold().request(None).unwrap().fingerprint;
-        let (source, at, base) = (QuerySource::Main, Timestamp::UNIX_EPOCH, Base::Own);
+        let (source, at, base) = (QuerySource::Main, Timestamp::UNIX_EPOCH, RequestBase::Own);
         let sent = Sent { source: source.clone(), base, fingerprint, at, declared: None };
         let answer = |read| Answered { usage: usage(read), ..Answered::default() };
         detector.sent(sent.clone());
@@ -234,7 +234,7 @@ fn pc6_an_answer_without_usage_or_request_says_nothing() {
     let mut fold = talk().fold();
     watched.main(&mut fold);
     let fingerprint = fold.request(None).unwrap().fingerprint;
-    let (source, at, base) = (QuerySource::Main, watched.at(), Base::Own);
+    let (source, at, base) = (QuerySource::Main, watched.at(), RequestBase::Own);
     watched.detector.sent(Sent { source: source.clone(), base, fingerprint, at, declared: None });
     assert_eq!(watched.detector.answered(&source, Answered::default()), None);
     let unasked = Usage { input: 9, ..Usage::default() };
@@ -261,7 +261,7 @@ fn pc6_an_answer_from_before_a_declared_break_is_no_measure() {
     let log = talk();
     watched.main(&mut log.fold());
     let late = log.fold().request(None).unwrap();
-    let (source, at, base) = (QuerySource::Main, watched.at(), Base::Own);
+    let (source, at, base) = (QuerySource::Main, watched.at(), RequestBase::Own);
     let fingerprint = late.fingerprint.clone();
     watched.detector.sent(Sent { source: source.clone(), base, fingerprint, at, declared: None });
     let mut cleared = log.clone();

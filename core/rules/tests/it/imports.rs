@@ -1,7 +1,7 @@
 //! What instruction files pull in.
 
 use crate::tree::{Tree, fate, paths};
-use everfold_rules::Fate;
+use everfold_rules::FileFate;
 use proptest::prelude::*;
 
 #[test]
@@ -35,7 +35,7 @@ fn i3_imports_are_relative_to_their_file_or_to_home_or_absolute() {
 fn i3_a_missing_file_stays_as_text() {
     let start = Tree::new(&[("/w/p/CLAUDE.md", "ask @priya or see @gone.md.")]).start();
     assert_eq!(start.texts[0].text, "ask @priya or see @gone.md.");
-    assert_eq!(fate(&start, "/w/p/gone.md"), Some(&Fate::Missing));
+    assert_eq!(fate(&start, "/w/p/gone.md"), Some(&FileFate::Missing));
 }
 
 #[test]
@@ -47,8 +47,8 @@ fn i3_five_hops_and_no_more() {
     files.push(("/w/p/CLAUDE.md", "@1.md"));
     let start = Tree::new(&files).start();
     assert_eq!(start.texts.len(), 6);
-    assert_eq!(fate(&start, "/w/p/5.md"), Some(&Fate::Loaded));
-    assert_eq!(fate(&start, "/w/p/6.md"), Some(&Fate::TooDeep));
+    assert_eq!(fate(&start, "/w/p/5.md"), Some(&FileFate::Loaded));
+    assert_eq!(fate(&start, "/w/p/6.md"), Some(&FileFate::TooDeep));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn i3_only_text_is_imported_and_cycles_end() {
     .with_bytes("/w/p/logo.png", vec![0x89, b'P', 0, 1]);
     let start = tree.start();
     assert_eq!(paths(&start), ["/w/p/b.md", "/w/p/a.md", "/w/p/CLAUDE.md"]);
-    assert_eq!(fate(&start, "/w/p/logo.png"), Some(&Fate::NotText));
+    assert_eq!(fate(&start, "/w/p/logo.png"), Some(&FileFate::NotText));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn i5_imports_that_leave_the_repository_need_approval() {
     let start = tree.start();
     assert_eq!(paths(&start), ["/home/a/key.md", "/w/CLAUDE.md", "/w/p/CLAUDE.md"]);
     for path in ["/w/secret.md", "/w/p/inside.md"] {
-        assert_eq!(fate(&start, path), Some(&Fate::NeedsApproval), "{path}");
+        assert_eq!(fate(&start, path), Some(&FileFate::NeedsApproval), "{path}");
     }
     tree.approved = ["/w/secret.md".into(), "/elsewhere/x.md".into()].into();
     assert_eq!(tree.start().texts.len(), 5);
@@ -90,8 +90,8 @@ fn i3_a_chain_takes_a_bounded_number_of_imports() {
     tree.limits.rules.import_files = 10;
     let start = tree.start();
     assert_eq!(paths(&start), ["/w/p/3.md", "/w/p/CLAUDE.md"]);
-    assert_eq!(fate(&start, "/w/p/9.md"), Some(&Fate::Missing));
-    assert_eq!(fate(&start, "/w/p/10.md"), Some(&Fate::TooDeep));
+    assert_eq!(fate(&start, "/w/p/9.md"), Some(&FileFate::Missing));
+    assert_eq!(fate(&start, "/w/p/10.md"), Some(&FileFate::TooDeep));
     assert_eq!(start.rows.len(), 12);
 }
 

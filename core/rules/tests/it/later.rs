@@ -1,7 +1,7 @@
 //! What loads when the model touches a file.
 
 use crate::tree::{Tree, fate, paths};
-use everfold_rules::{Candidate, Fate, Lazy, Reason, Touch};
+use everfold_rules::{FileFate, InstructionCandidate, Lazy, Reason, Touch};
 use std::path::Path;
 
 fn tree() -> Tree {
@@ -16,7 +16,7 @@ fn tree() -> Tree {
     ])
 }
 
-fn due(lazy: &mut Lazy, path: &str, touch: Touch) -> Vec<Candidate> {
+fn due(lazy: &mut Lazy, path: &str, touch: Touch) -> Vec<InstructionCandidate> {
     lazy.touch(Path::new(path), touch)
 }
 
@@ -28,7 +28,7 @@ fn i2_rules_with_paths_wait_for_a_matching_file() {
     let refused_patterns = vec!["[".to_owned()];
     assert_eq!(
         fate(&start, "/w/p/.claude/rules/docs.md"),
-        Some(&Fate::Waiting { refused_patterns })
+        Some(&FileFate::Waiting { refused_patterns })
     );
     let mut lazy = Lazy::new("/w/p".into(), "/w/p".into(), &start);
     assert!(due(&mut lazy, "/w/p/docs/README.md", Touch::Write).is_empty());

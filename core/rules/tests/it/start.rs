@@ -1,7 +1,7 @@
 //! What a session starts with.
 
 use crate::tree::{Tree, fate, paths};
-use everfold_rules::{Fate, Scope, render};
+use everfold_rules::{FileFate, InstructionScope, render};
 
 #[test]
 fn i1_later_files_are_nearer_the_work() {
@@ -33,7 +33,7 @@ fn i1_later_files_are_nearer_the_work() {
             "/w/p/CLAUDE.local.md",
         ]
     );
-    assert_eq!(start.texts[0].scope, Scope::Managed);
+    assert_eq!(start.texts[0].scope, InstructionScope::Managed);
     assert_eq!(start.rows.len(), 9);
 }
 
@@ -48,7 +48,7 @@ fn i2_excludes_leave_out_all_but_managed_files() {
     tree.excludes = vec!["**/CLAUDE.md"];
     let start = tree.start();
     assert_eq!(paths(&start), ["/etc/claude-code/CLAUDE.md"]);
-    assert_eq!(fate(&start, "/w/p/CLAUDE.md"), Some(&Fate::Excluded));
+    assert_eq!(fate(&start, "/w/p/CLAUDE.md"), Some(&FileFate::Excluded));
     tree.excludes = vec!["/w/x.md"];
     assert_eq!(paths(&tree.start()).len(), 3);
 }
@@ -60,9 +60,9 @@ fn i4_large_files_are_loaded_with_a_warning_and_huge_ones_are_skipped() {
         .with_bytes("/w/p/CLAUDE.local.md", vec![b'y'; 40_000]);
     let start = tree.start();
     assert_eq!(paths(&start), ["/w/p/CLAUDE.md", "/w/p/CLAUDE.local.md"]);
-    assert_eq!(fate(&start, "/w/p/CLAUDE.md"), Some(&Fate::LoadedLarge { chars: 40_001 }));
-    assert_eq!(fate(&start, "/w/p/CLAUDE.local.md"), Some(&Fate::Loaded));
-    assert_eq!(fate(&start, "/w/CLAUDE.md"), Some(&Fate::TooLarge { bytes: 4_194_305 }));
+    assert_eq!(fate(&start, "/w/p/CLAUDE.md"), Some(&FileFate::LoadedLarge { chars: 40_001 }));
+    assert_eq!(fate(&start, "/w/p/CLAUDE.local.md"), Some(&FileFate::Loaded));
+    assert_eq!(fate(&start, "/w/CLAUDE.md"), Some(&FileFate::TooLarge { bytes: 4_194_305 }));
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn i5_rows_tell_the_cost_and_what_was_refused() {
     let start = tree.start();
     let row = start.rows.iter().find(|row| row.path.ends_with("p/CLAUDE.md")).unwrap();
     assert_eq!((row.bytes, row.tokens.0), (8, 2));
-    assert_eq!(fate(&start, "/w/CLAUDE.md"), Some(&Fate::Empty));
-    assert_eq!(fate(&start, "/w/p/CLAUDE.local.md"), Some(&Fate::NotText));
+    assert_eq!(fate(&start, "/w/CLAUDE.md"), Some(&FileFate::Empty));
+    assert_eq!(fate(&start, "/w/p/CLAUDE.local.md"), Some(&FileFate::NotText));
 }
 
 #[test]

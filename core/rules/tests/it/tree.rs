@@ -3,7 +3,8 @@
 use everfold_kernel::Limits;
 use everfold_kernel::limits::RulesLimits;
 use everfold_rules::{
-    Bounds, Candidate, Fate, Given, Instructions, Loader, Need, Patterns, Places, plan,
+    Bounds, FileFate, Given, InstructionCandidate, InstructionDirs, Instructions, LoadRequest,
+    Loader, Patterns, plan,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ impl Tree {
 
     /// What a session in `/w/p`, a repository of its own, starts with.
     pub(crate) fn start(&self) -> Instructions {
-        let places = Places {
+        let places = InstructionDirs {
             managed: Some("/etc/claude-code/CLAUDE.md".into()),
             home: "/home/a/.claude".into(),
             cwd: "/w/p".into(),
@@ -47,7 +48,11 @@ impl Tree {
         self.load(plan(&places), BTreeSet::new())
     }
 
-    pub(crate) fn load(&self, candidates: Vec<Candidate>, seen: BTreeSet<PathBuf>) -> Instructions {
+    pub(crate) fn load(
+        &self,
+        candidates: Vec<InstructionCandidate>,
+        seen: BTreeSet<PathBuf>,
+    ) -> Instructions {
         let bounds = Bounds {
             root: "/w/p".into(),
             user_dir: "/home/a".into(),
@@ -62,16 +67,16 @@ impl Tree {
         panic!("the loader does not end");
     }
 
-    fn answer(&self, need: Need) -> Given {
+    fn answer(&self, need: LoadRequest) -> Given {
         match need {
-            Need::File(path) => {
+            LoadRequest::File(path) => {
                 let real = self.links.get(&path).unwrap_or(&path).clone();
                 match self.files.get(&real) {
                     Some(bytes) => Given::File { real, bytes: bytes.clone() },
                     None => Given::Missing,
                 }
             }
-            Need::Listing(dir) => {
+            LoadRequest::Listing(dir) => {
                 let all = self.files.keys().chain(self.links.keys());
                 Given::Listing(all.filter(|path| path.starts_with(&dir)).cloned().collect())
             }
@@ -85,7 +90,7 @@ pub(crate) fn paths(instructions: &Instructions) -> Vec<String> {
 }
 
 /// What became of a path.
-pub(crate) fn fate<'a>(instructions: &'a Instructions, path: &str) -> Option<&'a Fate> {
+pub(crate) fn fate<'a>(instructions: &'a Instructions, path: &str) -> Option<&'a FileFate> {
     let row = instructions.rows.iter().find(|row| row.path == Path::new(path));
     row.map(|row| &row.fate)
 }

@@ -39,7 +39,7 @@ pub struct Conversation {
     /// records that were let go at a boundary on a branch that was left.
     pub went_back: bool,
     /// What the lines were.
-    pub tally: Tally,
+    pub tally: LineTally,
 }
 
 /// A line that was not taken in.
@@ -64,7 +64,7 @@ pub enum SkipReason {
 
 /// What became of the lines. The last five add up to the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct LineTally {
     /// Lines that are not blank.
     pub lines: u64,
     /// Lines that are part of the conversation.

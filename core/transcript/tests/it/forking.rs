@@ -2,9 +2,9 @@
 
 use crate::{ids, read};
 use everfold_kernel::{Block, Entry, Record, SessionId};
-use everfold_transcript::{Decoded, Envelope, Fork, ForkedFrom, decode, fork};
+use everfold_transcript::{Decoded, Envelope, ForkedFrom, ForkedTranscript, decode, fork};
 
-fn forked(text: &str) -> (Vec<Record>, Fork) {
+fn forked(text: &str) -> (Vec<Record>, ForkedTranscript) {
     let records = read(text).records;
     let envelope = Envelope::new("s-fork".into(), "/proj", "0.1.0");
     let mut count = 0;

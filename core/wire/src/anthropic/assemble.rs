@@ -9,7 +9,7 @@ use super::message::{applied_edits, implied_stop};
 use super::usage::UsageTally;
 use crate::errors::{classify_event, is_error};
 use crate::input;
-use crate::sse::Event;
+use crate::sse::SseEvent;
 use everfold_kernel::ports::{ModelError, ModelEvent};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Block, MessageId, ModelId, RequestId};
@@ -63,7 +63,7 @@ impl Assembler {
     /// # Errors
     /// What an `error` event says, or [`ModelError::Broken`] when the event
     /// cannot be understood.
-    pub fn push(&mut self, event: &Event) -> Result<Vec<ModelEvent>, ModelError> {
+    pub fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelEvent>, ModelError> {
         if self.phase == Phase::Done || event.name == "ping" {
             return Ok(Vec::new());
         }

@@ -3,7 +3,7 @@
 use super::usage::UsageTally;
 use crate::errors::{classify_event, is_error};
 use crate::input;
-use everfold_kernel::ports::{ModelError, Reply};
+use everfold_kernel::ports::{ModelError, ModelReply};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Block, MessageId, ModelId, RequestId};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub fn parse_message(
     bytes: &[u8],
     ttl: CacheTtl,
     request_id: Option<RequestId>,
-) -> Result<Reply, ModelError> {
+) -> Result<ModelReply, ModelError> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| ModelError::Broken {
         message: format!("the answer is not JSON ({error})"),
     })?;
@@ -37,7 +37,7 @@ pub fn parse_message(
     if let Some(usage) = value.get("usage") {
         tally.merge(usage);
     }
-    Ok(Reply {
+    Ok(ModelReply {
         message_id: MessageId::new(id),
         request_id,
         model: ModelId::new(text("model").unwrap_or_default()),

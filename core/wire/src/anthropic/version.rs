@@ -15,14 +15,14 @@ pub enum Version {
 
 /// A part of a request that a version refuses with status 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct VersionRefusal {
     /// Where it is, such as `messages.3.content.0`.
     pub path: String,
     /// What is wrong with it.
     pub reason: &'static str,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for VersionRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.reason)
     }
@@ -47,7 +47,7 @@ impl Version {
     /// What in a request body this version refuses, as far as it differs from
     /// the older one.
     #[must_use]
-    pub fn refusals(self, body: &Value) -> Vec<Refusal> {
+    pub fn refusals(self, body: &Value) -> Vec<VersionRefusal> {
         match self {
             Self::V2023_06_01 => Vec::new(),
             Self::V2026_10_21 => sampling(body).chain(messages(body)).collect(),
@@ -55,23 +55,24 @@ impl Version {
     }
 }
 
-fn sampling(body: &Value) -> impl Iterator<Item = Refusal> + '_ {
+fn sampling(body: &Value) -> impl Iterator<Item = VersionRefusal> + '_ {
     ["temperature", "top_p", "top_k"].into_iter().filter(|key| body.get(key).is_some()).map(|key| {
-        Refusal { path: key.into(), reason: "sampling parameters are gone in this version" }
+        VersionRefusal { path: key.into(), reason: "sampling parameters are gone in this version" }
     })
 }
 
-fn messages(body: &Value) -> impl Iterator<Item = Refusal> + '_ {
+fn messages(body: &Value) -> impl Iterator<Item = VersionRefusal> + '_ {
     list(body.get("messages")).flat_map(|(number, message)| {
         let role = message.get("role").and_then(Value::as_str);
-        let bad_role = (!matches!(role, Some("user" | "assistant" | "system"))).then(|| Refusal {
-            path: format!("messages.{number}.role"),
-            reason: "the role must be user, assistant or system",
-        });
+        let bad_role =
+            (!matches!(role, Some("user" | "assistant" | "system"))).then(|| VersionRefusal {
+                path: format!("messages.{number}.role"),
+                reason: "the role must be user, assistant or system",
+            });
         let blocks = list(message.get("content")).flat_map(move |(place, block)| {
             let path = format!("messages.{number}.content.{place}");
             match (role, kind(block)) {
-                (Some("assistant"), "document") => vec![Refusal {
+                (Some("assistant"), "document") => vec![VersionRefusal {
                     path,
                     reason: "a document cannot stand in an assistant message",
                 }],
@@ -84,13 +85,13 @@ fn messages(body: &Value) -> impl Iterator<Item = Refusal> + '_ {
 }
 
 /// Texts with citations in a user's block, and in a search result wherever it is.
-fn cited(path: String, block: &Value) -> Vec<Refusal> {
+fn cited(path: String, block: &Value) -> Vec<VersionRefusal> {
     let inner = list(block.get("content"))
         .flat_map(|(place, part)| cited(format!("{path}.content.{place}"), part));
-    let mut found: Vec<Refusal> = inner.collect();
+    let mut found: Vec<VersionRefusal> = inner.collect();
     let has_citations = list(block.get("citations")).next().is_some();
     if kind(block) == "text" && has_citations {
-        found.push(Refusal {
+        found.push(VersionRefusal {
             path,
             reason: "a text with citations cannot stand in a user message or a search result",
         });

@@ -7,7 +7,7 @@
 use super::message::{stop_reason, usage_of};
 use crate::errors::{classify_event, is_error};
 use crate::input;
-use crate::sse::Event;
+use crate::sse::SseEvent;
 use everfold_kernel::ports::{ModelError, ModelEvent};
 use everfold_kernel::{Block, MessageId, ModelId, RequestId, ToolUseId, Usage};
 use serde_json::Value;
@@ -19,14 +19,14 @@ const UNIQUE_ID_BYTES: usize = 20;
 
 /// The name of an answer, from what the server and the caller know.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct AnswerIds {
     /// The request, as the server named it in a header.
     pub request_id: Option<RequestId>,
     /// A text that no other answer has; it completes ids that may repeat.
     pub unique: String,
 }
 
-impl Answer {
+impl AnswerIds {
     pub(super) fn message_id(&self, id: Option<&str>) -> MessageId {
         match id {
             Some(id) if id.len() >= UNIQUE_ID_BYTES => MessageId::new(id),
@@ -39,7 +39,7 @@ impl Answer {
 /// Assembles one answer.
 #[derive(Clone, Debug)]
 pub struct Assembler {
-    answer: Answer,
+    answer: AnswerIds,
     message_id: Option<MessageId>,
     text: String,
     calls: BTreeMap<u64, Call>,
@@ -59,7 +59,7 @@ struct Call {
 impl Assembler {
     /// An assembler for one answer.
     #[must_use]
-    pub fn new(answer: Answer) -> Self {
+    pub fn new(answer: AnswerIds) -> Self {
         Self {
             answer,
             message_id: None,
@@ -76,7 +76,7 @@ impl Assembler {
     /// # Errors
     /// What an error object says, or [`ModelError::Broken`] when the event is
     /// not JSON.
-    pub fn push(&mut self, event: &Event) -> Result<Vec<ModelEvent>, ModelError> {
+    pub fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelEvent>, ModelError> {
         if self.done {
             return Ok(Vec::new());
         }

@@ -1,10 +1,10 @@
 //! A chat completion that came in one piece, and what both forms share.
 
-use super::assemble::{Answer, call_block};
+use super::assemble::{AnswerIds, call_block};
 use crate::count::count;
 use crate::errors::{classify_event, is_error};
 use crate::input;
-use everfold_kernel::ports::{ModelError, Reply};
+use everfold_kernel::ports::{ModelError, ModelReply};
 use everfold_kernel::{Block, ModelId, Usage};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 /// # Errors
 /// [`ModelError::Broken`] when the bytes are not a completion, and whatever an
 /// error object says when they are one.
-pub fn parse_message(bytes: &[u8], answer: &Answer) -> Result<Reply, ModelError> {
+pub fn parse_message(bytes: &[u8], answer: &AnswerIds) -> Result<ModelReply, ModelError> {
     let value: Value = serde_json::from_slice(bytes).map_err(|error| ModelError::Broken {
         message: format!("the answer is not JSON ({error})"),
     })?;
@@ -47,7 +47,7 @@ pub fn parse_message(bytes: &[u8], answer: &Answer) -> Result<Reply, ModelError>
         ));
     }
     let calls_tools = blocks.iter().any(|block| block.kind() == "tool_use");
-    Ok(Reply {
+    Ok(ModelReply {
         message_id,
         request_id: answer.request_id.clone(),
         model: ModelId::new(text(value.get("model"))),

@@ -6,7 +6,7 @@ use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Block, Usage};
 use everfold_wire::INVALID_JSON;
 use everfold_wire::anthropic::Assembler;
-use everfold_wire::sse::{Decoder, Event};
+use everfold_wire::sse::{Decoder, SseEvent};
 use serde_json::{Value, json};
 
 /// A stream with every kind of delta, and kinds that nobody knows.
@@ -225,7 +225,7 @@ fn pc6_the_servers_reason_for_a_miss_follows_the_start() {
     let mut assembler = Assembler::new(CacheTtl::FiveMinutes, None);
     let data = json!({"type": "message_start", "message": {"id": "m", "model": "x", "usage": {},
         "diagnostics": {"cache_miss_reason": {"type": "tools_changed"}}}});
-    let event = Event { name: "message_start".into(), data: data.to_string() };
+    let event = SseEvent { name: "message_start".into(), data: data.to_string() };
     let events = assembler.push(&event).unwrap();
     let [ModelEvent::Started { .. }, ModelEvent::CacheMissed { reason }] = &events[..] else {
         panic!("{events:?}");

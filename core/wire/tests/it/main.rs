@@ -14,9 +14,9 @@ mod openai;
 mod render;
 mod sse;
 
-use everfold_wire::sse::{Decoder, Event};
+use everfold_wire::sse::{Decoder, SseEvent};
 
 /// The events of some bytes.
-fn events(bytes: &[u8]) -> Vec<Event> {
+fn events(bytes: &[u8]) -> Vec<SseEvent> {
     Decoder::new(1 << 20).push(bytes).unwrap()
 }

@@ -4,13 +4,13 @@ use crate::events;
 use everfold_kernel::ports::{ModelError, ModelEvent};
 use everfold_kernel::{Block, Usage};
 use everfold_wire::INVALID_JSON;
-use everfold_wire::openai::{Answer, Assembler, parse_message};
+use everfold_wire::openai::{AnswerIds, Assembler, parse_message};
 use serde_json::{Value, json};
 
 const LONG_ID: &str = "chatcmpl-0123456789abcdef";
 
-fn answer() -> Answer {
-    Answer { request_id: None, unique: "u1".into() }
+fn answer() -> AnswerIds {
+    AnswerIds { request_id: None, unique: "u1".into() }
 }
 
 fn chunk(id: &str, delta: &Value, finish: Option<&str>) -> String {

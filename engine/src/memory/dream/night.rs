@@ -5,12 +5,14 @@ use super::{Change, DreamEnd, Dreamer, Dreamt, Mode, ground};
 use crate::background::TaskHandle;
 use crate::event::EndReason;
 use crate::session::fork::Fork;
-use everfold_dream::apply::{Ended, Settled, settle};
-use everfold_dream::report::{Reasons, Report, Told};
-use everfold_dream::{Closed, Material, Rules, Texts, Tidied, check, drift, texts, tidy};
+use everfold_dream::apply::{EndedDream, Settled, settle};
+use everfold_dream::report::{DreamReport, FileReason, Reasons};
+use everfold_dream::{
+    DreamRules, Material, NoDreamReason, Texts, Tidied, check, drift, texts, tidy,
+};
 use everfold_kernel::ports::World;
 use everfold_kernel::ports::{
-    Begun, Dreams, Ending, Gathered, LogsRead, Night as Held, Proposal, Stored, Swap, Swapped,
+    Begun, DreamProposal, Dreams, Ending, Gathered, LogsRead, Night as Held, Stored, Swap, Swapped,
 };
 use everfold_kernel::{Limits, SessionId, Usage, Usd, settings};
 use everfold_memory_file::Caps;
@@ -32,11 +34,11 @@ pub(super) struct Night {
     pub(super) world: World,
     pub(super) session: SessionId,
     pub(super) limits: Arc<Limits>,
-    pub(super) memory: settings::Memory,
+    pub(super) memory: settings::MemorySettings,
     pub(super) project: PathBuf,
     pub(super) transcripts: String,
     /// A gate that is closed: only what is plainly wrong is reason enough.
-    pub(super) unless_tidy: Option<Closed>,
+    pub(super) unless_tidy: Option<NoDreamReason>,
 }
 
 /// Why a dream came to nothing.
@@ -151,7 +153,8 @@ impl Night {
     /// Tidies by rule, on a thread of its own: a large store takes a while.
     async fn tidied(&self, base: &Arc<Stored>) -> Result<Tidied, Nothing> {
         let (base, limits) = (Arc::clone(base), Arc::clone(&self.limits));
-        let rules = move || tidy(&base, Rules { caps: Caps::default(), limits: &limits.dream });
+        let rules =
+            move || tidy(&base, DreamRules { caps: Caps::default(), limits: &limits.dream });
         Ok(tokio::task::spawn_blocking(rules).await?)
     }
 
@@ -236,7 +239,7 @@ impl Night {
         base: &Stored,
         reasons: &mut Reasons,
     ) -> Result<Texts, Nothing> {
-        let rules = Rules { caps: Caps::default(), limits: &self.limits.dream };
+        let rules = DreamRules { caps: Caps::default(), limits: &self.limits.dream };
         let mut left = check::left(gathered);
         check::mend(&mut left.files, base, reasons, rules);
         let faults = check::validate(before, &left, base, rules);
@@ -263,14 +266,14 @@ impl Night {
         base: &Stored,
         result: Outcome,
     ) -> Result<Dreamt, Nothing> {
-        let rules = Rules { caps: Caps::default(), limits: &self.limits.dream };
+        let rules = DreamRules { caps: Caps::default(), limits: &self.limits.dream };
         let at = self.world.clock.now();
         for _ in 0..self.limits.dream.merge_tries.max(1) {
             let now = held.look().await?;
-            let ended = Ended { base, result: &result.texts, reasons: &result.reasons };
+            let ended = EndedDream { base, result: &result.texts, reasons: &result.reasons };
             let settled = settle(ended, &now, self.memory, rules);
             let before = texts(&now);
-            let mut report = Report::compare(&before, &settled.texts, &result.reasons);
+            let mut report = DreamReport::compare(&before, &settled.texts, &result.reasons);
             let entry = match self.mode {
                 Mode::Show => None,
                 Mode::Apply => {
@@ -299,17 +302,17 @@ impl Night {
         &self,
         held: &dyn Held,
         settled: Settled,
-        report: &mut Report,
+        report: &mut DreamReport,
         at: everfold_kernel::Timestamp,
     ) {
         report.kept = settled.kept;
         for waiting in settled.waiting {
-            let told = Told { path: waiting.path.clone(), why: waiting.why.clone() };
+            let told = FileReason { path: waiting.path.clone(), why: waiting.why.clone() };
             if self.mode == Mode::Show {
                 report.proposed.push(told);
                 continue;
             }
-            let proposal = Proposal {
+            let proposal = DreamProposal {
                 path: waiting.path,
                 text: waiting.text,
                 why: waiting.why,

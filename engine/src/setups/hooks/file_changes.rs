@@ -6,7 +6,7 @@
 use crate::session::runtime::Watched;
 use crate::session::{Error, Session};
 use crate::setups::hooks;
-use everfold_hooks::{Event as HookEvent, Occasion};
+use everfold_hooks::{HookEvent, Occasion};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 

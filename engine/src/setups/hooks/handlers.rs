@@ -12,7 +12,7 @@ use crate::session::agent_context::Agents;
 use crate::session::agent_context::Parent;
 use crate::session::effects::{SideBookings, collect, side_request};
 use everfold_hooks::{
-    Act, Ended, Event as HookEvent, Handler, Means, Ran, filled_arguments, filled_prompt, judgement,
+    Act, Handler, HandlerExit, HookEvent, Means, Ran, filled_arguments, filled_prompt, judgement,
 };
 use everfold_kernel::env::{HOOK_ENV_FILE, HOOK_PROJECT_DIR};
 use everfold_kernel::ports::World;
@@ -67,7 +67,7 @@ impl Handlers {
         let late = timeout.saturating_add(Duration::from_secs(1));
         let most = if action(&handler.act).is_some() { late } else { timeout };
         tokio::time::timeout(most, running).await.unwrap_or(Ran {
-            ended: Ended::TimedOut,
+            ended: HandlerExit::TimedOut,
             stdout: String::new(),
             stderr: String::new(),
         })
@@ -86,7 +86,7 @@ impl Handlers {
     /// Starts one that wakes the conversation where it blocks.
     pub(super) fn start_waking(self, handler: &Handler) {
         self.beside(handler, |own, ran| {
-            if ran.ended != Ended::Code(2) {
+            if ran.ended != HandlerExit::Code(2) {
                 return;
             }
             let said = [&ran.stderr, &ran.stdout].into_iter().find(|text| !text.trim().is_empty());
@@ -161,9 +161,13 @@ impl Handlers {
                 let texts = result.content.iter().filter_map(|part| part.get("text")?.as_str());
                 let text = texts.collect::<Vec<_>>().join("\n");
                 if result.is_error {
-                    return Ran { ended: Ended::Code(1), stdout: String::new(), stderr: text };
+                    return Ran {
+                        ended: HandlerExit::Code(1),
+                        stdout: String::new(),
+                        stderr: text,
+                    };
                 }
-                Ran { ended: Ended::Code(0), stdout: text, stderr: String::new() }
+                Ran { ended: HandlerExit::Code(0), stdout: text, stderr: String::new() }
             }
         }
     }
@@ -226,7 +230,7 @@ impl Handlers {
 }
 
 fn not_run(why: impl Into<String>) -> Ran {
-    Ran { ended: Ended::NotRun(why.into()), stdout: String::new(), stderr: String::new() }
+    Ran { ended: HandlerExit::NotRun(why.into()), stdout: String::new(), stderr: String::new() }
 }
 
 /// What a program or a request does; none for the others.

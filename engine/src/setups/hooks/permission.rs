@@ -9,7 +9,7 @@ use crate::session::agent_context::Crew;
 use crate::tools::ToolHooks;
 use crate::tools::{ToolCall, ToolContext};
 use everfold_hooks::Permission;
-use everfold_hooks::{Answer, Base, Handler, Noted, Occasion, Verdict, Waits};
+use everfold_hooks::{CommonFields, Handler, HandlerAnswer, HookVerdict, Noted, Occasion, Waits};
 use everfold_kernel::ports::{self, BoxFuture, Respondent};
 use everfold_kernel::settings::PermissionMode;
 use futures_util::future::join_all;
@@ -32,15 +32,15 @@ pub(crate) async fn request_beside(
 
 impl Agents {
     /// Calls the handlers of an occasion, and waits for those that are heard.
-    pub(crate) async fn fire_beside(&self, mode: &str, occasion: &Occasion<'_>) -> Verdict {
+    pub(crate) async fn fire_beside(&self, mode: &str, occasion: &Occasion<'_>) -> HookVerdict {
         let (seat, event) = (self.seat(), occasion.event());
         let registry = Arc::clone(&seat.config.hooks);
-        let mut verdict = Verdict::default();
+        let mut verdict = HookVerdict::default();
         if !registry.listens_to(event) {
             return verdict;
         }
         let cwd = seat.config.roots.first().cloned().unwrap_or_default();
-        let base = Base {
+        let base = CommonFields {
             session_id: seat.session.as_str(),
             transcript_path: &seat.world.transcripts.path(&seat.session),
             cwd: &cwd,
@@ -68,7 +68,7 @@ impl Agents {
         }
         let ran = join_all(heard.iter().map(|handler| handlers.run(handler))).await;
         for (handler, run) in heard.into_iter().zip(ran) {
-            verdict.add(event, handler.name(), Answer::read(event, &run));
+            verdict.add(event, handler.name(), HandlerAnswer::read(event, &run));
         }
         for note in std::mem::take(&mut verdict.notes) {
             match note {
@@ -87,12 +87,12 @@ impl ToolHooks for Crew {
         &'a self,
         call: &'a ToolCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Option<ports::Answer>> {
+    ) -> BoxFuture<'a, Option<ports::PermissionAnswer>> {
         Box::pin(async move {
             let (permission, reason) = request_beside(&self.agents, context, call).await?;
             Some(match permission {
-                Permission::Deny => ports::Answer::Deny { reason },
-                _ => ports::Answer::Allow,
+                Permission::Deny => ports::PermissionAnswer::Deny { reason },
+                _ => ports::PermissionAnswer::Allow,
             })
         })
     }

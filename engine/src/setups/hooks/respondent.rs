@@ -2,7 +2,7 @@
 //! once more.
 
 use crate::session::agent_context::Agents;
-use everfold_hooks::{Elicited, Event as HookEvent, Occasion, Reply, Verdict};
+use everfold_hooks::{ElicitationReply, Elicited, HookEvent, HookVerdict, Occasion};
 use everfold_kernel::ports::question::{self, Wants};
 use everfold_kernel::ports::{BoxFuture, Respondent, ServerAnswer, ServerQuestion};
 use serde_json::{Map, Value};
@@ -55,7 +55,7 @@ impl Respondent for Responding {
 }
 
 impl Responding {
-    async fn fire(&self, occasion: &Occasion<'_>) -> Verdict {
+    async fn fire(&self, occasion: &Occasion<'_>) -> HookVerdict {
         let mode = self.agents.seat().config.permission_mode.as_str();
         Box::pin(self.agents.fire_beside(mode, occasion)).await
     }
@@ -71,11 +71,11 @@ impl Responding {
 
 /// What hooks answer in the person's place. What does not fit the form is
 /// declined.
-fn said_of(verdict: Verdict, question: &ServerQuestion) -> Option<ServerAnswer> {
+fn said_of(verdict: HookVerdict, question: &ServerQuestion) -> Option<ServerAnswer> {
     if verdict.blocked.or(verdict.stop).is_some() {
         return Some(ServerAnswer::Decline);
     }
-    let Reply { action, content } = verdict.wanted.reply?;
+    let ElicitationReply { action, content } = verdict.wanted.reply?;
     Some(match action.as_str() {
         "accept" => {
             let content = match content {

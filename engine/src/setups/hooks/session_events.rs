@@ -8,12 +8,12 @@ use crate::session::prompt::Prompt;
 use crate::session::{Error, Session};
 use crate::setups::hooks;
 use everfold_compact::Trigger;
-use everfold_hooks::{Event as HookEvent, Occasion, Task, Verdict, Wish};
+use everfold_hooks::{HookEvent, HookVerdict, Occasion, SideRequest, Task};
 use everfold_kernel::Block;
 use everfold_kernel::ports::JobState;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::settings::Surface;
-use everfold_rules::{Fate, Reason, Row, Scope};
+use everfold_rules::{FileFate, InstructionFile, InstructionScope, Reason};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +54,7 @@ async fn fire_stop(
     last: &str,
     times: u32,
     cancel: &CancellationToken,
-) -> Result<(HookEvent, Verdict), Error> {
+) -> Result<(HookEvent, HookVerdict), Error> {
     let again = times > 0;
     if session.is_main() {
         let tasks = running_tasks(session);
@@ -119,7 +119,7 @@ pub(crate) async fn prompt_hooks(
         hooks::fire(session, &Occasion::UserPromptSubmit { prompt, source }, cancel).await?;
     if let Some(why) = verdict.blocked.or(verdict.stop) {
         session.runtime.hooks.stop = None;
-        let shown = !verdict.wanted.wishes.contains(&Wish::HidePrompt);
+        let shown = !verdict.wanted.wishes.contains(&SideRequest::HidePrompt);
         let said = if shown { format!("\nIt was: {}", prompt.trim()) } else { String::new() };
         return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}{said}")));
     }
@@ -190,15 +190,20 @@ pub(crate) async fn compacted_hooks(
 }
 
 /// Tells hooks which instruction files were loaded.
-pub(crate) async fn told_instructions(session: &mut Session, rows: &[Row]) -> Result<(), Error> {
+pub(crate) async fn told_instructions(
+    session: &mut Session,
+    rows: &[InstructionFile],
+) -> Result<(), Error> {
     let never = CancellationToken::new();
-    let loaded = |row: &&Row| matches!(row.fate, Fate::Loaded | Fate::LoadedLarge { .. });
+    let loaded = |row: &&InstructionFile| {
+        matches!(row.fate, FileFate::Loaded | FileFate::LoadedLarge { .. })
+    };
     for row in rows.iter().filter(loaded) {
         let kind = match row.scope {
-            Scope::Managed => "Managed",
-            Scope::User => "User",
-            Scope::Project => "Project",
-            Scope::Local => "Local",
+            InstructionScope::Managed => "Managed",
+            InstructionScope::User => "User",
+            InstructionScope::Project => "Project",
+            InstructionScope::Local => "Local",
         };
         let reason = match row.reason {
             Reason::Start => "session_start",

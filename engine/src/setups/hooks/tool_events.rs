@@ -6,8 +6,8 @@ use crate::setups::hooks;
 use crate::setups::hooks::tool_events;
 use crate::setups::mcp_tools;
 use crate::tools::{ToolCall, ToolOutput};
-use everfold_hooks::{Call, Event as HookEvent, Handler, Occasion, Permission, Wish};
-use everfold_kernel::ports::Answer;
+use everfold_hooks::{CallFields, Handler, HookEvent, Occasion, Permission, SideRequest};
+use everfold_kernel::ports::PermissionAnswer;
 use everfold_kernel::ports::PermissionAsk;
 use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ pub(crate) async fn told_refusal(
     let reason = text_of(&output.content);
     let denied = Occasion::PermissionDenied { call: told(call), reason: &reason };
     let verdict = hooks::fire(session, &denied, cancel).await?;
-    if verdict.wanted.wishes.contains(&Wish::Retry) {
+    if verdict.wanted.wishes.contains(&SideRequest::Retry) {
         output.content =
             Value::String(format!("{reason}\nA hook says that you may try this call again."));
     }
@@ -163,8 +163,8 @@ pub(super) fn is_meant(session: &Session, handler: &Handler, occasion: &Occasion
     session.permit.speaks_of(rule, call.tool, &tool.access(call.input, &session.context))
 }
 
-pub(super) fn told(call: &ToolCall) -> Call<'_> {
-    Call { tool: &call.name, input: &call.input, id: call.id.as_str() }
+pub(super) fn told(call: &ToolCall) -> CallFields<'_> {
+    CallFields { tool: &call.name, input: &call.input, id: call.id.as_str() }
 }
 
 /// What "always" would add, as hooks are told of permissions.
@@ -194,10 +194,10 @@ pub(crate) async fn ask_person(
     session: &mut Session,
     ask: PermissionAsk,
     cancel: &CancellationToken,
-) -> Result<Answer, Error> {
+) -> Result<PermissionAnswer, Error> {
     tool_events::told_question(session, &ask.tool, cancel).await?;
     Ok(tokio::select! {
         answer = session.world.approver.ask(ask) => answer,
-        () = cancel.cancelled() => Answer::Deny { reason: "the turn was stopped".into() },
+        () = cancel.cancelled() => PermissionAnswer::Deny { reason: "the turn was stopped".into() },
     })
 }

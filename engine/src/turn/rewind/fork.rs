@@ -3,7 +3,7 @@
 use crate::session::{Error, Session};
 use everfold_kernel::ports::World;
 use everfold_kernel::{Record, RecordId, SessionId};
-use everfold_transcript::checkpoint::{Before, Place};
+use everfold_transcript::checkpoint::{CheckpointLine, FileBefore};
 use everfold_transcript::{Checkpoint, Trace};
 use std::collections::BTreeMap;
 
@@ -41,10 +41,10 @@ impl Changes {
     /// that they name.
     pub(crate) async fn copy(&mut self, into: &Session, record: &RecordId) -> Result<(), Error> {
         for checkpoint in self.after.remove(record).into_iter().flatten() {
-            if let Before::Kept(name) = &checkpoint.before {
+            if let FileBefore::Kept(name) = &checkpoint.before {
                 into.crew.agents.seat().history.adopt(&self.from, name).await;
             }
-            let line = checkpoint.line(Place::Later, into.world.clock.now());
+            let line = checkpoint.line(CheckpointLine::Later, into.world.clock.now());
             into.world.transcripts.append(&into.log.id, line.as_bytes()).await?;
         }
         Ok(())

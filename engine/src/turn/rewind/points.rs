@@ -4,7 +4,7 @@ use crate::session::Session;
 use everfold_kernel::ports::FileError;
 use everfold_kernel::{Limits, RecordId, Timestamp};
 use everfold_transcript::trace::{Stop, StopKind};
-use everfold_transcript::{Checkpoint, Trace, checkpoint::Before};
+use everfold_transcript::{Checkpoint, Trace, checkpoint::FileBefore};
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -128,12 +128,12 @@ async fn look_at_change(session: &Session, checkpoint: &Checkpoint) -> Option<Ch
 /// What a file was; none where there was none.
 pub(super) async fn file_then(
     session: &Session,
-    before: &Before,
+    before: &FileBefore,
 ) -> Result<Option<Vec<u8>>, String> {
     match before {
-        Before::Absent => Ok(None),
-        Before::NotKept(reason) => Err(reason.clone()),
-        Before::Kept(name) => session.crew.agents.seat().history.copy(name).await.map(Some),
+        FileBefore::Absent => Ok(None),
+        FileBefore::NotKept(reason) => Err(reason.clone()),
+        FileBefore::Kept(name) => session.crew.agents.seat().history.copy(name).await.map(Some),
     }
 }
 

@@ -7,9 +7,9 @@
 use crate::session::effects;
 use crate::session::{Error, Session};
 use crate::window::ladder::Climbed;
-use everfold_compact::collapse::{self, Candidate, Pressure};
+use everfold_compact::collapse::{self, CollapseCandidate, Pressure};
 use everfold_kernel::ports::ModelKind;
-use everfold_kernel::{Entry, Outcome, RecordId};
+use everfold_kernel::{EffectOutcome, Entry, RecordId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,7 @@ fn collapse_pressure(session: &Session) -> Pressure {
 }
 
 /// The spans that can be collapsed and have no summary yet.
-fn unstaged(session: &Session) -> Vec<Candidate> {
+fn unstaged(session: &Session) -> Vec<CollapseCandidate> {
     let staged: BTreeSet<&RecordId> =
         session.runtime.branch.staged.iter().map(|one| &one.span.from).collect();
     let mut spans = collapse::candidates(&session.state.fold, &session.config.limits);
@@ -75,18 +75,18 @@ fn unstaged(session: &Session) -> Vec<Candidate> {
 
 async fn ask_for_span(
     session: &mut Session,
-    span: &Candidate,
+    span: &CollapseCandidate,
     cancel: &CancellationToken,
 ) -> Result<Option<String>, Error> {
     let limits = Arc::clone(&session.config.limits);
     let Ok(effect) = collapse::ask(&session.state.fold, span, &limits) else { return Ok(None) };
     Ok(match effects::perform(session, effect, cancel).await? {
-        Outcome::Answered { text, .. } => Some(text),
+        EffectOutcome::Answered { text, .. } => Some(text),
         _ => None,
     })
 }
 
-fn stage(session: &mut Session, span: Candidate, answer: Option<&str>) {
+fn stage(session: &mut Session, span: CollapseCandidate, answer: Option<&str>) {
     match collapse::stage(&session.state.fold, span, answer, &session.config.limits) {
         Ok(staged) => session.runtime.branch.staged.push(staged),
         Err(error) => tracing::debug!(%error, "a span was not staged"),

@@ -5,7 +5,7 @@ use crate::session::{Error, Session};
 use everfold_compact::parse::{self, Attempt};
 use everfold_compact::strip::{Stripped, TooLong};
 use everfold_compact::{Guidance, Plan, Sending};
-use everfold_kernel::{Decision, Effect, Entry, Outcome, Window};
+use everfold_kernel::{Decision, Effect, EffectOutcome, Entry, Window};
 use everfold_prefix::economy::cache_state;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -23,8 +23,8 @@ pub(super) async fn ask_for_summary(
     let outcome = ask_until_it_fits(session, plan, guidance, window, cancel).await?;
     let failed = match outcome {
         Ok((text, effect)) => match parse::read(&text, Attempt::First, &limits) {
-            parse::Answer::Summary(summary) => return Ok(Some(summary)),
-            parse::Answer::NeedsRetry | parse::Answer::Failed => {
+            parse::ParsedSummary::Summary(summary) => return Ok(Some(summary)),
+            parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => {
                 match ask_again(session, &effect, cancel).await? {
                     Ok(summary) => return Ok(Some(summary)),
                     Err(reason) => reason,
@@ -48,10 +48,10 @@ async fn ask_again(
     let none = || "the model wrote no summary".to_owned();
     let Some(effect) = parse::again(effect) else { return Ok(Err(none())) };
     Ok(match effects::perform(session, effect, cancel).await? {
-        Outcome::Answered { text, .. } => {
+        EffectOutcome::Answered { text, .. } => {
             match parse::read(&text, Attempt::Again, &session.config.limits) {
-                parse::Answer::Summary(summary) => Ok(summary),
-                parse::Answer::NeedsRetry | parse::Answer::Failed => Err(none()),
+                parse::ParsedSummary::Summary(summary) => Ok(summary),
+                parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => Err(none()),
             }
         }
         other => Err(reason(&other)),
@@ -86,8 +86,8 @@ async fn ask_until_it_fits(
             Err(error) => return Ok(Err(error.to_string())),
         };
         match effects::perform(session, effect.clone(), cancel).await? {
-            Outcome::Answered { text, .. } => return Ok(Ok((text, effect))),
-            Outcome::TooLong { actual, maximum } => {
+            EffectOutcome::Answered { text, .. } => return Ok(Ok((text, effect))),
+            EffectOutcome::TooLong { actual, maximum } => {
                 let smaller = match &stripped {
                     None => Some(Stripped::of(&session.state.fold, plan, &limits)),
                     Some(stripped) => stripped.shrink(TooLong { actual, maximum }, &limits),
@@ -102,10 +102,10 @@ async fn ask_until_it_fits(
     }
 }
 
-fn reason(outcome: &Outcome) -> String {
+fn reason(outcome: &EffectOutcome) -> String {
     match outcome {
-        Outcome::Failed { reason, .. } => reason.clone(),
-        Outcome::TooLong { .. } => "the conversation is too long to be summed up".to_owned(),
+        EffectOutcome::Failed { reason, .. } => reason.clone(),
+        EffectOutcome::TooLong { .. } => "the conversation is too long to be summed up".to_owned(),
         _ => "the model gave no answer".to_owned(),
     }
 }

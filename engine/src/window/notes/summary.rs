@@ -4,10 +4,10 @@
 use crate::session::log::KEPT_SEGMENT;
 use crate::session::{Error, Session};
 use crate::window::compaction;
-use crate::window::compaction::{Scope, Trigger};
+use crate::window::compaction::{CompactionScope, Trigger};
 use crate::window::notes;
-use everfold_compact::apply::{Setting, settle};
-use everfold_compact::{Applied, Plan, Summary, Way};
+use everfold_compact::apply::{CompactionContext, settle};
+use everfold_compact::{AppliedCompaction, Plan, Summariser, Summary};
 use everfold_kernel::{BlockView, Flag, RecordId, Window};
 use everfold_notes::{Notes, keep_from, policy};
 use everfold_prefix::Message;
@@ -22,7 +22,7 @@ pub(crate) async fn compacted_from_notes(
     session: &mut Session,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Option<Applied>, Error> {
+) -> Result<Option<AppliedCompaction>, Error> {
     let flags = &session.config.flags;
     let wanted = policy::is_kept(flags) && flags.is_on(Flag::SessionMemoryCompact);
     if !wanted || !session.is_main() {
@@ -43,13 +43,13 @@ async fn plan_from_notes(
     session: &mut Session,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<Applied, String>, Error> {
+) -> Result<Result<AppliedCompaction, String>, Error> {
     let limits = Arc::clone(&session.config.limits);
     let (first, text) = match notes_and_cut(session).await {
         Ok(found) => found,
         Err(reason) => return Ok(Err(reason)),
     };
-    let scope = Scope::UpTo(first.clone());
+    let scope = CompactionScope::UpTo(first.clone());
     let plan = match Plan::new(&session.state.fold, scope, Trigger::Auto, &limits) {
         Ok(plan) => plan,
         Err(error) => return Ok(Err(error.to_string())),
@@ -61,8 +61,8 @@ async fn plan_from_notes(
     let tail = plan.preserved.last();
     let ends = json!({ "headUuid": first, "tailUuid": tail });
     extras.metadata.insert(KEPT_SEGMENT.to_owned(), ends);
-    let summary = Summary::checked(&past, &text, Way::Notes, &limits);
-    let setting = Setting { fold: &session.state.fold, window, limits: &limits };
+    let summary = Summary::checked(&past, &text, Summariser::Notes, &limits);
+    let setting = CompactionContext { fold: &session.state.fold, window, limits: &limits };
     Ok(settle(setting, &plan, &summary, &extras).map_err(|rejection| rejection.to_string()))
 }
 

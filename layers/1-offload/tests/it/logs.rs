@@ -2,7 +2,7 @@
 
 use everfold_kernel::limits::OffloadLimits;
 use everfold_kernel::{
-    AssistantEntry, Block, Class, Decision, Effect, Entry, Limits, Outcome, Params, Prelude,
+    AssistantEntry, Block, Class, Decision, Effect, EffectOutcome, Entry, Limits, Params, Prelude,
     Record, ToolUseId, Usage, UserEntry, UserOrigin,
 };
 use everfold_offload::{apply, plan};
@@ -85,8 +85,10 @@ impl Log {
         for spill in plan(&self.fold(), &self.limits) {
             let Effect::Spill { file, content } = spill.effect else { panic!("another effect") };
             let outcome = match disk {
-                Disk::Works => Outcome::Spilled { path: format!("/s/tool-results/{file}").into() },
-                Disk::Full => Outcome::Failed {
+                Disk::Works => {
+                    EffectOutcome::Spilled { path: format!("/s/tool-results/{file}").into() }
+                }
+                Disk::Full => EffectOutcome::Failed {
                     class: Class::Degrade,
                     reason: "failed to write: no space".into(),
                 },

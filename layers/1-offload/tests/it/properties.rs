@@ -2,7 +2,7 @@
 
 use crate::logs::{Disk, Log};
 use everfold_kernel::Effect;
-use everfold_offload::{Cap, cap, plan};
+use everfold_offload::{ResultCap, cap, plan};
 use everfold_prefix::Showing;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ proptest! {
             let content = &result.piece.block.as_map()["content"];
             let media = content.to_string().contains("\"image\"");
             if result.piece.shown == Showing::Whole && !media
-                && let Cap::Chars(most) = cap(result.tool, &log.limits) {
+                && let ResultCap::Chars(most) = cap(result.tool, &log.limits) {
                 prop_assert!(result.piece.block.plain_text().chars().count() as u64 <= most);
             }
             let exempt = result.tool == "Read" || media;

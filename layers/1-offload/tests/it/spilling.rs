@@ -1,7 +1,7 @@
 //! One result, one message, one session at a time.
 
 use crate::logs::{Disk, Log, lines, names};
-use everfold_kernel::{Class, Decision, Entry, Outcome};
+use everfold_kernel::{Class, Decision, EffectOutcome, Entry};
 use everfold_offload::{apply, plan};
 use serde_json::json;
 
@@ -188,9 +188,9 @@ fn l1_7_an_outcome_of_something_else_counts_as_a_failure() {
     let mut log = Log::started();
     log.round(&[("a", "Bash", json!(lines(40_000)))]);
     let spill = plan(&log.fold(), &log.limits).remove(0);
-    let applied = apply(spill.pending.clone(), Outcome::Files(vec![]));
+    let applied = apply(spill.pending.clone(), EffectOutcome::Files(vec![]));
     assert!(applied.failure.is_some() && applied.decision.is_some());
     let failed =
-        Outcome::Failed { class: Class::Degrade, reason: applied.failure.clone().unwrap() };
+        EffectOutcome::Failed { class: Class::Degrade, reason: applied.failure.clone().unwrap() };
     assert_eq!(apply(spill.pending, failed), applied);
 }

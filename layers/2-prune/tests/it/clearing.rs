@@ -4,7 +4,7 @@ use crate::logs::{Log, touched};
 use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, Spilled};
 use everfold_kernel::{Decision, Entry, Flag};
 use everfold_prefix::BreakCause;
-use everfold_prune::{CacheEdits, Prefix, Thread};
+use everfold_prune::{CacheEdits, Prefix, RequestThread};
 
 const HOUR: i64 = 3_600;
 
@@ -159,7 +159,7 @@ fn l2_3_only_for_providers_that_say_so_only_on_the_main_thread_and_only_with_the
         change(&mut log);
         log.plan()
     };
-    assert_eq!(without(|log| log.thread = Thread::Fork), None);
+    assert_eq!(without(|log| log.thread = RequestThread::Fork), None);
     let is_edit = |decision| matches!(decision, Some(Decision::CacheEdited { .. }));
     assert!(is_edit(without(|_| ())));
     assert!(!is_edit(without(|log| log.cache_edits = CacheEdits::NotOffered)));

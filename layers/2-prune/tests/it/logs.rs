@@ -6,7 +6,7 @@ use everfold_kernel::{
     Record, SystemBlock, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
 };
 use everfold_prefix::Fold;
-use everfold_prune::{CacheEdits, Prefix, Situation, Thread, plan};
+use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation, plan};
 use serde_json::{Value, json};
 
 /// Seconds between two records.
@@ -20,7 +20,7 @@ pub(crate) struct Log {
     pub(crate) model: ModelSpec,
     pub(crate) limits: Limits,
     pub(crate) flags: Flags,
-    pub(crate) thread: Thread,
+    pub(crate) thread: RequestThread,
     pub(crate) prefix: Prefix,
     pub(crate) cache_edits: CacheEdits,
     pub(crate) last_fork: Option<Timestamp>,
@@ -34,7 +34,7 @@ impl Log {
             model: ModelTable::builtin().spec(&"claude-sonnet-4-6".into()).clone(),
             limits: Limits::default(),
             flags: Flags::default(),
-            thread: Thread::Main,
+            thread: RequestThread::Main,
             prefix: Prefix::Kept,
             cache_edits: CacheEdits::NotOffered,
             last_fork: None,

@@ -3,7 +3,7 @@
 use crate::logs::{Log, window};
 use everfold_compact::plan::sending;
 use everfold_compact::strip::{Stripped, TooLong};
-use everfold_compact::{Guidance, Plan, Scope, Sending, Trigger, files};
+use everfold_compact::{CompactionScope, Guidance, Plan, Sending, Trigger, files};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::record::CacheState;
 use everfold_kernel::{Block, Effect, QuerySource, Role, Usage, UserOrigin};
@@ -43,10 +43,10 @@ fn l4_7_a_partial_summary_is_told_its_part() {
         directive
     };
     assert!(
-        told(Scope::From(pivot.clone()))
+        told(CompactionScope::From(pivot.clone()))
             .contains("only what came after the message that begins with \"the second thing\"")
     );
-    assert!(told(Scope::UpTo(pivot)).contains("only what came before the message"));
+    assert!(told(CompactionScope::UpTo(pivot)).contains("only what came before the message"));
 }
 
 #[test]
@@ -79,8 +79,10 @@ fn l4_3_pictures_documents_and_what_comes_back_are_stripped() {
     );
     let content = json!([{"type": "text", "text": "a"}, {"type": "image", "source": {}}]);
     log.user_blocks(vec![Block::tool_result(&id, content)], UserOrigin::ToolResult);
-    let (fold, plan) =
-        (log.fold(), Plan::new(&log.fold(), Scope::All, Trigger::Manual, &log.limits).unwrap());
+    let (fold, plan) = (
+        log.fold(),
+        Plan::new(&log.fold(), CompactionScope::All, Trigger::Manual, &log.limits).unwrap(),
+    );
     let stripped = Stripped::of(&fold, &plan, &log.limits);
     let ask = asked(stripped.ask(&fold, &plan, Guidance::default(), &log.limits).unwrap());
     let AskShape::Conversation { messages, .. } = ask.shape else { panic!() };

@@ -1,10 +1,10 @@
 //! Summaries are checked, and refused where they do not help.
 
 use crate::logs::{Log, texts, window};
-use everfold_compact::apply::{Extras, Setting, settle};
+use everfold_compact::apply::{CompactionContext, Extras, settle};
 use everfold_compact::check::{CARRIED_OVER, Fact, check};
-use everfold_compact::parse::{self, Answer, Attempt};
-use everfold_compact::{Guidance, Past, Rejection, Summary, Way, files};
+use everfold_compact::parse::{self, Attempt, ParsedSummary};
+use everfold_compact::{Guidance, Rejection, SpanFacts, Summariser, Summary, files};
 use everfold_kernel::Effect;
 use everfold_kernel::effect::AskShape;
 use everfold_kernel::{Decision, Entry};
@@ -23,7 +23,7 @@ fn log() -> Log {
     log
 }
 
-fn past(log: &Log) -> Past {
+fn past(log: &Log) -> SpanFacts {
     let plan = log.plan();
     plan.past(&log.fold(), &log.limits)
 }
@@ -34,16 +34,18 @@ fn l4_4_from_the_question_to_the_log() {
     log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(4_000));
     let (fold, plan, limits) = (log.fold(), log.plan(), log.limits.clone());
     let question = plan.ask(&fold, Guidance::default(), &limits).unwrap();
-    assert_eq!(parse::read("Let me see…", Attempt::First, &limits), Answer::NeedsRetry);
+    assert_eq!(parse::read("Let me see…", Attempt::First, &limits), ParsedSummary::NeedsRetry);
     let Some(Effect::Ask(again)) = parse::again(&question) else { panic!() };
     let AskShape::Fork { directive } = again.shape else { panic!() };
     assert!(directive.contains("nine sections") && directive.ends_with("pair of <summary> tags."));
     let answer = "<analysis>hm</analysis><summary>Renamed foo in src/lib.rs.</summary>";
-    let Answer::Summary(text) = parse::read(answer, Attempt::Again, &limits) else { panic!() };
-    let summary = Summary::checked(&plan.past(&fold, &limits), &text, Way::Model, &limits);
+    let ParsedSummary::Summary(text) = parse::read(answer, Attempt::Again, &limits) else {
+        panic!()
+    };
+    let summary = Summary::checked(&plan.past(&fold, &limits), &text, Summariser::Model, &limits);
     assert!((summary.retention - 0.25).abs() < f64::EPSILON, "the path, of four facts");
     let window = window(167_000);
-    let setting = Setting { fold: &fold, window: &window, limits: &limits };
+    let setting = CompactionContext { fold: &fold, window: &window, limits: &limits };
     let applied = settle(setting, &plan, &summary, &Extras::default()).unwrap();
     log.append(&applied);
     insta::assert_snapshot!(texts(&log.fold()).join("\n=====\n"));
@@ -102,7 +104,7 @@ fn s4_a_tools_output_cannot_pass_for_the_persons_words() {
     log.says(evil);
     log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(4_000));
     log.compact(&window(167_000)).unwrap();
-    let past = Past::of(&log.fold(), &log.limits);
+    let past = SpanFacts::of(&log.fold(), &log.limits);
     assert_eq!(past.said.len(), 1, "{:?}", past.said);
     assert!(past.said[0].text.starts_with("Rename `foo`"));
     assert_eq!(files::wanted(&past, &log.limits), None, "only what calls touched is read again");
@@ -124,11 +126,15 @@ fn l4_12_changed_files_live_on_through_later_summaries() {
     }
 }
 
-fn attempt(log: &Log, text: &str, threshold: u64) -> Result<everfold_compact::Applied, Rejection> {
+fn attempt(
+    log: &Log,
+    text: &str,
+    threshold: u64,
+) -> Result<everfold_compact::AppliedCompaction, Rejection> {
     let (fold, plan) = (log.fold(), log.plan());
     let window = window(threshold);
-    let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
-    let summary = Summary { text: text.into(), way: Way::Model, retention: 1.0 };
+    let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
+    let summary = Summary { text: text.into(), way: Summariser::Model, retention: 1.0 };
     let read = [("/a.rs".into(), "x\n".repeat(8_000))];
     let extras = Extras { restored: files::attach(&read, &log.limits), ..Extras::default() };
     settle(setting, &plan, &summary, &extras)

@@ -1,7 +1,7 @@
 //! Writing logs by hand.
 
-use everfold_compact::apply::{Extras, Setting};
-use everfold_compact::{Applied, Plan, Rejection, Scope, Trigger};
+use everfold_compact::apply::{CompactionContext, Extras};
+use everfold_compact::{AppliedCompaction, CompactionScope, Plan, Rejection, Trigger};
 use everfold_kernel::record::Breakpoint;
 use everfold_kernel::tokens::estimate_block;
 use everfold_kernel::{
@@ -133,20 +133,20 @@ impl Log {
         fold
     }
 
-    pub(crate) fn append(&mut self, applied: &Applied) {
+    pub(crate) fn append(&mut self, applied: &AppliedCompaction) {
         applied.entries.iter().cloned().for_each(|entry| {
             self.entry(entry);
         });
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        Plan::new(&self.fold(), Scope::All, Trigger::Auto, &self.limits).unwrap()
+        Plan::new(&self.fold(), CompactionScope::All, Trigger::Auto, &self.limits).unwrap()
     }
 
     /// Compacts without a model, and writes it down.
-    pub(crate) fn compact(&mut self, window: &Window) -> Result<Applied, Rejection> {
+    pub(crate) fn compact(&mut self, window: &Window) -> Result<AppliedCompaction, Rejection> {
         let (fold, plan) = (self.fold(), self.plan());
-        let setting = Setting { fold: &fold, window, limits: &self.limits };
+        let setting = CompactionContext { fold: &fold, window, limits: &self.limits };
         let applied = everfold_compact::apply::settle_local(setting, &plan, &Extras::default())?;
         self.append(&applied);
         Ok(applied)

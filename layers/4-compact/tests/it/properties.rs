@@ -3,10 +3,13 @@
 use crate::chance::{Round, rounds, write};
 use crate::logs::{Log, body, window};
 use crate::validity::{is_valid, keeps_responses_whole, last_speaker};
-use everfold_compact::apply::{Extras, Setting, settle, settle_local};
-use everfold_compact::policy::{Due, Origin, due};
+use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
+use everfold_compact::policy::{ConversationKind, Due, due};
 use everfold_compact::strip::{Stripped, TooLong};
-use everfold_compact::{Applied, Past, Plan, Scope, Summary, Trigger, Way, files, pins, said};
+use everfold_compact::{
+    AppliedCompaction, CompactionScope, Plan, SpanFacts, Summariser, Summary, Trigger, files, pins,
+    user_messages,
+};
 use everfold_kernel::{Entry, Flags, Limits, Role, Window};
 use everfold_prefix::Fold;
 use proptest::prelude::*;
@@ -30,7 +33,7 @@ fn ids(fold: &Fold) -> Vec<String> {
 }
 
 /// What must hold of a compaction, whoever wrote the summary.
-fn holds(before: &Log, applied: &Applied, plan: &Plan) -> Result<(), TestCaseError> {
+fn holds(before: &Log, applied: &AppliedCompaction, plan: &Plan) -> Result<(), TestCaseError> {
     let old = before.fold();
     let mut after = before.clone();
     after.append(applied);
@@ -56,7 +59,7 @@ fn holds(before: &Log, applied: &Applied, plan: &Plan) -> Result<(), TestCaseErr
 
 /// Everything that went lies in a span whose ends are named, and the summary
 /// names the ends of all.
-fn reachable(old: &Fold, new: &Fold, applied: &Applied) -> Result<(), TestCaseError> {
+fn reachable(old: &Fold, new: &Fold, applied: &AppliedCompaction) -> Result<(), TestCaseError> {
     let here: BTreeSet<String> = ids(new).into_iter().collect();
     let order = ids(old);
     let at = |id: &str| order.iter().position(|own| own == id).unwrap();
@@ -75,13 +78,13 @@ fn reachable(old: &Fold, new: &Fold, applied: &Applied) -> Result<(), TestCaseEr
     Ok(())
 }
 
-fn scope(log: &Log, kind: u8, at: usize) -> Scope {
+fn scope(log: &Log, kind: u8, at: usize) -> CompactionScope {
     let all = ids(&log.fold());
     let pivot = all[at % all.len()].as_str().into();
     match kind % 3 {
-        0 => Scope::All,
-        1 => Scope::From(pivot),
-        _ => Scope::UpTo(pivot),
+        0 => CompactionScope::All,
+        1 => CompactionScope::From(pivot),
+        _ => CompactionScope::UpTo(pivot),
     }
 }
 
@@ -97,7 +100,7 @@ proptest! {
         let scope = scope(&log, kind, at);
         let Ok(plan) = Plan::new(&fold, scope, Trigger::Auto, &log.limits) else { return Ok(()) };
         let window = window(2_000_000);
-        let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
+        let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
         if let Ok(applied) = settle_local(setting, &plan, &Extras::default()) {
             let Entry::Boundary(boundary) = &applied.entries[0] else { panic!() };
             let used = Plan { preserved: boundary.preserved.clone(), ..plan };
@@ -114,10 +117,10 @@ proptest! {
         let scope = scope(&log, kind, at);
         let Ok(plan) = Plan::new(&fold, scope, Trigger::Manual, &log.limits) else { return Ok(()) };
         let past = plan.past(&fold, &log.limits);
-        let summary = Summary::checked(&past, &text, Way::Model, &log.limits);
+        let summary = Summary::checked(&past, &text, Summariser::Model, &log.limits);
         prop_assert!((0.0..=1.0).contains(&summary.retention));
         let window = window(2_000_000);
-        let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
+        let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
         let read = [("/p/src/f0.rs".into(), "one\ntwo\n".to_owned())];
         let extras = Extras { restored: files::attach(&read, &log.limits), ..Extras::default() };
         if let Ok(applied) = settle(setting, &plan, &summary, &extras) {
@@ -132,7 +135,7 @@ proptest! {
         let fold = log.fold();
         let past = log.plan().past(&fold, &log.limits);
         log.compact(&window(2_000_000)).unwrap();
-        let said = Past::of(&log.fold(), &log.limits).said;
+        let said = SpanFacts::of(&log.fold(), &log.limits).said;
         let mut tokens = 0;
         for message in past.said.iter().rev() {
             tokens += (message.render().len() as u64).div_ceil(4);
@@ -157,7 +160,7 @@ proptest! {
         for (number, part) in parts.iter().enumerate() {
             write(&mut log, part, number * 100);
             let mut tries = 0;
-            while due(&log.fold(), &window, &Flags::default(), &limits, Origin::MainThread) != Due::No {
+            while due(&log.fold(), &window, &Flags::default(), &limits, ConversationKind::MainThread) != Due::No {
                 tries += 1;
                 prop_assert!(tries <= 1, "a compaction that was accepted is followed by another");
                 let pins: Vec<_> = log.fold().pins().cloned().collect();
@@ -203,8 +206,8 @@ proptest! {
     #[test]
     fn said_never_takes_more_than_its_tokens(rounds in rounds(30), tokens in 0_u64..5_000) {
         let log = log_of(&rounds);
-        let past = Past::of(&log.fold(), &log.limits);
-        let chosen = said::choose(&past.said, tokens, &log.limits);
+        let past = SpanFacts::of(&log.fold(), &log.limits);
+        let chosen = user_messages::choose(&past.said, tokens, &log.limits);
         let size: u64 = chosen.iter().map(|s| (s.render().len() as u64).div_ceil(4)).sum();
         prop_assert!(size <= tokens);
     }

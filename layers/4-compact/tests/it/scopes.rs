@@ -2,9 +2,9 @@
 
 use crate::logs::{Log, body, texts, thinking, window};
 use crate::validity::is_valid;
-use everfold_compact::apply::{Extras, Setting, settle};
+use everfold_compact::apply::{CompactionContext, Extras, settle};
 use everfold_compact::preview::preview;
-use everfold_compact::{Error, Plan, Scope, Summary, Trigger, Way, files, pins};
+use everfold_compact::{CompactionScope, Error, Plan, Summariser, Summary, Trigger, files, pins};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::{Block, Decision, Entry, RecordId, Usage, UserOrigin};
 use serde_json::json;
@@ -14,14 +14,14 @@ fn long() -> String {
 }
 
 fn summary(text: &str) -> Summary {
-    Summary { text: text.into(), way: Way::Model, retention: 1.0 }
+    Summary { text: text.into(), way: Summariser::Model, retention: 1.0 }
 }
 
-fn put(log: &mut Log, scope: Scope, trigger: Trigger) -> Plan {
+fn put(log: &mut Log, scope: CompactionScope, trigger: Trigger) -> Plan {
     let fold = log.fold();
     let plan = Plan::new(&fold, scope, trigger, &log.limits).unwrap();
     let window = window(167_000);
-    let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
+    let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
     let applied = settle(setting, &plan, &summary("what happened"), &Extras::default()).unwrap();
     log.append(&applied);
     plan
@@ -44,7 +44,7 @@ fn l4_7_from_keeps_the_earlier_prefix_and_its_bytes() {
     log.tool("Bash", json!({"command": "ls"}), &long());
     log.says("two");
     let before = body(&mut log.fold());
-    let plan = put(&mut log, Scope::From(pivot), Trigger::Manual);
+    let plan = put(&mut log, CompactionScope::From(pivot), Trigger::Manual);
     assert_eq!(plan.keeps, Keeps::Prefix);
     assert_eq!(shown(&log), ["first", "one", "second", "SUMMARY"]);
     let after = body(&mut log.fold());
@@ -60,7 +60,7 @@ fn l4_7_up_to_keeps_the_later_messages() {
     log.says("one");
     let pivot = log.user("second");
     log.says("two");
-    let plan = put(&mut log, Scope::UpTo(pivot), Trigger::Manual);
+    let plan = put(&mut log, CompactionScope::UpTo(pivot), Trigger::Manual);
     assert_eq!(plan.keeps, Keeps::Suffix);
     assert_eq!(shown(&log), ["SUMMARY", "second", "two"]);
 }
@@ -78,11 +78,12 @@ fn l4_7_a_split_never_tears_an_exchange() {
     let fold = log.fold();
     for pivot in [&records[1], &first, &second] {
         let plan =
-            Plan::new(&fold, Scope::UpTo(pivot.clone()), Trigger::Manual, &log.limits).unwrap();
+            Plan::new(&fold, CompactionScope::UpTo(pivot.clone()), Trigger::Manual, &log.limits)
+                .unwrap();
         let whole: Vec<&RecordId> = records.iter().chain([&first, &second]).collect();
         assert!(whole.iter().all(|id| plan.preserved.contains(id)), "{pivot}");
     }
-    put(&mut log, Scope::UpTo(second), Trigger::Manual);
+    put(&mut log, CompactionScope::UpTo(second), Trigger::Manual);
     assert_eq!(is_valid(&body(&mut log.fold())["messages"]), Ok(()));
     assert_eq!(shown(&log)[1..], ["hm", "", "", "A", "B", "done"]);
 }
@@ -92,8 +93,11 @@ fn l4_7_a_scope_that_names_nothing_is_refused() {
     let mut log = Log::started();
     let only = log.user("hello");
     let plan = |scope| Plan::new(&log.fold(), scope, Trigger::Manual, &log.limits);
-    assert!(matches!(plan(Scope::From("ghost".into())), Err(Error::UnknownRecord { .. })));
-    assert!(matches!(plan(Scope::UpTo(only)), Err(Error::NothingToSummarise)));
+    assert!(matches!(
+        plan(CompactionScope::From("ghost".into())),
+        Err(Error::UnknownRecord { .. })
+    ));
+    assert!(matches!(plan(CompactionScope::UpTo(only)), Err(Error::NothingToSummarise)));
 }
 
 #[test]
@@ -104,12 +108,12 @@ fn l4_16_a_pinned_result_keeps_its_call_and_stays_word_for_word() {
     log.tool("Bash", json!({"command": "ls"}), &long());
     let pin = pins::pin(&log.fold(), &result, &log.limits).unwrap();
     log.decide(pin);
-    let plan = put(&mut log, Scope::All, Trigger::Auto);
+    let plan = put(&mut log, CompactionScope::All, Trigger::Auto);
     assert_eq!(plan.preserved, [call, result]);
     assert_eq!(shown(&log), ["SUMMARY", "", "keep me"]);
     // And through the next one.
     log.tool("Bash", json!({"command": "ls"}), &long());
-    put(&mut log, Scope::All, Trigger::Auto);
+    put(&mut log, CompactionScope::All, Trigger::Auto);
     assert!(shown(&log).contains(&"keep me".to_owned()));
     assert_eq!(is_valid(&body(&mut log.fold())["messages"]), Ok(()));
 }
@@ -121,7 +125,7 @@ fn l4_16_a_pinned_answer_at_the_end_is_followed_by_the_user() {
     let answer = log.says("the plan");
     log.tool("Bash", json!({"command": "ls"}), &long());
     log.decide(Decision::Pinned { record: answer });
-    put(&mut log, Scope::All, Trigger::Auto);
+    put(&mut log, CompactionScope::All, Trigger::Auto);
     assert_eq!(shown(&log), ["SUMMARY", "the plan", "Go on from the summary above."]);
 }
 
@@ -150,7 +154,7 @@ fn l4_10_a_prompt_that_waits_for_its_answer_stays() {
     log.says("one");
     log.attach("note", "aside");
     log.user("and now this");
-    put(&mut log, Scope::All, Trigger::Auto);
+    put(&mut log, CompactionScope::All, Trigger::Auto);
     assert_eq!(shown(&log), ["SUMMARY", "and now this"]);
 }
 
@@ -161,11 +165,12 @@ fn l3_6_notes_stand_before_the_messages_that_they_do_not_cover() {
     log.says("one");
     let (call, result) = log.tool("Read", json!({"file_path": "/a.rs"}), "newest");
     let fold = log.fold();
-    let plan = Plan::new(&fold, Scope::UpTo(result.clone()), Trigger::Auto, &log.limits).unwrap();
+    let plan = Plan::new(&fold, CompactionScope::UpTo(result.clone()), Trigger::Auto, &log.limits)
+        .unwrap();
     assert_eq!(plan.preserved, [call, result]);
     let window = window(167_000);
-    let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
-    let notes = Summary { text: "the notes".into(), way: Way::Notes, retention: 1.0 };
+    let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
+    let notes = Summary { text: "the notes".into(), way: Summariser::Notes, retention: 1.0 };
     let applied = settle(setting, &plan, &notes, &Extras::default()).unwrap();
     log.append(&applied);
     assert_eq!(shown(&log), ["SUMMARY", "", "newest"]);
@@ -181,7 +186,7 @@ fn l4_6_the_boundary_says_what_happened() {
     let (_, last) = log.tool("Read", json!({"file_path": "/a.rs"}), &long());
     let (fold, plan) = (log.fold(), log.plan());
     let window = window(167_000);
-    let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
+    let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
     let restored = files::attach(&[("/a.rs".into(), "fn a() {}".into())], &log.limits);
     let metadata = json!({"preCompactDiscoveredTools": ["WebFetch"]}).as_object().unwrap().clone();
     let extras = Extras { restored, metadata };

@@ -3,7 +3,9 @@
 use crate::chance::{rounds, write};
 use crate::logs::{Log, body, texts, window};
 use crate::validity::is_valid;
-use everfold_compact::collapse::{Candidate, Pressure, ask, candidates, commit, pressure, stage};
+use everfold_compact::collapse::{
+    CollapseCandidate, Pressure, ask, candidates, commit, pressure, stage,
+};
 use everfold_compact::{Error, snip};
 use everfold_kernel::effect::AskShape;
 use everfold_kernel::{Block, Decision, Effect, Flag, Flags, RecordId, Usage};
@@ -154,7 +156,7 @@ proptest! {
         write(&mut log, &rounds, 0);
         let fold = log.fold();
         let flags = Flags::default().with(Flag::Collapse, true);
-        let spans: Vec<Candidate> = candidates(&fold, &log.limits);
+        let spans: Vec<CollapseCandidate> = candidates(&fold, &log.limits);
         let staged: Vec<_> = spans.into_iter()
             .map(|span| stage(&fold, span, None, &log.limits).unwrap()).collect();
         for decision in commit(&fold, &window(0), &flags, &staged, &log.limits) {

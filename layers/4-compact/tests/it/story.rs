@@ -3,7 +3,7 @@
 
 use crate::logs::{Log, body, texts, window};
 use crate::validity::is_valid;
-use everfold_compact::apply::{Extras, Setting, settle_local};
+use everfold_compact::apply::{CompactionContext, Extras, settle_local};
 use everfold_compact::files;
 use everfold_kernel::{Block, Decision, Usage, UserOrigin};
 use serde_json::json;
@@ -123,7 +123,7 @@ fn l4_11_a_days_work_is_compacted_so_that_one_can_go_on() {
     second_half(&mut log);
     let (fold, plan) = (log.fold(), log.plan());
     let window = window(167_000);
-    let setting = Setting { fold: &fold, window: &window, limits: &log.limits };
+    let setting = CompactionContext { fold: &fold, window: &window, limits: &log.limits };
     let read =
         [("/repo/src/importer.rs".into(), "use std::io;\n\npub struct RecordReader;\n".into())];
     let extras = Extras { restored: files::attach(&read, &log.limits), ..Extras::default() };

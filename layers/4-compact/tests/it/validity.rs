@@ -2,7 +2,7 @@
 
 use everfold_kernel::{RecordId, Role};
 use everfold_prefix::Fold;
-use everfold_prefix::message::Origin;
+use everfold_prefix::message::PieceOrigin;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub(crate) fn is_valid(messages: &Value) -> Result<(), String> {
 fn responses(fold: &Fold) -> BTreeMap<String, BTreeSet<RecordId>> {
     let mut all: BTreeMap<String, BTreeSet<RecordId>> = BTreeMap::new();
     for piece in fold.messages().iter().flat_map(everfold_prefix::Message::pieces) {
-        if let Origin::Assistant(id) = &piece.origin {
+        if let PieceOrigin::Assistant(id) = &piece.origin {
             all.entry(id.to_string()).or_default().insert(piece.record.clone());
         }
     }

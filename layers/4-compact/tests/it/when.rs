@@ -1,7 +1,7 @@
 //! When a compaction is due.
 
 use crate::logs::{Log, window};
-use everfold_compact::policy::{Due, Origin, due, threshold};
+use everfold_compact::policy::{ConversationKind, Due, due, threshold};
 use everfold_kernel::{Decision, Flag, Flags, QuerySource, Tokens, Usage, Window};
 
 fn log() -> Log {
@@ -10,17 +10,18 @@ fn log() -> Log {
     log
 }
 
-fn ask(log: &Log, flags: &Flags, origin: Origin) -> Due {
+fn ask(log: &Log, flags: &Flags, origin: ConversationKind) -> Due {
     due(&log.fold(), &window(5_000), flags, &log.limits, origin)
 }
 
 #[test]
 fn l4_1_over_the_threshold_it_is_due() {
     let log = log();
-    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
-    assert_eq!(ask(&log, &Flags::default(), Origin::SubAgent), Due::Yes);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::SubAgent), Due::Yes);
     let limits = &log.limits;
-    let roomy = due(&log.fold(), &window(20_000), &Flags::default(), limits, Origin::MainThread);
+    let roomy =
+        due(&log.fold(), &window(20_000), &Flags::default(), limits, ConversationKind::MainThread);
     assert_eq!(roomy, Due::No);
 }
 
@@ -30,15 +31,15 @@ fn t1_what_the_api_reported_counts() {
     log.user("short");
     let usage = Usage { input: 9_000, ..Usage::default() };
     log.answer(vec![everfold_kernel::Block::text("ok")], usage);
-    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
 }
 
 #[test]
 fn l4_13_never_on_together_with_collapse() {
     let flags = Flags::default().with(Flag::Collapse, true);
-    assert_eq!(ask(&log(), &flags, Origin::MainThread), Due::No);
+    assert_eq!(ask(&log(), &flags, ConversationKind::MainThread), Due::No);
     let off = Flags::default().with(Flag::AutoCompact, false);
-    assert_eq!(ask(&log(), &off, Origin::MainThread), Due::No);
+    assert_eq!(ask(&log(), &off, ConversationKind::MainThread), Due::No);
 }
 
 #[test]
@@ -50,24 +51,27 @@ fn l4_9_never_from_inside_a_background_fork() {
         QuerySource::Dream,
         QuerySource::AgentSummary,
     ] {
-        let origin = Origin::from(&source);
+        let origin = ConversationKind::from(&source);
         assert_eq!(ask(&log(), &Flags::default(), origin), Due::No, "{source}");
     }
-    assert_eq!(Origin::from(&QuerySource::Agent("explore".into())), Origin::SubAgent);
+    assert_eq!(
+        ConversationKind::from(&QuerySource::Agent("explore".into())),
+        ConversationKind::SubAgent
+    );
 }
 
 #[test]
 fn l4_2_three_failures_open_the_breaker_and_a_success_closes_it() {
     let mut log = log();
     for _ in 0..3 {
-        assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+        assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
         log.decide(Decision::CompactionFailed { reason: "no".into() });
     }
-    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::BreakerOpen);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::BreakerOpen);
     log.compact(&window(5_000)).unwrap();
-    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::No);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::No);
     log.user(&"y".repeat(40_000));
-    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::Yes);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
 }
 
 #[test]
@@ -76,7 +80,7 @@ fn l4_15_once_even_the_local_summary_failed_nothing_more_is_tried() {
     for _ in 0..4 {
         log.decide(Decision::CompactionFailed { reason: "no".into() });
     }
-    assert_eq!(ask(&log, &Flags::default(), Origin::MainThread), Due::No);
+    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::No);
 }
 
 #[test]

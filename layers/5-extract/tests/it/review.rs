@@ -1,6 +1,6 @@
 //! What is looked at: since the cursor, by whom.
 
-use everfold_extract::{Ground, Review, Worth, review, worth};
+use everfold_extract::{ReviewContext, ReviewSpan, Worth, review, worth};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::{
     AssistantEntry, Attachment, Block, BlockProvenance, Boundary, Entry, Limits, Record, RecordId,
@@ -70,14 +70,16 @@ impl Log {
         self.push(Entry::User(UserEntry { content, origin, tool_use_result: None, provenance }));
     }
 
-    fn review(&self, cursor: Option<&RecordId>) -> Review {
-        let ground =
-            Ground { memory_dirs: &[PathBuf::from("/m")], instruction_kinds: &["instructions"] };
+    fn review(&self, cursor: Option<&RecordId>) -> ReviewSpan {
+        let ground = ReviewContext {
+            memory_dirs: &[PathBuf::from("/m")],
+            instruction_kinds: &["instructions"],
+        };
         review(self.fold.messages(), cursor, ground)
     }
 }
 
-fn texts(review: &Review) -> Vec<&str> {
+fn texts(review: &ReviewSpan) -> Vec<&str> {
     review.testimony.said.iter().map(|said| said.text.as_str()).collect()
 }
 

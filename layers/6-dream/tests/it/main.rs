@@ -15,19 +15,19 @@ mod messy;
 mod properties;
 mod worst;
 
-use everfold_dream::{Rules, Texts};
+use everfold_dream::{DreamRules, Texts};
 use everfold_kernel::limits::DreamLimits;
-use everfold_kernel::ports::{Stored, StoredFile, Writer};
+use everfold_kernel::ports::{MemoryHand, Stored, StoredFile};
 use everfold_memory_file::Caps;
 
-fn rules(limits: &DreamLimits) -> Rules<'_> {
-    Rules { caps: Caps::default(), limits }
+fn rules(limits: &DreamLimits) -> DreamRules<'_> {
+    DreamRules { caps: Caps::default(), limits }
 }
 
 fn file(text: &str) -> StoredFile {
     // Texts of tests are short enough to name themselves.
     let (text, version) = (Some(text.to_owned()), format!("v:{text}"));
-    StoredFile { text, version, day: None, writer: Writer::Agent, recalled: 0, used: 0 }
+    StoredFile { text, version, day: None, writer: MemoryHand::Agent, recalled: 0, used: 0 }
 }
 
 fn stored(files: &[(&str, &str)]) -> Stored {

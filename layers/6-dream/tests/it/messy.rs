@@ -3,7 +3,7 @@
 use super::*;
 use everfold_dream::check::validate;
 use everfold_dream::tidy::never_used;
-use everfold_dream::{Report, texts, tidy};
+use everfold_dream::{DreamReport, texts, tidy};
 use everfold_kernel::ports::Gathered;
 use everfold_memory_file::index::{INDEX_FILE, breach};
 use jiff::civil::date;
@@ -88,7 +88,7 @@ fn l6_9_it_says_what_it_did_and_what_it_leaves_to_others() {
     let limits = DreamLimits::default();
     let store = messy();
     let done = tidy(&store, rules(&limits));
-    let report = Report::compare(&texts(&store), &done.texts, &done.reasons);
+    let report = DreamReport::compare(&texts(&store), &done.texts, &done.reasons);
     assert_eq!(report.merged.len(), 4, "{:?}", report.merged);
     assert!(report.merged.iter().all(|merged| merged.why.contains("said the same")));
     assert!(report.deleted.is_empty());

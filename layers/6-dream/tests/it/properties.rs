@@ -1,12 +1,12 @@
 //! What holds for every store and every dream.
 
 use super::*;
-use everfold_dream::apply::{Ended, settle};
-use everfold_dream::check::{Fault, validate};
+use everfold_dream::apply::{EndedDream, settle};
+use everfold_dream::check::{DreamFault, validate};
 use everfold_dream::report::Reasons;
 use everfold_dream::{texts, tidy};
 use everfold_kernel::ports::Gathered;
-use everfold_kernel::settings::Memory;
+use everfold_kernel::settings::MemorySettings;
 use everfold_memory_file::index::INDEX_FILE;
 use proptest::prelude::*;
 
@@ -61,7 +61,7 @@ proptest! {
         // Nothing is deleted: what is gone is in what remains.
         let before = texts(&store);
         let faults = validate(&before, &gathered(once.texts.clone()), &store, rules(&limits));
-        let gone = |fault: &Fault| matches!(fault, Fault::Deleted { .. });
+        let gone = |fault: &DreamFault| matches!(fault, DreamFault::Deleted { .. });
         prop_assert!(!faults.iter().any(gone), "{:?}", faults);
         let again = tidy(&stored_of(&once.texts), rules(&limits));
         prop_assert_eq!(again.texts, once.texts);
@@ -72,8 +72,8 @@ proptest! {
         let limits = DreamLimits::default();
         let (was, wish, is) = (texts(&base), texts(&result), texts(&now));
         let reasons = Reasons::default();
-        let ended = Ended { base: &base, result: &wish, reasons: &reasons };
-        let done = settle(ended, &now, Memory::default(), rules(&limits));
+        let ended = EndedDream { base: &base, result: &wish, reasons: &reasons };
+        let done = settle(ended, &now, MemorySettings::default(), rules(&limits));
         for (path, text) in is.iter().filter(|(path, text)| was.get(*path) != Some(text)) {
             if !everfold_memory_file::index::is_sub_index(text) && path != INDEX_FILE {
                 prop_assert_eq!(done.texts.get(path), Some(text), "{}", path);

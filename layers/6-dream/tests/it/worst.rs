@@ -1,7 +1,7 @@
 //! An agent that does its worst is found out (L6.7).
 
 use super::*;
-use everfold_dream::check::{Fault, left, mend, validate};
+use everfold_dream::check::{DreamFault, left, mend, validate};
 use everfold_dream::report::Reasons;
 use everfold_kernel::ports::Gathered;
 use everfold_memory_file::index::INDEX_FILE;
@@ -30,7 +30,7 @@ fn copy(store: &Stored) -> Gathered {
 
 /// What is found after an agent did something, and the program mended what it
 /// mends.
-fn after(change: impl FnOnce(&mut Gathered)) -> Vec<Fault> {
+fn after(change: impl FnOnce(&mut Gathered)) -> Vec<DreamFault> {
     let (store, limits) = (store(), DreamLimits::default());
     let mut gathered = copy(&store);
     change(&mut gathered);
@@ -62,17 +62,17 @@ fn l6_7_who_does_nothing_or_little_may_go_on() {
 #[test]
 fn l6_7_a_worst_agent_that_deletes_everything() {
     let faults = after(|copy| copy.files.values_mut().for_each(String::clear));
-    assert!(faults.contains(&Fault::Deleted { gone: 12, of: 12, most: 4 }), "{faults:?}");
+    assert!(faults.contains(&DreamFault::Deleted { gone: 12, of: 12, most: 4 }), "{faults:?}");
     let faults = after(|copy| copy.files.clear());
-    assert!(faults.contains(&Fault::Deleted { gone: 12, of: 12, most: 4 }), "{faults:?}");
-    assert!(faults.contains(&Fault::Log("logs/2026/11/2026-11-14.md".into())), "{faults:?}");
+    assert!(faults.contains(&DreamFault::Deleted { gone: 12, of: 12, most: 4 }), "{faults:?}");
+    assert!(faults.contains(&DreamFault::Log("logs/2026/11/2026-11-14.md".into())), "{faults:?}");
     // Or leaves shells behind.
     let faults = after(|copy| {
         for n in 0..12 {
             copy.files.insert(format!("fact-{n}.md"), memory(&format!("fact-{n}"), "."));
         }
     });
-    assert!(matches!(faults[..], [Fault::Deleted { gone: 12, .. }]), "{faults:?}");
+    assert!(matches!(faults[..], [DreamFault::Deleted { gone: 12, .. }]), "{faults:?}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn l6_7_a_worst_agent_that_writes_too_much() {
     let faults = after(|copy| {
         copy.files.insert("fact-1.md".into(), memory("fact-1", &"x y z ".repeat(1 << 18)));
     });
-    assert!(faults.iter().any(|fault| matches!(fault, Fault::TooLarge { .. })), "{faults:?}");
+    assert!(faults.iter().any(|fault| matches!(fault, DreamFault::TooLarge { .. })), "{faults:?}");
     let faults = after(|copy| {
         for n in 0..8 {
             copy.files.insert(
@@ -89,7 +89,7 @@ fn l6_7_a_worst_agent_that_writes_too_much() {
             );
         }
     });
-    assert!(faults.iter().any(|fault| matches!(fault, Fault::Grew { .. })), "{faults:?}");
+    assert!(faults.iter().any(|fault| matches!(fault, DreamFault::Grew { .. })), "{faults:?}");
     let faults = after(|copy| {
         copy.strange.insert("big.md".into(), "it has 10485760 bytes".into());
     });
@@ -105,7 +105,7 @@ fn l6_7_a_worst_agent_that_breaks_frontmatter() {
     ] {
         let faults = after(|copy| drop(copy.files.insert("fact-1.md".into(), text.into())));
         assert!(
-            faults.iter().any(|fault| matches!(fault, Fault::Frontmatter { .. })),
+            faults.iter().any(|fault| matches!(fault, DreamFault::Frontmatter { .. })),
             "{text}: {faults:?}"
         );
     }
@@ -122,14 +122,14 @@ fn l6_7_a_worst_agent_that_ruins_the_index() {
     let lines: String =
         (0..5_000).map(|n| format!("- [Fact {n}](fact-{}.md) — again\n", n % 12)).collect();
     let faults = after(|copy| drop(copy.files.insert(INDEX_FILE.into(), lines)));
-    assert!(matches!(faults[..], [Fault::OverCaps(_)]), "{faults:?}");
+    assert!(matches!(faults[..], [DreamFault::OverCaps(_)]), "{faults:?}");
     let prose = "buy milk\n".repeat(5_000);
     let faults = after(|copy| drop(copy.files.insert(INDEX_FILE.into(), prose)));
-    assert!(faults.iter().any(|fault| matches!(fault, Fault::OverCaps(_))), "{faults:?}");
-    assert_eq!(faults.iter().filter(|fault| matches!(fault, Fault::Orphan(_))).count(), 12);
+    assert!(faults.iter().any(|fault| matches!(fault, DreamFault::OverCaps(_))), "{faults:?}");
+    assert_eq!(faults.iter().filter(|fault| matches!(fault, DreamFault::Orphan(_))).count(), 12);
     let nowhere: String = (0..100).map(|n| format!("- [X](nowhere-{n}.md)\n")).collect();
     let faults = after(|copy| drop(copy.files.insert(INDEX_FILE.into(), nowhere)));
-    assert!(faults.iter().any(|fault| matches!(fault, Fault::Dangling { .. })), "{faults:?}");
+    assert!(faults.iter().any(|fault| matches!(fault, DreamFault::Dangling { .. })), "{faults:?}");
     let faults = after(|copy| drop(copy.files.insert(INDEX_FILE.into(), String::new())));
     assert!(!faults.is_empty(), "lines that were written by hand are not thrown away");
 }
@@ -143,7 +143,7 @@ fn l6_7_a_worst_agent_that_changes_logs_or_writes_secrets() {
     assert_eq!(faults.len(), 2, "{faults:?}");
     let key = format!("The key is AKIA{}.", "IOSFODNN7EXAMPL3");
     let faults = after(|copy| drop(copy.files.insert("fact-1.md".into(), memory("fact-1", &key))));
-    assert!(matches!(faults[..], [Fault::Secret { .. }]), "{faults:?}");
+    assert!(matches!(faults[..], [DreamFault::Secret { .. }]), "{faults:?}");
 }
 
 #[test]
@@ -160,5 +160,5 @@ fn l6_7_joining_many_into_one_is_no_deletion() {
         copy.files.insert("fact-0.md".into(), memory("fact-0", &bodies));
         copy.files.insert(INDEX_FILE.into(), "- [Facts](fact-0.md) — all\n".into());
     });
-    assert!(!faults.iter().any(|fault| matches!(fault, Fault::Deleted { .. })), "{faults:?}");
+    assert!(!faults.iter().any(|fault| matches!(fault, DreamFault::Deleted { .. })), "{faults:?}");
 }

@@ -19,7 +19,7 @@ fn l7_4_every_field_of_a_definition_is_read() {
     assert_eq!(tools, ["Read", "Grep", "Bash(git diff:*, git log:*)"]);
     assert_eq!(own.model.as_deref(), Some("haiku"));
     assert_eq!(own.permission_mode, Some(PermissionMode::Plan));
-    assert_eq!((own.max_turns, own.memory), (Some(7), Some(MemoryScope::Project)));
+    assert_eq!((own.max_turns, own.memory), (Some(7), Some(AgentMemoryScope::Project)));
     assert_eq!((own.running, own.isolation), (Running::Background, Isolation::Worktree));
     assert_eq!(own.effort.as_deref(), Some("low"));
     assert_eq!(own.initial_prompt.as_deref(), Some("Look first."));

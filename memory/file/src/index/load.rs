@@ -20,7 +20,7 @@ impl Default for Caps {
 
 /// One of the two caps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cap {
+pub enum IndexCap {
     /// Too many lines.
     Lines,
     /// Too many bytes.
@@ -29,11 +29,11 @@ pub enum Cap {
 
 /// An index as a model sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedIndex {
     /// The text, with a warning at its end where it was cut.
     pub text: String,
     /// Which cap cut it, if any did; the first, where both would.
-    pub cut: Option<Cap>,
+    pub cut: Option<IndexCap>,
 }
 
 /// What is over a cap.
@@ -90,14 +90,14 @@ fn block_comment(text: &str) -> Option<(&str, &str)> {
 
 /// An index within its caps, with a warning where that is not all of it.
 #[must_use]
-pub fn load(text: &str, caps: Caps) -> Loaded {
+pub fn load(text: &str, caps: Caps) -> LoadedIndex {
     load_part(text, text.len() as u64, caps)
 }
 
 /// As [`load`], for the first part of an index that has `total` bytes: nobody
 /// reads a gigabyte to show its first lines.
 #[must_use]
-pub fn load_part(part: &str, total: u64, caps: Caps) -> Loaded {
+pub fn load_part(part: &str, total: u64, caps: Caps) -> LoadedIndex {
     let missing = total.saturating_sub(part.len() as u64);
     let text = counted(part);
     let lines = text.lines().count();
@@ -107,32 +107,34 @@ pub fn load_part(part: &str, total: u64, caps: Caps) -> Loaded {
         let end =
             text.match_indices('\n').nth(caps.lines.saturating_sub(1)).map_or(0, |(at, _)| at + 1);
         kept = if caps.lines == 0 { "" } else { text.get(..end).unwrap_or_default() };
-        cut = Some(Cap::Lines);
+        cut = Some(IndexCap::Lines);
     }
     if kept.len() > caps.bytes {
         let head = kept.get(..kept.floor_char_boundary(caps.bytes)).unwrap_or_default();
         // One endless line is cut in its middle rather than dropped.
         kept = head.rfind('\n').and_then(|at| head.get(..=at)).unwrap_or(head);
-        cut = Some(cut.unwrap_or(Cap::Bytes));
+        cut = Some(cut.unwrap_or(IndexCap::Bytes));
     }
     if missing > 0 {
-        cut = Some(cut.unwrap_or(Cap::Bytes));
+        cut = Some(cut.unwrap_or(IndexCap::Bytes));
     }
     let Some(cap) = cut else {
-        return Loaded { text, cut: None };
+        return LoadedIndex { text, cut: None };
     };
     let bytes = text.len() as u64 + missing;
     let least = if missing > 0 { "at least " } else { "" };
     let why = match cap {
-        Cap::Lines => format!("it has {least}{lines} lines, and at most {} are read", caps.lines),
-        Cap::Bytes => format!("it has {bytes} bytes, and at most {} are read", caps.bytes),
+        IndexCap::Lines => {
+            format!("it has {least}{lines} lines, and at most {} are read", caps.lines)
+        }
+        IndexCap::Bytes => format!("it has {bytes} bytes, and at most {} are read", caps.bytes),
     };
     let gap = if kept.is_empty() || kept.ends_with('\n') { "" } else { "\n" };
     let warning = format!(
         "{kept}{gap}\n> WARNING: this index was cut here: {why}. Entries below are not shown. \
          Keep one short line a memory, and move lines of one theme into a topic file of pointers.\n"
     );
-    Loaded { text: warning, cut }
+    LoadedIndex { text: warning, cut }
 }
 
 /// What of an index is over its caps, if anything.
@@ -151,19 +153,19 @@ mod tests {
     #[test]
     fn l5_3_within_the_caps_nothing_changes() {
         let text = "x\n".repeat(200);
-        assert_eq!(load(&text, Caps::default()), Loaded { text: text.clone(), cut: None });
+        assert_eq!(load(&text, Caps::default()), LoadedIndex { text: text.clone(), cut: None });
         assert_eq!(breach(&text, Caps::default()), None);
     }
 
     #[test]
     fn l5_3_the_warning_says_which_cap_applied() {
         let many = load(&"x\n".repeat(214), Caps::default());
-        assert_eq!(many.cut, Some(Cap::Lines));
+        assert_eq!(many.cut, Some(IndexCap::Lines));
         assert!(many.text.starts_with(&"x\n".repeat(200)));
         assert!(many.text.contains("it has 214 lines, and at most 200 are read"), "{}", many.text);
         let line = format!("{}\n", "y".repeat(299));
         let wide = load(&line.repeat(100), Caps::default());
-        assert_eq!(wide.cut, Some(Cap::Bytes));
+        assert_eq!(wide.cut, Some(IndexCap::Bytes));
         assert!(wide.text.starts_with(&line.repeat(83)) && !wide.text.contains(&line.repeat(84)));
         assert!(wide.text.contains("at most 25000 are read"));
         assert!(breach(&line.repeat(100), Caps::default()).is_some());
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn s6_an_endless_line_is_cut_between_characters() {
         let loaded = load(&"é".repeat(20_000), Caps::default());
-        assert_eq!(loaded.cut, Some(Cap::Bytes));
+        assert_eq!(loaded.cut, Some(IndexCap::Bytes));
         assert!(loaded.text.starts_with(&"é".repeat(12_500)));
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// A pointer that leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct BrokenPointer {
     /// The file that it is in.
     pub from: String,
     /// Where it leads, as written there.
@@ -21,7 +21,7 @@ pub struct Reach {
     /// Files among them that are sub-indexes.
     pub sub_indexes: BTreeSet<String>,
     /// Pointers that lead nowhere.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenPointer>,
 }
 
 /// Whether a topic file is a list of pointers: at least two, and hardly
@@ -49,7 +49,7 @@ pub fn reach(index: &str, mut read: impl FnMut(&str) -> Option<String>) -> Reach
     let mut ahead = vec![(INDEX_FILE.to_owned(), index.to_owned())];
     while let Some((from, text)) = ahead.pop() {
         for pointer in Index::parse(&text).pointers() {
-            let broken = || Broken { from: from.clone(), target: pointer.target.clone() };
+            let broken = || BrokenPointer { from: from.clone(), target: pointer.target.clone() };
             let Some(path) = resolve(&from, &pointer.target) else {
                 found.broken.push(broken());
                 continue;

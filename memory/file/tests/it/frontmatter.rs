@@ -2,8 +2,8 @@
 
 use everfold_frontmatter::Error;
 use everfold_kernel::ids::{RecordId, SessionId};
-use everfold_memory_file::frontmatter::{Basis, Fault, Key, Value, fence, remove, set};
-use everfold_memory_file::{Draft, Memory, MemoryType};
+use everfold_memory_file::frontmatter::{Basis, FrontmatterFault, Key, Value, fence, remove, set};
+use everfold_memory_file::{Memory, MemoryDraft, MemoryType};
 use proptest::prelude::*;
 
 const OLDER: &str = "---\nname: Prefer real database in tests\ndescription: one sentence\ntype: feedback\n\
@@ -66,7 +66,7 @@ fn l5_4_files_of_every_make_are_read() {
 fn s6_broken_frontmatter_keeps_the_body_and_says_so() {
     let unclosed = "---\nname: x\nthe body goes on";
     let memory = Memory::parse(unclosed);
-    assert_eq!((memory.body, memory.fault), (unclosed, Some(Fault::Unclosed)));
+    assert_eq!((memory.body, memory.fault), (unclosed, Some(FrontmatterFault::Unclosed)));
     let head = Memory::parse_head(unclosed);
     assert_eq!(head.front.name.as_deref(), Some("x"));
     let bomb = "---\na: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\nname: kept\n---\nbody";
@@ -96,7 +96,7 @@ fn l5_16_metadata_is_read() {
 
 #[test]
 fn l5_4_a_draft_becomes_a_file_of_the_newer_generation() {
-    let draft = Draft {
+    let draft = MemoryDraft {
         name: "real-database",
         description: "Tests: use a real\ndatabase",
         kind: MemoryType::Feedback,

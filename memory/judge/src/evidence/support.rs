@@ -5,7 +5,7 @@ use super::facets::{Facets, Specific};
 use super::tongue::differ;
 use crate::folding::sentences;
 use crate::orders::tells_to_act;
-use crate::testimony::{Said, Testimony};
+use crate::testimony::{Testimony, Utterance};
 use everfold_kernel::limits::ExtractLimits;
 use everfold_kernel::provenance::Provenance;
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ const STRANGE_PAIRS: usize = 4;
 
 /// One piece of what was said.
 pub(super) struct Heard<'a> {
-    pub(super) said: &'a Said,
+    pub(super) said: &'a Utterance,
     pub(super) facets: Facets,
     /// What each sentence of a stranger is about.
     sentences: Vec<BTreeSet<String>>,
@@ -55,7 +55,7 @@ pub(super) enum Follows {
 
 impl<'a> Hearing<'a> {
     pub(super) fn of(testimony: &'a Testimony) -> Self {
-        let heard = |said: &'a Said| {
+        let heard = |said: &'a Utterance| {
             let parts = if is_strange(said.by) { sentences(&said.text) } else { Vec::new() };
             let sentences =
                 parts.into_iter().map(|sentence| Facets::of(sentence).content).collect();

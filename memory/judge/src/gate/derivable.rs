@@ -4,7 +4,7 @@
 //! how they want to work, may speak of code and commands; what goes on in a
 //! project may not be a copy of it.
 
-use crate::similar::Fingerprint;
+use crate::similar::ShingleSet;
 use everfold_kernel::limits::ExtractLimits;
 use everfold_memory_file::{Memory, MemoryType};
 use regex::Regex;
@@ -92,7 +92,7 @@ fn repeats(body: &str, instructions: &str, percent: u64) -> bool {
     if instructions.is_empty() {
         return false;
     }
-    let share = Fingerprint::of(body).share_in([&Fingerprint::of(instructions)]);
+    let share = ShingleSet::of(body).share_in([&ShingleSet::of(instructions)]);
     #[expect(clippy::cast_precision_loss, reason = "a percentage")]
     let least = percent as f64 / 100.0;
     share >= least

@@ -2,7 +2,7 @@
 //! stands decides.
 
 use super::lexicon::quick;
-use super::{Order, is};
+use super::{OrderKind, is};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -114,7 +114,7 @@ const NOUNS: &[&str] = &[
 ];
 
 /// How a sentence gives an order, if it does.
-pub(super) fn order(sentence: &str) -> Option<Order> {
+pub(super) fn order(sentence: &str) -> Option<OrderKind> {
     let imperative = START.as_ref().is_some_and(|start| {
         start.captures_iter(sentence).any(|found| {
             let led = found.name("led").is_some();
@@ -123,12 +123,12 @@ pub(super) fn order(sentence: &str) -> Option<Order> {
         })
     });
     if imperative || is(ASKED.as_ref(), sentence) || is(USE.as_ref(), sentence) {
-        return Some(Order::Imperative);
+        return Some(OrderKind::Imperative);
     }
     let duty = is(PASSIVE.as_ref(), sentence)
         || is(NEEDED.as_ref(), sentence)
         || (is(READER.as_ref(), sentence) && is(MODAL.as_ref(), sentence));
-    duty.then_some(Order::Obligation)
+    duty.then_some(OrderKind::Obligation)
 }
 
 /// A verb where a clause begins, or after a word that leads in an order.

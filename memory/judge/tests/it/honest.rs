@@ -4,9 +4,9 @@ use everfold_kernel::limits::ExtractLimits;
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_memory_file::Memory;
 use everfold_memory_file::frontmatter::Basis;
-use everfold_memory_judge::evidence::{Standing, Ungrounded, grounds};
+use everfold_memory_judge::evidence::{MemoryStanding, Ungrounded, grounds};
 use everfold_memory_judge::orders::{sets_itself_above, tells_to_act};
-use everfold_memory_judge::{Said, Testimony};
+use everfold_memory_judge::{Testimony, Utterance};
 use proptest::prelude::*;
 
 fn file(description: &str, body: &str) -> String {
@@ -17,7 +17,7 @@ fn file(description: &str, body: &str) -> String {
 }
 
 fn typed(text: &str) -> Testimony {
-    let said = |by: Provenance, text: &str| Said {
+    let said = |by: Provenance, text: &str| Utterance {
         record: by.to_string().as_str().into(),
         by,
         text: text.into(),
@@ -116,7 +116,7 @@ fn l5_23_what_people_said_becomes_active() {
         let text = file(description, body);
         let found = grounds(&Memory::parse(&text), &typed(prompt), &ExtractLimits::default());
         match found {
-            Ok(found) if found.standing == Standing::Active => {
+            Ok(found) if found.standing == MemoryStanding::Active => {
                 assert!(found.provenance.is_typed() && !found.evidence.is_empty(), "{prompt}");
                 assert_eq!(found.messages, ["person".into()]);
                 if expected.is_some_and(|basis| basis != found.basis)
@@ -137,19 +137,19 @@ fn l5_23_what_people_said_becomes_active() {
 
 #[test]
 fn l5_23_a_yes_is_no_statement_and_a_flip_is_no_paraphrase() {
-    let proposal = Said {
+    let proposal = Utterance {
         record: "m".into(),
         by: Provenance::MODEL,
         text: "Shall I always squash commits before merging?".into(),
     };
     for yes in ["yes", "ok do that", "exactly", "ja, genau", "好的"] {
-        let yes = Said { record: "p".into(), by: Provenance::PERSON, text: yes.into() };
+        let yes = Utterance { record: "p".into(), by: Provenance::PERSON, text: yes.into() };
         let heard = Testimony { said: vec![proposal.clone(), yes], ..Testimony::default() };
         let text = file("Squash commits before merging", "Always squash commits before merging.");
         let found = grounds(&Memory::parse(&text), &heard, &ExtractLimits::default()).unwrap();
         assert_eq!(
             (found.standing, found.basis, found.provenance),
-            (Standing::Waiting, Basis::Inferred, Provenance::MODEL)
+            (MemoryStanding::Waiting, Basis::Inferred, Provenance::MODEL)
         );
     }
     for (prompt, body) in [
@@ -162,7 +162,10 @@ fn l5_23_a_yes_is_no_statement_and_a_flip_is_no_paraphrase() {
     ] {
         let text = file("A rule", body);
         let found = grounds(&Memory::parse(&text), &typed(prompt), &ExtractLimits::default());
-        assert!(!found.is_ok_and(|found| found.standing == Standing::Active), "{prompt} | {body}");
+        assert!(
+            !found.is_ok_and(|found| found.standing == MemoryStanding::Active),
+            "{prompt} | {body}"
+        );
     }
 }
 
@@ -176,7 +179,7 @@ fn l5_23_words_that_are_named_have_to_be_there_and_to_matter() {
     };
     assert_eq!(with("releases are great"), Err(Ungrounded::NoSuchWords));
     assert_eq!(with("Releases go out on Thursdays").unwrap().basis, Basis::Stated);
-    assert_eq!(with("fix the header first").unwrap().standing, Standing::Waiting);
+    assert_eq!(with("fix the header first").unwrap().standing, MemoryStanding::Waiting);
     assert_eq!(with("list of orders").unwrap().provenance, Source::Repository.into());
     let oolong = file("oolong", "They like oolong tea in the afternoon.");
     let none = grounds(&Memory::parse(&oolong), &typed(prompt), &ExtractLimits::default());
@@ -211,7 +214,7 @@ fn l5_23_the_judged_turns_are_active_in_their_own_words() {
             tried += 1;
             let text = file(prompt.lines().next().unwrap(), body);
             let found = grounds(&Memory::parse(&text), &typed(prompt), &ExtractLimits::default());
-            if !matches!(&found, Ok(found) if found.standing == Standing::Active) {
+            if !matches!(&found, Ok(found) if found.standing == MemoryStanding::Active) {
                 waits.push((body.to_owned(), found));
             }
         }

@@ -3,7 +3,7 @@
 
 use everfold_kernel::limits::ExtractLimits;
 use everfold_memory_file::MemoryType;
-use everfold_memory_judge::wish::{Certainty, Rules, Tier, Wish, wishes};
+use everfold_memory_judge::wish::{Certainty, Tier, Wish, WishRules, wishes};
 use everfold_memory_judge::{Testimony, words};
 use serde_json::Value;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) fn heard(prompt: &str) -> Testimony {
 }
 
 pub(crate) fn found(prompt: &str) -> Vec<Wish> {
-    wishes(&heard(prompt), Rules::Standing, &ExtractLimits::default())
+    wishes(&heard(prompt), WishRules::Standing, &ExtractLimits::default())
 }
 
 #[allow(clippy::disallowed_methods, reason = "the judged turns are beside the repository")]

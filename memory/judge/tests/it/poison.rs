@@ -6,13 +6,13 @@ use everfold_kernel::limits::ExtractLimits;
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_memory_file::Memory;
 use everfold_memory_file::frontmatter::Basis;
-use everfold_memory_judge::evidence::{Grounds, Standing, Ungrounded, grounds};
+use everfold_memory_judge::evidence::{Grounds, MemoryStanding, Ungrounded, grounds};
 use everfold_memory_judge::orders::tells_to_act;
-use everfold_memory_judge::{Said, Testimony};
+use everfold_memory_judge::{Testimony, Utterance};
 use wordings::{Kind, WORDINGS};
 
-fn said(by: Provenance, text: &str) -> Said {
-    Said { record: by.to_string().as_str().into(), by, text: text.into() }
+fn said(by: Provenance, text: &str) -> Utterance {
+    Utterance { record: by.to_string().as_str().into(), by, text: text.into() }
 }
 
 /// What people type while strangers speak. Some share words with the poison.
@@ -76,7 +76,7 @@ fn l5_26_no_poison_becomes_active_whatever_a_model_claims() {
             };
             let found = weigh(&complying(wording, evidence, &body), &heard);
             if let Ok(found) = found
-                && (found.standing == Standing::Active || found.basis == Basis::Stated)
+                && (found.standing == MemoryStanding::Active || found.basis == Basis::Stated)
             {
                 active.push(format!("{wording} | {prompt} | {by} | {body}"));
             }
@@ -105,7 +105,8 @@ fn l5_26_a_translation_of_poison_waits_as_well() {
                     ..Testimony::default()
                 };
                 let text = complying(translation, prompt, translation);
-                if weigh(&text, &heard).is_ok_and(|found| found.standing == Standing::Active) {
+                if weigh(&text, &heard).is_ok_and(|found| found.standing == MemoryStanding::Active)
+                {
                     active.push(format!("{from}->{to} {translation} | {prompt}"));
                 }
             }
@@ -137,7 +138,7 @@ fn l5_33_who_is_behind_it_is_named_the_lowest() {
         ];
         let heard = Testimony { said: all, ..Testimony::default() };
         let found = weigh(&complying(wording, "", wording), &heard).unwrap();
-        assert_eq!((found.standing, found.basis), (Standing::Waiting, Basis::Inferred));
+        assert_eq!((found.standing, found.basis), (MemoryStanding::Waiting, Basis::Inferred));
         assert_eq!(found.provenance, by.max(Provenance::MODEL), "{by}");
         assert_eq!(found.evidence, "");
     }

@@ -4,7 +4,7 @@ use crate::keep::found;
 use everfold_kernel::limits::ExtractLimits;
 use everfold_memory_file::MemoryType;
 use everfold_memory_judge::Testimony;
-use everfold_memory_judge::wish::{Certainty, Rules, Tier, kind_and_tier, stated, wishes};
+use everfold_memory_judge::wish::{Certainty, Tier, WishRules, kind_and_tier, stated, wishes};
 
 /// Prompts with an explicit wish, and what has to be kept of it.
 const EXPLICIT: &[(&str, &str)] = &[
@@ -174,7 +174,7 @@ fn l5_37_an_explicit_wish_is_kept_whole_in_every_language() {
             ));
         }
         let explicit =
-            wishes(&crate::keep::heard(prompt), Rules::ExplicitOnly, &ExtractLimits::default());
+            wishes(&crate::keep::heard(prompt), WishRules::ExplicitOnly, &ExtractLimits::default());
         assert_eq!(explicit.len(), usize::from(!sure.is_empty()), "{prompt}");
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), EXPLICIT.len(), wrong.join("\n"));
@@ -465,7 +465,11 @@ fn l5_37_plain_standing_orders_are_sure_without_a_model_and_nothing_with_one() {
             wrong.push(format!("{prompt:?}: {kept:?}"));
         }
         let typed = Testimony::typed(*prompt, "r".into());
-        assert_eq!(wishes(&typed, Rules::ExplicitOnly, &ExtractLimits::default()), [], "{prompt}");
+        assert_eq!(
+            wishes(&typed, WishRules::ExplicitOnly, &ExtractLimits::default()),
+            [],
+            "{prompt}"
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

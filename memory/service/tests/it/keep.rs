@@ -5,10 +5,10 @@ use everfold_kernel::ports::{
     MemoryScope, MemoryWriter,
 };
 use everfold_kernel::provenance::Source;
-use everfold_kernel::{Provenance, Said, Testimony};
-use everfold_memory_file::{Draft, MemoryType};
-use everfold_memory_service::{Here, Service, Terms};
-use everfold_memory_store::{Options, Store};
+use everfold_kernel::{Provenance, Testimony, Utterance};
+use everfold_memory_file::{MemoryDraft, MemoryType};
+use everfold_memory_service::{Here, Service, ServiceConfig};
+use everfold_memory_store::{Store, StoreOptions};
 use everfold_testkit::FakeClock;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ fn service(root: &Path) -> Service {
     let place = |scope, name: &str| MemoryPlace { scope, dir: root.join(name) };
     let places = vec![place(MemoryScope::Global, "global"), place(MemoryScope::Project, "project")];
     let clock: Arc<dyn Clock> = Arc::new(FakeClock::default());
-    Service::new(places, Here::default(), Terms::default(), &clock)
+    Service::new(places, Here::default(), ServiceConfig::default(), &clock)
 }
 
 fn proposal(kind: MemoryType, text: &str, by: Source) -> MemoryProposal {
-    let draft = Draft { name: text, description: text, kind, body: text };
-    let said = Said { record: "r".into(), by: Provenance::of(by), text: text.into() };
+    let draft = MemoryDraft { name: text, description: text, kind, body: text };
+    let said = Utterance { record: "r".into(), by: Provenance::of(by), text: text.into() };
     MemoryProposal {
         text: draft.render(),
         place: MemoryPlacement::Anywhere { scope: None },
@@ -58,7 +58,8 @@ fn l5_46_what_waited_and_is_said_by_the_person_is_active_at_once() {
     let waits = service.keep(&proposal(MemoryType::Project, text, Source::Repository)).unwrap();
     assert!(matches!(waits, Kept::Proposed { .. }), "{waits:?}");
     let now = FakeClock::default().now();
-    let store = Store::open_with(&dir.path().join("project"), Options::default(), now).unwrap();
+    let store =
+        Store::open_with(&dir.path().join("project"), StoreOptions::default(), now).unwrap();
     assert_eq!(store.inbox().unwrap().len(), 1);
     assert_eq!(store.inbox().unwrap()[0].provenance.unwrap().to_string(), "repository");
     let said = service.keep(&proposal(MemoryType::Project, text, Source::Person)).unwrap();

@@ -1,7 +1,7 @@
 //! The places of memories, as a session reads them (L5.25, R2).
 
 use everfold_kernel::ports::{Bodies, Clock, Memories, MemoryPlace, MemoryScope};
-use everfold_memory_service::{Here, Service, Terms};
+use everfold_memory_service::{Here, Service, ServiceConfig};
 use everfold_testkit::FakeClock;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ fn memories(root: &Path, here: Here) -> Service {
     Service::new(
         places,
         here,
-        Terms::default(),
+        ServiceConfig::default(),
         &(Arc::new(FakeClock::default()) as Arc<dyn Clock>),
     )
 }

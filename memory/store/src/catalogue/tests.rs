@@ -71,7 +71,7 @@ fn s6_a_damaged_file_of_cards_is_made_anew() {
     catalogue.keep(1);
     let file = dir.path().join(OWN_DIR).join("recall.bin");
     let whole = std::fs::read(&file).unwrap();
-    let kept = || kept::read(dir.path()).unwrap_or_default();
+    let kept = || card_file::read(dir.path()).unwrap_or_default();
     assert_eq!(kept().len(), 1);
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
@@ -99,8 +99,10 @@ fn s2_nothing_is_written_where_there_is_no_store() {
 fn r16_what_others_changed_is_noted_for_near_copies() {
     let dir = tempfile::tempdir().unwrap();
     let candidates = |text: &str| {
-        let options =
-            crate::Options { notice: crate::Notice::Touched, ..crate::Options::default() };
+        let options = crate::StoreOptions {
+            notice: crate::Notice::Touched,
+            ..crate::StoreOptions::default()
+        };
         let store = crate::Store::open_with(dir.path(), options, Timestamp::now()).unwrap();
         let found = store.candidates(text, 5).unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>()

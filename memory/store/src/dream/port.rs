@@ -1,15 +1,15 @@
 //! Consolidation as a session uses it. Everything runs on threads where it may
 //! block.
 
+use super::consolidation::{DirNight, logs_read};
 use super::lock::{self, LOCK_FILE, Taken};
-use super::night::{DirNight, logs_read};
 use crate::error::Error;
 use crate::path::TopicPath;
-use crate::store::inbox::{Handed, Wish};
-use crate::store::{By, Options, Place, Replacement, Store};
+use crate::store::inbox::{Handed, ProposedChange};
+use crate::store::{By, MemoryTarget, Replacement, Store, StoreOptions};
 use everfold_kernel::ports::{
-    Begun, BoxFuture, Clock, DreamError, Dreams, Ending, Gathered, Holder, Night, Proposal, Stored,
-    Swap, Swapped,
+    Begun, BoxFuture, Clock, DreamError, DreamProposal, Dreams, Ending, Gathered, Holder, Night,
+    Stored, Swap, Swapped,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ impl DirDreams {
         let (dir, at) = (self.dir.clone(), self.clock.now());
         let place = dir.clone();
         blocking(dir, move || {
-            let store = Store::open_with(&place, Options::default(), at)?;
+            let store = Store::open_with(&place, StoreOptions::default(), at)?;
             work(Arc::new(store))
         })
     }
@@ -119,12 +119,12 @@ impl Night for Held {
         })
     }
 
-    fn propose(&self, proposal: Proposal) -> BoxFuture<'_, Result<bool, DreamError>> {
+    fn propose(&self, proposal: DreamProposal) -> BoxFuture<'_, Result<bool, DreamError>> {
         self.run(move |night| {
             let mut by = By::agent("dream", &proposal.why, proposal.at);
             by.session = proposal.session;
-            let place = Place::At(TopicPath::new(&proposal.path)?);
-            let wish = Wish { place, text: proposal.text, line: None };
+            let place = MemoryTarget::At(TopicPath::new(&proposal.path)?);
+            let wish = ProposedChange { place, text: proposal.text, line: None };
             let handed = night.store().propose(&[wish], &by)?;
             Ok(matches!(handed, Handed::New(_) | Handed::Waiting(_)))
         })

@@ -1,8 +1,8 @@
 use super::*;
 use std::fs;
 
-fn inputs<'a>() -> Inputs<'a> {
-    Inputs {
+fn inputs<'a>() -> LocationInputs<'a> {
+    LocationInputs {
         override_path: None,
         setting: None,
         home: Path::new("/h/.everfold"),
@@ -14,19 +14,19 @@ fn inputs<'a>() -> Inputs<'a> {
 
 #[test]
 fn l5_1_the_first_who_may_say_so_decides() {
-    let at = |inputs: &Inputs<'_>| {
+    let at = |inputs: &LocationInputs<'_>| {
         resolve(inputs).map(|l| (l.dir.display().to_string(), l.source)).unwrap()
     };
     let default = "/h/.everfold/projects/-src-app/memory".to_owned();
-    assert_eq!(at(&inputs()), (default.clone(), Source::Default));
-    let git = Inputs { git_root: Some(Path::new("/src")), ..inputs() };
+    assert_eq!(at(&inputs()), (default.clone(), LocationSource::Default));
+    let git = LocationInputs { git_root: Some(Path::new("/src")), ..inputs() };
     assert_eq!(at(&git).0, "/h/.everfold/projects/-src/memory");
-    let user = Inputs { setting: Some(("~/mem", SetBy::User)), ..inputs() };
-    assert_eq!(at(&user), ("/h/ann/mem".into(), Source::Setting(SetBy::User)));
-    let both = Inputs { override_path: Some(" /data/./x/../mem "), ..user };
-    assert_eq!(at(&both), ("/data/mem".into(), Source::Override));
-    let repository = Inputs { setting: Some(("~/.ssh", SetBy::Repository)), ..inputs() };
-    assert_eq!(at(&repository), (default, Source::Default));
+    let user = LocationInputs { setting: Some(("~/mem", SetBy::User)), ..inputs() };
+    assert_eq!(at(&user), ("/h/ann/mem".into(), LocationSource::Setting(SetBy::User)));
+    let both = LocationInputs { override_path: Some(" /data/./x/../mem "), ..user };
+    assert_eq!(at(&both), ("/data/mem".into(), LocationSource::Override));
+    let repository = LocationInputs { setting: Some(("~/.ssh", SetBy::Repository)), ..inputs() };
+    assert_eq!(at(&repository), (default, LocationSource::Default));
     assert_eq!(resolve(&repository).unwrap().ignored.as_deref(), Some("~/.ssh"));
 }
 
@@ -59,7 +59,7 @@ fn l5_2_places_that_are_refused() {
         "/h/./ann/",
     ];
     for path in bad {
-        let inputs = Inputs { setting: Some((path, SetBy::Managed)), ..inputs() };
+        let inputs = LocationInputs { setting: Some((path, SetBy::Managed)), ..inputs() };
         let error = resolve(&inputs).unwrap_err();
         assert!(matches!(error, Error::BadLocation { .. }), "{path:?}");
     }

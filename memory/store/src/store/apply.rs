@@ -11,9 +11,9 @@
 
 use super::Store;
 use super::commit::{Contents, State};
-use super::steps::Step;
+use super::steps::ChangeStep;
 use crate::error::Error;
-use crate::journal::{Change, ContentId};
+use crate::journal::{ContentId, FileChange};
 use crate::path::is_index_name;
 use everfold_disk::HeldFile;
 use everfold_memory_file::Index;
@@ -31,13 +31,13 @@ const PAUSES: usize = 10;
 
 impl Store {
     /// Gives a file the content that a change says.
-    pub(super) fn apply(&self, change: &Change, carried: &Contents) -> Result<(), Error> {
+    pub(super) fn apply(&self, change: &FileChange, carried: &Contents) -> Result<(), Error> {
         if self.state(&change.path)?.content == change.after {
             return Ok(());
         }
         self.step(match &change.after {
-            Some(_) => Step::Write(&change.path),
-            None => Step::Remove(&change.path),
+            Some(_) => ChangeStep::Write(&change.path),
+            None => ChangeStep::Remove(&change.path),
         })?;
         let now = self.state(&change.path)?;
         let wanted = match &change.after {
@@ -82,12 +82,12 @@ impl Store {
         mut wanted: Option<Vec<u8>>,
     ) -> Result<(), Error> {
         for _ in 0..TRIES {
-            self.step(Step::Trade(path))?;
+            self.step(ChangeStep::Trade(path))?;
             let traded = match &wanted {
                 Some(bytes) => self.root.exchange(Path::new(path), bytes)?,
                 None => self.root.take(Path::new(path))?,
             };
-            self.step(Step::LookBack(path))?;
+            self.step(ChangeStep::LookBack(path))?;
             let Some(late) = self.late(traded, &seen)? else { return Ok(()) };
             let there = seen.bytes.take().unwrap_or_default();
             let ours = wanted.take().unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::commit::Edit;
 use super::indexes::{Indexes, Novelty};
 use super::read::TopicHead;
-use super::save::{Expect, Place, Save, Saved};
+use super::save::{ExpectedContent, MemoryTarget, Save, Saved};
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Action, EntryId};
@@ -44,7 +44,7 @@ impl Store {
         by: &By,
     ) -> Result<Option<EntryId>, Error> {
         if let Some(finding) = secrets::find(to.as_str()).first() {
-            let path = self.told_name(&Place::At(to.clone()));
+            let path = self.told_name(&MemoryTarget::At(to.clone()));
             return Err(Error::Secret { path, finding: finding.to_string() });
         }
         let mut held = self.begin()?;
@@ -86,9 +86,9 @@ impl Store {
             return Err(Error::NotText { path: path.to_string() });
         }
         let save = Save {
-            place: Place::At(path.clone()),
+            place: MemoryTarget::At(path.clone()),
             text: &read.text,
-            expect: Expect::Nothing,
+            expect: ExpectedContent::Nothing,
             line: None,
             ended: &[],
         };
@@ -106,7 +106,7 @@ impl Store {
     pub fn write_index(
         &self,
         text: &str,
-        expect: &Expect,
+        expect: &ExpectedContent,
         by: &By,
     ) -> Result<Option<EntryId>, Error> {
         if let Some(finding) = secrets::find(text).first() {

@@ -6,10 +6,10 @@
 //! what it says: a file that holds the old content gets the new one, and one
 //! that holds neither was changed by somebody else and is left to them.
 
-use super::steps::Step;
+use super::steps::ChangeStep;
 use super::{By, Store};
 use crate::error::Error;
-use crate::journal::{Action, Change, ContentId, Entry, EntryId, Haste, Known, Seen};
+use crate::journal::{Action, ContentId, EntryId, FileChange, Haste, JournalEntry, Known, Seen};
 use everfold_disk::{EntryKind, Lock};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ impl Edit {
 #[derive(Debug, Serialize, Deserialize)]
 struct Intent {
     #[serde(flatten)]
-    entry: Entry,
+    entry: JournalEntry,
     #[serde(default, skip_serializing_if = "Contents::is_empty")]
     contents: Contents,
 }
@@ -160,7 +160,7 @@ impl Store {
         if edits.is_empty() {
             return Ok(None);
         }
-        self.step(Step::Keep)?;
+        self.step(ChangeStep::Keep)?;
         let contents = edits.iter().flat_map(|edit| [&edit.before.bytes, &edit.after.bytes]);
         let contents: Vec<&[u8]> = contents.filter_map(Option::as_deref).collect();
         let carried = carried(&contents);
@@ -168,12 +168,12 @@ impl Store {
         // power failed.
         let haste = if carried.is_some() { Haste::Later } else { Haste::Now };
         self.blobs()?.keep(&contents, haste)?;
-        let change = |edit: Edit| Change {
+        let change = |edit: Edit| FileChange {
             path: edit.path,
             before: edit.before.content,
             after: edit.after.content,
         };
-        let entry = Entry {
+        let entry = JournalEntry {
             id: EntryId(self.journal().last()?.0 + 1),
             at: by.at,
             author: by.author.clone(),
@@ -185,7 +185,7 @@ impl Store {
             ended: what.ended,
             changes: edits.into_iter().map(change).collect(),
         };
-        self.step(Step::Intend)?;
+        self.step(ChangeStep::Intend)?;
         let intent = Intent { entry, contents: carried.unwrap_or_default() };
         let bytes = serde_json::to_vec(&intent).map_err(|source| Error::Encode { source })?;
         self.own()?.write(Path::new(INTENT), &bytes)?;
@@ -205,23 +205,23 @@ impl Store {
         }
         let journal = self.journal();
         if journal.last()? < entry.id {
-            self.step(Step::Record)?;
+            self.step(ChangeStep::Record)?;
             journal.append(entry)?;
         }
-        self.step(Step::Learn)?;
+        self.step(ChangeStep::Learn)?;
         let news =
             entry.changes.iter().map(|change| self.seen(change)).collect::<Result<Vec<_>, _>>()?;
         held.known.learn(self.own()?, &news)?;
-        self.step(Step::Liken)?;
+        self.step(ChangeStep::Liken)?;
         self.note_likeness(&entry.changes);
-        self.step(Step::Finish)?;
+        self.step(ChangeStep::Finish)?;
         // One that is there again after the power failed finds all of it done.
         Ok(self.own()?.remove_lazily(Path::new(INTENT))?)
     }
 
     /// What is known of a file after a change. If somebody changed it since,
     /// its size or time tells the next look.
-    fn seen(&self, change: &Change) -> Result<Seen, Error> {
+    fn seen(&self, change: &FileChange) -> Result<Seen, Error> {
         let there = self.root.stat(Path::new(&change.path))?;
         Ok(match (&change.after, there) {
             (Some(after), Some(there)) => Seen::file(&change.path, after.clone(), &there),
@@ -251,7 +251,7 @@ impl Store {
         }
     }
 
-    pub(super) fn step(&self, step: Step<'_>) -> Result<(), Error> {
+    pub(super) fn step(&self, step: ChangeStep<'_>) -> Result<(), Error> {
         if self.options.steps.before(step).is_break() {
             return Err(Error::Interrupted);
         }

@@ -2,9 +2,9 @@
 
 use super::commit::{Edit, State, What};
 use super::indexes::{Indexes, Novelty};
-use super::{By, Store, notice};
+use super::{By, Store, outside_changes};
 use crate::error::Error;
-use crate::journal::{Action, Change, ContentId, Entry, EntryId, Journal, Known};
+use crate::journal::{Action, ContentId, EntryId, FileChange, Journal, JournalEntry, Known};
 use crate::path::{TopicPath, is_index_name};
 use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
 use everfold_memory_file::{Frontmatter, Index, Memory, Pointer};
@@ -52,7 +52,7 @@ pub enum OnConflict {
 pub struct Blame {
     /// The entries that changed it, newest first. The first one set what it
     /// holds now.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<JournalEntry>,
     /// What the file says itself: session, messages, date, basis.
     pub front: Frontmatter,
 }
@@ -80,7 +80,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn log(&self, path: Option<&str>, limit: usize) -> Result<Vec<Entry>, Error> {
+    pub fn log(&self, path: Option<&str>, limit: usize) -> Result<Vec<JournalEntry>, Error> {
         let mut entries = self.journal().entries()?;
         entries.reverse();
         entries.retain(|entry| path.is_none_or(|path| entry.touches(path)));
@@ -88,7 +88,7 @@ impl Store {
         Ok(entries)
     }
 
-    pub(super) fn entry(&self, id: EntryId) -> Result<Entry, Error> {
+    pub(super) fn entry(&self, id: EntryId) -> Result<JournalEntry, Error> {
         let found = self.journal().entries()?.into_iter().find(|entry| entry.id == id);
         found.ok_or(Error::NoEntry { id })
     }
@@ -105,7 +105,7 @@ impl Store {
             let text = kept.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             Ok(Some(text.unwrap_or_else(|| format!("(not kept: {})\n", content.as_str()))))
         };
-        let one = |change: Change| {
+        let one = |change: FileChange| {
             Ok(FileDiff {
                 before: text(&change.before)?,
                 after: text(&change.after)?,
@@ -128,9 +128,9 @@ impl Store {
         by: &By,
     ) -> Result<Option<EntryId>, Error> {
         let mut held = self.begin()?;
-        self.notice_all(&mut held, &notice::foreign(by.at))?;
+        self.notice_all(&mut held, &outside_changes::foreign(by.at))?;
         let entry = self.entry(id)?;
-        let (lists, topics): (Vec<&Change>, Vec<&Change>) =
+        let (lists, topics): (Vec<&FileChange>, Vec<&FileChange>) =
             entry.changes.iter().partition(|change| self.is_list(change));
         let mut edits = Vec::new();
         let mut removed = Vec::new();
@@ -154,7 +154,11 @@ impl Store {
     /// The edits that bring indexes back. Those that hold what the entry left
     /// hold again what they held; where somebody changed one since, it points
     /// to the memories that are there.
-    fn lists_back(&self, lists: &[&Change], topics: &[&Change]) -> Result<Vec<Edit>, Error> {
+    fn lists_back(
+        &self,
+        lists: &[&FileChange],
+        topics: &[&FileChange],
+    ) -> Result<Vec<Edit>, Error> {
         let mut exact = Vec::new();
         for change in lists {
             let now = self.state(&change.path)?;
@@ -190,7 +194,7 @@ impl Store {
     /// [`Error::NotKept`] if something it held then is no longer there.
     pub fn undo_to(&self, at: Timestamp, by: &By) -> Result<Option<EntryId>, Error> {
         let mut held = self.begin()?;
-        self.notice_all(&mut held, &notice::foreign(by.at))?;
+        self.notice_all(&mut held, &outside_changes::foreign(by.at))?;
         let entries = self.journal().entries()?;
         // By number and not by time: clocks go back.
         let since = entries.iter().rposition(|entry| entry.at <= at).map_or(0, |last| last + 1);
@@ -221,7 +225,7 @@ impl Store {
     }
 
     /// Whether a change is one of an index or a sub-index.
-    pub(super) fn is_list(&self, change: &Change) -> bool {
+    pub(super) fn is_list(&self, change: &FileChange) -> bool {
         let text = |content: &ContentId| self.blobs().ok()?.get(content).ok().flatten();
         let is_sub = |content: &ContentId| {
             text(content).is_some_and(|b| is_sub_index(&String::from_utf8_lossy(&b)))
@@ -231,7 +235,7 @@ impl Store {
     }
 
     /// The pointer that a memory had before an entry.
-    fn old_pointer(&self, lists: &[&Change], path: &str) -> Result<Option<Pointer>, Error> {
+    fn old_pointer(&self, lists: &[&FileChange], path: &str) -> Result<Option<Pointer>, Error> {
         for content in lists.iter().filter_map(|change| change.before.as_ref()) {
             let Some(bytes) = self.blobs()?.get(content)? else { continue };
             let index = Index::parse(&String::from_utf8_lossy(&bytes));
@@ -277,7 +281,7 @@ impl Store {
         let (last, old) =
             recent.split_last().map_or((None, recent), |(last, old)| (Some(last), old));
         let in_time = old.iter().filter(|entry| keep.since.is_none_or(|since| entry.at >= since));
-        let kept: Vec<Entry> = in_time.chain(last).cloned().collect();
+        let kept: Vec<JournalEntry> = in_time.chain(last).cloned().collect();
         let own = self.own()?;
         if kept.len() < all.len() {
             own.write(Path::new("journal.jsonl"), &Journal::text_of(&kept)?)?;
@@ -289,7 +293,7 @@ impl Store {
     }
 }
 
-fn wanted(entries: &[Entry], known: &Known) -> BTreeSet<ContentId> {
+fn wanted(entries: &[JournalEntry], known: &Known) -> BTreeSet<ContentId> {
     let changes = entries.iter().flat_map(|entry| &entry.changes);
     let named = changes.flat_map(|change| [&change.before, &change.after]).flatten();
     let held = known.all().into_values().filter_map(|seen| seen.content);

@@ -13,7 +13,7 @@ mod decide;
 mod wait;
 
 use super::history::FileDiff;
-use super::save::Place;
+use super::save::MemoryTarget;
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::{Author, ContentId, EntryId};
@@ -47,38 +47,38 @@ impl fmt::Display for ProposalId {
 
 /// What somebody would like to do to one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct ProposedChange {
     /// Which memory.
-    pub place: Place,
+    pub place: MemoryTarget,
     /// What it is to hold; none: it is to be forgotten.
     pub text: Option<String>,
     /// What the index is to say: title and hook. Unset, its name and description.
     pub line: Option<(String, String)>,
 }
 
-impl Wish {
+impl ProposedChange {
     /// A memory is to hold this, new or not.
     #[must_use]
     pub fn write(path: TopicPath, text: String) -> Self {
-        Self { place: Place::At(path), text: Some(text), line: None }
+        Self { place: MemoryTarget::At(path), text: Some(text), line: None }
     }
 
     /// A new memory, called after a title.
     #[must_use]
     pub fn add(title: &str, text: String) -> Self {
-        Self { place: Place::Named(title.to_owned()), text: Some(text), line: None }
+        Self { place: MemoryTarget::Named(title.to_owned()), text: Some(text), line: None }
     }
 
     /// A memory is to go.
     #[must_use]
     pub fn forget(path: TopicPath) -> Self {
-        Self { place: Place::At(path), text: None, line: None }
+        Self { place: MemoryTarget::At(path), text: None, line: None }
     }
 }
 
 /// What a proposal rests on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Grounds {
+pub struct ProposalGrounds {
     /// Whose words.
     pub provenance: Option<Provenance>,
     /// Which words.
@@ -187,7 +187,7 @@ pub struct Decided {
     /// When.
     pub at: Timestamp,
     /// What was decided.
-    pub verdict: Verdict,
+    pub verdict: ProposalVerdict,
     /// The entry of the history that accepting it made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<EntryId>,
@@ -197,7 +197,7 @@ pub struct Decided {
 /// What became of a proposal: what a person said to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ProposalVerdict {
     /// Yes.
     Accepted,
     /// No.
@@ -208,7 +208,7 @@ pub enum Verdict {
 
 /// A file of a proposal beside what is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Preview {
+pub struct ProposalPreview {
     /// What would change: what was there when it was proposed, and what would be.
     pub diff: FileDiff,
     /// Whether the file was changed since.
@@ -251,7 +251,7 @@ impl Store {
     ///
     /// # Errors
     /// If none of this number waits, or files cannot be read.
-    pub fn preview(&self, id: ProposalId) -> Result<Vec<Preview>, Error> {
+    pub fn preview(&self, id: ProposalId) -> Result<Vec<ProposalPreview>, Error> {
         let proposal = self.proposal(id)?;
         let one = |change: &Proposed| {
             let now = self.state(change.path.as_str())?;
@@ -264,7 +264,7 @@ impl Store {
             let before = kept.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             let diff = FileDiff { path: change.path.to_string(), before, after: change.text() };
             let evidence = proposal.evidence.clone();
-            Ok(Preview { diff, is_stale, provenance: proposal.provenance, evidence })
+            Ok(ProposalPreview { diff, is_stale, provenance: proposal.provenance, evidence })
         };
         proposal.changes.iter().map(one).collect()
     }
@@ -293,7 +293,7 @@ impl Store {
         let blame = self.blame(path)?;
         Ok(blame.front.basis == Some(Basis::Stated)
             || blame.entries.is_empty()
-            || blame.entries.iter().any(|entry| super::stored::is_by_hand(&entry.author)))
+            || blame.entries.iter().any(|entry| super::dream_input::is_by_hand(&entry.author)))
     }
 
     fn load(&self, id: ProposalId) -> Result<Option<Proposal>, Error> {
@@ -322,7 +322,7 @@ impl Store {
 }
 
 /// Who proposes, and why.
-fn frame(id: ProposalId, changes: Vec<Proposed>, grounds: &Grounds, by: &By) -> Proposal {
+fn frame(id: ProposalId, changes: Vec<Proposed>, grounds: &ProposalGrounds, by: &By) -> Proposal {
     Proposal {
         provenance: grounds.provenance,
         // Words that hold a secret are not kept, whatever they prove.

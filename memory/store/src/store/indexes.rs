@@ -1,7 +1,7 @@
 //! Keeping the index right while memories come and go (L5.3, L5.28).
 
 use super::commit::{Edit, State};
-use super::{Options, Store};
+use super::{Store, StoreOptions};
 use crate::error::Error;
 use everfold_memory_file::index::{INDEX_FILE, breach, is_sub_index, relative, resolve, split};
 use everfold_memory_file::{Index, Pointer};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct Indexes<'a> {
     store: &'a Store,
-    options: &'a Options,
+    options: &'a StoreOptions,
     files: BTreeMap<String, File>,
 }
 

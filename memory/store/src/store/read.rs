@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::journal::ContentId;
 use crate::location::TEAM_DIR;
 use crate::path::{NO_TOPICS, OWN_DIR, TopicPath, is_index_name};
-use everfold_disk::{Entry, EntryKind};
-use everfold_memory_file::index::{Caps, INDEX_FILE, Loaded, load_part};
+use everfold_disk::{EntryKind, RootEntry};
+use everfold_memory_file::index::{Caps, INDEX_FILE, LoadedIndex, load_part};
 use everfold_memory_file::{Frontmatter, Memory};
 use jiff::Timestamp;
 use std::collections::VecDeque;
@@ -51,7 +51,7 @@ pub enum Note {
 
 /// A memory's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct StoredText {
     /// The text.
     pub text: String,
     /// What the file holds; to be handed back when it is changed.
@@ -75,7 +75,7 @@ impl Store {
         Ok(files.iter().take(limit).filter_map(|file| self.topic_head(file)).collect())
     }
 
-    fn topic_head(&self, file: &Entry) -> Option<TopicHead> {
+    fn topic_head(&self, file: &RootEntry) -> Option<TopicHead> {
         let path = TopicPath::found(text_path(&file.path)?);
         let modified =
             file.modified.and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_default();
@@ -91,7 +91,9 @@ impl Store {
         let memory = Memory::parse_head(&text);
         let fault = match &memory.fault {
             // The end of a long one is only out of sight.
-            Some(everfold_memory_file::Fault::Unclosed) if !whole || text.lines().count() > 30 => {
+            Some(everfold_memory_file::FrontmatterFault::Unclosed)
+                if !whole || text.lines().count() > 30 =>
+            {
                 None
             }
             fault => fault.as_ref().map(ToString::to_string),
@@ -104,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is none, or if it cannot be read.
-    pub fn read(&self, path: &TopicPath) -> Result<Text, Error> {
+    pub fn read(&self, path: &TopicPath) -> Result<StoredText, Error> {
         self.read_text(path.as_str())?.ok_or_else(|| Error::NotFound { path: path.to_string() })
     }
 
@@ -112,21 +114,25 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn read_index(&self) -> Result<Option<Text>, Error> {
+    pub fn read_index(&self) -> Result<Option<StoredText>, Error> {
         self.read_text(INDEX_FILE)
     }
 
-    pub(crate) fn read_text(&self, path: &str) -> Result<Option<Text>, Error> {
+    pub(crate) fn read_text(&self, path: &str) -> Result<Option<StoredText>, Error> {
         let state = self.state(path)?;
         let Some(content) = state.content else { return Ok(None) };
         if let Some(bytes) = state.bytes {
             let (text, is_utf8) = decode(&bytes, Extent::Whole);
-            return Ok(Some(Text { text, content, note: (!is_utf8).then_some(Note::NotUtf8) }));
+            return Ok(Some(StoredText {
+                text,
+                content,
+                note: (!is_utf8).then_some(Note::NotUtf8),
+            }));
         }
         let name = Path::new(path);
         let bytes = self.root.stat(name)?.map_or(0, |there| there.bytes);
         let (text, _) = decode(&self.root.head(name, self.options.topic_bytes)?, Extent::Start);
-        Ok(Some(Text { text, content, note: Some(Note::Cut { bytes }) }))
+        Ok(Some(StoredText { text, content, note: Some(Note::Cut { bytes }) }))
     }
 
     /// The index as a model sees it: within its caps, with a warning where it
@@ -134,7 +140,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn load_index(&self) -> Result<Loaded, Error> {
+    pub fn load_index(&self) -> Result<LoadedIndex, Error> {
         self.load_index_within(self.options.caps)
     }
 
@@ -142,9 +148,9 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn load_index_within(&self, caps: Caps) -> Result<Loaded, Error> {
+    pub fn load_index_within(&self, caps: Caps) -> Result<LoadedIndex, Error> {
         let Some(read) = self.read_text(INDEX_FILE)? else {
-            return Ok(Loaded { text: String::new(), cut: None });
+            return Ok(LoadedIndex { text: String::new(), cut: None });
         };
         let total = match read.note {
             Some(Note::Cut { bytes }) => bytes,
@@ -155,7 +161,7 @@ impl Store {
 
     /// Every Markdown file of the store: topics and indexes. Hidden folders,
     /// logs, the inbox, and a team's store inside are not part of it.
-    pub(super) fn files(&self) -> Result<Vec<Entry>, Error> {
+    pub(super) fn files(&self) -> Result<Vec<RootEntry>, Error> {
         let mut found = Vec::new();
         let mut ahead = VecDeque::from([(Path::new(".").to_path_buf(), 0)]);
         while let Some((dir, depth)) = ahead.pop_front() {
@@ -191,8 +197,8 @@ impl Store {
 
 /// Whether a folder is a store of its own: a team's, with its own index or
 /// history.
-fn is_team_store(dir: &Path, entries: &[Entry]) -> bool {
-    let is_sign = |entry: &Entry| {
+fn is_team_store(dir: &Path, entries: &[RootEntry]) -> bool {
+    let is_sign = |entry: &RootEntry| {
         entry.path.file_name().is_some_and(|name| name == INDEX_FILE || name == OWN_DIR)
     };
     dir == Path::new(TEAM_DIR) && entries.iter().any(is_sign)

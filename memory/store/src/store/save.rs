@@ -3,7 +3,7 @@
 
 use super::commit::{Edit, Held, State, What};
 use super::indexes::{Indexes, Novelty};
-use super::{By, Scope, Store};
+use super::{By, Store, StoreScope};
 use crate::error::Error;
 use crate::journal::{Action, ContentId, EntryId};
 use crate::path::TopicPath;
@@ -15,14 +15,14 @@ use std::path::Path;
 
 /// Where a memory goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum MemoryTarget {
     /// To this path.
     At(TopicPath),
     /// To a new file, called after this title.
     Named(String),
 }
 
-impl Place {
+impl MemoryTarget {
     fn name(&self) -> &str {
         match self {
             Self::At(path) => path.as_str(),
@@ -33,7 +33,7 @@ impl Place {
 
 /// What has to be there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum ExpectedContent {
     /// Whatever.
     Anything,
     /// Nothing: it is a new memory.
@@ -42,7 +42,7 @@ pub enum Expect {
     Content(ContentId),
 }
 
-impl Expect {
+impl ExpectedContent {
     /// Whether what is there is what has to be.
     pub(super) fn check(&self, path: &str, now: Option<&ContentId>) -> Result<(), Error> {
         let path = path.to_owned();
@@ -58,11 +58,11 @@ impl Expect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Save<'a> {
     /// Where it goes.
-    pub place: Place,
+    pub place: MemoryTarget,
     /// The text of the file.
     pub text: &'a str,
     /// What has to be there before.
-    pub expect: Expect,
+    pub expect: ExpectedContent,
     /// What the index says: title and hook. Unset, its name and description.
     pub line: Option<(&'a str, &'a str)>,
     /// What no longer holds since, in the words that it had (L5.36). It is
@@ -93,8 +93,8 @@ impl Store {
         self.screen(save)?;
         let mut held = self.begin()?;
         let path = match &save.place {
-            Place::At(path) => path.clone(),
-            Place::Named(title) => self.free_path(title, |_| false)?,
+            MemoryTarget::At(path) => path.clone(),
+            MemoryTarget::Named(title) => self.free_path(title, |_| false)?,
         };
         self.notice_some(&mut held, &[path.as_str(), INDEX_FILE], by)?;
         let before = self.state(path.as_str())?;
@@ -122,7 +122,7 @@ impl Store {
             return Err(Error::Secret { path, finding: finding.to_string() });
         }
         let kind = Memory::parse(save.text).front.kind;
-        if self.options.scope == Scope::Team && kind == Some(MemoryType::User) {
+        if self.options.scope == StoreScope::Team && kind == Some(MemoryType::User) {
             return Err(Error::Private { path });
         }
         Ok(())
@@ -130,9 +130,9 @@ impl Store {
 
     /// What a memory is called in a refusal: a new one has no name yet, and what
     /// it would have been called may hold what must not be said (L5.40).
-    pub(super) fn told_name(&self, place: &Place) -> String {
+    pub(super) fn told_name(&self, place: &MemoryTarget) -> String {
         match place {
-            Place::At(path) if matches!(self.root.stat(path.as_path()), Ok(Some(_))) => {
+            MemoryTarget::At(path) if matches!(self.root.stat(path.as_path()), Ok(Some(_))) => {
                 path.to_string()
             }
             _ => "the memory".to_owned(),

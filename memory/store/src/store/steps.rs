@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 /// A step that is about to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum ChangeStep<'a> {
     /// Contents are kept.
     Keep,
     /// The intent is written: from here on the change will be.
@@ -30,17 +30,17 @@ pub enum Step<'a> {
 }
 
 /// Somebody who watches, and may stop a change.
-pub trait Steps: fmt::Debug + Send + Sync {
+pub trait ChangeObserver: fmt::Debug + Send + Sync {
     /// Called before each step; a break ends the change right there.
-    fn before(&self, step: Step<'_>) -> ControlFlow<()>;
+    fn before(&self, step: ChangeStep<'_>) -> ControlFlow<()>;
 }
 
 /// Nobody watches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllSteps;
 
-impl Steps for AllSteps {
-    fn before(&self, _: Step<'_>) -> ControlFlow<()> {
+impl ChangeObserver for AllSteps {
+    fn before(&self, _: ChangeStep<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

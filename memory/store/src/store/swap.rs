@@ -2,8 +2,8 @@
 //! (L6.7).
 
 use super::commit::Edit;
-use super::save::Place;
-use super::{By, Store, notice};
+use super::save::MemoryTarget;
+use super::{By, Store, outside_changes};
 use crate::error::Error;
 use crate::journal::{Action, ContentId, EntryId};
 use crate::path::TopicPath;
@@ -30,7 +30,7 @@ impl Store {
     /// secret, is too long, or may not be there. Then nothing has changed.
     pub fn swap(&self, files: &[Replacement], by: &By) -> Result<Option<EntryId>, Error> {
         let mut held = self.begin()?;
-        self.notice_all(&mut held, &notice::foreign(by.at))?;
+        self.notice_all(&mut held, &outside_changes::foreign(by.at))?;
         let mut edits = Vec::new();
         for file in files {
             let before = self.state(&file.path)?;
@@ -60,7 +60,7 @@ impl Store {
 
     fn may_hold(&self, path: &str, text: &str) -> Result<(), Error> {
         let (bytes, max) = (text.len() as u64, self.options.topic_bytes);
-        let name = self.told_name(&Place::At(TopicPath::found(path.to_owned())));
+        let name = self.told_name(&MemoryTarget::At(TopicPath::found(path.to_owned())));
         if bytes > max {
             return Err(Error::TooLong { path: name, bytes, max });
         }

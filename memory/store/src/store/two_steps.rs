@@ -4,7 +4,7 @@
 //! agent writes of it afterwards is there already.
 
 use super::indexes::{Indexes, Novelty};
-use super::save::Expect;
+use super::save::ExpectedContent;
 use super::{By, Store};
 use crate::error::Error;
 use crate::journal::EntryId;
@@ -21,7 +21,7 @@ impl Store {
     pub(super) fn index_as_meant(
         &self,
         text: &str,
-        expect: &Expect,
+        expect: &ExpectedContent,
         by: &By,
     ) -> Result<Option<String>, Error> {
         let now = self.state(INDEX_FILE)?;
@@ -36,7 +36,7 @@ impl Store {
         }
         let Err(error) = checked else { return Ok(Some(text.to_owned())) };
         let base = match expect {
-            Expect::Content(id) => self.blobs()?.get(id)?,
+            ExpectedContent::Content(id) => self.blobs()?.get(id)?,
             _ => Some(Vec::new()),
         };
         let Some(base) = base else { return Err(error) };
@@ -57,7 +57,7 @@ impl Store {
         if by.session.is_none() || !matches!(by.author, Author::Agent { .. }) {
             return Ok(BTreeSet::new());
         }
-        let is_own = |entry: &crate::journal::Entry| {
+        let is_own = |entry: &crate::journal::JournalEntry| {
             entry.session == by.session
                 && entry.author == by.author
                 && matches!(entry.action, Action::Add | Action::Update)

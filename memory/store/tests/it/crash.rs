@@ -3,7 +3,7 @@
 
 use super::*;
 use everfold_memory_store::check::Issue;
-use everfold_memory_store::store::{Step, Steps};
+use everfold_memory_store::store::{ChangeObserver, ChangeStep};
 use everfold_memory_store::{Error, Notice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,8 +17,8 @@ pub(crate) struct StopAt {
     pub(crate) left: AtomicUsize,
 }
 
-impl Steps for StopAt {
-    fn before(&self, _: Step<'_>) -> ControlFlow<()> {
+impl ChangeObserver for StopAt {
+    fn before(&self, _: ChangeStep<'_>) -> ControlFlow<()> {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
             ControlFlow::Break(())
         } else {
@@ -55,9 +55,9 @@ type Work = fn(&Store) -> Result<(), Error>;
 fn add(store: &Store) -> Result<(), Error> {
     let text = memory("new", "three");
     let save = Save {
-        place: Place::At(path("new.md")),
+        place: MemoryTarget::At(path("new.md")),
         text: &text,
-        expect: Expect::Nothing,
+        expect: ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };
@@ -66,9 +66,9 @@ fn add(store: &Store) -> Result<(), Error> {
 
 fn update(store: &Store) -> Result<(), Error> {
     let save = Save {
-        place: Place::At(path("a.md")),
+        place: MemoryTarget::At(path("a.md")),
         text: "changed",
-        expect: Expect::Anything,
+        expect: ExpectedContent::Anything,
         line: Some(("A", "!")),
         ended: &[],
     };
@@ -109,14 +109,14 @@ fn l5_17_a_change_that_is_stopped_anywhere_is_old_or_new() {
             let dir = tempfile::tempdir().unwrap();
             prepared(dir.path());
             let steps = Arc::new(StopAt { left: AtomicUsize::new(usize::MAX) });
-            let options = Options { steps: steps.clone(), ..Options::default() };
+            let options = StoreOptions { steps: steps.clone(), ..StoreOptions::default() };
             let store = Store::open_with(dir.path(), options, at(0)).unwrap();
             steps.left.store(stop, Ordering::SeqCst);
             let done = work(&store);
             drop(store);
             // Whoever comes next: a session, or a process with one change.
             let notice = if stop % 2 == 0 { Notice::All } else { Notice::Touched };
-            let options = Options { notice, ..Options::default() };
+            let options = StoreOptions { notice, ..StoreOptions::default() };
             let store = Store::open_with(dir.path(), options, at(0)).unwrap();
             let now = files(dir.path());
             assert_eq!(alike(&store), expected(&now), "stopped at {stop}");
@@ -148,7 +148,7 @@ fn l5_17_an_intent_is_ended_without_the_contents_that_were_kept() {
     let dir = tempfile::tempdir().unwrap();
     prepared(dir.path());
     let steps = Arc::new(StopAt { left: AtomicUsize::new(usize::MAX) });
-    let options = Options { steps: steps.clone(), ..Options::default() };
+    let options = StoreOptions { steps: steps.clone(), ..StoreOptions::default() };
     let store = Store::open_with(dir.path(), options, at(0)).unwrap();
     steps.left.store(2, Ordering::SeqCst);
     assert!(matches!(add(&store), Err(Error::Interrupted)));
@@ -166,7 +166,7 @@ fn l5_17_an_edit_during_the_outage_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     prepared(dir.path());
     let steps = Arc::new(StopAt { left: AtomicUsize::new(usize::MAX) });
-    let options = Options { steps: steps.clone(), ..Options::default() };
+    let options = StoreOptions { steps: steps.clone(), ..StoreOptions::default() };
     let store = Store::open_with(dir.path(), options, at(0)).unwrap();
     steps.left.store(2, Ordering::SeqCst);
     assert!(matches!(update(&store), Err(Error::Interrupted)));

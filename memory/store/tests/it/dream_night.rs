@@ -2,10 +2,10 @@
 
 use super::crash::{StopAt, files};
 use super::*;
-use everfold_kernel::ports::{Ending, LogsRead, Stored, Writer};
+use everfold_kernel::ports::{Ending, LogsRead, MemoryHand, Stored};
 use everfold_memory_store::Error;
+use everfold_memory_store::dream::consolidation::DirNight;
 use everfold_memory_store::dream::lock::take;
-use everfold_memory_store::dream::night::DirNight;
 use everfold_memory_store::dream::{LOCK_FILE, Taken};
 use everfold_memory_store::store::{OnConflict, Replacement};
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ fn l6_7_a_swap_that_is_stopped_anywhere_is_old_or_new() {
         let dir = tempfile::tempdir().unwrap();
         prepared(dir.path());
         let steps = Arc::new(StopAt { left: AtomicUsize::new(usize::MAX) });
-        let options = Options { steps: steps.clone(), ..Options::default() };
+        let options = StoreOptions { steps: steps.clone(), ..StoreOptions::default() };
         let store = Store::open_with(dir.path(), options, at(0)).unwrap();
         let planned = result(&store.stored(None).unwrap());
         steps.left.store(stop, Ordering::SeqCst);
@@ -186,25 +186,26 @@ fn l6_7_it_is_known_who_wrote_what_and_of_what_use_it_was() {
     save_at(&store, "agent", "an agent came to this");
     let text = memory("hand", "a person wrote this");
     let save = Save {
-        place: Place::At(path("hand.md")),
+        place: MemoryTarget::At(path("hand.md")),
         text: &text,
-        expect: Expect::Nothing,
+        expect: ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };
     store.save(&save, &By::person("said so", at(0))).unwrap();
     fs::write(dir.path().join("editor.md"), "typed in an editor").unwrap();
     let stated = "---\nname: y\nmetadata:\n  originSessionId: s1\n  basis: stated\n---\nsaid\n";
-    let place = Place::At(path("stated.md"));
-    let save = Save { place, text: stated, expect: Expect::Nothing, line: None, ended: &[] };
+    let place = MemoryTarget::At(path("stated.md"));
+    let save =
+        Save { place, text: stated, expect: ExpectedContent::Nothing, line: None, ended: &[] };
     store.save(&save, &by()).unwrap();
     store.count(&[(path("agent.md"), everfold_memory_store::usage::Use::Recalled)], at(1)).unwrap();
     store.notice(&By { author: everfold_memory_store::Author::Foreign, ..by() }).unwrap();
     let stored = store.stored(None).unwrap();
     let writer = |path: &str| stored.files[path].writer;
-    assert_eq!(writer("agent.md"), Writer::Agent);
+    assert_eq!(writer("agent.md"), MemoryHand::Agent);
     for path in ["hand.md", "editor.md", "stated.md"] {
-        assert_eq!(writer(path), Writer::Person, "{path}");
+        assert_eq!(writer(path), MemoryHand::Person, "{path}");
     }
     assert_eq!((stored.files["agent.md"].recalled, stored.files["agent.md"].used), (1, 0));
     assert!(stored.files["agent.md"].day.is_some());
@@ -248,8 +249,8 @@ impl KillAt {
 }
 
 #[cfg(unix)]
-impl everfold_memory_store::store::Steps for KillAt {
-    fn before(&self, _: everfold_memory_store::store::Step<'_>) -> std::ops::ControlFlow<()> {
+impl everfold_memory_store::store::ChangeObserver for KillAt {
+    fn before(&self, _: everfold_memory_store::store::ChangeStep<'_>) -> std::ops::ControlFlow<()> {
         self.step();
         std::ops::ControlFlow::Continue(())
     }
@@ -266,7 +267,7 @@ fn night_job() {
     let Ok(job) = std::env::var(NIGHT) else { return };
     let (step, dir) = job.split_once(' ').unwrap();
     let kill = Arc::new(KillAt(AtomicUsize::new(step.parse().unwrap())));
-    let options = Options { steps: kill.clone(), ..Options::default() };
+    let options = StoreOptions { steps: kill.clone(), ..StoreOptions::default() };
     let store = Arc::new(Store::open_with(Path::new(dir), options, at(0)).unwrap());
     kill.step();
     let night = night(&store);

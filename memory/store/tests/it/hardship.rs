@@ -5,7 +5,7 @@ use everfold_memory_store::{Author, Notice};
 use std::fs;
 
 fn touched(dir: &Path) -> Store {
-    let options = Options { notice: Notice::Touched, ..Options::default() };
+    let options = StoreOptions { notice: Notice::Touched, ..StoreOptions::default() };
     Store::open_with(dir, options, at(0)).unwrap()
 }
 
@@ -96,8 +96,9 @@ fn s6_a_clock_that_goes_back_changes_no_order() {
     let store = open(dir.path());
     for (name, seconds) in [("a", 100), ("b", -5_000), ("c", 50)] {
         let text = memory(name, name);
-        let place = Place::At(path(&format!("{name}.md")));
-        let save = Save { place, text: &text, expect: Expect::Nothing, line: None, ended: &[] };
+        let place = MemoryTarget::At(path(&format!("{name}.md")));
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Nothing, line: None, ended: &[] };
         store.save(&save, &By::agent("extract", "", at(seconds))).unwrap();
     }
     let ids: Vec<u64> = store.log(None, 10).unwrap().iter().map(|entry| entry.id.0).collect();
@@ -106,7 +107,7 @@ fn s6_a_clock_that_goes_back_changes_no_order() {
     let later = std::time::SystemTime::now() + std::time::Duration::from_hours(10_000);
     let file = fs::File::options().write(true).open(dir.path().join("a.md")).unwrap();
     file.set_modified(later).unwrap();
-    let again = Store::open_with(dir.path(), Options::default(), at(-9_000)).unwrap();
+    let again = Store::open_with(dir.path(), StoreOptions::default(), at(-9_000)).unwrap();
     assert_eq!(again.opening().noticed, None);
     assert_eq!(alike(&again, "about c"), ["c.md"]);
 }

@@ -13,9 +13,9 @@ fn l5_17_every_change_is_an_entry() {
         .from("s-1".into(), vec!["m-1".into(), "m-2".into()]);
     let text = memory("a", "one");
     let save = Save {
-        place: Place::At(path("a.md")),
+        place: MemoryTarget::At(path("a.md")),
         text: &text,
-        expect: Expect::Nothing,
+        expect: ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };
@@ -69,8 +69,9 @@ fn l5_17_the_store_goes_back_to_a_date() {
     let store = open(dir.path());
     let save = |name: &str, body: &str, time: i64| {
         let text = memory(name, body);
-        let place = Place::At(path(&format!("{name}.md")));
-        let save = Save { place, text: &text, expect: Expect::Anything, line: None, ended: &[] };
+        let place = MemoryTarget::At(path(&format!("{name}.md")));
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &[] };
         store.save(&save, &By::agent("extract", "", at(time))).unwrap();
     };
     save("a", "one", 10);
@@ -142,9 +143,9 @@ fn l5_16_blame_says_where_a_memory_came_from() {
     let store = open(dir.path());
     let text = "---\nname: a\nmetadata:\n  originSessionId: s-1\n  messages: [m-1]\n  date: 2026-11-01\n---\nb";
     let save = Save {
-        place: Place::At(path("a.md")),
+        place: MemoryTarget::At(path("a.md")),
         text,
-        expect: Expect::Nothing,
+        expect: ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };

@@ -1,7 +1,7 @@
 //! Proposals: made, looked at, accepted, rejected, changed (L5.24).
 
-use everfold_memory_store::store::inbox::{Handed, ProposalId, Verdict, Wish};
-use everfold_memory_store::store::{Expect, Keep, OnConflict, Place, Save};
+use everfold_memory_store::store::inbox::{Handed, ProposalId, ProposalVerdict, ProposedChange};
+use everfold_memory_store::store::{ExpectedContent, Keep, MemoryTarget, OnConflict, Save};
 use everfold_memory_store::{Action, Author, By, Error, Store, TopicPath};
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -34,9 +34,12 @@ fn store() -> (TempDir, Store) {
 
 fn save(store: &Store, name: &str, body: &str, by: &By) {
     let text = text(body);
-    let place = Place::At(path(name));
+    let place = MemoryTarget::At(path(name));
     store
-        .save(&Save { place, text: &text, expect: Expect::Anything, line: None, ended: &[] }, by)
+        .save(
+            &Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &[] },
+            by,
+        )
         .unwrap();
 }
 
@@ -54,7 +57,9 @@ fn read(store: &Store, name: &str) -> String {
 #[test]
 fn l5_24_a_proposal_changes_nothing_until_it_is_accepted() {
     let (_dir, store) = store();
-    let id = new(store.propose(&[Wish::add("Deploy day", text("Fridays."))], &dream()).unwrap());
+    let id = new(store
+        .propose(&[ProposedChange::add("Deploy day", text("Fridays."))], &dream())
+        .unwrap());
     assert!(store.scan(10).unwrap().is_empty(), "no topic");
     assert_eq!(read(&store, "MEMORY.md"), "");
     assert!(store.log(None, 10).unwrap().is_empty(), "no entry");
@@ -87,7 +92,10 @@ fn l5_24_several_files_are_one_proposal_and_one_entry() {
     let (_dir, store) = store();
     save(&store, "a.md", "one", &person());
     save(&store, "b.md", "two", &person());
-    let wishes = [Wish::write(path("a.md"), text("one and two")), Wish::forget(path("b.md"))];
+    let wishes = [
+        ProposedChange::write(path("a.md"), text("one and two")),
+        ProposedChange::forget(path("b.md")),
+    ];
     let id = new(store.propose(&wishes, &dream()).unwrap());
     assert_eq!(read(&store, "b.md"), text("two"));
     let entry = store.accept(id, OnConflict::Refuse, &person()).unwrap().unwrap();
@@ -101,7 +109,7 @@ fn l5_24_several_files_are_one_proposal_and_one_entry() {
 fn l5_24_a_file_that_was_changed_since_is_a_conflict_and_the_proposal_stays() {
     let (_dir, store) = store();
     save(&store, "a.md", "one", &person());
-    let id = new(store.propose(&[Wish::forget(path("a.md"))], &dream()).unwrap());
+    let id = new(store.propose(&[ProposedChange::forget(path("a.md"))], &dream()).unwrap());
     std::fs::write(store.dir().join("a.md"), "by hand\n").unwrap();
     let error = store.accept(id, OnConflict::Refuse, &person()).unwrap_err();
     assert!(matches!(error, Error::Stale { .. }), "{error}");
@@ -119,17 +127,19 @@ fn l5_24_a_file_that_was_changed_since_is_a_conflict_and_the_proposal_stays() {
 fn l5_24_what_was_rejected_is_not_proposed_again() {
     let (_dir, store) = store();
     save(&store, "a.md", "one", &person());
-    let wish = [Wish::forget(path("a.md"))];
+    let wish = [ProposedChange::forget(path("a.md"))];
     let id = new(store.propose(&wish, &dream()).unwrap());
     assert_eq!(store.propose(&wish, &dream()).unwrap(), Handed::Waiting(id));
     store.reject(id, &person()).unwrap();
     assert!(store.inbox().unwrap().is_empty());
     assert_eq!(store.propose(&wish, &dream()).unwrap(), Handed::RejectedBefore(id));
-    assert_eq!(store.decided().unwrap()[0].verdict, Verdict::Rejected);
+    assert_eq!(store.decided().unwrap()[0].verdict, ProposalVerdict::Rejected);
     save(&store, "a.md", "something else", &person());
     assert_eq!(new(store.propose(&wish, &dream()).unwrap()), ProposalId(2), "another question");
     assert_eq!(
-        store.propose(&[Wish::write(path("a.md"), text("something else"))], &dream()).unwrap(),
+        store
+            .propose(&[ProposedChange::write(path("a.md"), text("something else"))], &dream())
+            .unwrap(),
         Handed::Nothing
     );
 }
@@ -137,7 +147,9 @@ fn l5_24_what_was_rejected_is_not_proposed_again() {
 #[test]
 fn l5_24_an_edited_proposal_is_the_persons() {
     let (_dir, store) = store();
-    let id = new(store.propose(&[Wish::add("Deploy day", text("Fridays."))], &dream()).unwrap());
+    let id = new(store
+        .propose(&[ProposedChange::add("Deploy day", text("Fridays."))], &dream())
+        .unwrap());
     store.amend(id, &path("deploy-day.md"), &text("Thursdays."), &person()).unwrap();
     assert!(store.amend(id, &path("other.md"), "x", &person()).is_err());
     store.accept(id, OnConflict::Refuse, &person()).unwrap();
@@ -166,11 +178,11 @@ fn l5_24_what_an_agent_wrote_already_can_be_set_aside() {
 fn l5_18_l5_21_a_proposal_is_screened_like_a_memory() {
     let (dir, store) = store();
     let key = ["AKIA", "Z7QW3ERTY5UIOP2L"].concat();
-    let secret = store.propose(&[Wish::add("x", text(&key))], &dream()).unwrap_err();
+    let secret = store.propose(&[ProposedChange::add("x", text(&key))], &dream()).unwrap_err();
     assert!(matches!(secret, Error::Secret { .. }), "{secret}");
     assert!(!store.dir().join("inbox").exists(), "not even on disk");
     // A proposal that was changed by hand cannot write elsewhere.
-    let id = new(store.propose(&[Wish::add("x", text("fine"))], &dream()).unwrap());
+    let id = new(store.propose(&[ProposedChange::add("x", text("fine"))], &dream()).unwrap());
     let file = store.dir().join("inbox/1.json");
     let forged = std::fs::read_to_string(&file).unwrap().replace("x.md", "../../out.md");
     std::fs::write(&file, forged).unwrap();
@@ -185,7 +197,7 @@ fn l5_18_l5_21_a_proposal_is_screened_like_a_memory() {
         std::fs::create_dir(&outside).unwrap();
         std::fs::remove_dir_all(store.dir().join("inbox")).unwrap();
         std::os::unix::fs::symlink(&outside, store.dir().join("inbox")).unwrap();
-        assert!(store.propose(&[Wish::add("y", text("fine"))], &dream()).is_err());
+        assert!(store.propose(&[ProposedChange::add("y", text("fine"))], &dream()).is_err());
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0, "nothing left the store");
     }
 }
@@ -208,7 +220,7 @@ fn l5_24_who_wrote_a_memory_is_known() {
 fn l5_24_pruning_keeps_what_proposals_stand_against() {
     let (_dir, store) = store();
     save(&store, "a.md", "one", &person());
-    let id = new(store.propose(&[Wish::forget(path("a.md"))], &dream()).unwrap());
+    let id = new(store.propose(&[ProposedChange::forget(path("a.md"))], &dream()).unwrap());
     save(&store, "a.md", "two", &person());
     save(&store, "a.md", "three", &person());
     store.prune(Keep { entries: 1, since: None }).unwrap();

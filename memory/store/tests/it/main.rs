@@ -25,8 +25,8 @@ mod two_steps;
 mod unsaid;
 mod waiting;
 
-use everfold_memory_store::store::{Expect, Place, Save, Saved};
-use everfold_memory_store::{By, Options, Store, TopicPath};
+use everfold_memory_store::store::{ExpectedContent, MemoryTarget, Save, Saved};
+use everfold_memory_store::{By, Store, StoreOptions, TopicPath};
 use jiff::Timestamp;
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn path(path: &str) -> TopicPath {
 }
 
 fn open(dir: &Path) -> Store {
-    Store::open_with(dir, Options::default(), at(0)).unwrap()
+    Store::open_with(dir, StoreOptions::default(), at(0)).unwrap()
 }
 
 fn memory(name: &str, body: &str) -> String {
@@ -55,9 +55,12 @@ fn memory(name: &str, body: &str) -> String {
 
 fn save_at(store: &Store, name: &str, body: &str) -> Saved {
     let text = memory(name, body);
-    let place = Place::At(path(&format!("{name}.md")));
+    let place = MemoryTarget::At(path(&format!("{name}.md")));
     store
-        .save(&Save { place, text: &text, expect: Expect::Anything, line: None, ended: &[] }, &by())
+        .save(
+            &Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &[] },
+            &by(),
+        )
         .unwrap()
 }
 

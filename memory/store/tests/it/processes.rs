@@ -4,7 +4,7 @@ use super::crash::files;
 use super::*;
 use everfold_memory_store::Notice;
 use everfold_memory_store::check::Issue;
-use everfold_memory_store::store::{Step, Steps};
+use everfold_memory_store::store::{ChangeObserver, ChangeStep};
 use std::ops::ControlFlow;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -51,8 +51,8 @@ struct KillAt {
 }
 
 #[cfg(unix)]
-impl Steps for KillAt {
-    fn before(&self, _: Step<'_>) -> ControlFlow<()> {
+impl ChangeObserver for KillAt {
+    fn before(&self, _: ChangeStep<'_>) -> ControlFlow<()> {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
             let _ = rustix::process::kill_process(
                 rustix::process::getpid(),
@@ -72,7 +72,7 @@ fn child_job() {
     let number: usize = number.parse().unwrap();
     // A process that makes one change looks at nothing else.
     let notice = if kind == "die" { Notice::Touched } else { Notice::All };
-    let mut options = Options { notice, ..Options::default() };
+    let mut options = StoreOptions { notice, ..StoreOptions::default() };
     #[cfg(unix)]
     if kind == "die" {
         options.steps = Arc::new(KillAt { left: AtomicUsize::new(number) });
@@ -86,9 +86,9 @@ fn child_job() {
         let title = if n == 0 { "Shared".to_owned() } else { format!("Topic {number} {n}") };
         let text = memory(&title, &format!("{number} wrote {n}"));
         let save = Save {
-            place: Place::Named(title),
+            place: MemoryTarget::Named(title),
             text: &text,
-            expect: Expect::Nothing,
+            expect: ExpectedContent::Nothing,
             line: None,
             ended: &[],
         };
@@ -104,8 +104,9 @@ fn fill_up(store: &Store, dir: &Path) {
     let saved = (0..1_000).take_while(|number| {
         let name = format!("room-{number}");
         let text = memory(&name, "takes some room");
-        let place = Place::At(path(&format!("{name}.md")));
-        let save = Save { place, text: &text, expect: Expect::Nothing, line: None, ended: &[] };
+        let place = MemoryTarget::At(path(&format!("{name}.md")));
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Nothing, line: None, ended: &[] };
         let done = store.save(&save, &by());
         let told = done.as_ref().err().map(ToString::to_string).unwrap_or_default();
         assert!(done.is_ok() || told.contains(".everfold") || told.contains(".md"), "{told}");

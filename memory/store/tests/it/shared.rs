@@ -3,8 +3,10 @@
 //! ours are at any of their steps. Neither loses a line to the other.
 
 use crate::{at, by, index, memory, open, path, save_at};
-use everfold_memory_store::store::{Expect, OnConflict, Place, Replacement, Save, Step, Steps};
-use everfold_memory_store::{Author, By, ContentId, Error, Options, Store};
+use everfold_memory_store::store::{
+    ChangeObserver, ChangeStep, ExpectedContent, MemoryTarget, OnConflict, Replacement, Save,
+};
+use everfold_memory_store::{Author, By, ContentId, Error, Store, StoreOptions};
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -33,8 +35,8 @@ struct Intruder {
     number: usize,
 }
 
-impl Steps for Intruder {
-    fn before(&self, _: Step<'_>) -> ControlFlow<()> {
+impl ChangeObserver for Intruder {
+    fn before(&self, _: ChangeStep<'_>) -> ControlFlow<()> {
         if self.at.fetch_sub(1, Ordering::SeqCst) == 0 {
             claude_writes(&self.dir, self.number);
         }
@@ -53,7 +55,7 @@ fn rounds(count: usize) {
             at: AtomicUsize::new(round % 12),
             number: round,
         });
-        let options = Options { steps: steps.clone(), ..Options::default() };
+        let options = StoreOptions { steps: steps.clone(), ..StoreOptions::default() };
         let seconds = i64::try_from(round).unwrap();
         let store = Store::open_with(dir.path(), options, at(seconds)).unwrap();
         let name = format!("ours-{round}");
@@ -69,9 +71,9 @@ fn rounds(count: usize) {
                 let old = path(&format!("{}.md", ours[ours.len() / 2]));
                 let text = memory(old.as_str().trim_end_matches(".md"), &format!("Round {round}."));
                 let save = Save {
-                    place: Place::At(old),
+                    place: MemoryTarget::At(old),
                     text: &text,
-                    expect: Expect::Anything,
+                    expect: ExpectedContent::Anything,
                     line: None,
                     ended: &[],
                 };
@@ -147,15 +149,15 @@ struct Latecomer {
     adds: &'static str,
 }
 
-impl Steps for Latecomer {
-    fn before(&self, step: Step<'_>) -> ControlFlow<()> {
+impl ChangeObserver for Latecomer {
+    fn before(&self, step: ChangeStep<'_>) -> ControlFlow<()> {
         let mut opened = self.opened.lock().unwrap();
         match step {
-            Step::Write(path) | Step::Remove(path) if path == self.name => {
+            ChangeStep::Write(path) | ChangeStep::Remove(path) if path == self.name => {
                 let file = fs::File::options().append(true).open(self.dir.join(path));
                 *opened = file.ok();
             }
-            Step::LookBack(path) if path == self.name => {
+            ChangeStep::LookBack(path) if path == self.name => {
                 if let Some(mut file) = opened.take() {
                     file.write_all(self.adds.as_bytes()).unwrap();
                 }
@@ -169,7 +171,7 @@ impl Steps for Latecomer {
 fn with_latecomer(dir: &Path, name: &'static str, adds: &'static str) -> Store {
     let dir = dir.to_owned();
     let late = Latecomer { dir: dir.clone(), name, opened: Mutex::default(), adds };
-    let options = Options { steps: Arc::new(late), ..Options::default() };
+    let options = StoreOptions { steps: Arc::new(late), ..StoreOptions::default() };
     Store::open_with(&dir, options, at(5)).unwrap()
 }
 
@@ -192,8 +194,9 @@ fn x5_a_memory_that_is_written_while_it_is_replaced_or_removed_is_theirs() {
     save_at(&open(dir.path()), "first", "Body.");
     let store = with_latecomer(dir.path(), "first.md", "Theirs.\n");
     let text = memory("first", "Ours.");
-    let place = Place::At(path("first.md"));
-    let save = Save { place, text: &text, expect: Expect::Anything, line: None, ended: &[] };
+    let place = MemoryTarget::At(path("first.md"));
+    let save =
+        Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &[] };
     store.save(&save, &by()).unwrap();
     let there = || fs::read_to_string(dir.path().join("first.md")).unwrap();
     assert!(there().contains("Body.") && there().contains("Theirs."), "{}", there());
@@ -211,9 +214,9 @@ struct Forestaller {
     text: Mutex<Option<String>>,
 }
 
-impl Steps for Forestaller {
-    fn before(&self, step: Step<'_>) -> ControlFlow<()> {
-        if step == Step::Trade(self.name)
+impl ChangeObserver for Forestaller {
+    fn before(&self, step: ChangeStep<'_>) -> ControlFlow<()> {
+        if step == ChangeStep::Trade(self.name)
             && let Some(text) = self.text.lock().unwrap().take()
         {
             fs::write(self.dir.join("theirs"), text).unwrap();
@@ -225,7 +228,7 @@ impl Steps for Forestaller {
 
 fn with_forestaller(dir: &Path, name: &'static str, text: String) -> Store {
     let steps = Forestaller { dir: dir.to_owned(), name, text: Mutex::new(Some(text)) };
-    let options = Options { steps: Arc::new(steps), ..Options::default() };
+    let options = StoreOptions { steps: Arc::new(steps), ..StoreOptions::default() };
     Store::open_with(dir, options, at(5)).unwrap()
 }
 
@@ -251,8 +254,9 @@ fn x5_a_memory_that_is_replaced_or_made_just_before_ours_is_theirs() {
         let theirs = memory("theirs", "Theirs.");
         let store = with_forestaller(dir.path(), name, theirs.clone());
         let text = memory("ours", "Ours.");
-        let place = Place::At(path(name));
-        let save = Save { place, text: &text, expect: Expect::Anything, line: None, ended: &[] };
+        let place = MemoryTarget::At(path(name));
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &[] };
         store.save(&save, &by()).unwrap();
         assert_eq!(fs::read_to_string(dir.path().join(name)).unwrap(), theirs);
         let log = open(dir.path()).log(None, usize::MAX).unwrap();

@@ -3,7 +3,7 @@
 
 use super::*;
 use everfold_memory_store::Notice;
-use everfold_memory_store::store::{Step, Steps};
+use everfold_memory_store::store::{ChangeObserver, ChangeStep};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
@@ -56,8 +56,8 @@ fn fill(dir: &Path, files: usize) {
 #[derive(Debug, Default)]
 struct Watch(Mutex<Vec<(String, Instant)>>);
 
-impl Steps for Watch {
-    fn before(&self, step: Step<'_>) -> ControlFlow<()> {
+impl ChangeObserver for Watch {
+    fn before(&self, step: ChangeStep<'_>) -> ControlFlow<()> {
         let name = format!("{step:?}");
         let name = name.split('(').next().unwrap_or_default().to_owned();
         self.0.lock().unwrap().push((name, Instant::now()));
@@ -87,7 +87,7 @@ fn update(dir: &Path, number: usize) -> Duration {
     let of = number * 211 + 3;
     let name = format!("{}-{of}", THEMES[of % THEMES.len()]);
     let begun = Instant::now();
-    let options = Options { notice: Notice::Touched, ..Options::default() };
+    let options = StoreOptions { notice: Notice::Touched, ..StoreOptions::default() };
     let store = Store::open_with(dir, options, at(0)).unwrap();
     save_at(&store, &name, "changed");
     begun.elapsed()
@@ -112,8 +112,11 @@ fn r16_a_save_among_ten_thousand_takes_under_twenty_milliseconds() {
     for number in 0..SAVES {
         let watch = Arc::new(Watch::default());
         let begun = Instant::now();
-        let options =
-            Options { notice: Notice::Touched, steps: watch.clone(), ..Options::default() };
+        let options = StoreOptions {
+            notice: Notice::Touched,
+            steps: watch.clone(),
+            ..StoreOptions::default()
+        };
         let store = Store::open_with(dir.path(), options, at(0)).unwrap();
         let opened = Instant::now();
         let of = number * 137;
@@ -122,8 +125,9 @@ fn r16_a_save_among_ten_thousand_takes_under_twenty_milliseconds() {
         assert_eq!(likely[0].as_str(), format!("{}-{of}.md", THEMES[of % THEMES.len()]));
         let title = format!("new {number}");
         let text = memory(&title, &words(number + 2_000_000, 40));
-        let place = Place::Named(title);
-        let save = Save { place, text: &text, expect: Expect::Nothing, line: None, ended: &[] };
+        let place = MemoryTarget::Named(title);
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Nothing, line: None, ended: &[] };
         store.save(&save, &by()).unwrap();
         let done = Instant::now();
         let mut note = |what: &str, time| took.entry(what.to_owned()).or_default().push(time);

@@ -1,12 +1,12 @@
 //! Saving, forgetting, moving.
 
 use super::*;
-use everfold_memory_file::index::{Cap, Caps};
+use everfold_memory_file::index::{Caps, IndexCap};
 use everfold_memory_store::catalogue::Catalogue;
 use everfold_memory_store::store::Note;
-use everfold_memory_store::store::inbox::{ProposalId, Wish};
+use everfold_memory_store::store::inbox::{ProposalId, ProposedChange};
 use everfold_memory_store::usage::Use;
-use everfold_memory_store::{Action, Error, Scope};
+use everfold_memory_store::{Action, Error, StoreScope};
 use std::fs;
 
 #[test]
@@ -43,9 +43,14 @@ fn names_that_are_taken_get_a_number() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let save = |title: &str| {
-        let place = Place::Named(title.into());
-        let save =
-            Save { place, text: "x", expect: Expect::Nothing, line: Some((title, "")), ended: &[] };
+        let place = MemoryTarget::Named(title.into());
+        let save = Save {
+            place,
+            text: "x",
+            expect: ExpectedContent::Nothing,
+            line: Some((title, "")),
+            ended: &[],
+        };
         store.save(&save, &by()).unwrap().path.to_string()
     };
     assert_eq!(
@@ -62,14 +67,14 @@ fn a_change_in_between_is_noticed() {
     let read = store.read(&path("a.md")).unwrap();
     save_at(&store, "a", "two");
     let save = Save {
-        place: Place::At(path("a.md")),
+        place: MemoryTarget::At(path("a.md")),
         text: "three",
-        expect: Expect::Content(read.content),
+        expect: ExpectedContent::Content(read.content),
         line: None,
         ended: &[],
     };
     assert!(matches!(store.save(&save, &by()), Err(Error::Changed { .. })));
-    let new = Save { expect: Expect::Nothing, ..save };
+    let new = Save { expect: ExpectedContent::Nothing, ..save };
     assert!(matches!(store.save(&new, &by()), Err(Error::Exists { .. })));
 }
 
@@ -79,9 +84,9 @@ fn l5_18_a_secret_is_refused_with_a_reason() {
     let store = open(dir.path());
     let text = format!("the key is {}{}", "AKIA", "Z7QW3ERTY5UIOP2L");
     let save = Save {
-        place: Place::At(path("k.md")),
+        place: MemoryTarget::At(path("k.md")),
         text: &text,
-        expect: Expect::Anything,
+        expect: ExpectedContent::Anything,
         line: None,
         ended: &[],
     };
@@ -91,7 +96,7 @@ fn l5_18_a_secret_is_refused_with_a_reason() {
     let hidden = Save { text: "fine", line: Some(("Key", &text)), ..save };
     assert!(matches!(store.save(&hidden, &by()), Err(Error::Secret { .. })));
     assert!(matches!(
-        store.write_index(&text, &Expect::Anything, &by()),
+        store.write_index(&text, &ExpectedContent::Anything, &by()),
         Err(Error::Secret { .. })
     ));
     assert!(store.scan(10).unwrap().is_empty());
@@ -113,7 +118,7 @@ fn forgetting_takes_the_line_along() {
 fn l5_25_a_memory_moves_between_stores() {
     let dir = tempfile::tempdir().unwrap();
     let project = open(&dir.path().join("memory"));
-    let team = Options { scope: Scope::Team, ..Options::default() };
+    let team = StoreOptions { scope: StoreScope::Team, ..StoreOptions::default() };
     let team = Store::open_with(&dir.path().join("memory/team"), team, at(0)).unwrap();
     save_at(&project, "a", "one");
     project.move_to(&path("a.md"), &team, &by()).unwrap();
@@ -130,13 +135,13 @@ fn l5_25_a_memory_moves_between_stores() {
 #[test]
 fn l5_21_what_is_about_the_person_stays_private() {
     let dir = tempfile::tempdir().unwrap();
-    let team = Options { scope: Scope::Team, ..Options::default() };
+    let team = StoreOptions { scope: StoreScope::Team, ..StoreOptions::default() };
     let team = Store::open_with(dir.path(), team, at(0)).unwrap();
     let text = "---\nname: x\ntype: user\n---\nLikes tea.\n";
     let save = Save {
-        place: Place::At(path("x.md")),
+        place: MemoryTarget::At(path("x.md")),
         text,
-        expect: Expect::Nothing,
+        expect: ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };
@@ -146,7 +151,8 @@ fn l5_21_what_is_about_the_person_stays_private() {
 #[test]
 fn l5_28_the_index_stays_within_its_caps() {
     let dir = tempfile::tempdir().unwrap();
-    let options = Options { caps: Caps { lines: 20, bytes: 25_000 }, ..Options::default() };
+    let options =
+        StoreOptions { caps: Caps { lines: 20, bytes: 25_000 }, ..StoreOptions::default() };
     let store = Store::open_with(dir.path(), options, at(0)).unwrap();
     let mut moved = Vec::new();
     for n in 0..45 {
@@ -171,12 +177,12 @@ fn l5_28_a_write_that_breaks_the_caps_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
     let long = "- [x](x.md) — y\n".repeat(214);
-    let error = store.write_index(&long, &Expect::Anything, &by()).unwrap_err();
+    let error = store.write_index(&long, &ExpectedContent::Anything, &by()).unwrap_err();
     assert!(error.to_string().contains("214 lines"), "{error}");
     // One that is over already may shrink.
     fs::write(dir.path().join("MEMORY.md"), &long).unwrap();
-    store.write_index(&"- [x](x.md) — y\n".repeat(210), &Expect::Anything, &by()).unwrap();
-    assert!(store.write_index(&long, &Expect::Anything, &by()).is_err());
+    store.write_index(&"- [x](x.md) — y\n".repeat(210), &ExpectedContent::Anything, &by()).unwrap();
+    assert!(store.write_index(&long, &ExpectedContent::Anything, &by()).is_err());
 }
 
 #[test]
@@ -189,14 +195,14 @@ fn s6_a_huge_memory_is_read_at_its_start() {
     }
     let store = open(dir.path());
     let loaded = store.load_index().unwrap();
-    assert_eq!(loaded.cut, Some(Cap::Bytes));
+    assert_eq!(loaded.cut, Some(IndexCap::Bytes));
     assert!(loaded.text.starts_with("- [A](a.md)\n") && loaded.text.len() < 30_000);
     assert!(loaded.text.contains("1073741824 bytes"));
     assert_eq!(store.read(&path("big.md")).unwrap().note, Some(Note::Cut { bytes: 1 << 30 }));
     let save = Save {
-        place: Place::At(path("a.md")),
+        place: MemoryTarget::At(path("a.md")),
         text: "x",
-        expect: Expect::Anything,
+        expect: ExpectedContent::Anything,
         line: None,
         ended: &[],
     };
@@ -219,9 +225,9 @@ fn s1_links_that_lead_out_are_refused() {
     assert!(store.scan(10).unwrap().is_empty());
     for target in ["out/y.md", "out/x.md", "x.md"] {
         let save = Save {
-            place: Place::At(path(target)),
+            place: MemoryTarget::At(path(target)),
             text: "x",
-            expect: Expect::Anything,
+            expect: ExpectedContent::Anything,
             line: None,
             ended: &[],
         };
@@ -257,7 +263,7 @@ fn s5_files_are_private() {
     save_at(&store, "a", "one");
     store.count(&[(path("a.md"), Use::Used)], at(1)).unwrap();
     store.candidates("one", 3).unwrap();
-    let wish = |name: &str| Wish::add(name, memory(name, name));
+    let wish = |name: &str| ProposedChange::add(name, memory(name, name));
     store.propose(&[wish("b")], &by()).unwrap();
     store.propose(&[wish("c")], &by()).unwrap();
     store.reject(ProposalId(1), &by()).unwrap();
@@ -281,9 +287,9 @@ fn s6_a_directory_that_cannot_be_written_is_still_read() {
     // Whoever runs as root may write everywhere.
     if store.opening().read_only.is_some() {
         let save = Save {
-            place: Place::At(path("b.md")),
+            place: MemoryTarget::At(path("b.md")),
             text: "x",
-            expect: Expect::Anything,
+            expect: ExpectedContent::Anything,
             line: None,
             ended: &[],
         };

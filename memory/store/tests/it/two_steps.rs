@@ -11,8 +11,9 @@ fn main_agent(session: &str) -> By {
 
 fn save(store: &Store, name: &str, by: &By) {
     let text = memory(name, "Body.");
-    let place = Place::At(path(&format!("{name}.md")));
-    let save = Save { place, text: &text, expect: Expect::Anything, line: None, ended: &[] };
+    let place = MemoryTarget::At(path(&format!("{name}.md")));
+    let save =
+        Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &[] };
     store.save(&save, by).unwrap();
 }
 
@@ -26,11 +27,14 @@ fn l5_41_the_line_that_an_agent_writes_after_its_memory_is_no_second_entry() {
     save(&store, "new", &by);
     // As it read the index before, with a line of its own words.
     let text = format!("{}- [New](new.md) — in my own words\n", read.text);
-    for expect in [Expect::Content(read.content.clone()), Expect::Anything] {
+    for expect in [ExpectedContent::Content(read.content.clone()), ExpectedContent::Anything] {
         assert_eq!(store.write_index(&text, &expect, &by).unwrap(), None);
     }
     // And without it: what was read is not what is there, and nothing is lost.
-    assert_eq!(store.write_index(&read.text, &Expect::Content(read.content), &by).unwrap(), None);
+    assert_eq!(
+        store.write_index(&read.text, &ExpectedContent::Content(read.content), &by).unwrap(),
+        None
+    );
     assert_eq!(store.point_to(&[path("new.md")], &by).unwrap(), None);
     assert_eq!(index(dir.path()), "- [old](old.md) — about old\n- [new](new.md) — about new\n");
     let log = store.log(None, 10).unwrap();
@@ -47,7 +51,7 @@ fn l5_41_other_changes_of_the_index_are_entries_and_keep_the_line() {
     let by = main_agent("s");
     save(&store, "new", &by);
     let text = read.text.replace("about old", "read me first");
-    let expect = Expect::Content(read.content.clone());
+    let expect = ExpectedContent::Content(read.content.clone());
     assert!(store.write_index(&text, &expect, &by).unwrap().is_some());
     let wanted = "- [old](old.md) — read me first\n- [new](new.md) — about new\n";
     assert_eq!(index(dir.path()), wanted);
@@ -55,7 +59,7 @@ fn l5_41_other_changes_of_the_index_are_entries_and_keep_the_line() {
     // Another session read something else, and has to read it again.
     let other = store.write_index(&text, &expect, &main_agent("other"));
     assert!(matches!(other, Err(Error::Changed { .. })), "{other:?}");
-    let nobody = Expect::Content(ContentId::of(b"never there"));
+    let nobody = ExpectedContent::Content(ContentId::of(b"never there"));
     assert!(matches!(store.write_index("x", &nobody, &by), Err(Error::Changed { .. })));
 }
 
@@ -66,9 +70,9 @@ fn l5_41_an_index_that_was_not_there_is_taken_as_read() {
     let by = main_agent("s");
     save(&store, "new", &by);
     let line = "- [New](new.md) — mine\n";
-    assert_eq!(store.write_index(line, &Expect::Nothing, &by).unwrap(), None);
+    assert_eq!(store.write_index(line, &ExpectedContent::Nothing, &by).unwrap(), None);
     let more = format!("# Mine\n\n{line}");
-    assert!(store.write_index(&more, &Expect::Nothing, &by).unwrap().is_some());
+    assert!(store.write_index(&more, &ExpectedContent::Nothing, &by).unwrap().is_some());
     assert_eq!(index(dir.path()), more);
 }
 
@@ -79,8 +83,9 @@ fn l5_36_what_a_change_ended_stands_in_its_entry() {
     save_at(&store, "deploys", "Deploys are on Thursdays.");
     let ended = ["Deploys are on Thursdays.".to_owned()];
     let text = memory("deploys", "Deploys are on Tuesdays.");
-    let place = Place::At(path("deploys.md"));
-    let save = Save { place, text: &text, expect: Expect::Anything, line: None, ended: &ended };
+    let place = MemoryTarget::At(path("deploys.md"));
+    let save =
+        Save { place, text: &text, expect: ExpectedContent::Anything, line: None, ended: &ended };
     store.save(&save, &by()).unwrap();
     let log = store.log(None, 10).unwrap();
     assert_eq!(log[0].ended, ended);

@@ -4,7 +4,7 @@
 use super::*;
 use everfold_memory_store::Error;
 use everfold_memory_store::store::Replacement;
-use everfold_memory_store::store::inbox::{Grounds, Wish};
+use everfold_memory_store::store::inbox::{ProposalGrounds, ProposedChange};
 
 fn key() -> String {
     ["AKIA", "Z7QW3ERTY5UIOP2L"].concat()
@@ -40,21 +40,22 @@ fn l5_40_a_refused_memory_is_not_named() {
     let titles = [format!("deploy key {key}"), "Deploy password of Ada".to_owned()];
     for title in &titles {
         let text = memory("x", &format!("It is {key}."));
-        let place = Place::Named(title.clone());
-        let save = Save { place, text: &text, expect: Expect::Nothing, line: None, ended: &[] };
+        let place = MemoryTarget::Named(title.clone());
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Nothing, line: None, ended: &[] };
         let error = store.save(&save, &by()).unwrap_err();
         assert!(matches!(error, Error::Secret { .. }), "{error}");
         says_nothing(&error, &[&key, "ada", "deploy"]);
-        let error = store.propose(&[Wish::add(title, text)], &by()).unwrap_err();
+        let error = store.propose(&[ProposedChange::add(title, text)], &by()).unwrap_err();
         says_nothing(&error, &[&key, "ada", "deploy"]);
     }
     // The slug of a refused title, in lower case.
     let slug = path(&format!("deploy-key-{}.md", key.to_lowercase()));
     let text = memory("x", &key);
     let save = Save {
-        place: Place::At(slug),
+        place: MemoryTarget::At(slug),
         text: &text,
-        expect: Expect::Nothing,
+        expect: ExpectedContent::Nothing,
         line: None,
         ended: &[],
     };
@@ -71,8 +72,9 @@ fn l5_40_a_name_that_is_the_secret_is_refused_without_it() {
     let key = key();
     let named = path(&format!("{key}.md"));
     let text = memory("x", "Nothing in it.");
-    for place in [Place::Named(key.clone()), Place::At(named.clone())] {
-        let save = Save { place, text: &text, expect: Expect::Nothing, line: None, ended: &[] };
+    for place in [MemoryTarget::Named(key.clone()), MemoryTarget::At(named.clone())] {
+        let save =
+            Save { place, text: &text, expect: ExpectedContent::Nothing, line: None, ended: &[] };
         let error = store.save(&save, &by()).unwrap_err();
         assert!(matches!(error, Error::Secret { .. }), "{error}");
         says_nothing(&error, &[&key]);
@@ -82,8 +84,9 @@ fn l5_40_a_name_that_is_the_secret_is_refused_without_it() {
     let swap = Replacement { path: format!("{key}.md"), expect: None, text: Some(text.clone()) };
     says_nothing(&store.swap(&[swap], &by()).unwrap_err(), &[&key]);
     let long = "long ".repeat(300_000);
-    let place = Place::Named(format!("{key} again"));
-    let save = Save { place, text: &long, expect: Expect::Nothing, line: None, ended: &[] };
+    let place = MemoryTarget::Named(format!("{key} again"));
+    let save =
+        Save { place, text: &long, expect: ExpectedContent::Nothing, line: None, ended: &[] };
     says_nothing(&store.save(&save, &by()).unwrap_err(), &[&key]);
     assert!(is_nowhere(dir.path(), &key));
 }
@@ -94,15 +97,22 @@ fn l5_40_reasons_ends_and_evidence_carry_no_secret() {
     let store = open(dir.path());
     let key = key();
     let text = memory("x", "Nothing in it.");
-    let place = || Place::At(path("x.md"));
+    let place = || MemoryTarget::At(path("x.md"));
     let ended = [format!("the key was {key}")];
-    let save =
-        Save { place: place(), text: &text, expect: Expect::Nothing, line: None, ended: &ended };
+    let save = Save {
+        place: place(),
+        text: &text,
+        expect: ExpectedContent::Nothing,
+        line: None,
+        ended: &ended,
+    };
     says_nothing(&store.save(&save, &by()).unwrap_err(), &[&key]);
     let by = By::agent("extract", &format!("the key {key} was said"), at(0));
     store.save(&Save { ended: &[], ..save }, &by).unwrap();
-    let grounds = Grounds { provenance: None, evidence: Some(format!("use {key}")) };
-    store.propose_on(&grounds, &[Wish::add("y", memory("y", "Something else."))], &by).unwrap();
+    let grounds = ProposalGrounds { provenance: None, evidence: Some(format!("use {key}")) };
+    store
+        .propose_on(&grounds, &[ProposedChange::add("y", memory("y", "Something else."))], &by)
+        .unwrap();
     assert_eq!(store.log(None, 1).unwrap()[0].reason, "");
     assert!(is_nowhere(dir.path(), &key));
 }

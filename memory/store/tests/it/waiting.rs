@@ -4,7 +4,9 @@ use super::*;
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_memory_store::Error;
 use everfold_memory_store::store::OnConflict;
-use everfold_memory_store::store::inbox::{Grounds, Handed, ProposalId, Verdict, Wish};
+use everfold_memory_store::store::inbox::{
+    Handed, ProposalGrounds, ProposalId, ProposalVerdict, ProposedChange,
+};
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -17,7 +19,7 @@ fn text(about: &str, body: &str) -> String {
 }
 
 fn add(store: &Store, body: &str, seconds: i64) -> Handed {
-    store.propose(&[Wish::add("note", text("", body))], &dream(seconds)).unwrap()
+    store.propose(&[ProposedChange::add("note", text("", body))], &dream(seconds)).unwrap()
 }
 
 fn ids(store: &Store) -> Vec<u64> {
@@ -38,7 +40,14 @@ fn l5_46_at_most_fifty_wait_and_the_oldest_make_room() {
     }
     assert_eq!(ids(&store), (4..=53).collect::<Vec<_>>());
     let gone: Vec<_> = store.decided().unwrap().iter().map(|d| (d.id.0, d.verdict)).collect();
-    assert_eq!(gone, [(1, Verdict::Expired), (2, Verdict::Expired), (3, Verdict::Expired)]);
+    assert_eq!(
+        gone,
+        [
+            (1, ProposalVerdict::Expired),
+            (2, ProposalVerdict::Expired),
+            (3, ProposalVerdict::Expired)
+        ]
+    );
     // That was no answer: it may be proposed again.
     let again = add(&store, "subject0 belongs to owner0 alone0", 60);
     assert_eq!(again, Handed::New(ProposalId(54)));
@@ -50,7 +59,7 @@ fn l5_46_after_thirty_days_a_proposal_goes_and_a_clock_that_goes_back_takes_none
     let store = open(dir.path());
     add(&store, "Deploys are on Thursdays.", 0);
     add(&store, "The staging database is called heron.", 10 * DAY);
-    let later = |seconds| drop(Store::open_with(dir.path(), Options::default(), at(seconds)));
+    let later = |seconds| drop(Store::open_with(dir.path(), StoreOptions::default(), at(seconds)));
     later(-400 * DAY);
     later(30 * DAY);
     assert_eq!(ids(&store), [1, 2]);
@@ -59,7 +68,7 @@ fn l5_46_after_thirty_days_a_proposal_goes_and_a_clock_that_goes_back_takes_none
     add(&store, "Lunch is at noon.", 41 * DAY);
     assert_eq!(ids(&store), [3], "when another comes");
     let expired = store.decided().unwrap();
-    assert!(expired.iter().all(|decided| decided.verdict == Verdict::Expired));
+    assert!(expired.iter().all(|decided| decided.verdict == ProposalVerdict::Expired));
     assert_eq!(expired.len(), 2);
 }
 
@@ -89,8 +98,10 @@ fn l5_46_a_near_copy_joins_and_the_text_that_says_more_stays() {
 fn l5_46_what_a_person_says_again_is_found() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let wish =
-        Wish::add("deploys", text("when we deploy to production", "Deploys go out on Thursdays."));
+    let wish = ProposedChange::add(
+        "deploys",
+        text("when we deploy to production", "Deploys go out on Thursdays."),
+    );
     store.propose(&[wish], &dream(0)).unwrap();
     add(&store, "Never push to main.", 1);
     add(&store, "我们每周四部署", 2);
@@ -111,17 +122,17 @@ fn l5_46_what_a_person_says_again_is_found() {
 fn l5_33_a_proposal_shows_whose_words_it_rests_on() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path());
-    let grounds = Grounds {
+    let grounds = ProposalGrounds {
         provenance: Some(Source::Pasted.into()),
         evidence: Some("always deploy on Thursdays".into()),
     };
-    let wish = || [Wish::add("deploys", text("", "Deploys go out on Thursdays."))];
+    let wish = || [ProposedChange::add("deploys", text("", "Deploys go out on Thursdays."))];
     store.propose_on(&grounds, &wish(), &dream(0)).unwrap();
     let preview = &store.preview(ProposalId(1)).unwrap()[0];
     assert_eq!(preview.provenance, grounds.provenance);
     assert_eq!(preview.evidence, grounds.evidence);
-    let said = Grounds { provenance: Some(Provenance::PERSON), evidence: None };
-    let more = [Wish::add("deploys", text("", "Deploys go out on Thursdays at noon."))];
+    let said = ProposalGrounds { provenance: Some(Provenance::PERSON), evidence: None };
+    let more = [ProposedChange::add("deploys", text("", "Deploys go out on Thursdays at noon."))];
     assert_eq!(store.propose_on(&said, &more, &dream(1)).unwrap(), Handed::Waiting(ProposalId(1)));
     assert_eq!(store.proposal(ProposalId(1)).unwrap().provenance, grounds.provenance);
     // One of an earlier version says nothing about it.
@@ -146,7 +157,7 @@ fn s6_an_inbox_with_links_or_nonsense_keeps_nobody_from_opening() {
         std::fs::remove_dir_all(dir.path().join("inbox")).unwrap();
         std::os::unix::fs::symlink(outside.path(), dir.path().join("inbox")).unwrap();
         let store = open(dir.path());
-        let refused = store.propose(&[Wish::add("x", text("", "x"))], &dream(0));
+        let refused = store.propose(&[ProposedChange::add("x", text("", "x"))], &dream(0));
         assert!(matches!(refused, Err(Error::Disk(_))), "{refused:?}");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     }

@@ -2,7 +2,7 @@
 //! SDK: the answers have to be the same, but for what is named here.
 
 use super::call;
-use everfold::memory_tool::Answer;
+use everfold::memory_tool::ToolAnswer;
 use everfold_memory_store::Store;
 use everfold_testkit::interop;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn x4_answers_are_those_of_the_official_sdk() {
     assert_eq!(theirs.len(), commands.len());
     for (input, theirs) in commands.into_iter().zip(theirs) {
         let ours = call(&store, input.clone());
-        let failed = matches!(ours, Answer::Failed(_));
+        let failed = matches!(ours, ToolAnswer::Failed(_));
         assert_eq!(Some(failed), theirs["is_error"].as_bool(), "{input}: {ours:?} {theirs}");
         let text = theirs["content"].as_str().unwrap();
         assert_eq!(plain(ours.text()), plain(text), "{input}");

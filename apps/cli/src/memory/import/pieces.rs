@@ -3,7 +3,7 @@
 
 use everfold_memory_file::frontmatter::{Key, METADATA, Value, set};
 use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
-use everfold_memory_file::{Draft, Memory};
+use everfold_memory_file::{Memory, MemoryDraft};
 use everfold_memory_judge::wish::kind_and_tier;
 use std::path::Path;
 
@@ -109,7 +109,7 @@ impl Piece {
     /// The text of the memory, with where it came from.
     pub(super) fn rendered(&self, file: &Path) -> String {
         let draft = |name, description, body| {
-            Draft { name, description, kind: kind_and_tier(body).0, body }.render()
+            MemoryDraft { name, description, kind: kind_and_tier(body).0, body }.render()
         };
         let text = match &self.whole {
             // One that does not say what the index and the judge need is completed.

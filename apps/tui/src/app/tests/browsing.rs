@@ -2,8 +2,8 @@
 
 use crate::app::{Act, App, Phase};
 use crate::host::Welcome;
-use crate::talk::Kind;
 use crate::theme::Theme;
+use crate::transcript_view::Kind;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::Rect;

@@ -1,12 +1,12 @@
 //! The messages of a kind, the largest first, and what can be done with them
 //! (L4.14–16).
 
-use crate::look::Look;
 use crate::panel::rows::{self, Rows, Typing};
 use crate::panel::text::TextPanel;
 use crate::panel::{Panel, PanelAct, Slot, Written, look};
+use crate::panel_data::{Table, TableRow};
 use crate::picture::grouped;
-use crate::side::{Row, Table};
+use crate::style::TextStyle;
 use crate::theme::Theme;
 use everfold::Session;
 use everfold::engine::window::in_view::InView;
@@ -50,7 +50,7 @@ impl MessagesPanel {
         self.messages = all.into_iter().filter(|one| one.category == self.category).collect();
         self.messages.sort_by_key(|message| std::cmp::Reverse(message.tokens));
         let head = ["#", "tokens", "state", "words"].map(str::to_owned).to_vec();
-        let row = |message: &InView| Row {
+        let row = |message: &InView| TableRow {
             id: message.record.to_string(),
             cells: vec![
                 format!("{:>4}", message.number),
@@ -58,7 +58,7 @@ impl MessagesPanel {
                 state(message),
                 message.words.clone(),
             ],
-            ..Row::default()
+            ..TableRow::default()
         };
         let rows = self.messages.iter().map(row).collect();
         let empty = if self.known {
@@ -118,7 +118,7 @@ fn state(message: &InView) -> String {
 fn text(session: &Session, record: &RecordId) -> Written {
     let messages = session.fold().messages().iter().flat_map(Message::pieces);
     let of_record = messages.filter(|piece| piece.record == *record);
-    of_record.map(|piece| (Look::Normal, format!("{}\n", piece.block.plain_text()))).collect()
+    of_record.map(|piece| (TextStyle::Normal, format!("{}\n", piece.block.plain_text()))).collect()
 }
 
 impl Panel for MessagesPanel {

@@ -1,7 +1,7 @@
 //! What the lists are called, and what can be done with their rows.
 
 use crate::panel::rows::Typing;
-use crate::side::Listing;
+use crate::panel_data::Listing;
 
 /// What is special of a list.
 #[derive(Clone, Copy)]

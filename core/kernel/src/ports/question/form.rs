@@ -1,6 +1,6 @@
 //! Forms: read from what a server sent, and filled in field by field.
 
-use super::{Choice, Field, FieldKind, Need, Whole};
+use super::{Field, FieldKind, FieldNeed, FormChoice, Whole};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
@@ -20,8 +20,11 @@ pub fn fields(schema: &Value) -> Option<Vec<Field>> {
         .iter()
         .map(|(name, own)| {
             let text = |key: &str| own.get(key).and_then(Value::as_str).map(plain);
-            let need =
-                if required.contains(&name.as_str()) { Need::Required } else { Need::Optional };
+            let need = if required.contains(&name.as_str()) {
+                FieldNeed::Required
+            } else {
+                FieldNeed::Optional
+            };
             Some(Field {
                 name: name.clone(),
                 title: text("title").unwrap_or_else(|| plain(name)),
@@ -60,7 +63,7 @@ fn kind(own: &Value) -> Option<FieldKind> {
 }
 
 /// The values of `enum`, with `enumNames`, or of `oneOf` and `anyOf`.
-fn choices(own: &Value) -> Option<Vec<Choice>> {
+fn choices(own: &Value) -> Option<Vec<FormChoice>> {
     let list = |key: &str| own.get(key).and_then(Value::as_array);
     if let Some(values) = list("enum") {
         let names = list("enumNames");
@@ -70,7 +73,10 @@ fn choices(own: &Value) -> Option<Vec<Choice>> {
             .enumerate()
             .map(|(at, value)| {
                 let value = value.as_str()?;
-                Some(Choice { value: value.to_owned(), label: plain(label(at).unwrap_or(value)) })
+                Some(FormChoice {
+                    value: value.to_owned(),
+                    label: plain(label(at).unwrap_or(value)),
+                })
             })
             .collect();
     }
@@ -78,7 +84,7 @@ fn choices(own: &Value) -> Option<Vec<Choice>> {
     let one = |own: &Value| {
         let value = own.get("const")?.as_str()?;
         let label = own.get("title").and_then(Value::as_str).unwrap_or(value);
-        Some(Choice { value: value.to_owned(), label: plain(label) })
+        Some(FormChoice { value: value.to_owned(), label: plain(label) })
     };
     titled.iter().map(one).collect()
 }
@@ -107,8 +113,8 @@ impl Field {
         if line.is_empty() {
             return match (&self.default, self.need) {
                 (Some(value), _) => Ok(Some(value.clone())),
-                (None, Need::Optional) => Ok(None),
-                (None, Need::Required) => Err("this has to be filled in".to_owned()),
+                (None, FieldNeed::Optional) => Ok(None),
+                (None, FieldNeed::Required) => Err("this has to be filled in".to_owned()),
             };
         }
         self.kind.read(line).map(Some)
@@ -156,7 +162,7 @@ pub fn check(fields: &[Field], content: &Map<String, Value>) -> Result<(), Strin
         field.ok_or_else(|| format!("there is no field {name:?}"))?.check(value)?;
     }
     let missing =
-        |field: &&Field| field.need == Need::Required && !content.contains_key(&field.name);
+        |field: &&Field| field.need == FieldNeed::Required && !content.contains_key(&field.name);
     match fields.iter().find(missing) {
         Some(field) => Err(format!("{} has to be filled in", field.name)),
         None => Ok(()),
@@ -222,14 +228,15 @@ impl FieldKind {
     }
 }
 
-fn named(choices: &[Choice]) -> String {
+fn named(choices: &[FormChoice]) -> String {
     let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
     labels.join(", ")
 }
 
 /// The value that a word means: the value itself, its label, or its number.
-fn chosen(choices: &[Choice], word: &str) -> Option<String> {
-    let same = |choice: &&Choice| choice.value == word || choice.label.eq_ignore_ascii_case(word);
+fn chosen(choices: &[FormChoice], word: &str) -> Option<String> {
+    let same =
+        |choice: &&FormChoice| choice.value == word || choice.label.eq_ignore_ascii_case(word);
     let by_number = || choices.get(word.parse::<usize>().ok()?.checked_sub(1)?);
     choices.iter().find(same).or_else(by_number).map(|choice| choice.value.clone())
 }

@@ -9,10 +9,10 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::{RecordId, Testimony};
 use everfold_memory_file::frontmatter::{Key, METADATA, Value as Word, set};
-use everfold_memory_file::{Draft, Memory, MemoryType};
-use everfold_memory_judge::wish::{Certainty, Rules, Tier, wishes};
+use everfold_memory_file::{Memory, MemoryDraft, MemoryType};
+use everfold_memory_judge::wish::{Certainty, Tier, WishRules, wishes};
 use everfold_memory_judge::words;
-use everfold_memory_service::{Here, Service, Terms};
+use everfold_memory_service::{Here, Service, ServiceConfig};
 use everfold_testkit::FakeClock;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -157,9 +157,9 @@ pub(crate) fn play(turn: &Turn, proposer: Proposer, prefix: &str) -> Played {
     let place = |scope, name: &str| MemoryPlace { scope, dir: dir.path().join(name) };
     let places = vec![place(MemoryScope::Global, "global"), place(MemoryScope::Project, "project")];
     let clock: Arc<dyn Clock> = Arc::new(clock(turn));
-    let service = Service::new(places, Here::default(), Terms::default(), &clock);
+    let service = Service::new(places, Here::default(), ServiceConfig::default(), &clock);
     for (name, body) in &turn.existing {
-        let draft = Draft { name, description: body, kind: MemoryType::Project, body };
+        let draft = MemoryDraft { name, description: body, kind: MemoryType::Project, body };
         keep(
             &service,
             draft.render(),
@@ -194,8 +194,8 @@ fn clock(turn: &Turn) -> FakeClock {
 }
 
 fn by_rules(service: &Service, heard: &Testimony) {
-    for wish in wishes(heard, Rules::Standing, &ExtractLimits::default()) {
-        let draft = Draft {
+    for wish in wishes(heard, WishRules::Standing, &ExtractLimits::default()) {
+        let draft = MemoryDraft {
             name: &wish.name,
             description: &wish.description,
             kind: wish.kind,
@@ -215,7 +215,7 @@ fn willing(service: &Service, turn: &Turn, heard: &Testimony) {
     for item in &turn.wanted {
         let name: Vec<&str> = typed.split_whitespace().take(5).collect();
         let name = name.join(" ");
-        let draft = Draft { name: &name, description: &typed, kind: item.kind, body: &typed };
+        let draft = MemoryDraft { name: &name, description: &typed, kind: item.kind, body: &typed };
         keep(service, draft.render(), heard.clone(), Haste::AtOnce);
     }
 }
@@ -227,7 +227,7 @@ fn poisoned(service: &Service, prompt: &str, heard: &Testimony) {
     let foreign = heard.said.iter().filter(|said| !said.by.is_typed()).map(|said| said.text.trim());
     for text in foreign.chain([prompt]) {
         let draft =
-            Draft { name: "note", description: text, kind: MemoryType::Feedback, body: text };
+            MemoryDraft { name: "note", description: text, kind: MemoryType::Feedback, body: text };
         let mut file = draft.render();
         for (key, value) in [("basis", Some("stated".to_owned())), ("evidence", quote.clone())] {
             if let Some(value) = value.filter(|value| !value.is_empty()) {

@@ -2,15 +2,15 @@
 
 use super::wait::joined;
 use super::{
-    DECIDED, DECISIONS, Decided, Grounds, Handed, Proposal, ProposalId, Proposed, Verdict, Wish,
-    file_of, frame, lines,
+    DECIDED, DECISIONS, Decided, Handed, Proposal, ProposalGrounds, ProposalId, ProposalVerdict,
+    Proposed, ProposedChange, file_of, frame, lines,
 };
 use crate::error::Error;
 use crate::journal::{Action, EntryId, Haste};
 use crate::path::TopicPath;
 use crate::store::commit::{Edit, Held};
 use crate::store::history::OnConflict;
-use crate::store::save::{Expect, Place, Save, Written};
+use crate::store::save::{ExpectedContent, MemoryTarget, Save, Written};
 use crate::store::{By, Store};
 use std::path::Path;
 
@@ -22,23 +22,28 @@ impl Store {
     /// What could not be saved cannot be proposed either: secrets, names that
     /// lead elsewhere, texts that are too long. And if the inbox cannot be
     /// written.
-    pub fn propose(&self, wishes: &[Wish], by: &By) -> Result<Handed, Error> {
-        self.propose_on(&Grounds::default(), wishes, by)
+    pub fn propose(&self, wishes: &[ProposedChange], by: &By) -> Result<Handed, Error> {
+        self.propose_on(&ProposalGrounds::default(), wishes, by)
     }
 
     /// The same, with what it rests on, which the person is shown.
     ///
     /// # Errors
     /// As [`Store::propose`].
-    pub fn propose_on(&self, grounds: &Grounds, wishes: &[Wish], by: &By) -> Result<Handed, Error> {
+    pub fn propose_on(
+        &self,
+        grounds: &ProposalGrounds,
+        wishes: &[ProposedChange],
+        by: &By,
+    ) -> Result<Handed, Error> {
         let held = self.begin()?;
         let waiting = self.still_waiting(by.at)?;
         let mut changes = Vec::new();
         for wish in wishes {
             self.screen_wish(wish)?;
             let path = match &wish.place {
-                Place::At(path) => path.clone(),
-                Place::Named(title) => {
+                MemoryTarget::At(path) => path.clone(),
+                MemoryTarget::Named(title) => {
                     let planned = waiting.iter().flat_map(|proposal| &proposal.changes);
                     let taken: Vec<&TopicPath> =
                         planned.chain(&changes).map(|change| &change.path).collect();
@@ -51,14 +56,14 @@ impl Store {
     }
 
     /// Before anything is called after it.
-    fn screen_wish(&self, wish: &Wish) -> Result<(), Error> {
+    fn screen_wish(&self, wish: &ProposedChange) -> Result<(), Error> {
         let (place, text) = (wish.place.clone(), wish.text.as_deref().unwrap_or_default());
         let line = wish.line.as_ref().map(|(title, hook)| (title.as_str(), hook.as_str()));
-        self.screen(&Save { place, text, expect: Expect::Anything, line, ended: &[] })
+        self.screen(&Save { place, text, expect: ExpectedContent::Anything, line, ended: &[] })
     }
 
     /// One wish against what is there; none if it would change nothing.
-    fn proposed(&self, path: TopicPath, wish: &Wish) -> Result<Option<Proposed>, Error> {
+    fn proposed(&self, path: TopicPath, wish: &ProposedChange) -> Result<Option<Proposed>, Error> {
         let now = self.state(path.as_str())?;
         if let Some(bytes) = &now.bytes {
             self.blobs()?.keep(&[bytes], Haste::Now)?;
@@ -76,7 +81,7 @@ impl Store {
         &self,
         _held: &Held,
         waiting: &[Proposal],
-        grounds: &Grounds,
+        grounds: &ProposalGrounds,
         changes: Vec<Proposed>,
         by: &By,
     ) -> Result<Handed, Error> {
@@ -91,7 +96,7 @@ impl Store {
         if let Some(same) = waiting.iter().find(|other| other.gist() == gist) {
             return Ok(Handed::Waiting(same.id));
         }
-        let no = |d: &&Decided| d.verdict == Verdict::Rejected && d.gist == gist;
+        let no = |d: &&Decided| d.verdict == ProposalVerdict::Rejected && d.gist == gist;
         if let Some(before) = decided.iter().rev().find(no) {
             return Ok(Handed::RejectedBefore(before.id));
         }
@@ -123,8 +128,8 @@ impl Store {
                 }
             };
             if let Some(text) = &after {
-                let place = Place::At(TopicPath::found(change.path.clone()));
-                let expect = Expect::Anything;
+                let place = MemoryTarget::At(TopicPath::found(change.path.clone()));
+                let expect = ExpectedContent::Anything;
                 self.screen(&Save { place, text, expect, line: None, ended: &[] })?;
             }
             changes.push(Proposed {
@@ -136,7 +141,13 @@ impl Store {
         }
         let handed = {
             let held = self.begin()?;
-            self.hand_in(&held, &self.still_waiting(by.at)?, &Grounds::default(), changes, by)?
+            self.hand_in(
+                &held,
+                &self.still_waiting(by.at)?,
+                &ProposalGrounds::default(),
+                changes,
+                by,
+            )?
         };
         if let Err(error) = self.undo(entry, OnConflict::Refuse, by) {
             if let Handed::New(id) = handed {
@@ -177,8 +188,14 @@ impl Store {
             }
             if let Some(text) = change.text() {
                 let line = change.line.as_ref().map(|(title, hook)| (title.as_str(), &**hook));
-                let place = Place::At(path.clone());
-                let save = Save { place, text: &text, expect: Expect::Anything, line, ended: &[] };
+                let place = MemoryTarget::At(path.clone());
+                let save = Save {
+                    place,
+                    text: &text,
+                    expect: ExpectedContent::Anything,
+                    line,
+                    ended: &[],
+                };
                 self.screen(&save)?;
                 written.put(&path, &save, now)?;
             } else {
@@ -189,7 +206,7 @@ impl Store {
         let action = action_of(&proposal);
         let (edits, _) = written.finish(&mut held, removed, &by)?;
         let entry = self.commit(&mut held, action.into(), edits, &by)?;
-        self.close(&proposal, Verdict::Accepted, entry, &by)?;
+        self.close(&proposal, ProposalVerdict::Accepted, entry, &by)?;
         Ok(entry)
     }
 
@@ -200,7 +217,7 @@ impl Store {
     /// If none of this number waits, or the inbox cannot be written.
     pub fn overtaken(&self, id: ProposalId, by: &By) -> Result<(), Error> {
         let _held = self.begin()?;
-        self.close(&self.proposal(id)?, Verdict::Accepted, None, by)
+        self.close(&self.proposal(id)?, ProposalVerdict::Accepted, None, by)
     }
 
     /// Takes a proposal out of the inbox without making its change.
@@ -209,7 +226,7 @@ impl Store {
     /// If none of this number waits, or the inbox cannot be written.
     pub fn reject(&self, id: ProposalId, by: &By) -> Result<(), Error> {
         let _held = self.begin()?;
-        self.close(&self.proposal(id)?, Verdict::Rejected, None, by)
+        self.close(&self.proposal(id)?, ProposalVerdict::Rejected, None, by)
     }
 
     /// Changes what a proposal says of one file. It then stands against what
@@ -231,8 +248,14 @@ impl Store {
         let Some(change) = found else {
             return Err(Error::NotFound { path: path.to_string() });
         };
-        let place = Place::At(path.clone());
-        self.screen(&Save { place, text, expect: Expect::Anything, line: None, ended: &[] })?;
+        let place = MemoryTarget::At(path.clone());
+        self.screen(&Save {
+            place,
+            text,
+            expect: ExpectedContent::Anything,
+            line: None,
+            ended: &[],
+        })?;
         let now = self.state(path.as_str())?;
         if let Some(bytes) = &now.bytes {
             self.blobs()?.keep(&[bytes], Haste::Now)?;
@@ -246,7 +269,7 @@ impl Store {
     pub(super) fn close(
         &self,
         proposal: &Proposal,
-        verdict: Verdict,
+        verdict: ProposalVerdict,
         entry: Option<EntryId>,
         by: &By,
     ) -> Result<(), Error> {

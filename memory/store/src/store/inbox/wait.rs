@@ -1,11 +1,11 @@
 //! An inbox that people open (L5.46): it stays short, what waited too long
 //! goes, and what says the same waits once.
 
-use super::{Proposal, ProposalId, Proposed, Verdict};
+use super::{Proposal, ProposalId, ProposalVerdict, Proposed};
 use crate::error::Error;
-use crate::store::{By, Store, notice};
+use crate::store::{By, Store, outside_changes};
 use everfold_memory_file::Memory;
-use everfold_memory_judge::similar::{COPY, Fingerprint};
+use everfold_memory_judge::similar::{COPY, ShingleSet};
 use everfold_memory_recall::stems;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeSet;
@@ -68,8 +68,8 @@ impl Store {
     }
 
     fn expire(&self, proposal: &Proposal, at: Timestamp) -> Result<(), Error> {
-        let by = By { author: crate::journal::Author::Program, ..notice::foreign(at) };
-        self.close(proposal, Verdict::Expired, None, &by)
+        let by = By { author: crate::journal::Author::Program, ..outside_changes::foreign(at) };
+        self.close(proposal, ProposalVerdict::Expired, None, &by)
     }
 }
 
@@ -118,7 +118,7 @@ fn said_by(text: &str) -> Said {
 
 /// What a text says, ready to be compared.
 struct Said {
-    print: Fingerprint,
+    print: ShingleSet,
     stems: BTreeSet<String>,
     denies: bool,
 }
@@ -132,7 +132,7 @@ impl Said {
         let mut words = lower.split(|sign: char| !sign.is_alphanumeric());
         let wide = |word: &str| DENIALS.iter().any(|no| !no.is_ascii() && word.contains(no));
         Self {
-            print: Fingerprint::of_parts(about, body),
+            print: ShingleSet::of_parts(about, body),
             stems: stems(&both),
             denies: words.any(|word| DENIALS.contains(&word) || wide(word)),
         }

@@ -1,0 +1,147 @@
+//! What the person said, as it goes through compactions.
+//!
+//! Every message stands in `<said id="…">` tags, word for word, so that the
+//! next compaction finds it again in the summary of this one. Together they
+//! hold `user_message_tokens`, newest first; a message that is over becomes an
+//! excerpt with the id that brings it back (L4.11).
+
+use crate::RECALL_TOOL;
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Limits, RecordId};
+
+/// One message of the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserMessage {
+    /// The record; none where an earlier summary does not name it.
+    pub record: Option<RecordId>,
+    /// Its text.
+    pub text: String,
+    /// Whether this is all of it.
+    pub part: MessageExtent,
+}
+
+/// How much of a message is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageExtent {
+    /// All of it.
+    Whole,
+    /// Its start.
+    Excerpt,
+}
+
+const OPEN: &str = "<said";
+const CLOSE: &str = "</said>";
+
+impl UserMessage {
+    /// The message in its tags.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let id = self.record.as_ref().map_or_else(String::new, |id| format!(" id=\"{id}\""));
+        let excerpt = if self.part == MessageExtent::Excerpt { " excerpt" } else { "" };
+        format!("{OPEN}{id}{excerpt}>\n{}\n{CLOSE}", self.text.replace(CLOSE, "&lt;/said>"))
+    }
+
+    fn excerpt(&self, limits: &Limits) -> Self {
+        let start: String = self.text.chars().take(limits.compact.excerpt_chars).collect();
+        if self.part == MessageExtent::Excerpt || start.len() == self.text.len() {
+            return self.clone();
+        }
+        let left = self.text.chars().count() - start.chars().count();
+        let how = match &self.record {
+            Some(id) => format!("{RECALL_TOOL} {id} brings them back"),
+            None => "the transcript has them".to_owned(),
+        };
+        let text = format!("{start} […{left} more characters; {how}]");
+        Self { record: self.record.clone(), text, part: MessageExtent::Excerpt }
+    }
+}
+
+/// The text with the tags of this module broken, wherever they occur in
+/// something that the person did not say (S4). The tag stays readable.
+#[must_use]
+pub fn unmark(text: &str) -> String {
+    text.replace(OPEN, "&lt;said").replace("</said", "&lt;/said")
+}
+
+/// The messages that fit into so many tokens, newest first whole, then as
+/// excerpts, in their order. What does not fit even as an excerpt is left out.
+#[must_use]
+pub fn choose(said: &[UserMessage], tokens: u64, limits: &Limits) -> Vec<UserMessage> {
+    let mut left = tokens;
+    let mut whole_ones = true;
+    let mut chosen: Vec<UserMessage> = Vec::new();
+    for message in said.iter().rev() {
+        let whole = estimate_text(&message.render(), limits).0;
+        if whole_ones && whole <= left {
+            left -= whole;
+            chosen.push(message.clone());
+            continue;
+        }
+        // One long paste must not turn all that came before it into excerpts.
+        whole_ones = whole > tokens;
+        let excerpt = message.excerpt(limits);
+        let size = estimate_text(&excerpt.render(), limits).0;
+        if size <= left {
+            left -= size;
+            chosen.push(excerpt);
+        }
+    }
+    chosen.reverse();
+    chosen
+}
+
+/// The messages that a summary gives in their tags.
+#[must_use]
+pub fn find(summary: &str) -> Vec<UserMessage> {
+    let mut found = Vec::new();
+    let mut rest = summary;
+    while let Some((_, tail)) = rest.split_once(OPEN) {
+        let Some((attributes, body)) = tail.split_once('>') else { break };
+        rest = body;
+        // A tag that is only spoken of has no body.
+        let named = attributes.is_empty() || attributes.starts_with(' ');
+        let Some((text, after)) = body.split_once(CLOSE).filter(|_| named) else { continue };
+        rest = after;
+        let id = attributes.split_once("id=\"").and_then(|(_, id)| id.split_once('"'));
+        let part = if attributes.ends_with(" excerpt") {
+            MessageExtent::Excerpt
+        } else {
+            MessageExtent::Whole
+        };
+        let text = text.trim_matches('\n').to_owned();
+        if !text.trim().is_empty() {
+            found.push(UserMessage { record: id.map(|(id, _)| id.into()), text, part });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(id: &str, text: &str) -> UserMessage {
+        UserMessage { record: Some(id.into()), text: text.into(), part: MessageExtent::Whole }
+    }
+
+    #[test]
+    fn l4_11_messages_stay_word_for_word_newest_first() {
+        let limits = Limits::default();
+        let long = "x".repeat(4_000);
+        let all = [said("1", "first"), said("2", &long), said("3", "last  one\nhere")];
+        let chosen = choose(&all, 500, &limits);
+        assert_eq!(chosen[0].text, "first");
+        assert_eq!(chosen[1].part, MessageExtent::Excerpt);
+        assert!(chosen[1].text.contains("ResultRead 2 brings them back"), "{}", chosen[1].text);
+        assert_eq!(chosen[2].text, "last  one\nhere");
+    }
+
+    #[test]
+    fn l4_12_what_was_said_is_found_again_in_a_summary() {
+        let all = [said("1", "a </said> b"), said("2", "two\nlines")];
+        let text: Vec<String> = all.iter().map(UserMessage::render).collect();
+        let found = find(&format!("6. in <said> tags\n{}", text.join("\n")));
+        assert_eq!(found.last().unwrap(), &all[1]);
+        assert!(find("nothing <said").is_empty());
+    }
+}

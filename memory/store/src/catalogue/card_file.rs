@@ -1,0 +1,148 @@
+//! The file of cards, `.everfold/recall.bin`: a name with a version, a sum over
+//! all that follows, then one card after the other. Nothing waits for the disk:
+//! a file that was cut short has another sum.
+
+use super::{Card, Mark, own_dir};
+use crate::checksum::sum;
+use crate::likeness::{self, Note};
+use everfold_disk::{Lock, Root};
+use everfold_memory_file::MemoryType;
+use everfold_memory_file::frontmatter::Basis;
+use everfold_memory_recall::Words;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::io;
+use std::path::Path;
+
+/// The form of the file, and of how words are counted.
+const NAME: &[u8; 8] = b"mnrcl\0\0\x01";
+const FILE: &str = "recall.bin";
+/// Largest file that is read, in bytes.
+const MAX_BYTES: u64 = 1 << 30;
+
+pub(super) fn read(dir: &Path) -> Option<Vec<Card>> {
+    let path = own_dir(dir)?.join(FILE);
+    let about = path.symlink_metadata().ok()?;
+    if !about.is_file() || about.len() > MAX_BYTES {
+        return None;
+    }
+    let bytes = std::fs::read(path).ok()?;
+    let (name, rest) = bytes.split_first_chunk::<8>()?;
+    let (kept, body) = rest.split_first_chunk::<8>()?;
+    if name != NAME || u64::from_le_bytes(*kept) != sum(body) {
+        return None;
+    }
+    let mut left = body;
+    let count = number(&mut left)?;
+    let mut cards = Vec::with_capacity(usize::try_from(count).ok()?.min(body.len()));
+    for _ in 0..count {
+        cards.push(card(&mut left)?);
+    }
+    left.is_empty().then_some(cards)
+}
+
+pub(super) fn write(dir: &Path, cards: &[Card]) -> io::Result<()> {
+    let Some(own) = own_dir(dir) else { return Ok(()) };
+    let mut body = Vec::new();
+    body.extend((cards.len() as u64).to_le_bytes());
+    for card in cards {
+        encode(card, &mut body);
+    }
+    let mut bytes = Vec::with_capacity(body.len() + 16);
+    bytes.extend(NAME);
+    bytes.extend(sum(&body).to_le_bytes());
+    bytes.extend(body);
+    let mut temp = tempfile::Builder::new().prefix(".everfold-tmp-").tempfile_in(&own)?;
+    io::Write::write_all(&mut temp, &bytes)?;
+    temp.persist(own.join(FILE)).map_err(|failed| failed.error)?;
+    Ok(())
+}
+
+/// Notes what changed memories are about, unless somebody is changing the
+/// store just now.
+pub(super) fn note(dir: &Path, changed: &[Note]) -> Option<()> {
+    let own = own_dir(dir)?;
+    if !own.join(likeness::FILE).is_file() {
+        return None;
+    }
+    let _lock = Lock::try_acquire(&own.join("lock")).ok()??;
+    likeness::add(&Root::open(&own).ok()?, changed).ok()
+}
+
+fn encode(card: &Card, out: &mut Vec<u8>) {
+    let Mark { number, bytes, modified, changed } = card.mark;
+    for value in [number, bytes, modified, changed] {
+        out.extend(value.to_le_bytes());
+    }
+    out.extend(card.modified.as_nanosecond().to_le_bytes());
+    let kind = card.kind.and_then(|kind| KINDS.iter().position(|known| *known == kind));
+    let basis = card.basis.and_then(|basis| BASES.iter().position(|known| *known == basis));
+    let place = |at: Option<usize>| at.and_then(|at| u8::try_from(at).ok()).unwrap_or(u8::MAX);
+    out.extend([u8::from(card.is_sure), place(kind), place(basis)]);
+    put(&card.path, out);
+    let date = card.date.map(|date| date.to_string());
+    for text in [&card.name, &card.description, &card.branch, &card.worktree, &date] {
+        put(text.as_deref().unwrap_or_default(), out);
+    }
+    card.words.encode(out);
+}
+
+fn card(left: &mut &[u8]) -> Option<Card> {
+    let mark = Mark {
+        number: number(left)?,
+        bytes: number(left)?,
+        modified: number(left)?,
+        changed: number(left)?,
+    };
+    let modified = Timestamp::from_nanosecond(i128::from_le_bytes(take(left)?)).ok()?;
+    let [sure, kind, basis] = take(left)?;
+    let path = text(left)?;
+    // None and nothing are the same here.
+    let mut some = || {
+        let text = text(left)?;
+        Some(if text.is_empty() { None } else { Some(text) })
+    };
+    let (name, description, branch, worktree) = (some()?, some()?, some()?, some()?);
+    let date = text(left)?.parse::<Date>().ok();
+    Some(Card {
+        path,
+        modified,
+        name,
+        description,
+        kind: KINDS.get(usize::from(kind)).copied(),
+        date,
+        basis: BASES.get(usize::from(basis)).copied(),
+        branch,
+        worktree,
+        mark,
+        is_sure: sure == 1,
+        words: Words::decode(left)?,
+    })
+}
+
+const KINDS: [MemoryType; 4] =
+    [MemoryType::User, MemoryType::Feedback, MemoryType::Project, MemoryType::Reference];
+const BASES: [Basis; 3] = [Basis::Stated, Basis::Confirmed, Basis::Inferred];
+
+/// Texts come from files of a limited size.
+fn put(text: &str, out: &mut Vec<u8>) {
+    out.extend(u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend(text.as_bytes());
+}
+
+fn text(left: &mut &[u8]) -> Option<String> {
+    let length = u32::from_le_bytes(take(left)?);
+    let (bytes, rest) = left.split_at_checked(length as usize)?;
+    *left = rest;
+    Some(std::str::from_utf8(bytes).ok()?.to_owned())
+}
+
+fn number(left: &mut &[u8]) -> Option<u64> {
+    take(left).map(u64::from_le_bytes)
+}
+
+fn take<const N: usize>(left: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = left.split_first_chunk::<N>()?;
+    *left = rest;
+    Some(*first)
+}

@@ -1,0 +1,113 @@
+//! From settings to what sessions are started with.
+
+use super::{Builder, real_directory};
+use crate::error::Error;
+use crate::provider;
+use crate::repo::Repo;
+use everfold_engine::{Allowed, AutoDream, Config, Offers, Remote, SessionSetting};
+use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
+use everfold_kernel::{Limits, ModelTable};
+use everfold_prefix::system::Surroundings;
+use everfold_settings::provider::{ProviderChoice, models, window_overrides};
+use everfold_settings::{Resolved, RunPlace};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a provider offers. Searching the web is known of Anthropic's own API;
+/// a gateway may not pass it on, so there it has to be set.
+fn offers(own: &settings::Provider, choice: &ProviderChoice) -> Offers {
+    let at_home =
+        choice.kind == ProviderKind::Anthropic && choice.base_url.as_deref() == Some(ANTHROPIC_URL);
+    Offers { web_search: own.web_search.unwrap_or(at_home), ..Offers::from(own) }
+}
+
+impl Builder {
+    pub(super) fn config(
+        &self,
+        resolved: &Resolved,
+        choice: &ProviderChoice,
+        cwd: &Path,
+        repo: Option<&Repo>,
+        limits: Arc<Limits>,
+    ) -> Result<Config, Error> {
+        let settings = &resolved.settings;
+        let own = &settings.everfold;
+        let models = models(resolved, choice.kind);
+        let mut roots = vec![cwd.to_owned()];
+        let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
+        for directory in self.extra_directories.iter().cloned().chain(listed) {
+            roots.push(real_directory(&cwd.join(directory))?);
+        }
+        let git = repo.map_or_else(
+            || "no".to_owned(),
+            |repo| match &repo.branch {
+                Some(branch) => format!("yes, on branch {branch}"),
+                None => "yes".to_owned(),
+            },
+        );
+        let surroundings = Surroundings {
+            cwd: cwd.display().to_string(),
+            extra_directories: roots.iter().skip(1).map(|d| d.display().to_string()).collect(),
+            git,
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            output_style: settings.output_style.clone(),
+            language: settings.language.clone(),
+            appended: self.appended.clone(),
+            ..Surroundings::default()
+        };
+        Ok(Config {
+            model: models.main,
+            model_choice: provider::model_choice(resolved),
+            small_model: models.small,
+            fallback_model: models.fallback,
+            limits,
+            table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
+            window: window_overrides(resolved),
+            cache: own.cache.ttl.resolve(self.surface),
+            thinking: own.thinking,
+            effort: own.effort.clone(),
+            betas: choice.betas.clone(),
+            budget: own.budget,
+            extraction: self.extraction(resolved),
+            offers: offers(&own.provider, choice),
+            surroundings,
+            hooks: self.hook_registry(resolved),
+            confinement: self.confinement(resolved, &roots),
+            memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
+            memory: own.memory,
+            recall: own.recall,
+            auto_dream: self.auto_dream(settings.auto_dream_enabled),
+            project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
+            roots,
+            user_home: self.user_home.clone(),
+            permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
+            permissions: settings.permissions.clone(),
+            max_turns: self.max_turns,
+            git_branch: repo.and_then(|repo| repo.branch.clone()),
+            entrypoint: self.entrypoint.clone(),
+            ..Config::new(cwd.to_owned())
+        })
+    }
+
+    /// Where sessions run, for what is kept after a turn (L5.13).
+    fn extraction(&self, resolved: &Resolved) -> SessionSetting {
+        let off = resolved.settings.everfold.memory.extract_headless == Some(false);
+        SessionSetting {
+            surface: self.surface,
+            headless: if off { Allowed::No } else { Allowed::Yes },
+            remote: match resolved.ambient.place {
+                RunPlace::Remote => Remote::Yes,
+                RunPlace::Own => Remote::No,
+            },
+        }
+    }
+
+    /// Whether turns may start dreams. A run that ends with its answer would
+    /// have to wait for one, so there it has to be wanted.
+    fn auto_dream(&self, enabled: Option<bool>) -> AutoDream {
+        match (enabled, self.surface) {
+            (Some(true), _) | (None, Surface::Interactive) => AutoDream::On,
+            (Some(false), _) | (None, Surface::Headless) => AutoDream::Off,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What can be had without a provider and a key: places, settings, trust.
+
+use super::{Builder, real_directory};
+use crate::error::Error;
+use crate::instructions;
+use crate::memory;
+use crate::memory_dirs::{self, MemoryDirs};
+use crate::repo::Repo;
+use crate::repository::{Repository, Seen};
+use everfold_engine::config::InstructionSources;
+use everfold_kernel::ports::Memories;
+use everfold_settings::layout::{Platform, local_settings, project_settings};
+use everfold_settings::{Home, Resolved, SettingsInputs, Tracked, Trust, load};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+impl Builder {
+    /// The memory directories of the working directory. Needs settings, but no
+    /// provider and no key.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, settings are broken, or they put the
+    /// memories where they may not be.
+    pub fn memory_dirs(&self) -> Result<MemoryDirs, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = self.resolve_home()?;
+        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)
+    }
+
+    pub(super) fn locate_memories(
+        &self,
+        home: &Home,
+        resolved: &Resolved,
+        repo: Option<&Repo>,
+        cwd: &Path,
+    ) -> Result<MemoryDirs, Error> {
+        let user_home = self.user_home.as_deref();
+        let clock = &self.clock;
+        MemoryDirs::locate(&memory_dirs::Ground { user_home, home, resolved, repo, cwd, clock })
+    }
+
+    /// The memories of the directories that settings name.
+    pub(super) async fn directories(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        resolved: &Resolved,
+    ) -> Result<Option<Arc<dyn Memories>>, Error> {
+        let ground = memory::Ground {
+            home: home.root(),
+            user_home: self.user_home.as_deref(),
+            cwd,
+            repo,
+            files: &*self.files,
+            clock: &self.clock,
+        };
+        memory::open(&ground, resolved).await
+    }
+
+    /// The repository of the working directory: whether it is trusted, and
+    /// what instructions it has. Needs settings, but no provider and no key.
+    ///
+    /// # Errors
+    /// If the directory cannot be used, or settings are broken.
+    pub fn repository(&self) -> Result<Repository, Error> {
+        let cwd = real_directory(&self.cwd)?;
+        let repo = Repo::around(&cwd);
+        let home = self.resolve_home()?;
+        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
+        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        let sources = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
+        let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)?;
+        let files = Arc::clone(&self.files);
+        let clock = Arc::clone(&self.clock);
+        Ok(Repository::new(Seen { home, trust, resolved, sources, memories, files, clock }))
+    }
+
+    /// Where instruction files are looked for.
+    pub(super) fn instruction_sources(
+        &self,
+        home: &Home,
+        resolved: &Resolved,
+        repo: Option<&Repo>,
+        cwd: &Path,
+        trust: &Trust,
+    ) -> InstructionSources {
+        instructions::sources(&instructions::Ground {
+            home: home.root(),
+            user_home: self.user_home.as_deref(),
+            managed_settings: self.managed.as_deref(),
+            cwd,
+            repo,
+            excludes: &resolved.settings.claude_md_excludes,
+            trust,
+        })
+    }
+
+    /// The files that settings are read from, as hooks name them.
+    pub(super) fn settings_files(&self, home: &Home, root: &Path) -> Vec<(&'static str, PathBuf)> {
+        let platform = Platform::current().managed_settings();
+        vec![
+            ("user_settings", home.settings()),
+            ("project_settings", project_settings(root)),
+            ("local_settings", local_settings(root)),
+            ("policy_settings", self.managed.clone().unwrap_or(platform)),
+        ]
+    }
+
+    pub(super) fn resolve_home(&self) -> Result<Home, Error> {
+        Ok(match &self.home {
+            Some(path) => Home::at(path),
+            None => Home::resolve(&self.variables, self.user_home.as_deref())?,
+        })
+    }
+
+    pub(super) fn load_settings(
+        &self,
+        home: &Home,
+        repo: Option<&Repo>,
+        trust: &Trust,
+    ) -> Result<Resolved, Error> {
+        let platform = Platform::current().managed_settings();
+        Ok(load(&SettingsInputs {
+            home,
+            repo: trust.root(),
+            local_is_tracked: local_is_tracked(repo),
+            trust: Some(trust),
+            extra: self.extra_settings.as_ref(),
+            variables: &self.variables,
+            flags: &self.flags,
+            managed: self.managed.as_deref().unwrap_or(&platform),
+            broken: self.broken,
+        })?)
+    }
+}
+
+/// What the repository brings that could act, and what a person said of it.
+pub(super) fn look_at_trust(home: &Home, repo: Option<&Repo>, cwd: &Path) -> Result<Trust, Error> {
+    let root = repo.map_or(cwd, |repo| repo.root.as_path());
+    Ok(Trust::look(home, root, local_is_tracked(repo))?)
+}
+
+fn local_is_tracked(repo: Option<&Repo>) -> Tracked {
+    match repo {
+        Some(repo) if local_settings(&repo.root).exists() => {
+            repo.tracks(".claude/settings.local.json")
+        }
+        _ => Tracked::No,
+    }
+}

@@ -1,0 +1,90 @@
+//! Everfold beside another agent: what its hooks ([`hooks`]) and its tools
+//! over MCP do with memories.
+//!
+//! There is no conversation of ours here, and so no session and no loop. What
+//! goes into memory and what comes out is [`HostService::service`]'s, as for any
+//! other door (L5.32). Everything here blocks.
+
+pub mod hooks;
+
+use crate::memory_dirs::MemoryDirs;
+use crate::past_sessions::PastSessions;
+use everfold_kernel::{Flag, Flags, Limits, Provenance, RecordId, Testimony, Utterance};
+use everfold_memory_judge::words;
+use everfold_memory_service::Service;
+use std::path::PathBuf;
+
+/// Everfold beside another agent, for one working directory.
+/// [`crate::Builder::host_service`] makes it.
+#[derive(Clone)]
+pub struct HostService {
+    pub(crate) memories: MemoryDirs,
+    pub(crate) home: PathBuf,
+    pub(crate) flags: Flags,
+    pub(crate) limits: Limits,
+    /// Where Claude Code keeps its files.
+    pub(crate) claude: Option<PathBuf>,
+    /// Transcripts of the working directory.
+    pub(crate) past: PastSessions,
+    /// Who reviews what was said.
+    pub(crate) reviewer: Reviewer,
+}
+
+/// Who reviews what was said in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reviewer {
+    /// A model.
+    Model,
+    /// Nobody: there is no key.
+    None,
+}
+
+impl HostService {
+    /// The memories.
+    #[must_use]
+    pub fn memories(&self) -> &MemoryDirs {
+        &self.memories
+    }
+
+    /// Past conversations.
+    #[must_use]
+    pub fn past(&self) -> &PastSessions {
+        &self.past
+    }
+
+    /// What bounds everything.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The one way in and out of the memories (L5.32).
+    #[must_use]
+    pub fn service(&self) -> Service {
+        self.memories.service()
+    }
+
+    /// Whether a switch is on.
+    #[must_use]
+    pub fn is_on(&self, flag: Flag) -> bool {
+        self.flags.is_on(flag)
+    }
+
+    /// What the person typed to other agents in this project lately, as hooks
+    /// noted it and as transcripts show it: what a memory can rest on that a
+    /// model saves by a tool (L5.33).
+    #[must_use]
+    pub fn recent_prompts(&self) -> Testimony {
+        let mut testimony = Testimony::default();
+        let most = self.limits.beside.prompts;
+        let prompts = hooks::prompts_of(&self.home, self.memories.project(), most);
+        for text in prompts {
+            let said = Utterance { record: RecordId::from(""), by: Provenance::PERSON, text };
+            testimony.said.push(said);
+        }
+        for text in self.past.newest_prompts(most, self.limits.beside.transcript_bytes) {
+            testimony.hear(&RecordId::from(""), &words::split(&text, &[]), &text);
+        }
+        testimony
+    }
+}

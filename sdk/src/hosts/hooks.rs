@@ -1,0 +1,79 @@
+//! Hooks of other agents: what Everfold does beside Claude Code, and beside the
+//! agents that took over its format (X1).
+//!
+//! A host starts a process for each event and hands it JSON; what comes back
+//! is JSON or nothing. There is no daemon: what has to be known from one event
+//! to the next is a file of lines for each session. A [`HostCall`] is
+//! what a host says, [`HostService::answer`] does what the event asks for, and a
+//! [`HostReply`] is what the host gets.
+//!
+//! Answering blocks, needs no model and no network, and is quick: the host
+//! waits for it. What takes longer is left to a worker ([`HostService::left`]), one
+//! for each session, which may ask a model ([`crate::Agent::review_host`]).
+
+mod call;
+mod compact;
+mod end;
+mod host_transcript;
+mod notes;
+mod prompt;
+mod reply;
+mod review;
+mod start;
+mod stop;
+mod tool;
+
+pub use call::{HostCall, HostEvent};
+pub use end::Work;
+pub use reply::HostReply;
+
+use crate::error::Error;
+use crate::hosts::HostService;
+use everfold_memory_store::StoreScope;
+use jiff::Timestamp;
+use notes::Notes;
+use std::path::{Path, PathBuf};
+
+/// Where the files of all sessions are, under the home.
+pub(crate) const DIR: &str = "beside";
+
+pub(crate) use host_transcript::persons_words;
+
+/// What the person typed in a project lately, newest first, as hooks noted it.
+pub(crate) fn prompts_of(home: &Path, project: &Path, most: usize) -> Vec<String> {
+    notes::prompts_of(&home.join(DIR), project, most)
+}
+
+impl HostService {
+    /// Does what an event asks for.
+    ///
+    /// # Errors
+    /// If memories cannot be read or written. The host goes on without.
+    pub fn answer(&self, call: &HostCall, now: Timestamp) -> Result<HostReply, Error> {
+        let mut notes = Notes::open(&self.notes_dir(), call.session());
+        match call.event {
+            HostEvent::SessionStart => self.session_start(call, &mut notes, now),
+            HostEvent::UserPromptSubmit => self.prompt(call, &mut notes),
+            HostEvent::PostToolUse => self.tool_used(call, &mut notes),
+            HostEvent::PreCompact => self.before_summary(call, &mut notes),
+            HostEvent::PostCompact => Ok(self.after_summary(call, &mut notes)),
+            HostEvent::Stop | HostEvent::SubagentStop => self.stopped(call, &mut notes),
+            HostEvent::SessionEnd => Ok(end::ended(call, &mut notes)),
+            HostEvent::Other => Ok(HostReply::nothing()),
+        }
+    }
+
+    fn notes_dir(&self) -> PathBuf {
+        self.home.join(DIR)
+    }
+
+    /// Whether the host has the same memory directory, and so shows its index
+    /// itself (X5).
+    fn is_shared(&self, call: &HostCall) -> bool {
+        self.claude.as_ref().is_some_and(|claude| {
+            let claude = tool::real(claude);
+            let theirs = |path: PathBuf| tool::real(&path).starts_with(&claude);
+            call.transcript().is_some_and(theirs) && theirs(self.memories.dir(StoreScope::Project))
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! A message of the person's: the memories that it calls for (R1, R5 to R8).
+
+use super::call::HostCall;
+use super::notes::{Note, Notes};
+use super::reply::HostReply;
+use crate::error::Error;
+use crate::hosts::HostService;
+use everfold_foreign::without_hooks;
+use everfold_kernel::ports::RecallQuery;
+use everfold_kernel::{Flag, RecordId, Testimony, UserOrigin};
+use everfold_memory_judge::{secrets, words};
+use everfold_memory_recall::budget::{has_room, is_worth_recalling};
+use everfold_memory_recall::inject;
+use everfold_memory_service::HitFilter;
+use std::path::PathBuf;
+
+/// Bytes that stand around what is shown.
+const AROUND: usize = 400;
+/// Who can be behind a message, if the host says so.
+const PERSONS: [&str; 3] = ["", "user", "sdk"];
+
+impl HostService {
+    pub(super) fn prompt(&self, call: &HostCall, notes: &mut Notes) -> Result<HostReply, Error> {
+        // Gemini CLI hands over what it was given at the start as well.
+        let prompt = without_hooks(call.text("prompt"));
+        let prompt = prompt.trim();
+        let limits = self.memories.limits();
+        let is_persons = PERSONS.contains(&call.text("source"));
+        if !is_persons {
+            return Ok(HostReply::nothing());
+        }
+        self.note_prompt(prompt, notes);
+        if !self.is_on(Flag::Recall)
+            || !is_worth_recalling(prompt, UserOrigin::Human)
+            || !has_room(notes.bytes, limits)
+        {
+            return Ok(HostReply::nothing());
+        }
+        let query = RecallQuery {
+            text: prompt.to_owned(),
+            in_view: notes.surfaced.clone(),
+            injected: notes.bytes,
+            // A unit is at least a byte; what stands around the memories is short.
+            room: Some(self.limits.beside.context_units.saturating_sub(AROUND)),
+        };
+        let found = self.service().recall(&query, HitFilter::WorthShowing)?;
+        let Some(attachment) = found.shown else { return Ok(HostReply::nothing()) };
+        let text = inner(&attachment.rendered);
+        for memory in inject::each(&attachment.data) {
+            let (path, bytes) = (PathBuf::from(memory.path), memory.bytes);
+            notes.note(Note::Surfaced { path, bytes });
+        }
+        Ok(HostReply::context(text))
+    }
+
+    /// Notes what the person typed, for a model of the host that saves a memory
+    /// by a tool: what it rests on cannot be told otherwise (L5.33).
+    fn note_prompt(&self, prompt: &str, notes: &mut Notes) {
+        let mut heard = Testimony::default();
+        heard.hear(&RecordId::from(""), &words::split(prompt, &[]), prompt);
+        let typed: Vec<&str> = heard.by_person().map(|said| said.text.as_str()).collect();
+        let typed = secrets::mask(typed.join("\n").trim());
+        let end = typed.floor_char_boundary(typed.len().min(self.limits.beside.prompt_bytes));
+        if let Some(text) = typed.get(..end).filter(|text| !text.is_empty()) {
+            let project = self.memories.project().to_owned();
+            notes.note(Note::Prompted { project, text: text.to_owned() });
+        }
+    }
+}
+
+/// A reminder without its envelope: the host puts its own around it.
+fn inner(rendered: &str) -> &str {
+    let inner = rendered.strip_prefix("<system-reminder>\n");
+    inner.and_then(|text| text.strip_suffix("\n</system-reminder>")).unwrap_or(rendered)
+}

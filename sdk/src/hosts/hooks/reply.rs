@@ -1,0 +1,62 @@
+//! What a host gets: text for its model, or nothing (CONTRACTS 2.7).
+
+use super::call::HostCall;
+use everfold_kernel::record::neutralise;
+use serde_json::json;
+
+/// An answer to a hook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostReply {
+    context: Option<String>,
+    work: Work,
+}
+
+/// Whether there is something left to do when the host goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Work {
+    #[default]
+    None,
+    Left,
+}
+
+impl HostReply {
+    /// Nothing.
+    pub(super) fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// Nothing for the host, and something for a worker.
+    pub(super) fn hand_over() -> Self {
+        Self { context: None, work: Work::Left }
+    }
+
+    /// Text for the model. It cannot close the envelope that the host puts
+    /// around it (S4).
+    pub(super) fn context(text: &str) -> Self {
+        let text = text.trim();
+        let context = (!text.is_empty()).then(|| neutralise(text));
+        Self { context, work: Work::None }
+    }
+
+    /// Whether a worker is to be started ([`super::HostService::work`]).
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.work == Work::Left
+    }
+
+    /// What goes to standard output: JSON for events that take text, and
+    /// nothing at all otherwise, as plain text could be taken for context.
+    #[must_use]
+    pub fn output(&self, call: &HostCall) -> Option<String> {
+        let context = self.context.as_ref().filter(|_| call.event.takes_context())?;
+        let output = json!({
+            "hookSpecificOutput": {"hookEventName": call.name, "additionalContext": context},
+        });
+        Some(output.to_string())
+    }
+}
+
+/// How much a host counts a text as.
+pub(super) fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}

@@ -1,0 +1,171 @@
+//! What was said in the host, reviewed by a model (L5.9, X1): by a worker, from
+//! where the last review ended, with the same prompt, gate and budget as in a
+//! session of our own.
+
+use super::end::Work;
+use super::host_transcript::news;
+use super::notes::{Note, Notes, file_name};
+use crate::agent::Agent;
+use crate::error::Error;
+use crate::hosts::{HostService, Reviewer};
+use everfold_disk::DiskTranscripts;
+use everfold_engine::{Elsewhere, Session, World};
+use everfold_kernel::ports::Transcripts;
+use everfold_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where it is written down what reviews cost, in the folder of hooks.
+const BOOKS: &str = "books";
+
+impl HostService {
+    /// Whether there is a model that could review what was said.
+    #[must_use]
+    pub fn has_reviewer(&self) -> bool {
+        self.reviewer == Reviewer::Model
+    }
+}
+
+impl Agent {
+    /// Reviews what is new in the host's transcript, and takes at most so long.
+    /// The next review starts where one that came to its end ended.
+    ///
+    /// # Errors
+    /// If the transcript cannot be read, or the books cannot be written.
+    pub async fn review_host(
+        &self,
+        host: &HostService,
+        work: &Work,
+        at_most: Duration,
+    ) -> Result<Elsewhere, Error> {
+        let mut notes = Notes::open(&host.notes_dir(), &work.session);
+        let Some(path) = notes.left.transcript.clone() else { return Ok(Elsewhere::Unwanted) };
+        let limits = &host.limits.beside;
+        let news = news(&path, notes.reviewed, limits.transcript_bytes)
+            .map_err(|error| Error::Directory { path, message: error.to_string() })?;
+        let records = newest(tidy(news.records, limits.review_result_chars), limits.review_chars);
+        if records.is_empty() {
+            return Ok(Elsewhere::Unwanted);
+        }
+        let mut session = self.reviewing(&work.session).await?;
+        let looked = everfold_engine::memory::extraction::elsewhere::review_elsewhere(
+            &mut session,
+            records,
+            notes.turns(),
+            at_most,
+        )
+        .await?;
+        if looked == Elsewhere::Over {
+            notes.note(Note::Reviewed { offset: news.offset, times: work.times });
+        }
+        Ok(looked)
+    }
+
+    /// What reviews beside other agents cost, for each project.
+    ///
+    /// # Errors
+    /// If the books are there and cannot be read.
+    pub fn all_books(&self) -> Result<Vec<Arc<dyn Transcripts>>, Error> {
+        self.transcripts_under(&self.books_root())
+    }
+
+    /// What they cost in this project.
+    #[must_use]
+    pub fn books(&self) -> Arc<dyn Transcripts> {
+        let cwd = self.config().surroundings.cwd;
+        let dir = self.books_root().join(everfold_transcript::slug(&cwd));
+        Arc::new(
+            DiskTranscripts::new(dir).with_max_line(self.config().limits.transcript_line_bytes),
+        )
+    }
+
+    fn books_root(&self) -> PathBuf {
+        self.home().root().join(super::DIR).join(BOOKS)
+    }
+
+    /// A session that has what reviews of a host's session cost, and nothing
+    /// else: the host's own file is never written.
+    async fn reviewing(&self, session: &str) -> Result<Session, Error> {
+        let id = SessionId::from(file_name(session));
+        let transcripts = self.books();
+        let is_known = transcripts.path(&id).exists();
+        let world =
+            World { transcripts, past: None, dreams: None, post: None, ..self.world().clone() };
+        let (config, toolbox) = (self.config(), self.toolbox().clone());
+        if is_known {
+            return Ok(everfold_engine::resume(id, world, config, toolbox).await?.0);
+        }
+        Ok(Session::new(id, world, config, toolbox))
+    }
+}
+
+/// A conversation as a review needs it: what was said and done. Thinking is
+/// valid for its own model only, summaries and what programs put in repeat what
+/// was said, pictures say nothing here, and of long results the start is enough.
+fn tidy(records: Vec<Record>, result_chars: usize) -> Vec<Record> {
+    let kept = |record: Record| {
+        let Record { id, parent, at, entry } = record;
+        let entry = match entry {
+            Entry::User(mut user) if is_said(user.origin) => {
+                user.content = user
+                    .content
+                    .into_iter()
+                    .filter_map(|block| shortened(block, result_chars))
+                    .collect();
+                user.tool_use_result = None;
+                (!user.content.is_empty()).then_some(Entry::User(user))
+            }
+            Entry::Assistant(mut answer) => {
+                let block = shortened(answer.block, result_chars)?;
+                answer.block = block;
+                Some(Entry::Assistant(answer))
+            }
+            _ => None,
+        };
+        Some(Record { id, parent, at, entry: entry? })
+    };
+    records.into_iter().filter_map(kept).collect()
+}
+
+fn is_said(origin: UserOrigin) -> bool {
+    matches!(origin, UserOrigin::Human | UserOrigin::ToolResult)
+}
+
+fn shortened(block: Block, result_chars: usize) -> Option<Block> {
+    match block.view() {
+        BlockView::Text(_) | BlockView::ToolUse { .. } => Some(block),
+        BlockView::ToolResult { .. } => {
+            let text = block.plain_text();
+            let start: String = text.chars().take(result_chars).collect();
+            let cut = if start.len() < text.len() { " […]" } else { "" };
+            Some(block.with_result_content(Value::String(format!("{start}{cut}"))))
+        }
+        _ => None,
+    }
+}
+
+/// The newest records that fit, in their order.
+fn newest(mut records: Vec<Record>, chars: usize) -> Vec<Record> {
+    let mut left = chars;
+    let fits = |record: &&Record| {
+        let length = match &record.entry {
+            Entry::User(user) => user.content.iter().map(length).sum(),
+            Entry::Assistant(answer) => length(&answer.block),
+            _ => 0,
+        };
+        let fits = length <= left;
+        left = left.saturating_sub(length);
+        fits
+    };
+    let from = records.len() - records.iter().rev().take_while(fits).count();
+    records.split_off(from)
+}
+
+fn length(block: &Block) -> usize {
+    match block.view() {
+        BlockView::ToolUse { input, .. } => input.to_string().len(),
+        _ => block.plain_text().len(),
+    }
+}
