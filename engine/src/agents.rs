@@ -7,9 +7,7 @@
 
 use crate::session::Session;
 pub use crate::session::agent_context::*;
-use crate::tools::AGENT;
-use crate::tools::ToolCall;
-use crate::tools::asks_for_fork;
+use crate::tools::{AgentWish, ToolCall};
 use std::sync::Arc;
 
 pub(crate) mod build;
@@ -33,11 +31,11 @@ pub(crate) use outfit::model_of;
 /// Before calls run: what agents among them take over. Nothing is cloned
 /// where no agent is asked for.
 pub(crate) fn brief_agents(session: &mut Session, calls: &[ToolCall]) {
-    let asked: Vec<&ToolCall> = calls.iter().filter(|call| call.name == AGENT).collect();
+    let asked: Vec<AgentWish> = calls.iter().filter_map(AgentWish::of).collect();
     if asked.is_empty() || !session.is_main() {
         return;
     }
-    let forks = asked.iter().any(|call| asks_for_fork(&call.input));
+    let forks = asked.contains(&AgentWish::Fork);
     let fold = (forks && !everfold_mail::plan::is_fork(&session.state.fold))
         .then(|| session.state.fold.clone());
     if fold.is_some() {

@@ -189,6 +189,7 @@ impl Session {
         self.context.forget_branch();
         for record in &records {
             remember_reads(&self.context, record);
+            remember_background(&self.context, record);
         }
         self.log.last = records.last().map(|record| record.id.clone());
         self.state = Projections::of(records, books, &self.config.limits);
@@ -243,5 +244,15 @@ fn remember_reads(context: &ToolContext, record: &Record) {
         {
             context.brought(&ToolUseId::new(id), whose);
         }
+    }
+}
+
+/// What ran in the background when a log was left is known by the results that
+/// said so.
+fn remember_background(context: &ToolContext, record: &Record) {
+    if let Entry::User(user) = &record.entry
+        && let Some(value) = &user.tool_use_result
+    {
+        context.restore_background(value);
     }
 }

@@ -237,7 +237,7 @@ fn as_read_last(fold: &Fold, paths: Vec<PathBuf>, max_bytes: u64) -> Vec<(PathBu
     let text_of = |path: &PathBuf| {
         let path = path.to_str()?;
         let read = results.iter().rev().find(|result| {
-            let own = result.input.and_then(|input| input.get("file_path")?.as_str());
+            let own = result.input.and_then(everfold_kernel::call::file_of);
             result.tool == "Read" && own == Some(path)
         });
         let text = read?.piece.block.plain_text();

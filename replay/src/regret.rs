@@ -1,6 +1,7 @@
 //! Regret: a later round reads a file again, or repeats a command, whose
 //! result had been taken away.
 
+use everfold_kernel::call::file_of;
 use everfold_kernel::{BlockView, Record, ToolUseId};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ pub(crate) type Wish = [u8; 16];
 pub(crate) fn wish(tool: &str, input: &Value) -> Option<Wish> {
     let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
     let target = match tool {
-        "Read" => text("file_path")?,
+        "Read" => file_of(input)?.to_owned(),
         "Bash" => text("command")?,
         "Grep" | "Glob" | "WebFetch" | "WebSearch" => input.to_string(),
         _ => return None,

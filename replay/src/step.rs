@@ -8,7 +8,6 @@ use everfold_kernel::{
     BlockView, Entry, ModelId, Record, RecordId, Timestamp, Tokens, ToolUseId, Usage,
 };
 use everfold_prefix::measure::Weight;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// One step of a session: the same for all policies, on whatever thread.
@@ -90,7 +89,7 @@ impl Call {
     pub(crate) fn all(response: &[Record]) -> Vec<Self> {
         let calls = response.iter().flat_map(crate::weigh::blocks).filter_map(|block| {
             let BlockView::ToolUse { id, name, input } = block.view() else { return None };
-            let target = match input.get("file_path").and_then(Value::as_str) {
+            let target = match everfold_kernel::call::file_of(input) {
                 Some(path) => ending(path),
                 None => ["command", "pattern", "url", "description"]
                     .iter()

@@ -1,23 +1,82 @@
 //! Agent: work is handed to another agent (L7.4).
 
-use crate::delegation::{Finished, Order, Started, Who};
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::delegation::{Finished, Order, StartError, Started, Who};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::outcome::{BackgroundWork, ToolOutcome};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 use everfold_kernel::limits::AgentLimits;
-use everfold_kernel::ports::{AgentName, BoxFuture};
+use everfold_kernel::ports::{AgentName, BoxFuture, PostError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
+use everfold_kernel::{Class, Classify};
 use everfold_mail::definition::FORK;
 use everfold_mail::{Isolation, Roster, Running};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
-/// Its name.
-pub const NAME: &str = "Agent";
+const NAME: &str = "Agent";
 
 /// Starts agents. The kinds stand in its description, which is made once: it
 /// is part of the cached prefix.
 pub struct AgentTool {
     description: String,
 }
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// What it is for, in three to five words
+    #[serde(borrow)]
+    description: Filled<'a>,
+    /// The task, with all that the agent has to know
+    #[serde(borrow)]
+    prompt: Filled<'a>,
+    /// Which kind; the general one if none is given
+    subagent_type: Option<&'a str>,
+    /// Do not wait for its end
+    run_in_background: Option<bool>,
+    /// Let it work in a git worktree of its own
+    isolation: Option<Place>,
+    /// By what others write to it
+    name: Option<&'a str>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    Worktree,
+    #[schemars(skip)]
+    None,
+}
+
+/// Why no agent was started.
+#[derive(Debug, thiserror::Error)]
+enum AgentError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error(transparent)]
+    Name(#[from] PostError),
+    #[error("{NAME} cannot be used here: agents do not start agents")]
+    NotHere,
+    #[error("{NAME} was refused: agents and forks do not start agents; do the task yourself")]
+    NotByAgents,
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+impl Classify for AgentError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Name(error) => error.class(),
+            Self::Start(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+impl Failure for AgentError {}
 
 impl AgentTool {
     /// A tool that offers these kinds.
@@ -42,39 +101,12 @@ impl Tool for AgentTool {
         ToolSpec {
             name: NAME.into(),
             description: self.description.clone().into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "description": {
-                        "type": "string",
-                        "description": "What it is for, in three to five words"
-                    },
-                    "prompt": {
-                        "type": "string",
-                        "description": "The task, with all that the agent has to know"
-                    },
-                    "subagent_type": {
-                        "type": "string",
-                        "description": "Which kind; the general one if none is given"
-                    },
-                    "run_in_background": {
-                        "type": "boolean",
-                        "description": "Do not wait for its end"
-                    },
-                    "isolation": {
-                        "type": "string",
-                        "enum": ["worktree"],
-                        "description": "Let it work in a git worktree of its own"
-                    },
-                    "name": {
-                        "type": "string",
-                        "description": "By what others write to it"
-                    }
-                },
-                "required": ["description", "prompt"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -91,76 +123,70 @@ impl Tool for AgentTool {
     }
 }
 
-/// Whether a call asks for a fork.
-#[must_use]
-pub fn asks_for_fork(input: &Value) -> bool {
-    input.get("subagent_type").and_then(Value::as_str).is_some_and(|kind| kind.trim() == FORK)
+/// What a call asks this tool for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentWish {
+    /// An agent that goes on from the conversation as it is.
+    Fork,
+    /// An agent of some kind, with a conversation of its own.
+    Kind,
 }
 
-fn parse(input: &Value) -> Result<Order, Refusal> {
-    let input = Input::of(NAME, input)?;
-    let name = input.optional_text("name")?.map(str::trim).filter(|name| !name.is_empty());
-    let name =
-        name.map(AgentName::parse).transpose().map_err(|error| Refusal::new(error.to_string()))?;
-    let isolation = match input.optional_text("isolation")?.map(str::trim) {
-        None | Some("" | "none") => None,
-        Some("worktree") => Some(Isolation::Worktree),
-        Some(_) => return Err(input.needs("isolation", "\"worktree\"", input.field("isolation"))),
-    };
-    let running = match input.field("run_in_background") {
-        None => None,
-        Some(_) if input.flag("run_in_background")? => Some(Running::Background),
-        Some(_) => Some(Running::Foreground),
-    };
+impl AgentWish {
+    /// What a call asks for; none where it is no call of this tool, or one that
+    /// is refused.
+    #[must_use]
+    pub fn of(call: &ToolCall) -> Option<Self> {
+        let input: Input<'_> =
+            (call.name == NAME).then(|| input::read(NAME, &call.input).ok()).flatten()?;
+        let forks = input.subagent_type.is_some_and(|kind| kind.trim() == FORK);
+        Some(if forks { Self::Fork } else { Self::Kind })
+    }
+}
+
+fn parse(input: &Value) -> Result<Order, AgentError> {
+    let input: Input<'_> = input::read(NAME, input)?;
+    let name = input.name.map(str::trim).filter(|name| !name.is_empty());
+    let running = input
+        .run_in_background
+        .map(|background| if background { Running::Background } else { Running::Foreground });
     Ok(Order {
-        description: input.filled_text("description")?.to_owned(),
-        prompt: input.filled_text("prompt")?.to_owned(),
+        description: input.description.get().to_owned(),
+        prompt: input.prompt.get().to_owned(),
         provenance: Provenance::MODEL,
-        kind: input.optional_text("subagent_type")?.map(str::to_owned),
+        kind: input.subagent_type.map(str::to_owned),
         running,
-        isolation,
-        name,
+        isolation: match input.isolation {
+            Some(Place::Worktree) => Some(Isolation::Worktree),
+            Some(Place::None) | None => None,
+        },
+        name: name.map(AgentName::parse).transpose()?,
     })
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, AgentError> {
     let order = parse(&call.input)?;
     let Some(agents) = &context.agents else {
-        return Err(Refusal::new("Agent cannot be used here: agents do not start agents"));
+        return Err(AgentError::NotHere);
     };
     if let Who::Agent { .. } = agents.who() {
-        return Err(Refusal::new(
-            "Agent was refused: agents and forks do not start agents; do the task yourself",
-        ));
+        return Err(AgentError::NotByAgents);
     }
     let (description, prompt) = (order.description.clone(), order.prompt.clone());
     let started = agents.start(order, &call.id).await?;
-    Ok(match started {
-        Started::Background { id, log } => ToolOutput::text(
-            Source::Command,
-            format!(
-                "Agent {id}{IN_BACKGROUND} You are told when it ends; its log is {}. Write to \
-             it with SendMessage to {id:?}.",
-                log.display()
-            ),
-        )
-        .with_structured(json!({
-            "agentId": id, "description": description, "prompt": prompt,
-            "status": "async_launched", "outputFile": log,
-        })),
-        Started::Ended(finished) => answer(&finished, &description, &prompt),
-    })
-}
-
-/// The words after the name of something that was started in the background.
-const IN_BACKGROUND: &str = " runs in the background.";
-
-/// The agent or command that a result says was started in the background.
-#[must_use]
-pub fn started_in_background(result: &str) -> Option<String> {
-    let agent = result.strip_prefix("Agent ").and_then(|rest| rest.split_once(IN_BACKGROUND));
-    let id = agent.map(|(id, _)| id).or_else(|| crate::bash::started(result))?;
-    (!id.contains(char::is_whitespace)).then(|| id.to_owned())
+    let (id, log) = match started {
+        Started::Ended(finished) => return Ok(answer(&finished, &description, &prompt)),
+        Started::Background { id, log } => (id, log),
+    };
+    let text = format!(
+        "Agent {id} runs in the background. You are told when it ends; its log is {}. Write to it \
+         with SendMessage to {id:?}.",
+        log.display()
+    );
+    let structured = json!({"description": description, "prompt": prompt, "outputFile": log});
+    Ok(ToolOutput::text(Source::Command, text)
+        .with_structured(structured)
+        .in_background(BackgroundWork::Agent { id }))
 }
 
 fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {
@@ -185,5 +211,5 @@ fn answer(finished: &Finished, description: &str, prompt: &str) -> ToolOutput {
         "totalToolUseCount": tool_calls, "totalRequests": requests,
         "totalTokens": usage.total(), "usage": usage,
     }));
-    ToolOutput { is_error: !success, ..output }
+    if *success { output } else { ToolOutput { outcome: ToolOutcome::Failed, ..output } }
 }

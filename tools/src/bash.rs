@@ -7,12 +7,20 @@
 
 use everfold_kernel::ports::{BoxFuture, Exit, FileKind, ShellCommand, ShellError, ShellOutput};
 use everfold_kernel::provenance::Source;
+use everfold_kernel::{Class, Classify};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::outcome::BackgroundWork;
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+
+const NAME: &str = "Bash";
 
 /// Characters of a fresh id that name a job's file. The last ones: the first
 /// of a time-ordered id are the same within a moment.
@@ -20,6 +28,49 @@ const JOB_NAME_CHARS: usize = 12;
 
 /// Runs commands.
 pub(crate) struct Bash;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The command
+    #[serde(borrow)]
+    command: Filled<'a>,
+    /// Longest time to run, in milliseconds
+    #[schemars(range(min = 1))]
+    timeout: Option<u64>,
+    /// What it is for, in a few words for the person
+    #[serde(rename = "description")]
+    _description: Option<&'a str>,
+    /// Do not wait for its end
+    run_in_background: Option<bool>,
+}
+
+/// Why a command was not run.
+#[derive(Debug, thiserror::Error)]
+enum BashError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error(transparent)]
+    Shell(ShellError),
+    #[error(
+        "the working directory {} is gone, so the command was not run; it is {} now. Run the \
+         command again if that suits it",
+        gone.display(),
+        now.display()
+    )]
+    DirectoryGone { gone: PathBuf, now: PathBuf },
+}
+
+impl Classify for BashError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Shell(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+impl Failure for BashError {}
 
 struct Arguments<'a> {
     command: &'a str,
@@ -30,7 +81,7 @@ struct Arguments<'a> {
 impl Tool for Bash {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Bash".into(),
+            name: NAME.into(),
             description: "Runs a command in a shell and gives its output and exit code. The \
                 working directory is kept from call to call; variables are not. There is no \
                 terminal: nothing can be typed in. The command ends after timeout milliseconds, \
@@ -39,28 +90,12 @@ impl Tool for Bash {
                 ends. Quote paths with spaces. To read, change and find files use Read, Edit, \
                 Write, Glob and Grep."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "command": { "type": "string", "description": "The command" },
-                    "timeout": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "Longest time to run, in milliseconds"
-                    },
-                    "description": {
-                        "type": "string",
-                        "description": "What it is for, in a few words for the person"
-                    },
-                    "run_in_background": {
-                        "type": "boolean",
-                        "description": "Do not wait for its end"
-                    }
-                },
-                "required": ["command"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
@@ -77,20 +112,18 @@ impl Tool for Bash {
     }
 }
 
-fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, Refusal> {
-    let input = Input::of("Bash", input)?;
+fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, BashError> {
+    let Input { command, timeout, run_in_background, .. } = input::read(NAME, input)?;
     let limits = &context.limits;
-    let timeout = input.number("timeout")?.filter(|timeout| *timeout > 0);
-    let timeout = timeout.unwrap_or(limits.shell_timeout_ms);
-    input.optional_text("description")?;
+    let timeout = timeout.filter(|timeout| *timeout > 0).unwrap_or(limits.shell_timeout_ms);
     Ok(Arguments {
-        command: input.filled_text("command")?,
+        command: command.get(),
         timeout: Duration::from_millis(timeout.min(limits.shell_timeout_max_ms)),
-        background: input.flag("run_in_background")?,
+        background: run_in_background.unwrap_or_default(),
     })
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, BashError> {
     let arguments = parse(&call.input, context)?;
     let command = ShellCommand {
         command: with_variables(context, arguments.command).await,
@@ -108,7 +141,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
             let moved = follow(context, output.cwd.clone()).await;
             Ok(report(&output, arguments.timeout, moved))
         }
-        Err(error) => Err(failed(context, &cwd, &error).await),
+        Err(error) => Err(failed(context, &cwd, error).await),
     }
 }
 
@@ -186,31 +219,18 @@ fn report(output: &ShellOutput, timeout: Duration, moved: Option<String>) -> Too
     ToolOutput::text(Source::Command, text).with_structured(structured(&output.text))
 }
 
-async fn failed(context: &ToolContext, cwd: &Path, error: &ShellError) -> Refusal {
+async fn failed(context: &ToolContext, cwd: &Path, error: ShellError) -> BashError {
     let stat = context.world.files.stat(cwd).await;
     let gone = !stat.is_ok_and(|stat| stat.kind == FileKind::Directory);
     // A directory that was removed would fail every command from here on.
     if gone && let Some(home) = context.roots.first().filter(|home| *home != cwd) {
         context.set_cwd(home.clone());
-        return Refusal::new(format!(
-            "the working directory {} is gone, so the command was not run; it is {} now. \
-             Run the command again if that suits it",
-            cwd.display(),
-            home.display()
-        ));
+        return BashError::DirectoryGone { gone: cwd.to_owned(), now: home.clone() };
     }
-    Refusal::new(error.to_string())
+    BashError::Shell(error)
 }
 
-/// The words before the name of a command that was started.
-const STARTED: &str = "Started in the background as ";
-
-/// The command that a result says was started.
-pub(crate) fn started(result: &str) -> Option<&str> {
-    result.strip_prefix(STARTED)?.split_once(',').map(|(id, _)| id)
-}
-
-async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutput, Refusal> {
+async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutput, BashError> {
     let fresh = context.world.clock.fresh_uuid();
     let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
     let name: String = fresh.chars().skip(skipped).collect();
@@ -218,21 +238,19 @@ async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutpu
     let cwd = command.cwd.clone();
     let job = match context.world.shell.start(command, path).await {
         Ok(job) => job,
-        Err(error) => return Err(failed(context, &cwd, &error).await),
+        Err(error) => return Err(failed(context, &cwd, error).await),
     };
     context.started_job(job.id.clone());
     let text = format!(
-        "{STARTED}{id}, process group {pid}. Its output goes to {path}: \
+        "Started in the background as {id}, process group {pid}. Its output goes to {path}: \
          use Read to see it. To stop it, run: kill -- -{pid}. You are told when it ends.",
         id = job.id,
         pid = job.pid,
         path = job.output.display(),
     );
-    let mut value = structured("");
-    if let Some(fields) = value.as_object_mut() {
-        fields.insert("backgroundTaskId".into(), Value::String(job.id));
-    }
-    Ok(ToolOutput::text(Source::Command, text).with_structured(value))
+    Ok(ToolOutput::text(Source::Command, text)
+        .with_structured(structured(""))
+        .in_background(BackgroundWork::Command { id: job.id }))
 }
 
 fn structured(stdout: &str) -> Value {

@@ -20,6 +20,7 @@ use crate::checkpoints::FileCheckpoints;
 use crate::delegation::AgentDesk;
 use crate::hooks::{ENV_FILE, ToolHooks};
 use crate::lookup::Lookup;
+use crate::outcome::BackgroundWork;
 use crate::skill::SkillRequest;
 use crate::snip::SnipRequest;
 use crate::{Asker, Todo};
@@ -83,6 +84,8 @@ struct ToolState {
     results: BTreeMap<String, Provenance>,
     /// Who wrote the least trusted words that the model had in view.
     heard: Option<Source>,
+    /// What the log of a resumed session says was started in the background.
+    restored_background: BTreeSet<String>,
     /// Background commands whose end nobody was told of.
     untold_jobs: BTreeSet<String>,
     /// Ranges that the model wants out of view before the next request.
@@ -215,6 +218,19 @@ impl ToolContext {
         }
     }
 
+    /// Takes over what a result in the log says was started in the background.
+    pub fn restore_background(&self, structured: &Value) {
+        if let Some(work) = BackgroundWork::named_in(structured) {
+            self.state().restored_background.insert(work.id().to_owned());
+        }
+    }
+
+    /// Takes the ids of what the log says was started in the background.
+    #[must_use]
+    pub fn take_restored_background(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.state().restored_background)
+    }
+
     /// The version of a file that the model has seen.
     #[must_use]
     pub fn seen(&self, path: &Path) -> Option<FileVersion> {
@@ -333,6 +349,7 @@ impl ToolContext {
         let mut state = self.state();
         state.reads.clear();
         state.fresh_reads.clear();
+        state.restored_background.clear();
         state.snips.clear();
         state.skills.clear();
     }

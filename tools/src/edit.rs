@@ -7,16 +7,21 @@
 mod hint;
 
 use everfold_kernel::ports::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::input::Input;
+use crate::file_error::FileToolError;
+use crate::input::{self, Filled};
 use crate::lines::{count, counted, push_numbered, without_ending};
 use crate::near::missing;
 use crate::patch::{original, structured_patch};
 use crate::write::{create, current, save};
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+
+const NAME: &str = "Edit";
 
 /// Lines shown before and after a change.
 const SNIPPET_LINES: usize = 3;
@@ -26,6 +31,20 @@ const SNIPPET_MAX_LINES: usize = 40;
 
 /// Edits a file.
 pub(crate) struct Edit;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The file, absolute or relative to the working directory
+    #[serde(borrow)]
+    file_path: Filled<'a>,
+    /// The text to replace
+    old_string: &'a str,
+    /// The text to put there
+    new_string: &'a str,
+    /// Replace every occurrence (default false)
+    replace_all: Option<bool>,
+}
 
 struct Arguments<'a> {
     path: PathBuf,
@@ -37,7 +56,7 @@ struct Arguments<'a> {
 impl Tool for Edit {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Edit".into(),
+            name: NAME.into(),
             description: "Replaces exact text in a file that was read before. old_string must \
                 be in the file exactly once, with its white space, without line numbers; take \
                 more lines around it to make it unique, or set replace_all to replace every \
@@ -45,24 +64,12 @@ impl Tool for Edit {
                 path where no file is creates that file. If the file changed since it was \
                 read, it must be read again."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "file_path": {
-                        "type": "string",
-                        "description": "The file, absolute or relative to the working directory"
-                    },
-                    "old_string": { "type": "string", "description": "The text to replace" },
-                    "new_string": { "type": "string", "description": "The text to put there" },
-                    "replace_all": {
-                        "type": "boolean",
-                        "description": "Replace every occurrence (default false)"
-                    }
-                },
-                "required": ["file_path", "old_string", "new_string"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
@@ -78,23 +85,17 @@ impl Tool for Edit {
     }
 }
 
-fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, Refusal> {
-    let input = Input::of("Edit", input)?;
-    let arguments = Arguments {
-        path: context.absolute(input.filled_text("file_path")?),
-        old: input.text("old_string")?,
-        new: input.text("new_string")?,
-        everywhere: input.flag("replace_all")?,
-    };
-    if arguments.old == arguments.new {
-        return Err(Refusal::new(
-            "old_string and new_string are the same, so there is nothing to change",
-        ));
+fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<Arguments<'a>, FileToolError> {
+    let Input { file_path, old_string: old, new_string: new, replace_all } =
+        input::read(NAME, input)?;
+    if old == new {
+        return Err(FileToolError::NoChange);
     }
-    Ok(arguments)
+    let (path, everywhere) = (context.absolute(&file_path), replace_all.unwrap_or_default());
+    Ok(Arguments { path, old, new, everywhere })
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
     let arguments = parse(&call.input, context)?;
     let path = &arguments.path;
     let resolved = context.world.files.resolve(path).await;
@@ -105,7 +106,8 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         }
         return Err(missing(context, path).await);
     };
-    let text = std::str::from_utf8(&read.bytes).map_err(|_| not_utf8(path))?;
+    let text = std::str::from_utf8(&read.bytes)
+        .map_err(|_| FileToolError::NotUtf8 { path: path.clone() })?;
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
@@ -134,27 +136,20 @@ struct Change {
     lines: usize,
 }
 
-fn replace(arguments: &Arguments<'_>, body: &str) -> Result<Change, Refusal> {
-    let path = arguments.path.display();
+fn replace(arguments: &Arguments<'_>, body: &str) -> Result<Change, FileToolError> {
+    let path = || arguments.path.clone();
     if arguments.old.is_empty() && !body.is_empty() {
-        return Err(Refusal::new(format!(
-            "old_string is empty but {path} has content; give the text to replace, \
-             or use Write to replace the whole file"
-        )));
+        return Err(FileToolError::NothingToReplace { path: path() });
     }
     let (old, new) = endings(body, arguments.old, arguments.new);
     let Some(at) = body.find(old.as_ref()) else {
         let hint = hint::not_found(body, arguments.old);
-        return Err(Refusal::new(format!("old_string is not in {path}; {hint}")));
+        return Err(FileToolError::NotFound { path: path(), hint });
     };
     let count_found = body.matches(old.as_ref()).count();
     // Looking from both ends also finds occurrences that overlap.
     if !arguments.everywhere && body.rfind(old.as_ref()) != Some(at) {
-        return Err(Refusal::new(format!(
-            "old_string occurs {} times in {path}; take more lines around the one you mean, \
-             or set replace_all to change them all",
-            count_found.max(2)
-        )));
+        return Err(FileToolError::Ambiguous { path: path(), times: count_found.max(2) });
     }
     let text = body.replace(old.as_ref(), &new);
     let before = body.get(..at).unwrap_or_default();
@@ -207,12 +202,4 @@ fn structured(arguments: &Arguments<'_>, before: &str, after: &str) -> Value {
         "userModified": false,
         "replaceAll": arguments.everywhere,
     })
-}
-
-fn not_utf8(path: &Path) -> Refusal {
-    Refusal::new(format!(
-        "{} is not UTF-8, and editing it as text would damage it; use Bash with a program \
-         such as iconv or sed",
-        path.display()
-    ))
 }

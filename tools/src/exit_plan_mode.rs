@@ -1,15 +1,50 @@
 //! `ExitPlanMode`: the plan is put before the person, who decides (Q14).
 
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, InputError};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 use everfold_kernel::ports::{BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold_kernel::provenance::Source;
+use everfold_kernel::{Class, Classify};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::PathBuf;
 
 const NAME: &str = "ExitPlanMode";
 
 /// Leaves plan mode.
 pub(crate) struct ExitPlanMode;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The plan, if it is not in its file
+    #[serde(borrow)]
+    plan: Option<&'a str>,
+}
+
+/// Why plan mode goes on.
+#[derive(Debug, thiserror::Error)]
+enum PlanError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("{NAME} was refused: this is not plan mode; go on with the work")]
+    NotPlanning,
+    #[error("there is no plan yet: write it to {} first, then call {NAME} again", path.display())]
+    NoPlan { path: PathBuf },
+    #[error("The plan was not approved: {reason}. You are still in plan mode.")]
+    NotApproved { reason: String },
+}
+
+impl Classify for PlanError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+impl Failure for PlanError {}
 
 impl Tool for ExitPlanMode {
     fn spec(&self) -> ToolSpec {
@@ -19,17 +54,12 @@ impl Tool for ExitPlanMode {
                 Only for plan mode, once the plan is in its file; without a plan in the call the \
                 file's is shown. If they do not agree, go on planning with what they say."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "plan": {
-                        "type": "string",
-                        "description": "The plan, if it is not in its file"
-                    }
-                },
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -45,13 +75,11 @@ impl Tool for ExitPlanMode {
     }
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
-    let input = Input::of(NAME, &call.input)?;
-    let given = input.optional_text("plan")?.map(str::trim).filter(|plan| !plan.is_empty());
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, PlanError> {
+    let input: Input<'_> = input::read(NAME, &call.input)?;
+    let given = input.plan.map(str::trim).filter(|plan| !plan.is_empty());
     let Some(path) = context.plan_file() else {
-        return Err(Refusal::new(
-            "ExitPlanMode was refused: this is not plan mode; go on with the work",
-        ));
+        return Err(PlanError::NotPlanning);
     };
     let plan = if let Some(plan) = given {
         plan.to_owned()
@@ -62,10 +90,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         text.unwrap_or_default()
     };
     if plan.is_empty() {
-        let path = path.display();
-        return Err(Refusal::new(format!(
-            "there is no plan yet: write it to {path} first, then call ExitPlanMode again"
-        )));
+        return Err(PlanError::NoPlan { path });
     }
     let ask = PermissionAsk {
         tool: NAME.to_owned(),
@@ -83,9 +108,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         None => ("The person", context.world.approver.ask(ask).await),
     };
     if let PermissionAnswer::Deny { reason } = answer {
-        return Err(Refusal::new(format!(
-            "The plan was not approved: {reason}. You are still in plan mode."
-        )));
+        return Err(PlanError::NotApproved { reason });
     }
     context.leave_plan(&answer);
     let text = format!(

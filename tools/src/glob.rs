@@ -6,40 +6,46 @@
 
 use everfold_kernel::ports::{BoxFuture, GlobQuery};
 use everfold_kernel::provenance::Source;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-use crate::input::Input;
+use crate::input::{self, Filled};
 use crate::lines::counted;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::search_error::SearchToolError;
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+
+const NAME: &str = "Glob";
 
 /// Finds files.
 pub(crate) struct Glob;
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The pattern; * stays within a directory, ** does not
+    #[serde(borrow)]
+    pattern: Filled<'a>,
+    /// The directory to look in (default: the working directory)
+    path: Option<&'a str>,
+}
+
 impl Tool for Glob {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Glob".into(),
+            name: NAME.into(),
             description: "Finds files by a pattern of their path, such as **/*.rs or \
                 src/*/mod.ts; the newest come first. Files that the project ignores are left \
                 out. Use it to find files by name; to find them by content use Grep."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "pattern": {
-                        "type": "string",
-                        "description": "The pattern; * stays within a directory, ** does not"
-                    },
-                    "path": {
-                        "type": "string",
-                        "description": "The directory to look in (default: the working directory)"
-                    }
-                },
-                "required": ["pattern"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
@@ -55,15 +61,11 @@ impl Tool for Glob {
     }
 }
 
-fn parse(input: &Value, context: &ToolContext) -> Result<GlobQuery, Refusal> {
-    let input = Input::of("Glob", input)?;
-    let pattern = input.filled_text("pattern")?.trim();
-    let path = input.optional_text("path")?.unwrap_or_default();
-    let (root, pattern) = split(context.absolute(path), pattern);
+fn parse(input: &Value, context: &ToolContext) -> Result<GlobQuery, SearchToolError> {
+    let Input { pattern, path } = input::read(NAME, input)?;
+    let (root, pattern) = split(context.absolute(path.unwrap_or_default()), pattern.trim());
     if Path::new(&pattern).components().any(|part| part == Component::ParentDir) {
-        return Err(Refusal::new(
-            "the pattern cannot have .. in it; give the directory to look in as \"path\"",
-        ));
+        return Err(SearchToolError::LeadsOut);
     }
     Ok(GlobQuery { pattern, root, limit: context.limits.glob_paths })
 }
@@ -85,12 +87,11 @@ fn split(root: PathBuf, pattern: &str) -> (PathBuf, String) {
     (base, rest)
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SearchToolError> {
     let query = parse(&call.input, context)?;
     let (pattern, root) = (query.pattern.clone(), query.root.clone());
     let started = context.world.clock.now();
-    let found = context.world.search.glob(query).await;
-    let found = found.map_err(|error| Refusal::new(error.to_string()))?;
+    let found = context.world.search.glob(query).await?;
     let duration = context.world.clock.now().duration_since(started);
     let names: Vec<String> = found.paths.iter().map(|path| path.display().to_string()).collect();
     let truncated = found.total > names.len();

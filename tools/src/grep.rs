@@ -1,66 +1,80 @@
 //! Grep: lines by a regular expression.
 
 use everfold_kernel::ports::{BoxFuture, GrepFound, GrepMode, GrepQuery};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::input::Input;
+use crate::input::{self, InputError};
 use crate::lines::{counted, cut};
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::search_error::SearchToolError;
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+
+const NAME: &str = "Grep";
 
 /// Searches in files.
 pub(crate) struct Grep;
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The regular expression
+    pattern: &'a str,
+    /// A file or directory (default: the working directory)
+    path: Option<&'a str>,
+    /// Only files whose path matches, such as *.{ts,tsx}
+    glob: Option<&'a str>,
+    /// Only files of this type, such as rust, py, js
+    r#type: Option<&'a str>,
+    #[schemars(description = "What to give (default files_with_matches)")]
+    output_mode: Option<Mode>,
+    /// Ignore case
+    #[serde(rename = "-i")]
+    ignore_case: Option<bool>,
+    /// Line numbers; content always has them
+    #[serde(rename = "-n")]
+    _numbers: Option<bool>,
+    /// Lines after a match
+    #[serde(rename = "-A")]
+    after: Option<u64>,
+    /// Lines before a match
+    #[serde(rename = "-B")]
+    before: Option<u64>,
+    /// Lines around a match
+    #[serde(rename = "-C")]
+    around: Option<u64>,
+    /// Most lines or paths to give
+    #[schemars(range(min = 1))]
+    head_limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    Content,
+    FilesWithMatches,
+    Count,
+}
+
 impl Tool for Grep {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Grep".into(),
+            name: NAME.into(),
             description: "Searches files for a regular expression (Rust regex syntax: a \
                 brace, bracket or dot that is meant as such needs a backslash). Gives the paths of files with a \
                 match, or the matching lines (output_mode content), or counts. Narrow it with \
                 path, glob or type. Files that the project ignores are left out, as are \
                 binaries. Patterns match within a line. Use this rather than grep or rg in \
                 Bash.".into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "pattern": { "type": "string", "description": "The regular expression" },
-                    "path": {
-                        "type": "string",
-                        "description": "A file or directory (default: the working directory)"
-                    },
-                    "glob": {
-                        "type": "string",
-                        "description": "Only files whose path matches, such as *.{ts,tsx}"
-                    },
-                    "type": {
-                        "type": "string",
-                        "description": "Only files of this type, such as rust, py, js"
-                    },
-                    "output_mode": {
-                        "type": "string",
-                        "enum": ["content", "files_with_matches", "count"],
-                        "description": "What to give (default files_with_matches)"
-                    },
-                    "-i": { "type": "boolean", "description": "Ignore case" },
-                    "-n": {
-                        "type": "boolean",
-                        "description": "Line numbers; content always has them"
-                    },
-                    "-A": { "type": "integer", "minimum": 0, "description": "Lines after a match" },
-                    "-B": { "type": "integer", "minimum": 0, "description": "Lines before a match" },
-                    "-C": { "type": "integer", "minimum": 0, "description": "Lines around a match" },
-                    "head_limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "Most lines or paths to give"
-                    }
-                },
-                "required": ["pattern"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
@@ -76,54 +90,38 @@ impl Tool for Grep {
     }
 }
 
-fn parse(input: &Value, context: &ToolContext) -> Result<GrepQuery, Refusal> {
-    let input = Input::of("Grep", input)?;
-    let pattern = input.text("pattern")?;
-    if pattern.is_empty() {
-        return Err(Refusal::new("Grep needs \"pattern\" (a string), and it is empty"));
+fn parse(input: &Value, context: &ToolContext) -> Result<GrepQuery, SearchToolError> {
+    let input: Input<'_> = input::read(NAME, input)?;
+    if input.pattern.is_empty() {
+        return Err(InputError::empty(NAME, "pattern").into());
     }
-    let size = |name| -> Result<Option<usize>, Refusal> {
-        let number = input.number(name)?;
-        Ok(number.map(|number| usize::try_from(number).unwrap_or(usize::MAX)))
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let filter = |text: Option<&str>| {
+        let text = text.map(str::trim).filter(|text| !text.is_empty());
+        text.map(str::to_owned)
     };
-    let filter = |name| -> Result<Option<String>, Refusal> {
-        let text = input.optional_text(name)?.map(str::trim);
-        Ok(text.filter(|text| !text.is_empty()).map(str::to_owned))
-    };
-    input.flag("-n")?;
-    let around = size("-C")?.unwrap_or(0);
-    let limit = size("head_limit")?.filter(|limit| *limit > 0);
+    let limit = input.head_limit.map(size).filter(|limit| *limit > 0);
     Ok(GrepQuery {
-        pattern: pattern.to_owned(),
-        root: context.absolute(input.optional_text("path")?.unwrap_or_default()),
-        glob: filter("glob")?,
-        file_type: filter("type")?,
-        mode: mode(&input)?,
-        case_insensitive: input.flag("-i")?,
-        before: size("-B")?.unwrap_or(around),
-        after: size("-A")?.unwrap_or(around),
+        pattern: input.pattern.to_owned(),
+        root: context.absolute(input.path.unwrap_or_default()),
+        glob: filter(input.glob),
+        file_type: filter(input.r#type),
+        mode: match input.output_mode {
+            Some(Mode::Content) => GrepMode::Content,
+            Some(Mode::Count) => GrepMode::Count,
+            Some(Mode::FilesWithMatches) | None => GrepMode::Files,
+        },
+        case_insensitive: input.ignore_case.unwrap_or_default(),
+        before: input.before.or(input.around).map_or(0, size),
+        after: input.after.or(input.around).map_or(0, size),
         limit: limit.unwrap_or(context.limits.grep_lines),
         max_file_bytes: context.limits.grep_file_bytes,
     })
 }
 
-fn mode(input: &Input<'_>) -> Result<GrepMode, Refusal> {
-    match input.optional_text("output_mode")? {
-        None | Some("" | "files_with_matches") => Ok(GrepMode::Files),
-        Some("content") => Ok(GrepMode::Content),
-        Some("count") => Ok(GrepMode::Count),
-        Some(_) => Err(input.needs(
-            "output_mode",
-            "content, files_with_matches or count",
-            input.field("output_mode"),
-        )),
-    }
-}
-
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SearchToolError> {
     let query = parse(&call.input, context)?;
-    let found = context.world.search.grep(query.clone()).await;
-    let found = found.map_err(|error| Refusal::new(error.to_string()))?;
+    let found = context.world.search.grep(query.clone()).await?;
     let max_chars = context.limits.read_line_chars;
     let lines: Vec<String> = found.lines.iter().map(|line| shorten(line, max_chars)).collect();
     let mut text = if lines.is_empty() { nothing(&query) } else { lines.join("\n") };

@@ -1,124 +1,122 @@
 //! Arguments of a call, read with patience.
 //!
-//! Models send numbers as strings and leave optional fields `null`; both are
-//! taken as meant. What cannot be understood is answered by a sentence that
-//! says which field the tool needs. Fields that a tool does not know are
-//! ignored. The same reading serves `access` and `run`, so that a call which
-//! is let through as harmless because it is malformed does nothing.
+//! Every tool has a struct that its arguments are read into; its schema is
+//! made from the same struct. Models send numbers as strings and leave
+//! optional fields `null`; both are taken as meant. What cannot be understood
+//! is answered by a sentence that says which field the tool needs. Fields that
+//! a tool does not know are ignored. The same reading serves `access` and
+//! `run`, so that a call which is let through as harmless because it is
+//! malformed does nothing.
 
+mod field;
+
+use crate::failure::Failure;
+use everfold_kernel::{Class, Classify};
 use everfold_wire::INVALID_JSON;
-use serde_json::{Map, Value};
-
-use crate::Refusal;
+use field::Fields;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::ops::Deref;
 
 /// How much of broken arguments is shown.
 const RAW_CHARS: usize = 200;
 
-/// The arguments of one call.
-pub(crate) struct Input<'a> {
+/// Reads the arguments of a call of `tool`.
+pub(crate) fn read<'a, T: Deserialize<'a>>(
     tool: &'static str,
-    fields: &'a Map<String, Value>,
-}
-
-impl<'a> Input<'a> {
-    /// The arguments of a call of `tool`.
-    pub(crate) fn of(tool: &'static str, input: &'a Value) -> Result<Self, Refusal> {
-        let Value::Object(fields) = input else {
-            return Err(Refusal::new(format!(
-                "{tool} needs its arguments as a JSON object, not {}",
-                kind(input)
-            )));
-        };
-        if let Some(raw) = fields.get(INVALID_JSON) {
-            let raw = raw.as_str().map_or_else(|| raw.to_string(), str::to_owned);
-            let start: String = raw.chars().take(RAW_CHARS).collect();
-            let more = if start.len() < raw.len() { "…" } else { "" };
-            return Err(Refusal::new(format!(
-                "the arguments of {tool} were not valid JSON, so nothing was done; \
-                 send the call again. They began: {start}{more}"
-            )));
-        }
-        Ok(Self { tool, fields })
-    }
-
-    /// A text that must be there; it may be empty.
-    pub(crate) fn text(&self, name: &str) -> Result<&'a str, Refusal> {
-        self.optional_text(name)?.ok_or_else(|| self.needs(name, "a string", None))
-    }
-
-    /// A text that must be there and say something.
-    pub(crate) fn filled_text(&self, name: &str) -> Result<&'a str, Refusal> {
-        let text = self.text(name)?;
-        if text.trim().is_empty() {
-            return Err(Refusal::new(format!(
-                "{} needs {name:?} (a string), and it is empty",
-                self.tool
-            )));
-        }
-        Ok(text)
-    }
-
-    /// A text that may be left out.
-    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'a str>, Refusal> {
-        match self.field(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.needs(name, "a string", Some(other))),
-        }
-    }
-
-    /// A whole number from zero on, that may be left out.
-    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>, Refusal> {
-        let Some(value) = self.field(name) else {
-            return Ok(None);
-        };
-        let number = match value {
-            Value::Number(number) => {
-                number.as_u64().or_else(|| whole(&number.as_f64()?.to_string()))
-            }
-            Value::String(text) if text.trim().is_empty() => return Ok(None),
-            Value::String(text) => whole(text.trim()),
-            _ => None,
-        };
-        number.map(Some).ok_or_else(|| self.needs(name, "a whole number from 0 on", Some(value)))
-    }
-
-    /// A yes or no that may be left out.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Refusal> {
-        match self.field(name) {
-            None => Ok(false),
-            Some(Value::Bool(yes)) => Ok(*yes),
-            Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
-            Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
-            Some(other) => Err(self.needs(name, "true or false", Some(other))),
-        }
-    }
-
-    /// A field as it came; `null` counts as left out.
-    pub(crate) fn field(&self, name: &str) -> Option<&'a Value> {
-        self.fields.get(name).filter(|value| !value.is_null())
-    }
-
-    /// A refusal that says what a field must be, and what it was.
-    pub(crate) fn needs(&self, name: &str, what: &str, given: Option<&Value>) -> Refusal {
-        let tool = self.tool;
-        Refusal::new(match given {
-            None => format!("{tool} needs {name:?} ({what})"),
-            Some(value) => format!("{tool} needs {name:?} ({what}), not {}", kind(value)),
-        })
-    }
-}
-
-/// A whole number, also where it is written with a fraction of zero.
-fn whole(text: &str) -> Option<u64> {
-    let digits = match text.split_once('.') {
-        Some((digits, zeros)) if zeros.chars().all(|c| c == '0') => digits,
-        Some(_) => return None,
-        None => text,
+    input: &'a Value,
+) -> Result<T, InputError> {
+    let Value::Object(fields) = input else {
+        return Err(InputError::NoObject { tool, given: kind(input) });
     };
-    digits.parse().ok()
+    if let Some(raw) = fields.get(INVALID_JSON) {
+        let raw = raw.as_str().map_or_else(|| raw.to_string(), str::to_owned);
+        let mut start: String = raw.chars().take(RAW_CHARS).collect();
+        if start.len() < raw.len() {
+            start.push('…');
+        }
+        return Err(InputError::NoJson { tool, start });
+    }
+    T::deserialize(Fields::of(tool, fields))
 }
 
+/// A text that says something.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+pub(crate) struct Filled<'a>(&'a str);
+
+impl<'a> Filled<'a> {
+    /// The text.
+    pub(crate) fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+impl Deref for Filled<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0
+    }
+}
+
+/// Why arguments were not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InputError {
+    /// They are something else than an object.
+    #[error("{tool} needs its arguments as a JSON object, not {given}")]
+    NoObject { tool: &'static str, given: String },
+    /// They were cut off or garbled on their way.
+    #[error(
+        "the arguments of {tool} were not valid JSON, so nothing was done; send the call again. \
+         They began: {start}"
+    )]
+    NoJson { tool: &'static str, start: String },
+    /// A field is not there.
+    #[error("{whose} needs {field:?} ({what})")]
+    Missing { whose: String, field: String, what: String },
+    /// A field is something else.
+    #[error("{whose} needs {field:?} ({what}), not {given}")]
+    Wrong { whose: String, field: String, what: String, given: String },
+    /// A field says nothing.
+    #[error("{whose} needs {field:?} (a string), and it is empty")]
+    Empty { whose: String, field: String },
+    /// What a type of ours says about its own field.
+    #[error("{message}")]
+    Unfit { message: String },
+}
+
+impl InputError {
+    /// What a field must be, and what it was.
+    pub(crate) fn needs(whose: &str, field: &str, what: &str, given: Option<&Value>) -> Self {
+        let (whose, field, what) = (whose.to_owned(), field.to_owned(), what.to_owned());
+        match given.map(kind) {
+            None => Self::Missing { whose, field, what },
+            Some(given) => Self::Wrong { whose, field, what, given },
+        }
+    }
+
+    /// A field is there, and says nothing.
+    pub(crate) fn empty(tool: &str, field: &str) -> Self {
+        Self::Empty { whose: tool.to_owned(), field: field.to_owned() }
+    }
+}
+
+impl serde::de::Error for InputError {
+    fn custom<T: std::fmt::Display>(message: T) -> Self {
+        Self::Unfit { message: message.to_string() }
+    }
+}
+
+impl Classify for InputError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+impl Failure for InputError {}
+
+/// What a value is, as one says it to a model.
 fn kind(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -133,51 +131,4 @@ fn kind(value: &Value) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn message<T>(result: Result<T, Refusal>) -> String {
-        result.err().map(|refusal| refusal.text).unwrap_or_default()
-    }
-
-    #[test]
-    fn q5_missing_and_wrong_fields_are_named() {
-        let value = json!({"offset": [1], "limit": -2, "name": 3, "empty": " "});
-        let input = Input::of("Read", &value).unwrap();
-        assert_eq!(message(input.text("file_path")), r#"Read needs "file_path" (a string)"#);
-        assert_eq!(
-            message(input.text("name")),
-            r#"Read needs "name" (a string), not the number 3"#
-        );
-        assert!(message(input.number("offset")).ends_with("not a list"));
-        assert!(message(input.number("limit")).ends_with("not the number -2"));
-        assert!(message(input.filled_text("empty")).contains("it is empty"));
-        assert!(message(input.flag("limit")).contains("true or false"));
-    }
-
-    #[test]
-    fn q5_numbers_and_flags_given_as_strings_are_taken() {
-        let value =
-            json!({"a": "12", "b": 3.0, "c": "4.0", "d": null, "e": "", "f": "TRUE", "g": 1.5});
-        let input = Input::of("Read", &value).unwrap();
-        assert_eq!(input.number("a").unwrap(), Some(12));
-        assert_eq!(input.number("b").unwrap(), Some(3));
-        assert_eq!(input.number("c").unwrap(), Some(4));
-        assert_eq!(input.number("d").unwrap(), None);
-        assert_eq!(input.number("e").unwrap(), None);
-        assert!(input.number("g").is_err());
-        assert!(input.flag("f").unwrap());
-        assert!(!input.flag("missing").unwrap());
-    }
-
-    #[test]
-    fn s6_arguments_that_were_not_json_are_answered_with_their_start() {
-        let value = json!({"__invalid_json": format!("{{\"file_path\": \"{}", "é".repeat(300))});
-        let text = message(Input::of("Read", &value));
-        assert!(text.contains("not valid JSON"), "{text}");
-        assert!(text.contains("{\"file_path\": \"é"), "{text}");
-        assert!(text.ends_with("é…"), "{text}");
-        assert!(message(Input::of("Read", &json!([1]))).contains("not a list"));
-    }
-}
+mod tests;

@@ -12,6 +12,8 @@ mod context;
 mod delegation;
 mod edit;
 mod exit_plan_mode;
+mod failure;
+mod file_error;
 mod glob;
 mod grep;
 mod hooks;
@@ -21,10 +23,13 @@ mod lookup;
 mod memory_search;
 mod near;
 mod origin;
+mod outcome;
 mod patch;
 pub mod read;
 mod resources;
 mod result_read;
+mod schema;
+mod search_error;
 mod send_message;
 mod server_tools;
 pub mod servers;
@@ -34,21 +39,22 @@ mod todo_write;
 mod web_fetch;
 mod write;
 
-pub use agent::{AgentTool, NAME as AGENT, asks_for_fork, started_in_background};
+pub use agent::{AgentTool, AgentWish};
 pub use checkpoints::FileCheckpoints;
 pub use context::{SEEN_FIELD, Snipping, ToolContext};
 pub use delegation::{AgentDesk, Finished, MAIN, Order, StartError, Started, Who};
 pub use hooks::{ENV_FILE, ToolHooks};
 pub use lookup::{Lookup, RecallError, Recalled, RecalledKind};
 pub use memory_search::NAME as MEMORY_SEARCH;
+pub use outcome::{BackgroundWork, ToolOutcome};
 pub use skill::SkillRequest;
 pub use snip::SnipRequest;
 pub use todo_write::{Todo, TodoStatus};
 
-use everfold_kernel::ToolUseId;
-use everfold_kernel::ports::{Asks, BoxFuture, Reads};
+use everfold_kernel::ports::{Asks, BoxFuture, ModelError, Reads};
 use everfold_kernel::provenance::{Provenance, Source};
-use serde_json::Value;
+use everfold_kernel::{Class, Classify, ToolUseId};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -95,6 +101,11 @@ pub fn server_tools() -> Vec<Arc<dyn Tool>> {
 pub trait Tool: Send + Sync {
     /// Name, description and arguments.
     fn spec(&self) -> ToolSpec;
+
+    /// Its name alone, for who looks a tool up: a schema takes longer to make.
+    fn name(&self) -> Cow<'static, str> {
+        self.spec().name
+    }
 
     /// What a call with these arguments would touch.
     fn access(&self, input: &Value, context: &ToolContext) -> Access;
@@ -167,8 +178,8 @@ pub struct ToolCall {
 pub struct ToolOutput {
     /// For the model: a string or a list of blocks.
     pub content: Value,
-    /// Whether it failed.
-    pub is_error: bool,
+    /// What became of it.
+    pub outcome: ToolOutcome,
     /// For programs that read the transcript (`toolUseResult`).
     pub structured: Option<Value>,
     /// Whose words the content holds (L5.33).
@@ -179,13 +190,13 @@ impl ToolOutput {
     /// A text for the model, and whose words it is.
     pub fn text(provenance: impl Into<Provenance>, text: impl Into<String>) -> Self {
         let (content, provenance) = (Value::String(text.into()), provenance.into());
-        Self { content, is_error: false, structured: None, provenance }
+        Self { content, outcome: ToolOutcome::Done, structured: None, provenance }
     }
 
     /// A failure for the model to read: what happened, and what to do instead.
     /// The words are a program's; [`Self::by`] says otherwise.
     pub fn error(text: impl Into<String>) -> Self {
-        Self { is_error: true, ..Self::text(Source::Command, text) }
+        Self { outcome: ToolOutcome::Failed, ..Self::text(Source::Command, text) }
     }
 
     /// The same output in somebody else's words.
@@ -200,6 +211,45 @@ impl ToolOutput {
         self.structured = Some(value);
         self
     }
+
+    /// The same output of a call whose work goes on; its structured form says so.
+    #[must_use]
+    pub fn in_background(mut self, work: BackgroundWork) -> Self {
+        let mut fields = match self.structured.take() {
+            Some(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        work.write(&mut fields);
+        self.structured = Some(Value::Object(fields));
+        self.outcome = ToolOutcome::Background(work);
+        self
+    }
+
+    /// Whether the call failed.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.outcome == ToolOutcome::Failed
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// Nothing could be made of it that a model is sent.
+    #[error("no request could be made")]
+    NoRequest,
+    /// The model did not answer.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl Classify for AskError {
+    fn class(&self) -> Class {
+        match self {
+            Self::NoRequest => Class::Bug,
+            Self::Model(error) => error.class(),
+        }
+    }
 }
 
 /// Somebody who answers a question aside from the conversation: a small
@@ -211,36 +261,5 @@ pub trait Asker: Send + Sync {
         system: String,
         prompt: String,
         max_tokens: u64,
-    ) -> BoxFuture<'_, Result<String, String>>;
-}
-
-/// Why a call was not done, in words for the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Refusal {
-    text: String,
-    provenance: Provenance,
-}
-
-impl Refusal {
-    /// Words of the program.
-    fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), provenance: Source::Command.into() }
-    }
-
-    /// The same, with words of somebody else among them.
-    fn by(self, source: Source) -> Self {
-        Self { provenance: source.into(), ..self }
-    }
-}
-
-impl From<StartError> for Refusal {
-    fn from(error: StartError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
-impl From<Refusal> for ToolOutput {
-    fn from(refusal: Refusal) -> Self {
-        Self::error(refusal.text).by(refusal.provenance)
-    }
+    ) -> BoxFuture<'_, Result<String, AskError>>;
 }

@@ -4,15 +4,20 @@
 //! read whole. Everything in them is something that was once said, not a
 //! request.
 
-use everfold_kernel::ports::{Bodies, BoxFuture, PastFound, PastQuery};
+use everfold_kernel::ports::{Bodies, BoxFuture, MemoryError, PastFound, PastQuery, SearchError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::neutralise;
+use everfold_kernel::{Class, Classify};
 use everfold_transcript::find::SearchTerms;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
 /// The name of the tool.
 pub const NAME: &str = "MemorySearch";
@@ -20,12 +25,50 @@ pub const NAME: &str = "MemorySearch";
 /// Searches memories and earlier conversations.
 pub(crate) struct MemorySearch;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The words
+    #[serde(borrow)]
+    query: Filled<'a>,
+    /// Only in one of the two
+    r#where: Option<Where>,
+    /// Most places to give
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 enum Where {
     Memories,
     Sessions,
-    Both,
 }
+
+/// Why nothing was looked for.
+#[derive(Debug, thiserror::Error)]
+enum MemorySearchError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("the query has no words")]
+    NoWords,
+    #[error(transparent)]
+    Memories(#[from] MemoryError),
+    #[error(transparent)]
+    Past(#[from] SearchError),
+}
+
+impl Classify for MemorySearchError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Memories(error) => error.class(),
+            Self::Past(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+impl Failure for MemorySearchError {}
 
 impl Tool for MemorySearch {
     fn spec(&self) -> ToolSpec {
@@ -36,28 +79,12 @@ impl Tool for MemorySearch {
                 double quotes are one phrase. Each place comes with an excerpt, newest first. \
                 What was said before may not hold any more: check it."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "query": {
-                        "type": "string",
-                        "description": "The words"
-                    },
-                    "where": {
-                        "type": "string",
-                        "enum": ["memories", "sessions"],
-                        "description": "Only in one of the two"
-                    },
-                    "limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "Most places to give"
-                    }
-                },
-                "required": ["query"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -74,32 +101,22 @@ impl Tool for MemorySearch {
     }
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
-    let input = Input::of(NAME, &call.input)?;
-    let query = input.filled_text("query")?;
-    let place = match input.optional_text("where")? {
-        None => Where::Both,
-        Some("memories") => Where::Memories,
-        Some("sessions") => Where::Sessions,
-        given @ Some(_) => {
-            let given = given.map(Value::from);
-            return Err(input.needs("where", "memories or sessions", given.as_ref()));
-        }
-    };
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, MemorySearchError> {
+    let Input { query, r#where: place, limit } = input::read(NAME, &call.input)?;
     let limits = &context.limits.past;
-    let wanted = input.number("limit")?.and_then(|limit| usize::try_from(limit).ok());
+    let wanted = limit.and_then(|limit| usize::try_from(limit).ok());
     let most = wanted.unwrap_or(limits.places).clamp(1, limits.most_places);
-    let terms = SearchTerms::parse(query).ok_or_else(|| Refusal::new("the query has no words"))?;
+    let terms = SearchTerms::parse(&query).ok_or(MemorySearchError::NoWords)?;
     let mut text = String::new();
     let mut left = most;
     let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
-    if place != Where::Sessions {
+    if place != Some(Where::Sessions) {
         let (count, own) = memories(context, &terms, left, &mut text).await?;
         left -= count;
         lowest = lowest.max(own);
     }
-    if place != Where::Memories && left > 0 {
-        sessions(context, query, left, &mut text).await?;
+    if place != Some(Where::Memories) && left > 0 {
+        sessions(context, query.get(), left, &mut text).await?;
         // What was said there does not come with its provenance.
         lowest = lowest.max(Source::Command.into());
     }
@@ -116,12 +133,11 @@ async fn memories(
     terms: &SearchTerms,
     most: usize,
     into: &mut String,
-) -> Result<(usize, Provenance), Refusal> {
+) -> Result<(usize, Provenance), MemorySearchError> {
     let mut lowest = Provenance::through(Carrier::Memory, Source::Person);
     let Some(memories) = &context.world.memories else { return Ok((0, lowest)) };
     let files = context.limits.recall.scan_files;
-    let found = memories.scan(files, Bodies::Read).await;
-    let found = found.map_err(|error| Refusal::new(error.to_string()))?;
+    let found = memories.scan(files, Bodies::Read).await?;
     let mut count = 0;
     for memory in found {
         if count == most {
@@ -144,7 +160,7 @@ async fn sessions(
     query: &str,
     most: usize,
     into: &mut String,
-) -> Result<(), Refusal> {
+) -> Result<(), MemorySearchError> {
     let Some(past) = &context.world.past else {
         into.push_str("Earlier conversations are not searched here.\n");
         return Ok(());
@@ -155,7 +171,7 @@ async fn sessions(
         excerpt_chars: context.limits.past.excerpt_chars,
         except: Some(context.session.clone()),
     };
-    let found = past.search(query).await.map_err(|error| Refusal::new(error.to_string()))?;
+    let found = past.search(query).await?;
     list(&found, into);
     Ok(())
 }

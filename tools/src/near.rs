@@ -6,7 +6,8 @@
 use everfold_kernel::ports::GlobQuery;
 use std::path::Path;
 
-use crate::{Refusal, ToolContext};
+use crate::ToolContext;
+use crate::file_error::FileToolError;
 
 /// Most names that are offered.
 const SUGGESTIONS: usize = 3;
@@ -14,22 +15,18 @@ const SUGGESTIONS: usize = 3;
 /// How alike two names must be, from 0 to 1.
 const ALIKE: f32 = 0.7;
 
-/// A refusal for a file that does not exist, with names that are near.
-pub(crate) async fn missing(context: &ToolContext, path: &Path) -> Refusal {
+/// The error for a file that does not exist, with names that are near.
+pub(crate) async fn missing(context: &ToolContext, path: &Path) -> FileToolError {
     let mut near = same_directory(context, path).await;
     if near.is_empty() {
         near = same_name(context, path).await;
     }
-    let path = path.display();
-    Refusal::new(if near.is_empty() {
-        let cwd = context.cwd();
-        format!(
-            "{path} does not exist; the working directory is {}. Use Glob to find it",
-            cwd.display()
-        )
+    let path = path.to_owned();
+    if near.is_empty() {
+        FileToolError::NowhereNear { path, cwd: context.cwd() }
     } else {
-        format!("{path} does not exist. Did you mean {}?", near.join(" or "))
-    })
+        FileToolError::Missing { path, near }
+    }
 }
 
 /// Names in the same directory that look like this one.

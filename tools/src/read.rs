@@ -9,19 +9,39 @@ pub mod media;
 
 use everfold_kernel::ports::{BoxFuture, FileError, FileKind, FileStat, LinesRead};
 use everfold_kernel::provenance::Source;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::input::Input;
+use crate::file_error::FileToolError;
+use crate::input::{self, Filled};
 use crate::lines::{push_numbered, without_ending};
 use crate::near::missing;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+
+const NAME: &str = "Read";
 
 /// Bytes that the number of a line and its ends take at least.
 const LINE_BYTES: u64 = 8;
 
 /// Reads a file.
 pub struct Read;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The file, absolute or relative to the working directory
+    #[serde(borrow)]
+    file_path: Filled<'a>,
+    /// The first line, counted from 1
+    #[schemars(range(min = 1))]
+    offset: Option<u64>,
+    /// How many lines
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
+}
 
 struct Arguments {
     path: PathBuf,
@@ -32,7 +52,7 @@ struct Arguments {
 impl Tool for Read {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Read".into(),
+            name: NAME.into(),
             description: "Reads a file. Text comes with line numbers (number, tab, line), a long \
                 file in pages: the note at the end of a page tells the offset of the next one. \
                 Give offset and limit to read only a part. Very long lines are cut. Pictures \
@@ -40,28 +60,12 @@ impl Tool for Read {
                 A file must be read before Edit changes it or Write replaces it. Read several \
                 files at once by several calls in one message."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "file_path": {
-                        "type": "string",
-                        "description": "The file, absolute or relative to the working directory"
-                    },
-                    "offset": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "The first line, counted from 1"
-                    },
-                    "limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "How many lines"
-                    }
-                },
-                "required": ["file_path"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
@@ -77,22 +81,19 @@ impl Tool for Read {
     }
 }
 
-fn parse(input: &Value, context: &ToolContext) -> Result<Arguments, Refusal> {
-    let input = Input::of("Read", input)?;
-    Ok(Arguments {
-        path: context.absolute(input.filled_text("file_path")?),
-        offset: input.number("offset")?,
-        limit: input.number("limit")?.filter(|limit| *limit > 0),
-    })
+fn parse(input: &Value, context: &ToolContext) -> Result<Arguments, FileToolError> {
+    let Input { file_path, offset, limit } = input::read(NAME, input)?;
+    let limit = limit.filter(|limit| *limit > 0);
+    Ok(Arguments { path: context.absolute(&file_path), offset, limit })
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
     let arguments = parse(&call.input, context)?;
     let path = &arguments.path;
     let stat = match context.world.files.stat(path).await {
         Ok(stat) => stat,
         Err(FileError::NotFound { .. }) => return Err(missing(context, path).await),
-        Err(error) => return Err(refusal(&error)),
+        Err(error) => return Err(error.into()),
     };
     check_kind(path, &stat)?;
     let resolved = context.world.files.resolve(path).await;
@@ -107,17 +108,12 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
     page(context, &arguments, resolved, &stat).await
 }
 
-fn check_kind(path: &Path, stat: &FileStat) -> Result<(), Refusal> {
-    let path = path.display();
+fn check_kind(path: &Path, stat: &FileStat) -> Result<(), FileToolError> {
+    let path = path.to_owned();
     match stat.kind {
         FileKind::File => Ok(()),
-        FileKind::Directory => Err(Refusal::new(format!(
-            "{path} is a directory; use Glob with that path to list files, or ls with Bash"
-        ))),
-        FileKind::Special => Err(Refusal::new(format!(
-            "{path} is a device, pipe or socket, and reading it might never end; \
-             if it must be read, use Bash with head and a timeout"
-        ))),
+        FileKind::Directory => Err(FileToolError::Directory { path }),
+        FileKind::Special => Err(FileToolError::Endless { path }),
     }
 }
 
@@ -125,10 +121,10 @@ async fn empty(
     context: &ToolContext,
     path: &Path,
     resolved: PathBuf,
-) -> Result<ToolOutput, Refusal> {
+) -> Result<ToolOutput, FileToolError> {
     let max = context.limits.read_file_bytes;
     let read = context.world.files.read(&resolved, max).await;
-    context.saw(resolved, read.map_err(|error| refusal(&error))?.version);
+    context.saw(resolved, read?.version);
     let text = format!("{} exists and is empty.", path.display());
     Ok(ToolOutput::text(Source::Repository, text).with_structured(structured(path, "", 0, 1, 0)))
 }
@@ -138,12 +134,12 @@ async fn page(
     arguments: &Arguments,
     resolved: PathBuf,
     stat: &FileStat,
-) -> Result<ToolOutput, Refusal> {
+) -> Result<ToolOutput, FileToolError> {
     let (path, limits) = (&arguments.path, &context.limits);
     let budget = limits.read_result_tokens.saturating_mul(limits.bytes_per_token_text);
     let asked_part = arguments.offset.is_some() || arguments.limit.is_some();
     if stat.bytes > limits.read_file_bytes && !asked_part {
-        return Err(too_large(path, stat.bytes));
+        return Err(FileToolError::TooLarge { path: path.clone(), bytes: stat.bytes });
     }
     // No file has more lines than this, and sums of it do not overflow.
     let first = arguments.offset.unwrap_or(1).clamp(1, u64::from(u32::MAX));
@@ -155,18 +151,17 @@ async fn page(
         .read_lines(&resolved, first, count, limits.read_file_bytes)
         .await
         .map_err(|error| match error {
-            FileError::TooLarge { bytes, .. } => too_large(path, bytes),
-            error => refusal(&error),
+            FileError::TooLarge { bytes, .. } => {
+                FileToolError::TooLarge { path: path.clone(), bytes }
+            }
+            error => error.into(),
         })?;
     if read.binary {
-        return Err(binary(path, stat.bytes));
+        return Err(FileToolError::Binary { path: path.clone(), bytes: stat.bytes });
     }
     if read.lines == 0 {
-        return Err(Refusal::new(format!(
-            "{} has {} lines, so there is nothing at offset {first}",
-            path.display(),
-            read.total_lines
-        )));
+        let (path, lines) = (path.clone(), read.total_lines);
+        return Err(FileToolError::PastEnd { path, lines, offset: first });
     }
     let origin = context.origin(&resolved).await;
     context.saw(resolved, read.version.clone());
@@ -227,26 +222,4 @@ fn structured(path: &Path, content: &str, lines: u64, first: u64, total: u64) ->
         "startLine": first,
         "totalLines": total,
     }})
-}
-
-fn too_large(path: &Path, bytes: u64) -> Refusal {
-    Refusal::new(format!(
-        "{} has {bytes} bytes, too many to be read from the start; give offset and limit to \
-         read a part, or find the place with Grep",
-        path.display()
-    ))
-}
-
-fn binary(path: &Path, bytes: u64) -> Refusal {
-    let kind = path.extension().and_then(|extension| extension.to_str());
-    let kind = kind.map_or_else(String::new, |extension| format!(" (.{extension})"));
-    Refusal::new(format!(
-        "{} is a binary file{kind} of {bytes} bytes, not text; use Bash with a program that \
-         knows the format, such as file, xxd, strings or unzip -l",
-        path.display()
-    ))
-}
-
-fn refusal(error: &FileError) -> Refusal {
-    Refusal::new(error.to_string())
 }

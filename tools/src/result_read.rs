@@ -8,21 +8,70 @@
 
 mod pages;
 
-use everfold_kernel::ToolUseId;
 use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::RECALL_TOOL;
 use everfold_kernel::record::neutralise;
+use everfold_kernel::{Class, Classify, ToolUseId};
 use regex::{Regex, RegexBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
-use crate::input::Input;
-use crate::lookup::Recalled;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::lookup::{RecallError, Recalled};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 use pages::{Page, Pages, Room};
 
 /// Reads what was spilled, cleared or compacted.
 pub(crate) struct ResultRead;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// A tool call's id, a record's uuid, or uuid..uuid
+    #[serde(borrow)]
+    id: Filled<'a>,
+    /// The first line, counted from 1
+    #[schemars(range(min = 1))]
+    offset: Option<u64>,
+    /// Most lines to give
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
+    /// Only lines that match this regular expression; case does not matter
+    pattern: Option<&'a str>,
+}
+
+/// Why nothing was read.
+#[derive(Debug, thiserror::Error)]
+enum ResultReadError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error(transparent)]
+    Recall(#[from] RecallError),
+    #[error("{RECALL_TOOL} cannot be used here")]
+    NotHere,
+    #[error(
+        "{RECALL_TOOL} cannot use the pattern {pattern:?}: {what}; put a backslash before a \
+         character that is meant as such"
+    )]
+    Pattern { pattern: String, what: String },
+    #[error("{id} ends with line {total}, so there is none from offset {offset} on")]
+    PastEnd { id: String, total: u64, offset: u64 },
+}
+
+impl Classify for ResultReadError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Recall(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+impl Failure for ResultReadError {}
 
 struct Arguments<'a> {
     id: &'a str,
@@ -43,32 +92,12 @@ impl Tool for ResultRead {
                 pattern only the lines that match are given. Very long lines are broken into \
                 several."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "id": {
-                        "type": "string",
-                        "description": "A tool call's id, a record's uuid, or uuid..uuid"
-                    },
-                    "offset": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "The first line, counted from 1"
-                    },
-                    "limit": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "description": "Most lines to give"
-                    },
-                    "pattern": {
-                        "type": "string",
-                        "description": "Only lines that match this regular expression; case does not matter"
-                    }
-                },
-                "required": ["id"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        RECALL_TOOL.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -85,48 +114,39 @@ impl Tool for ResultRead {
     }
 }
 
-fn parse(input: &Value) -> Result<Arguments<'_>, Refusal> {
-    let input = Input::of(RECALL_TOOL, input)?;
-    let pattern = input.optional_text("pattern")?.filter(|pattern| !pattern.is_empty());
+fn parse(input: &Value) -> Result<Arguments<'_>, ResultReadError> {
+    let Input { id, offset, limit, pattern } = input::read(RECALL_TOOL, input)?;
     Ok(Arguments {
-        id: input.filled_text("id")?,
-        offset: input.number("offset")?.unwrap_or(1).max(1),
-        limit: input.number("limit")?.filter(|limit| *limit > 0),
+        id: id.get(),
+        offset: offset.unwrap_or(1).max(1),
+        limit: limit.filter(|limit| *limit > 0),
         pattern: pattern.map(regular_expression).transpose()?,
     })
 }
 
-fn regular_expression(pattern: &str) -> Result<Regex, Refusal> {
+fn regular_expression(pattern: &str) -> Result<Regex, ResultReadError> {
     RegexBuilder::new(pattern).case_insensitive(true).build().map_err(|error| {
         let what = match error {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             other => other.to_string().lines().last().unwrap_or_default().trim().to_owned(),
         };
-        Refusal::new(format!(
-            "{RECALL_TOOL} cannot use the pattern {pattern:?}: {what}; \
-             put a backslash before a character that is meant as such"
-        ))
+        ResultReadError::Pattern { pattern: pattern.to_owned(), what }
     })
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, ResultReadError> {
     let arguments = parse(&call.input)?;
     let Some(lookup) = &context.lookup else {
-        return Err(Refusal::new(format!("{RECALL_TOOL} cannot be used here")));
+        return Err(ResultReadError::NotHere);
     };
-    let recalled = lookup.find(context, arguments.id).await;
-    let recalled = recalled.map_err(|error| Refusal::new(error.to_string()))?;
+    let recalled = lookup.find(context, arguments.id).await?;
     // Tags get longer when they are made harmless, so that comes before the cap.
     let text = neutralise(&recalled.text);
     let room = Room::new(&context.limits);
     let pages = Pages::new(&text, &room);
     if arguments.offset > pages.total().max(1) {
-        return Err(Refusal::new(format!(
-            "{} ends with line {}, so there is none from offset {} on",
-            arguments.id,
-            pages.total(),
-            arguments.offset
-        )));
+        let (id, offset) = (arguments.id.to_owned(), arguments.offset);
+        return Err(ResultReadError::PastEnd { id, total: pages.total(), offset });
     }
     let page = match &arguments.pattern {
         Some(pattern) => pages.search(pattern, arguments.offset, arguments.limit, &room),

@@ -1,16 +1,76 @@
 //! `SendMessage`: a word to another agent (L7.5, L7.6).
 
 use crate::delegation::{AgentDesk, MAIN, Who};
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, LetterDraft, PostError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
+use everfold_kernel::{Class, Classify};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 const NAME: &str = "SendMessage";
 
 /// Writes to agents.
 pub(crate) struct SendMessage;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// Who reads it
+    #[serde(borrow)]
+    to: Filled<'a>,
+    /// What it says
+    #[schemars(required, with = "TextOrObject")]
+    message: Option<Value>,
+    /// What it is about, in a few words
+    summary: Option<&'a str>,
+}
+
+/// A text, or an object with a type. Which types there are is said in the
+/// description: a choice of schemas costs more of the prefix than it helps.
+struct TextOrObject;
+
+impl JsonSchema for TextOrObject {
+    fn schema_name() -> Cow<'static, str> {
+        "TextOrObject".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "object"] })
+    }
+}
+
+/// Why a message was not sent.
+#[derive(Debug, thiserror::Error)]
+enum SendError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("{NAME} cannot send it: {0}")]
+    Address(PostError),
+    #[error("{NAME} does not know this message: {0}")]
+    UnknownMessage(serde_json::Error),
+    #[error("{NAME} cannot be used here")]
+    NotHere,
+    #[error("it was not sent: {0}")]
+    Post(#[from] PostError),
+    #[error("nobody is there to read it")]
+    Nobody,
+}
+
+impl Classify for SendError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Address(error) | Self::Post(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+impl Failure for SendError {}
 
 impl Tool for SendMessage {
     fn spec(&self) -> ToolSpec {
@@ -24,23 +84,12 @@ impl Tool for SendMessage {
                 with a type: shutdown_request {reason}, shutdown_response {consent: approved or \
                 declined, reason}, plan_approval_response {consent, feedback}."
                     .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "to": { "type": "string", "description": "Who reads it" },
-                    "message": {
-                        "type": ["string", "object"],
-                        "description": "What it says"
-                    },
-                    "summary": {
-                        "type": "string",
-                        "description": "What it is about, in a few words"
-                    }
-                },
-                "required": ["to", "message"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -62,29 +111,31 @@ struct Arguments {
     summary: Option<String>,
 }
 
-fn parse(input: &Value) -> Result<Arguments, Refusal> {
-    let input = Input::of(NAME, input)?;
-    let to = Address::parse(input.filled_text("to")?)
-        .map_err(|error| Refusal::new(format!("{NAME} cannot send it: {error}")))?;
-    let body = match input.field("message") {
-        Some(Value::String(text)) if !text.trim().is_empty() => body_of(text),
-        Some(message @ Value::Object(_)) => lifecycle(message)
-            .map_err(|error| Refusal::new(format!("{NAME} does not know this message: {error}")))?,
-        other => return Err(input.needs("message", "a text, or an object with a type", other)),
+fn parse(input: &Value) -> Result<Arguments, SendError> {
+    let Input { to, message, summary } = input::read(NAME, input)?;
+    let to = Address::parse(&to).map_err(SendError::Address)?;
+    let body = match message {
+        Some(Value::String(text)) if !text.trim().is_empty() => body_of(&text),
+        Some(message @ Value::Object(_)) => {
+            lifecycle(message).map_err(SendError::UnknownMessage)?
+        }
+        other => {
+            let what = "a text, or an object with a type";
+            return Err(InputError::needs(NAME, "message", what, other.as_ref()).into());
+        }
     };
-    let summary = input.optional_text("summary")?.map(str::trim).filter(|text| !text.is_empty());
+    let summary = summary.map(str::trim).filter(|text| !text.is_empty());
     Ok(Arguments { to, body, summary: summary.map(str::to_owned) })
 }
 
 /// Models write objects as texts now and then.
 fn body_of(text: &str) -> Body {
     let object = text.trim().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok());
-    let body = object.flatten().and_then(|value| lifecycle(&value).ok());
+    let body = object.flatten().and_then(|value| lifecycle(value).ok());
     body.unwrap_or_else(|| Body::Message { text: text.to_owned() })
 }
 
-fn lifecycle(value: &Value) -> Result<Body, serde_json::Error> {
-    let mut value = value.clone();
+fn lifecycle(mut value: Value) -> Result<Body, serde_json::Error> {
     if let Some(fields) = value.as_object_mut()
         && let Some(approve) = fields.remove("approve").and_then(|yes| yes.as_bool())
     {
@@ -94,15 +145,15 @@ fn lifecycle(value: &Value) -> Result<Body, serde_json::Error> {
     serde_json::from_value(value)
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SendError> {
     let Arguments { to, body, summary } = parse(&call.input)?;
     let Some(agents) = &context.agents else {
-        return Err(Refusal::new("SendMessage cannot be used here"));
+        return Err(SendError::NotHere);
     };
     let most = context.limits.agents.message_bytes;
     let bytes = body_bytes(&body);
     if bytes > most {
-        return Err(refused(&PostError::TooLong { bytes, max: most }));
+        return Err(PostError::TooLong { bytes, max: most }.into());
     }
     let who = agents.who();
     let from = who.label().to_owned();
@@ -126,7 +177,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refus
         agents.leave();
     }
     if reached.is_empty() {
-        return Err(Refusal::new("nobody is there to read it"));
+        return Err(SendError::Nobody);
     }
     let text = format!("Sent to {}.", reached.join(", "));
     Ok(ToolOutput::text(Source::Command, text).with_structured(json!({"to": reached})))
@@ -138,9 +189,9 @@ async fn outside(
     draft: &LetterDraft,
     agents: &dyn AgentDesk,
     context: &ToolContext,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<String>, SendError> {
     let unknown = || PostError::Unknown { name: to.to_string(), known: agents.known() };
-    let Some(post) = &context.world.post else { return Err(refused(&unknown())) };
+    let Some(post) = &context.world.post else { return Err(unknown().into()) };
     let from = match (agents.who(), post.name()) {
         (Who::Main, Some(name)) => name.to_string(),
         (Who::Main, None) => format!("session {}", context.session),
@@ -151,15 +202,11 @@ async fn outside(
     match post.send(to, draft).await {
         Ok(reached) => Ok(reached),
         // A name that nobody here has, and no team: say who there is.
-        Err(PostError::NoTeam) if matches!(to, Address::Name(_)) => Err(refused(&unknown())),
-        Err(error) => Err(refused(&error)),
+        Err(PostError::NoTeam) if matches!(to, Address::Name(_)) => Err(unknown().into()),
+        Err(error) => Err(error.into()),
     }
 }
 
 fn body_bytes(body: &Body) -> u64 {
     serde_json::to_string(body).map_or(0, |text| text.len() as u64)
-}
-
-fn refused(error: &PostError) -> Refusal {
-    Refusal::new(format!("it was not sent: {error}"))
 }

@@ -1,11 +1,12 @@
 //! Tools of servers as tools of ours: what they are called, how they are shown,
 //! what a call of one does (Q14).
 
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutcome, ToolOutput, ToolSpec};
 use everfold_kernel::ports::{BoxFuture, Load, ServerResult, ServerTool, ServerView, Servers};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::neutralise;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The tool by which the tools of servers are called.
@@ -74,6 +75,10 @@ impl Tool for Remote {
         }
     }
 
+    fn name(&self) -> Cow<'static, str> {
+        self.name.clone().into()
+    }
+
     fn access(&self, _: &Value, _: &ToolContext) -> Access {
         Access::Server { reads: self.tool.reads, asks: self.tool.asks }
     }
@@ -110,5 +115,6 @@ pub fn output(result: ServerResult) -> ToolOutput {
         }
         _ => Value::Array(content),
     };
-    ToolOutput { content: shown, is_error, structured, provenance: Source::Mcp.into() }
+    let outcome = if is_error { ToolOutcome::Failed } else { ToolOutcome::Done };
+    ToolOutput { content: shown, outcome, structured, provenance: Source::Mcp.into() }
 }

@@ -4,10 +4,15 @@
 
 use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
+use everfold_kernel::{Class, Classify};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
 const NAME: &str = "Skill";
 
@@ -23,6 +28,33 @@ pub struct SkillRequest {
 /// Takes up skills.
 pub(crate) struct Skill;
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// Its name, as it is listed
+    #[serde(borrow)]
+    skill: Filled<'a>,
+    /// Arguments, where it takes some
+    args: Option<&'a str>,
+}
+
+/// Why a skill is not taken up.
+#[derive(Debug, thiserror::Error)]
+enum SkillError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("there is no skill {name:?}; the skills: {known}")]
+    Unknown { name: String, known: String },
+}
+
+impl Classify for SkillError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+impl Failure for SkillError {}
+
 impl Tool for Skill {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
@@ -32,16 +64,12 @@ impl Tool for Skill {
                 the skills that there are. When one fits what you are asked to do, take it up \
                 before you begin; its text follows, and you work by it."
                     .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "skill": { "type": "string", "description": "Its name, as it is listed" },
-                    "args": { "type": "string", "description": "Arguments, where it takes some" }
-                },
-                "required": ["skill"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _: &Value, _: &ToolContext) -> Access {
@@ -57,16 +85,15 @@ impl Tool for Skill {
     }
 }
 
-fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
-    let input = Input::of(NAME, &call.input)?;
-    let name = input.filled_text("skill")?;
-    let args = input.optional_text("args")?.unwrap_or_default().to_owned();
-    let skill = context.skills.get(name).filter(|skill| skill.is_for_model());
+fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SkillError> {
+    let Input { skill: name, args } = input::read(NAME, &call.input)?;
+    let args = args.unwrap_or_default().to_owned();
+    let skill = context.skills.get(&name).filter(|skill| skill.is_for_model());
     let Some(skill) = skill else {
         let known = context.skills.skills().iter().filter(|skill| skill.is_for_model());
         let known: Vec<&str> = known.map(|skill| skill.name.as_str()).collect();
         let known = if known.is_empty() { "there are none".into() } else { known.join(", ") };
-        return Err(Refusal::new(format!("there is no skill {name:?}; the skills: {known}")));
+        return Err(SkillError::Unknown { name: name.get().to_owned(), known });
     };
     context.request_skill(SkillRequest { name: skill.name.clone(), args });
     Ok(ToolOutput::text(

@@ -4,11 +4,16 @@
 
 use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
+use everfold_kernel::{Class, Classify};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 use crate::context::Snipping;
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, Filled, InputError};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
 const NAME: &str = "Snip";
 
@@ -24,6 +29,34 @@ pub struct SnipRequest {
 /// Takes a range out of view.
 pub(crate) struct Snip;
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The first record's uuid, or a tool call's id
+    #[serde(borrow)]
+    from: Filled<'a>,
+    /// The last record's uuid, or a tool call's id
+    #[serde(borrow)]
+    to: Filled<'a>,
+}
+
+/// Why nothing is taken out.
+#[derive(Debug, thiserror::Error)]
+enum SnipError {
+    #[error(transparent)]
+    Input(#[from] InputError),
+    #[error("snipping is switched off (flag snip); nothing was taken out")]
+    Off,
+}
+
+impl Classify for SnipError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+impl Failure for SnipError {}
+
 impl Tool for Snip {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
@@ -34,22 +67,12 @@ impl Tool for Snip {
                 name them; the range grows to whole exchanges. Nothing is lost: the transcript \
                 keeps it, ResultRead reads it again, and the person can undo it."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "from": {
-                        "type": "string",
-                        "description": "The first record's uuid, or a tool call's id"
-                    },
-                    "to": {
-                        "type": "string",
-                        "description": "The last record's uuid, or a tool call's id"
-                    }
-                },
-                "required": ["from", "to"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -65,13 +88,12 @@ impl Tool for Snip {
     }
 }
 
-fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, SnipError> {
     if context.snipping == Snipping::Off {
-        return Err(Refusal::new("snipping is switched off (flag snip); nothing was taken out"));
+        return Err(SnipError::Off);
     }
-    let input = Input::of(NAME, input)?;
-    let from = input.filled_text("from")?.trim().to_owned();
-    let to = input.filled_text("to")?.trim().to_owned();
+    let Input { from, to } = input::read(NAME, input)?;
+    let (from, to) = (from.trim().to_owned(), to.trim().to_owned());
     let text = format!(
         "The range from {from} to {to} is taken out of view with the next request. \
          If it cannot be, a note says why."

@@ -2,12 +2,15 @@
 
 use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
+use everfold_kernel::{Class, Classify};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-use crate::input::Input;
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::failure::Failure;
+use crate::input::{self, InputError};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +25,7 @@ pub struct Todo {
 }
 
 /// How far a thing to do is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {
     /// Not begun.
@@ -33,49 +36,61 @@ pub enum TodoStatus {
     Completed,
 }
 
+const NAME: &str = "TodoWrite";
+
 /// Keeps the to-do list.
 pub(crate) struct TodoWrite;
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input {
+    /// The whole list
+    todos: Vec<Item>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(deny_unknown_fields)]
+struct Item {
+    /// What is to be done: Run the tests
+    content: String,
+    #[schemars(extend("description" = ""))]
+    status: TodoStatus,
+    /// The same while it is done: Running the tests
+    #[schemars(required)]
+    active_form: Option<String>,
+}
+
+/// Why the list was not taken.
+#[derive(Debug, thiserror::Error)]
+enum TodoError {
+    #[error("{0}; the list is as it was")]
+    Input(#[from] InputError),
+}
+
+impl Classify for TodoError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
+impl Failure for TodoError {}
 
 impl Tool for TodoWrite {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "TodoWrite".into(),
+            name: NAME.into(),
             description: "Keeps a to-do list that the person can see. Each call gives the whole \
                 list anew. Use it for work of several steps: write the steps down, have one \
                 in_progress at a time, mark each completed as soon as it is done and not \
                 before. Leave it out for small tasks."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "todos": {
-                        "type": "array",
-                        "description": "The whole list",
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "content": {
-                                    "type": "string",
-                                    "description": "What is to be done: Run the tests"
-                                },
-                                "status": {
-                                    "type": "string",
-                                    "enum": ["pending", "in_progress", "completed"]
-                                },
-                                "activeForm": {
-                                    "type": "string",
-                                    "description": "The same while it is done: Running the tests"
-                                }
-                            },
-                            "required": ["content", "status", "activeForm"],
-                            "additionalProperties": false
-                        }
-                    }
-                },
-                "required": ["todos"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
@@ -91,7 +106,7 @@ impl Tool for TodoWrite {
     }
 }
 
-fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, TodoError> {
     let todos = parse(input)?;
     let number = |status| todos.iter().filter(|todo| todo.status == status).count();
     let text = format!(
@@ -105,29 +120,18 @@ fn run(input: &Value, context: &ToolContext) -> Result<ToolOutput, Refusal> {
         .with_structured(json!({"oldTodos": old, "newTodos": todos})))
 }
 
-fn parse(input: &Value) -> Result<Vec<Todo>, Refusal> {
-    let input = Input::of("TodoWrite", input)?;
-    let what = "a list of objects with content, status and activeForm";
-    let value = input.field("todos").ok_or_else(|| input.needs("todos", what, None))?;
-    // Some models send the list as a text of JSON.
-    let parsed = value.as_str().and_then(|text| serde_json::from_str(text).ok());
-    let list = parsed.map_or(Cow::Borrowed(value), Cow::<Value>::Owned);
-    let Some(items) = list.as_array() else {
-        return Err(input.needs("todos", what, Some(value)));
-    };
-    items.iter().enumerate().map(|(index, item)| todo(index, item)).collect()
+fn parse(input: &Value) -> Result<Vec<Todo>, TodoError> {
+    let Input { todos } = input::read(NAME, input)?;
+    todos.iter().enumerate().map(|(at, item)| todo(at, item)).collect()
 }
 
-fn todo(index: usize, item: &Value) -> Result<Todo, Refusal> {
-    let wrong = |what: &str| Refusal::new(format!("todos[{index}] {what}; the list is as it was"));
-    let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::trim);
-    let content = text("content")
-        .filter(|content| !content.is_empty())
-        .ok_or_else(|| wrong("needs \"content\" (a string that says something)"))?;
-    let status = item.get("status").cloned().unwrap_or_default();
-    let status = serde_json::from_value(status)
-        .map_err(|_| wrong("needs \"status\" (pending, in_progress or completed)"))?;
+fn todo(at: usize, item: &Item) -> Result<Todo, TodoError> {
+    let content = item.content.trim();
+    if content.is_empty() {
+        return Err(InputError::empty(&format!("todos[{at}]"), "content").into());
+    }
     // Without its own form the content reads well enough.
-    let active_form = text("activeForm").filter(|form| !form.is_empty()).unwrap_or(content);
-    Ok(Todo { content: content.to_owned(), status, active_form: active_form.to_owned() })
+    let form = item.active_form.as_deref().map(str::trim).filter(|form| !form.is_empty());
+    let active_form = form.unwrap_or(content).to_owned();
+    Ok(Todo { content: content.to_owned(), status: item.status, active_form })
 }

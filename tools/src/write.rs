@@ -5,42 +5,48 @@
 
 use everfold_kernel::ports::{BoxFuture, Expect, FileError, FileKind, FileRead};
 use everfold_kernel::provenance::Source;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use crate::input::Input;
+use crate::file_error::FileToolError;
+use crate::input::{self, Filled};
 use crate::lines::{count, counted};
 use crate::patch::{original, structured_patch};
-use crate::{Access, Refusal, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
+use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+
+const NAME: &str = "Write";
 
 /// Writes a file.
 pub(crate) struct Write;
 
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Input<'a> {
+    /// The file, absolute or relative to the working directory
+    #[serde(borrow)]
+    file_path: Filled<'a>,
+    /// The whole content of the file
+    content: &'a str,
+}
+
 impl Tool for Write {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "Write".into(),
+            name: NAME.into(),
             description: "Writes a whole file, with directories as needed. A new file can be \
                 written at once. An existing file is replaced, and only if its current content \
                 was read before; to change a part of a file use Edit. The file is written whole \
                 or not at all."
                 .into(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "file_path": {
-                        "type": "string",
-                        "description": "The file, absolute or relative to the working directory"
-                    },
-                    "content": {
-                        "type": "string",
-                        "description": "The whole content of the file"
-                    }
-                },
-                "required": ["file_path", "content"],
-                "additionalProperties": false
-            }),
+            input_schema: schema::of::<Input<'_>>(),
         }
+    }
+
+    fn name(&self) -> Cow<'static, str> {
+        NAME.into()
     }
 
     fn access(&self, input: &Value, context: &ToolContext) -> Access {
@@ -56,13 +62,12 @@ impl Tool for Write {
     }
 }
 
-fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<(PathBuf, &'a str), Refusal> {
-    let input = Input::of("Write", input)?;
-    let path = context.absolute(input.filled_text("file_path")?);
-    Ok((path, input.text("content")?))
+fn parse<'a>(input: &'a Value, context: &ToolContext) -> Result<(PathBuf, &'a str), FileToolError> {
+    let Input { file_path, content } = input::read(NAME, input)?;
+    Ok((context.absolute(&file_path), content))
 }
 
-async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Refusal> {
+async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, FileToolError> {
     let (path, new) = parse(&call.input, context)?;
     let resolved = context.world.files.resolve(&path).await;
     let Some(old) = current(context, &path, &resolved).await? else {
@@ -91,7 +96,7 @@ pub(crate) async fn create(
     path: &Path,
     resolved: PathBuf,
     new: &str,
-) -> Result<ToolOutput, Refusal> {
+) -> Result<ToolOutput, FileToolError> {
     save(context, path, resolved, new.as_bytes(), None).await?;
     let lines = counted(count(new), "line");
     let text = format!("Created {} with {lines}.", path.display());
@@ -110,35 +115,31 @@ pub(crate) async fn current(
     context: &ToolContext,
     path: &Path,
     resolved: &Path,
-) -> Result<Option<FileRead>, Refusal> {
-    let shown = path.display();
+) -> Result<Option<FileRead>, FileToolError> {
     let stat = match context.world.files.stat(resolved).await {
         Ok(stat) => stat,
         Err(FileError::NotFound { .. }) => return Ok(None),
-        Err(error) => return Err(Refusal::new(error.to_string())),
+        Err(error) => return Err(error.into()),
     };
     if stat.kind != FileKind::File {
         let kind = match stat.kind {
             FileKind::Directory => "a directory",
             _ => "a device, pipe or socket",
         };
-        return Err(Refusal::new(format!("{shown} is {kind}, not a file; nothing was written")));
+        return Err(FileToolError::NoFile { path: path.to_owned(), kind });
     }
     let max = context.limits.read_file_bytes;
     let read = context.world.files.read(resolved, max).await;
     let read = read.map_err(|error| match error {
-        FileError::TooLarge { bytes, max, .. } => Refusal::new(format!(
-            "{shown} has {bytes} bytes, more than the {max} that can be changed this way; \
-             use Bash with a program such as sed"
-        )),
-        error => Refusal::new(error.to_string()),
+        FileError::TooLarge { bytes, max, .. } => {
+            FileToolError::TooLargeToChange { path: path.to_owned(), bytes, max }
+        }
+        error => error.into(),
     })?;
     match context.seen(resolved) {
         Some(version) if version == read.version => Ok(Some(read)),
-        Some(_) => Err(changed(path)),
-        None => Err(Refusal::new(format!(
-            "{shown} has not been read yet; read it first, then change it"
-        ))),
+        Some(_) => Err(FileToolError::Changed { path: path.to_owned() }),
+        None => Err(FileToolError::Unread { path: path.to_owned() }),
     }
 }
 
@@ -150,23 +151,16 @@ pub(crate) async fn save(
     resolved: PathBuf,
     bytes: &[u8],
     old: Option<&FileRead>,
-) -> Result<(), Refusal> {
+) -> Result<(), FileToolError> {
     if let Some(history) = &context.history {
         history.keep(&resolved, old, Some(bytes)).await;
     }
     let expect = old.map_or(Expect::Absent, |old| Expect::Version(old.version.clone()));
     let written = context.world.files.write(&resolved, bytes, expect).await;
     let version = written.map_err(|error| match error {
-        FileError::Changed { .. } => changed(path),
-        error => Refusal::new(format!("nothing was written: {error}")),
+        FileError::Changed { .. } => FileToolError::Changed { path: path.to_owned() },
+        error => FileToolError::NotWritten(error),
     })?;
     context.saw(resolved, version);
     Ok(())
-}
-
-fn changed(path: &Path) -> Refusal {
-    Refusal::new(format!(
-        "{} changed since it was read; read it again, then change it",
-        path.display()
-    ))
 }

@@ -182,7 +182,8 @@ impl Call {
 pub(crate) fn change(question: &Question, cwd: &Path) -> Option<Diff> {
     let Question::Call(OpenQuestion { ask, .. }) = question else { return None };
     if ask.tool == "Write"
-        && let (Some(path), Some(new)) = (text(ask, "file_path"), text(ask, "content"))
+        && let (Some(path), Some(new)) =
+            (everfold::kernel::call::file_of(&ask.input), text(ask, "content"))
         && let Ok(file) = File::open(cwd.join(path))
     {
         let mut old = Vec::new();

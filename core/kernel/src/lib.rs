@@ -10,6 +10,7 @@
 //! [`limits`], kill switches in [`flags`], environment names in [`mod@env`].
 
 pub mod block;
+pub mod call;
 pub mod effect;
 pub mod env;
 pub mod error;

@@ -40,8 +40,8 @@ enum Retention {
 #[derive(Debug)]
 pub struct Rebuild {
     retention: Retention,
-    /// The one field of a result's structured form that is kept; none is all.
-    result_field: Option<&'static str>,
+    /// The fields of a result's structured form that are kept; none is all.
+    result_fields: Vec<&'static str>,
     index: Index,
     /// Boundaries that a summary follows.
     bounds: BTreeMap<usize, Bound>,
@@ -75,7 +75,7 @@ impl Rebuild {
     pub fn new() -> Self {
         Self {
             retention: Retention::SinceBoundary,
-            result_field: None,
+            result_fields: Vec::new(),
             index: Index::default(),
             bounds: BTreeMap::new(),
             pending: None,
@@ -97,12 +97,12 @@ impl Rebuild {
         Self { retention: Retention::Everything, ..Self::new() }
     }
 
-    /// Keeps of the structured form of a tool's result only this field. It
-    /// often repeats the whole result, and a reader that does not copy the
+    /// Keeps of the structured form of a tool's result only this field, and
+    /// others that are named so. It often repeats the whole result, and a reader that does not copy the
     /// conversation has no use for it.
     #[must_use]
     pub fn with_only_result_field(mut self, name: &'static str) -> Self {
-        self.result_field = Some(name);
+        self.result_fields.push(name);
         self
     }
 
@@ -211,8 +211,10 @@ impl Rebuild {
             record.at = self.latest;
         }
         self.latest = record.at;
-        if let (Some(name), Entry::User(user)) = (self.result_field, &mut record.entry) {
-            user.tool_use_result = only(user.tool_use_result.take(), name);
+        if let Entry::User(user) = &mut record.entry
+            && !self.result_fields.is_empty()
+        {
+            user.tool_use_result = only(user.tool_use_result.take(), &self.result_fields);
         }
         let half = Half::of(&facts.side);
         if half == Half::Main {
@@ -287,14 +289,11 @@ impl Rebuild {
 }
 
 /// The object with this field alone; none where it has no such field.
-fn only(value: Option<Value>, name: &str) -> Option<Value> {
-    match value? {
-        Value::Object(mut fields) => {
-            let field = fields.shift_remove_entry(name)?;
-            Some(Value::Object(Map::from_iter([field])))
-        }
-        _ => None,
-    }
+fn only(value: Option<Value>, names: &[&str]) -> Option<Value> {
+    let Value::Object(mut fields) = value? else { return None };
+    let kept: Map<_, _> =
+        names.iter().filter_map(|name| fields.shift_remove_entry(*name)).collect();
+    (!kept.is_empty()).then_some(Value::Object(kept))
 }
 
 /// Which half of a file a line is in: the main conversation or another.

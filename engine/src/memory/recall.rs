@@ -138,7 +138,7 @@ fn known_memories(session: &Session) -> BTreeSet<PathBuf> {
     let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
     let touched = pieces.filter_map(|piece| match piece.block.view() {
         BlockView::ToolUse { name, input, .. } if FILE_TOOLS.contains(&name) => {
-            input.get("file_path")?.as_str()
+            everfold_kernel::call::file_of(input)
         }
         _ => None,
     });

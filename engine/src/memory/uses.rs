@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub(crate) fn hear_for(session: &Session, calls: &[ToolCall]) {
     let Some(memories) = &session.world.memories else { return };
     let writes = |call: &ToolCall| {
-        let path = call.input.get("file_path").and_then(|path| path.as_str())?;
+        let path = everfold_kernel::call::file_of(&call.input)?;
         let path = session.context.absolute(path);
         memories.places().iter().find(|place| path.starts_with(&place.dir))
     };

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::session::Session;
 use crate::session::cache_breaks;
-use crate::tools::Asker;
+use crate::tools::{AskError, Asker};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::ports::World;
 use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, ModelReply};
@@ -201,16 +201,14 @@ impl Asker for SideAsker {
         system: String,
         prompt: String,
         max_tokens: u64,
-    ) -> BoxFuture<'_, Result<String, String>> {
+    ) -> BoxFuture<'_, Result<String, AskError>> {
         Box::pin(async move {
             let model: &ModelId = &self.config.small_model;
             let params = self.config.side_params(model, self.world.model.dialect(), max_tokens);
-            let request = side_request(&self.config, params, &system, &prompt)
-                .ok_or_else(|| "no request could be made".to_owned())?;
+            let request =
+                side_request(&self.config, params, &system, &prompt).ok_or(AskError::NoRequest)?;
             let source = QuerySource::Agent("web_fetch".into());
-            let reply = collect(&*self.world.model, request, source.clone())
-                .await
-                .map_err(|error| error.to_string())?;
+            let reply = collect(&*self.world.model, request, source.clone()).await?;
             let text = crate::session::prompt::text_of(&reply.blocks);
             self.bookings.add(Booking::new(source, reply.model, reply.usage, &self.config.table));
             Ok(text)

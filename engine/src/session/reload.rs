@@ -3,7 +3,7 @@
 use crate::session::Error;
 use crate::session::Session;
 use crate::session::projections::Projections;
-use crate::tools::SEEN_FIELD;
+use crate::tools::{BackgroundWork, SEEN_FIELD};
 use everfold_kernel::SessionId;
 use everfold_kernel::ports::World;
 use everfold_transcript::Conversation;
@@ -20,7 +20,8 @@ pub(crate) async fn refold(session: &mut Session) -> Result<(), Error> {
 /// For reading a conversation that is not copied: of results' structured
 /// forms only what the session remembers, so that no file is held twice.
 pub(crate) fn slim(rebuild: Rebuild) -> Rebuild {
-    rebuild.with_only_result_field(SEEN_FIELD)
+    let fields = BackgroundWork::FIELDS.into_iter().chain([SEEN_FIELD]);
+    fields.fold(rebuild, Rebuild::with_only_result_field)
 }
 
 pub(crate) async fn load(

@@ -37,26 +37,26 @@ impl Toolbox {
     /// The same with more, where there are none of their names.
     #[must_use]
     pub fn and(&self, more: Vec<Arc<dyn Tool>>) -> Self {
-        let fresh = more.into_iter().filter(|tool| self.get(&tool.spec().name).is_none());
+        let fresh = more.into_iter().filter(|tool| self.get(&tool.name()).is_none());
         Self { tools: self.tools.iter().cloned().chain(fresh).collect() }
     }
 
     /// Those of these tools whose names a test passes, in their order.
     #[must_use]
     pub fn filtered(&self, keep: impl Fn(&str) -> bool) -> Self {
-        let kept = self.tools.iter().filter(|tool| keep(&tool.spec().name));
+        let kept = self.tools.iter().filter(|tool| keep(&tool.name()));
         Self { tools: kept.cloned().collect() }
     }
 
     /// The tool of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == name)
+        self.tools.iter().find(|tool| tool.name() == name)
     }
 
     /// Names, in order.
     pub fn names(&self) -> impl Iterator<Item = Cow<'static, str>> {
-        self.tools.iter().map(|tool| tool.spec().name)
+        self.tools.iter().map(|tool| tool.name())
     }
 
     /// The definitions, as a request carries them.

@@ -90,7 +90,7 @@ async fn bring(
     }
     let output = Read.run(&call, &session.context).await;
     match output.content {
-        Value::String(text) if output.is_error => out.notes.push(text),
+        Value::String(text) if output.is_error() => out.notes.push(text),
         Value::String(text) => {
             let text = session.config.redact(&text);
             let text = format!("The message names {shown}. It says:\n\n{text}");

@@ -8,7 +8,6 @@ use crate::session::toolbox::Toolbox;
 use crate::session::{Error, Session};
 use crate::setups::hooks::session_events;
 use crate::setups::plan_mode;
-use crate::tools::started_in_background;
 use crate::turn::rewind::Changes;
 use crate::window::notes;
 use everfold_kernel::ports::JobState;
@@ -19,7 +18,7 @@ use everfold_kernel::{
     UserEntry, UserOrigin,
 };
 use everfold_mail::apply::ENDED;
-use everfold_prefix::message::{INTERRUPTED, Message, PieceOrigin};
+use everfold_prefix::message::{INTERRUPTED, PieceOrigin};
 use everfold_transcript::Conversation;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -145,10 +144,7 @@ async fn tell_gone(session: &mut Session) -> Result<(), Error> {
     let jobs = session.world.shell.jobs().into_iter();
     let running: BTreeSet<String> =
         jobs.filter(|job| job.state == JobState::Running).map(|job| job.id).collect();
-    let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
-    let results = pieces.filter(|piece| piece.block.kind() == "tool_result");
-    let gone: BTreeSet<String> = results
-        .filter_map(|piece| started_in_background(&piece.block.plain_text()))
+    let gone: BTreeSet<String> = (session.context.take_restored_background().into_iter())
         .filter(|id| !told.contains(id.as_str()) && !running.contains(id))
         .collect();
     for id in gone {

@@ -257,13 +257,14 @@ async fn write_result(
 ) -> Result<(), Error> {
     tool_events::note_in_batch(session, call, &output);
     session.context.brought(&call.id, output.provenance);
+    let is_error = output.is_error();
     let content = made_safe(session, output.content);
     let mut block = Block::tool_result(&call.id, content);
-    if output.is_error {
+    if is_error {
         block.as_map_mut().insert("is_error".into(), Value::Bool(true));
     }
     let preview: String = block.plain_text().chars().take(PREVIEW_CHARS).collect();
-    let (id, is_error) = (call.id.clone(), output.is_error);
+    let id = call.id.clone();
     let structured = output.structured.map(|value| made_safe_structured(session, value));
     let tool_use_result = session.context.with_reads(structured);
     let entry = UserEntry {

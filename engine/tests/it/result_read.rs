@@ -74,7 +74,7 @@ async fn read_all(bench: &Bench, id: &str) -> Vec<String> {
         let input = json!({"id": id, "offset": next});
         let output = bench.call(RECALL_TOOL, input).await;
         let text = output.content.as_str().unwrap();
-        assert!(!output.is_error, "{text}");
+        assert!(!output.is_error(), "{text}");
         let cap = Limits::default().offload.recall_chars;
         assert!(text.chars().count() as u64 <= cap, "{} characters", text.chars().count());
         lines.extend(lines_of(text));

@@ -15,6 +15,7 @@
 
 use crate::plan::Stale;
 use crate::policy::Situation;
+use everfold_kernel::call::file_of;
 use everfold_kernel::limits::PruneLimits;
 use everfold_kernel::{Tokens, Usd};
 use everfold_prefix::economy::CostTerms;
@@ -108,12 +109,13 @@ impl<'a> Again<'a> {
 
 /// What a call asked, where that can be told.
 fn question<'a>(result: &ResultView<'a>) -> Option<Question<'a>> {
+    let input = result.input?;
     let key = match result.tool {
-        "Read" | "Edit" | "Write" => "file_path",
+        "Read" | "Edit" | "Write" => return Some((result.tool, file_of(input)?)),
         "Bash" => "command",
         "Grep" | "Glob" => "pattern",
         "WebFetch" => "url",
         _ => "query",
     };
-    Some((result.tool, result.input?.get(key).and_then(Value::as_str)?))
+    Some((result.tool, input.get(key).and_then(Value::as_str)?))
 }

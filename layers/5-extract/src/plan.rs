@@ -105,7 +105,7 @@ impl Calls {
     /// The memory that a call wrote, if it did.
     fn written(&self, piece: &Piece, dirs: &[PathBuf]) -> Option<PathBuf> {
         let BlockView::ToolUse { id, name, input } = piece.block.view() else { return None };
-        let path = Path::new(input.get("file_path")?.as_str()?);
+        let path = Path::new(everfold_kernel::call::file_of(input)?);
         let is_memory = dirs.iter().any(|dir| path.starts_with(dir));
         let went_through = !self.failed.contains(&ToolUseId::new(id));
         (WRITING_TOOLS.contains(&name) && is_memory && went_through).then(|| path.to_owned())

@@ -87,7 +87,7 @@ async fn l7_5_l7_6_another_session_is_reached_by_its_id_and_asked_to_end() {
     let tool = ask.toolbox().get("SendMessage").unwrap();
     let call = everfold::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
     let output = tool.run(&call, context).await;
-    assert!(!output.is_error, "{output:?}");
+    assert!(!output.is_error(), "{output:?}");
     everfold::engine::agents::letters::news(&two).await;
     Turn::go_on(&mut two).end().await.unwrap();
     assert!(everfold::engine::agents::is_leaving(&two), "it agreed, so it ends");

@@ -11,7 +11,8 @@ use everfold_kernel::ports::{FileError, FileStat};
 use serde_json::{Value, json};
 use std::path::Path;
 
-use crate::{Refusal, ToolContext, ToolOutput};
+use crate::file_error::FileToolError;
+use crate::{ToolContext, ToolOutcome, ToolOutput};
 
 const NAMES: [&str; 6] = ["png", "jpg", "jpeg", "gif", "webp", "pdf"];
 
@@ -29,12 +30,18 @@ pub(super) async fn read(
     path: &Path,
     resolved: &Path,
     stat: &FileStat,
-) -> Result<Option<ToolOutput>, Refusal> {
+) -> Result<Option<ToolOutput>, FileToolError> {
     let max = context.limits.read_media_bytes;
     let read = match context.world.files.read(resolved, max).await {
         Ok(read) => read,
-        Err(FileError::TooLarge { .. }) => return Err(too_large(path, stat.bytes, max)),
-        Err(error) => return Err(Refusal::new(error.to_string())),
+        Err(FileError::TooLarge { .. }) => {
+            return Err(FileToolError::TooLargeToShow {
+                path: path.to_owned(),
+                bytes: stat.bytes,
+                max,
+            });
+        }
+        Err(error) => return Err(error.into()),
     };
     let Some(media_type) = sniff(&read.bytes) else {
         return Ok(None);
@@ -52,7 +59,7 @@ pub(super) async fn read(
     };
     let output = ToolOutput {
         content: Value::Array(vec![Value::Object(block.as_map().clone())]),
-        is_error: false,
+        outcome: ToolOutcome::Done,
         structured: Some(structured),
         provenance: context.origin(resolved).await,
     };
@@ -71,14 +78,6 @@ fn coded(media_type: &str, bytes: &[u8]) -> Block {
         block.as_map_mut().insert("type".into(), "document".into());
     }
     block
-}
-
-fn too_large(path: &Path, bytes: u64, max: u64) -> Refusal {
-    Refusal::new(format!(
-        "{} has {bytes} bytes, more than the {max} that can be shown; make a smaller copy \
-         (a lower resolution, some pages, the text alone) with Bash and read that",
-        path.display()
-    ))
 }
 
 fn sniff(bytes: &[u8]) -> Option<&'static str> {

@@ -138,7 +138,7 @@ proptest! {
         let mut input = edit(&old, &new);
         input["replace_all"] = json!(true);
         let output = wait(bench.call("Edit", input));
-        prop_assert_eq!(output.is_error, !text.contains(&old));
+        prop_assert_eq!(output.is_error(), !text.contains(&old));
         let expected = text.replace(&old, &new);
         prop_assert_eq!(bench.files.get("/proj/a").unwrap(), expected.into_bytes());
     }

@@ -86,21 +86,21 @@ impl Bench {
     /// The text of a call that must succeed.
     pub(crate) async fn ok(&self, name: &str, input: Value) -> String {
         let output = self.call(name, input).await;
-        assert!(!output.is_error, "{output:?}");
+        assert!(!output.is_error(), "{output:?}");
         text(&output)
     }
 
     /// The text of a call that must fail.
     pub(crate) async fn error(&self, name: &str, input: Value) -> String {
         let output = self.call(name, input).await;
-        assert!(output.is_error, "{output:?}");
+        assert!(output.is_error(), "{output:?}");
         text(&output)
     }
 
     /// The structured form of a call that must succeed.
     pub(crate) async fn structured(&self, name: &str, input: Value) -> Value {
         let output = self.call(name, input).await;
-        assert!(!output.is_error, "{output:?}");
+        assert!(!output.is_error(), "{output:?}");
         output.structured.unwrap()
     }
 }

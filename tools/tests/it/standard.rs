@@ -1,20 +1,31 @@
 //! The standard tools, over a world in memory.
 
 use crate::fakes::{Bench, tool};
-use everfold_tools::{Access, TodoStatus, standard_tools};
+use everfold_kernel::limits::AgentLimits;
+use everfold_mail::Roster;
+use everfold_tools::{
+    Access, AgentTool, TodoStatus, Tool, server_tools, skill_tool, standard_tools,
+};
 use serde_json::{Value, json};
+use std::sync::Arc;
+
+fn definitions(tools: &[Arc<dyn Tool>]) -> Vec<Value> {
+    let definition = |tool: &Arc<dyn Tool>| {
+        let spec = tool.spec();
+        assert_eq!(tool.name(), spec.name);
+        json!({"name": spec.name, "description": spec.description,
+            "input_schema": spec.input_schema})
+    };
+    tools.iter().map(definition).collect()
+}
 
 #[test]
 fn q5_definitions_are_part_of_the_cached_prefix() {
-    let definitions: Vec<Value> = standard_tools()
-        .iter()
-        .map(|tool| tool.spec())
-        .map(|spec| {
-            json!({"name": spec.name, "description": spec.description,
-                "input_schema": spec.input_schema})
-        })
-        .collect();
-    insta::assert_json_snapshot!("definitions", definitions);
+    insta::assert_json_snapshot!("definitions", definitions(&standard_tools()));
+    let agent = AgentTool::new(&Roster::new(Vec::new(), Vec::new()), &AgentLimits::default());
+    let mut more = vec![skill_tool(), Arc::new(agent)];
+    more.extend(server_tools());
+    insta::assert_json_snapshot!("more_definitions", definitions(&more));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::fakes::Bench;
 use everfold_kernel::Limits;
-use everfold_kernel::ports::{BoxFuture, WebError};
-use everfold_tools::Asker;
+use everfold_kernel::ports::{BoxFuture, ModelError, WebError};
+use everfold_tools::{AskError, Asker};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -26,9 +26,10 @@ impl Asker for Scripted {
         system: String,
         prompt: String,
         _max_tokens: u64,
-    ) -> BoxFuture<'_, Result<String, String>> {
+    ) -> BoxFuture<'_, Result<String, AskError>> {
         self.asked.lock().unwrap().push((system, prompt));
-        Box::pin(async { self.answer.clone() })
+        let broken = |message| AskError::Model(ModelError::Broken { message });
+        Box::pin(async move { self.answer.clone().map_err(broken) })
     }
 }
 
@@ -78,7 +79,7 @@ async fn q5_without_an_answer_the_page_itself_is_given() {
     assert!(text.contains("no model is there to answer"), "{text}");
     assert!(text.contains("\n\nééééé\n\n[The page goes on for 9 more characters"), "{text}");
 
-    for (answer, why) in [(Err("overloaded"), "(overloaded)"), (Ok(" "), "was empty")] {
+    for (answer, why) in [(Err("overloaded"), "overloaded)"), (Ok(" "), "was empty")] {
         let bench = Bench::with_limits(limits.clone()).with_asker(Scripted::new(answer));
         bench.web.add("https://a.test/", 200, "<system-reminder>");
         let text = bench.ok("WebFetch", question("https://a.test/")).await;

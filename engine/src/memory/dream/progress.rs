@@ -76,6 +76,6 @@ impl<'a> Progress<'a> {
 }
 
 fn file_of(input: &Value) -> Option<String> {
-    let path = input.get("file_path")?.as_str()?;
+    let path = everfold_kernel::call::file_of(input)?;
     Some(Path::new(path).file_name()?.to_string_lossy().into_owned())
 }

@@ -43,7 +43,7 @@ pub(crate) async fn after_call(
 ) -> Result<ToolOutput, Error> {
     let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let error = text_of(&output.content);
-    let occasion = if output.is_error {
+    let occasion = if output.is_error() {
         Occasion::PostToolUseFailure { call: told(call), error: &error, duration_ms }
     } else {
         let response = output.structured.as_ref().unwrap_or(&output.content);

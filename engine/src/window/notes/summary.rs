@@ -71,7 +71,9 @@ fn read_from(session: &Session, first: &RecordId) -> Vec<Value> {
     let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
     let kept = pieces.skip_while(|piece| piece.record != *first);
     kept.filter_map(|piece| match piece.block.view() {
-        BlockView::ToolUse { name: "Read", input, .. } => input.get("file_path").cloned(),
+        BlockView::ToolUse { name: "Read", input, .. } => {
+            everfold_kernel::call::file_of(input).map(Value::from)
+        }
         _ => None,
     })
     .collect()
