@@ -8,11 +8,15 @@
 use crate::indexes::{self, Indexes};
 use crate::novel::Vocabulary;
 use crate::report::{ABSORBED, FileReason, Reasons};
+use crate::tidy::day_of;
 use crate::{DreamRules, Texts, is_list, others, said, texts, topics};
 use everfold_kernel::ports::{MemoryHand, Stored, SwapEdit};
 use everfold_kernel::settings::{self, Deed, ReviewMode};
+use everfold_memory_file::frontmatter::Basis;
 use everfold_memory_file::index::{INDEX_FILE, resolve};
 use everfold_memory_file::{Index, Memory, Pointer};
+use everfold_memory_judge::consolidation::{Made, Making, made, ordered};
+use everfold_memory_judge::gate::{GateRefusal, clean};
 use everfold_memory_judge::similar::ShingleSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +93,8 @@ struct Merge<'a> {
     reasons: &'a Reasons,
     vocabulary: Vocabulary,
     remains: Vec<ShingleSet>,
+    /// The memories that are changed or go.
+    touched: Vec<(String, ShingleSet)>,
     review: settings::MemorySettings,
     rules: DreamRules<'a>,
     done: Settled,
@@ -102,7 +108,12 @@ impl<'a> Merge<'a> {
         rules: DreamRules<'a>,
     ) -> Self {
         let (base, now) = (texts(ended.base), texts(now));
+        let is_touched = |(path, text): &(&str, &str)| {
+            ended.result.get(*path).is_none_or(|result| result != text)
+        };
+        let touched = topics(&base).filter(is_touched);
         Self {
+            touched: touched.map(|(path, text)| (path.to_owned(), ShingleSet::of(text))).collect(),
             vocabulary: Vocabulary::of([&base, &ended.base.logs]),
             remains: topics(ended.result).map(|(_, text)| ShingleSet::of(text)).collect(),
             done: Settled { texts: now.clone(), ..Settled::default() },
@@ -127,16 +138,87 @@ impl<'a> Merge<'a> {
             if is_list || base == result || result == now {
                 continue;
             }
-            let wish = result.cloned();
-            if base != now {
+            let (base, is_changed) = (base.cloned(), base != now);
+            let wish = match self.judged(&path) {
+                Ok(wish) => wish,
+                Err(refusal) => {
+                    self.refuse(&path, &refusal);
+                    continue;
+                }
+            };
+            if is_changed {
                 self.conflict(&path, wish);
                 continue;
             }
-            match self.objection(&path, base.map(String::as_str), wish.as_deref()) {
+            match self.objection(&path, base.as_deref(), wish.as_deref()) {
                 Some(why) => self.wait(&path, wish, &why),
-                None => self.set(&path, wish),
+                None => self.write(&path, wish),
             }
         }
+    }
+
+    /// Writes what nobody has to be asked about, if it only orders what the
+    /// person ordered.
+    fn write(&mut self, path: &str, wish: Option<String>) {
+        let allowed = wish.as_ref().map_or(Ok(()), |text| self.making(path, text, ordered));
+        match allowed {
+            Ok(()) => self.set(path, wish),
+            Err(refusal) => self.refuse(path, &refusal),
+        }
+    }
+
+    /// What a file is to hold, as the judge leaves it (L5.32).
+    fn judged(&mut self, path: &str) -> Result<Option<String>, GateRefusal> {
+        let Some(text) = self.result.get(path) else { return Ok(None) };
+        let Made { text, back } = self.making(path, text, made)?;
+        if !back.is_empty() {
+            let why = format!("what was left out was put back: {}", back.join(" "));
+            self.done.kept.push(FileReason { path: path.to_owned(), why });
+        }
+        Ok(Some(text))
+    }
+
+    /// Lays a file before the judge, with the memories that it is made from.
+    fn making<T>(&self, path: &str, text: &str, judge: impl FnOnce(&Making<'_>) -> T) -> T {
+        let before = self.base.get(path).map(String::as_str);
+        let print = ShingleSet::of(text);
+        let others = self
+            .touched
+            .iter()
+            .filter(|(other, known)| other != path && known.share_in([&print]) > 0.0);
+        let others: Vec<&str> =
+            others.filter_map(|(other, _)| Some(self.base.get(other)?.as_str())).collect();
+        judge(&Making {
+            text,
+            before,
+            others: &others,
+            whole: &self.whole(path, text),
+            day: before.and_then(|before| day_of(path, before, self.stored)),
+            limits: self.rules.extract,
+        })
+    }
+
+    fn refuse(&mut self, path: &str, refusal: &GateRefusal) {
+        let why = format!("the change was refused: {refusal}");
+        // What was refused is named nowhere, nor by its file (L5.40).
+        let path = if self.base.contains_key(path) { path } else { "a new memory" };
+        self.done.kept.push(FileReason { path: path.to_owned(), why });
+    }
+
+    /// The memories that a text must not lose anything of: its own, where the
+    /// person's word is in it, and those that go because they are in it.
+    fn whole(&self, path: &str, text: &str) -> Vec<&str> {
+        let print = ShingleSet::of(text);
+        let is_whole = |(other, old): &(&str, &str)| {
+            if *other == path {
+                let wrote = self.stored.files.get(path).map(|file| file.writer);
+                wrote == Some(MemoryHand::Person)
+                    || Memory::parse(old).front.basis == Some(Basis::Stated)
+            } else {
+                !self.result.contains_key(*other) && said(old).share_in([&print]) >= ABSORBED
+            }
+        };
+        topics(&self.base).filter(is_whole).map(|(_, old)| old).collect()
     }
 
     /// Why a change waits for the person.
@@ -160,10 +242,12 @@ impl<'a> Merge<'a> {
         Some(format!("no memory and no log says: \"{line}\""))
     }
 
-    /// A memory of data from strangers whose words a text took over without
-    /// their mark (L5.26).
+    /// A memory of data from strangers whose words a text took over that had
+    /// no mark of theirs (L5.26).
     fn takes_over_strangers(&self, path: &str, text: &str) -> Option<&str> {
-        if Memory::parse(text).front.provenance.is_some() {
+        let is_marked =
+            |texts: &Texts| Some(Memory::parse(texts.get(path)?).front.provenance.is_some());
+        if is_marked(&self.base) == Some(true) || is_marked(self.result) == Some(true) {
             return None;
         }
         let print = ShingleSet::of(text);
@@ -227,6 +311,10 @@ impl<'a> Merge<'a> {
                 (self.base.get(&path), self.result.get(&path), self.now.get(&path));
             let lists = [base, result, now];
             if !lists.into_iter().flatten().any(|text| is_list(&path, text)) || base == result {
+                continue;
+            }
+            if let Some(Err(refusal)) = result.map(|text| clean(text)) {
+                self.refuse(&path, &refusal);
                 continue;
             }
             let merged = if base == now {

@@ -13,8 +13,9 @@
 //! 3. With one, [`plan::Material`] is handed to an agent that works on a copy
 //!    of what rules left, and [`check::mend`] looks after its index.
 //! 4. [`check::validate`] says whether the result may be (L6.7).
-//! 5. [`apply::settle`] merges it with what the store became meanwhile, and
-//!    says what is written and what is laid before the person.
+//! 5. [`apply::settle`] has every memory that it changes judged like any other
+//!    (L5.32), merges it with what the store became meanwhile, and says what is
+//!    written and what is laid before the person.
 //! 6. [`report::DreamReport`] tells what was done, and why.
 
 pub mod apply;
@@ -36,7 +37,7 @@ pub use policy::NoDreamReason;
 pub use report::DreamReport;
 pub use tidy::{Tidied, tidy};
 
-use everfold_kernel::limits::DreamLimits;
+use everfold_kernel::limits::{DreamLimits, ExtractLimits};
 use everfold_kernel::ports::Stored;
 use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
 use everfold_memory_file::{Caps, Memory};
@@ -53,6 +54,8 @@ pub struct DreamRules<'a> {
     pub caps: Caps,
     /// The limits.
     pub limits: &'a DreamLimits,
+    /// What bounds a memory, whoever writes it.
+    pub extract: &'a ExtractLimits,
 }
 
 /// The texts of a store. What is no text is left alone by every dream.

@@ -25,6 +25,8 @@ mod token;
 #[cfg(test)]
 mod tests;
 
+use everfold_memory_file::Memory;
+use everfold_memory_file::frontmatter::{Key, Value, set};
 use guard::Reading;
 use jiff::civil::Date;
 use lexicon::{LEXICON, Lexicon};
@@ -46,6 +48,23 @@ pub fn absolute(text: &str, today: Date) -> String {
         }
     }
     now
+}
+
+/// A whole file with the relative times of its description and its body made
+/// absolute.
+#[must_use]
+pub fn absolute_file(file: &str, day: Date) -> String {
+    let memory = Memory::parse(file);
+    let head = file.strip_suffix(memory.body).unwrap_or_default();
+    let dated = format!("{head}{}", absolute(memory.body, day));
+    let Some(description) = memory.front.description.filter(|_| memory.fault.is_none()) else {
+        return dated;
+    };
+    let new = absolute(&description, day);
+    if new == description {
+        return dated;
+    }
+    set(&dated, Key::Top("description"), &Value::Text(new)).unwrap_or(dated)
 }
 
 /// `None` where nothing changes.

@@ -2,11 +2,10 @@
 //! branches, dates. Only finding them is done here; whether they still exist
 //! is for whoever can see the project.
 
+use crate::pattern::patterns;
 use everfold_kernel::ports::Names;
 use jiff::civil::Date;
-use regex::Regex;
 use std::fmt;
-use std::sync::LazyLock;
 
 /// Something that a memory names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,13 +63,12 @@ pub fn references(text: &str) -> Vec<Reference> {
             found.push(reference);
         }
     };
-    let spans = CODE.iter().flat_map(|code| code.captures_iter(text));
-    for span in spans.filter_map(|span| span.get(1)) {
+    for span in CODE.find_all(text).iter().filter_map(|span| span.get(1)) {
         if let Some(reference) = of_span(text, span.start(), span.as_str()) {
             add(reference);
         }
     }
-    for path in PATH.iter().flat_map(|path| path.find_iter(text)) {
+    for path in PATH.find_all(text).iter().filter_map(|path| path.get(0)) {
         let before = text.get(..path.start()).unwrap_or_default();
         let part_of_url = before.ends_with(['/', ':', '@', '-', '$', '~', '*', '{', '<', '\\'])
             || before.ends_with("](");
@@ -78,7 +76,7 @@ pub fn references(text: &str) -> Vec<Reference> {
             add(Reference::Path(without_line(path.as_str())));
         }
     }
-    for day in DAY.iter().flat_map(|day| day.find_iter(text)) {
+    for day in DAY.find_all(text).iter().filter_map(|day| day.get(0)) {
         if let Ok(date) = day.as_str().parse() {
             add(Reference::Date(date));
         }
@@ -86,14 +84,12 @@ pub fn references(text: &str) -> Vec<Reference> {
     found
 }
 
-static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"`([^`\n]{2,200})`").ok());
-static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?:\.{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z]\w{0,7}\b(?::\d+)?").ok()
-});
-static DAY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\d{4}-\d{2}-\d{2}\b").ok());
-static SYMBOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^[A-Za-z_$][\w$]*(?:(?:::|\.|#|->)[A-Za-z_$][\w$]*)*(?:\(\)|!)?$").ok()
-});
+patterns! {
+    CODE = r"`([^`\n]{2,200})`";
+    PATH = r"(?:\.{0,2}/)?(?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z]\w{0,7}\b(?::\d+)?";
+    DAY = r"\b\d{4}-\d{2}-\d{2}\b";
+    SYMBOL = r"^[A-Za-z_$][\w$]*(?:(?:::|\.|#|->)[A-Za-z_$][\w$]*)*(?:\(\)|!)?$";
+}
 
 /// What a code span names, if it is one thing.
 fn of_span(text: &str, at: usize, span: &str) -> Option<Reference> {
@@ -107,7 +103,7 @@ fn of_span(text: &str, at: usize, span: &str) -> Option<Reference> {
     if is_path(span) {
         return Some(Reference::Path(without_line(span)));
     }
-    let is_symbol = SYMBOL.as_ref().is_some_and(|symbol| symbol.is_match(span));
+    let is_symbol = SYMBOL.is_in(span);
     // A plain lower-case word in ticks may be anything: a flag, a tool, a value.
     let tells = span.contains(['_', ':', '.', '(', '#', '!'])
         || span.chars().skip(1).any(char::is_uppercase);

@@ -136,7 +136,8 @@ pub(crate) fn is_spaceless(sign: char) -> bool {
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
-/// The sentences of a text: lines, cut where one ends.
+/// The claims of a text: lines, cut wherever one may end, fences and quotations
+/// too. One cut too many only makes a claim shorter.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for line in text.lines() {

@@ -9,6 +9,7 @@
 //! - [`mod@gate`]: the judge: whether a proposal is kept, and what becomes of it.
 //! - [`evidence`], [`orders`]: what it rests on, and what it tells people to do.
 //! - [`merge`]: what it does to the memories that are there (L5.35, L5.36).
+//! - [`consolidation`]: what may be made of memories that are there (L6).
 //! - [`stamp`]: what a memory says of itself.
 //! - [`dates`]: which relative times become a day (L5.34).
 //! - [`secrets`]: what must never be written (L5.18, S15).
@@ -16,6 +17,7 @@
 //!
 //! Pure: texts, days and limits in; a verdict and a text out.
 
+pub mod consolidation;
 pub mod dates;
 pub mod drift;
 pub mod evidence;
@@ -23,6 +25,7 @@ mod folding;
 pub mod gate;
 pub mod merge;
 pub mod orders;
+mod pattern;
 mod phrase;
 pub mod secrets;
 mod sentence;

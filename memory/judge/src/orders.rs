@@ -9,10 +9,9 @@ mod english;
 mod lexicon;
 
 use crate::folding::{folded, sentences};
+use crate::pattern::patterns;
 use lexicon::TONGUES;
-use regex::Regex;
 use std::fmt;
-use std::sync::LazyLock;
 
 /// How a text tells its reader to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,25 +74,21 @@ pub fn tells_to_act(text: &str) -> Option<OrderKind> {
 #[must_use]
 pub fn sets_itself_above(text: &str) -> bool {
     let plain = folded(text);
-    let is_above =
-        |text: &str| is(lexicon::ABOVE.as_ref(), text) || is(lexicon::ENVELOPE.as_ref(), text);
+    let is_above = |text: &str| lexicon::ABOVE.is_in(text) || lexicon::ENVELOPE.is_in(text);
     is_above(&plain) || closed_up(&plain).is_some_and(|shape| is_above(&shape))
 }
 
 fn in_shape(text: &str) -> Option<OrderKind> {
-    if is(lexicon::ABOVE.as_ref(), text)
-        || is(lexicon::ENVELOPE.as_ref(), text)
-        || is(lexicon::POSES.as_ref(), text)
-    {
+    if lexicon::ABOVE.is_in(text) || lexicon::ENVELOPE.is_in(text) || lexicon::POSES.is_in(text) {
         return Some(OrderKind::Above);
     }
-    if is(lexicon::BEHIND.as_ref(), text) {
+    if lexicon::BEHIND.is_in(text) {
         return Some(OrderKind::Behind);
     }
-    if is(lexicon::SHELL.as_ref(), text) {
+    if lexicon::SHELL.is_in(text) {
         return Some(OrderKind::Shell);
     }
-    if is(BLOB.as_ref(), text) && is(lexicon::DECODE.as_ref(), text) {
+    if lexicon::DECODE.is_in(text) && BLOB.is_in(text) {
         return Some(OrderKind::Encoded);
     }
     sentences(text).into_iter().find_map(in_sentence)
@@ -106,9 +101,9 @@ fn in_sentence(sentence: &str) -> Option<OrderKind> {
     let written =
         |tongue: &&lexicon::Tongue| sentence.contains(|sign| tongue.script.contains(&sign));
     TONGUES.iter().filter(written).find_map(|tongue| {
-        if is(tongue.imperative.as_ref(), sentence) {
+        if tongue.imperative.is_in(sentence) {
             Some(OrderKind::Imperative)
-        } else if is(tongue.duty.as_ref(), sentence) && is(tongue.act.as_ref(), sentence) {
+        } else if tongue.duty.is_in(sentence) && tongue.act.is_in(sentence) {
             Some(OrderKind::Obligation)
         } else {
             None
@@ -116,60 +111,54 @@ fn in_sentence(sentence: &str) -> Option<OrderKind> {
     })
 }
 
-fn is(pattern: Option<&Regex>, text: &str) -> bool {
-    pattern.is_some_and(|pattern| pattern.is_match(text))
-}
-
 /// Words that were s p a c e d out, closed up; none where there are none.
 fn closed_up(text: &str) -> Option<String> {
-    let spaced = SPACED.as_ref()?;
-    spaced.is_match(text).then(|| {
-        let closed = spaced.replace_all(text, |found: &regex::Captures<'_>| {
-            let whole = found.get(0).map_or("", |whole| whole.as_str());
+    SPACED.is_in(text).then(|| {
+        SPACED.replaced(text, |whole| {
             // Two blanks part words that one blank parts into letters.
             let words = whole
                 .split("  ")
                 .map(|word| word.chars().filter(|c| c.is_alphanumeric()).collect());
             words.collect::<Vec<String>>().join(" ")
-        });
-        closed.into_owned()
+        })
     })
 }
 
 /// Letters written as digits, as letters; none where no word mixes them.
 fn spelled_out(text: &str) -> Option<String> {
-    let leet = LEET.as_ref()?;
-    leet.is_match(text).then(|| {
-        let spelled = leet.replace_all(text, |found: &regex::Captures<'_>| {
-            let word = found.get(0).map_or("", |word| word.as_str());
-            let letter = |sign| match sign {
-                '0' => 'o',
-                '1' => 'i',
-                '3' => 'e',
-                '4' | '@' => 'a',
-                '5' | '$' => 's',
-                '7' => 't',
-                other => other,
-            };
-            word.chars().map(letter).collect::<String>()
-        });
-        spelled.into_owned()
-    })
+    let letter = |sign| match sign {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        other => other,
+    };
+    let mixes = text.contains(|sign| letter(sign) != sign) && LEET.is_in(text);
+    mixes.then(|| LEET.replaced(text, |word| word.chars().map(letter).collect()))
 }
 
 /// A text without marks of Markdown and HTML that would stand between words.
 fn unmarked(text: &str) -> Option<String> {
-    let marks = MARKS.as_ref()?;
-    marks.is_match(text).then(|| marks.replace_all(text, "").into_owned())
+    MARKS.is_in(text).then(|| MARKS.replaced(text, |_| String::new()))
 }
 
-static SPACED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\b[a-z](?:[ ._\-*]{1,2}[a-z]){3,}\b").ok());
-static LEET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b[a-z0-9@$]*(?:[a-z][013457@$]+[a-z]|\b[013457@$][a-z]{2})[a-z0-9@$]*").ok()
-});
-static MARKS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"<!--|-->|</?[a-z][a-z0-9]{0,9}>|\*+|__+|~~|`+|\\").ok());
-static BLOB: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"[a-z0-9+/_-]{16,}={0,2}|(?:\\x[0-9a-f]{2}){4,}|\b(?:[0-9a-f]{2} ){6,}").ok()
-});
+patterns! {
+    SPACED = r"\b[a-z](?:[ ._\-*]{1,2}[a-z]){3,}\b";
+    LEET = r"\b[a-z0-9@$]*(?:[a-z][013457@$]+[a-z]|\b[013457@$][a-z]{2})[a-z0-9@$]*";
+    MARKS = r"<!--|-->|</?[a-z][a-z0-9]{0,9}>|\*+|__+|~~|`+|\\";
+    BLOB = r"[a-z0-9+/_-]{16,}={0,2}|(?:\\x[0-9a-f]{2}){4,}|\b(?:[0-9a-f]{2} ){6,}";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn s4_every_pattern_compiles() {
+        for pattern in [&SPACED, &LEET, &MARKS, &BLOB] {
+            assert_eq!(pattern.faults(), [""; 0]);
+        }
+    }
+}

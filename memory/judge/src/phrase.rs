@@ -4,8 +4,7 @@
 //! other apostrophes come of themselves. One that ends in `*` may go on as a
 //! longer word. Scripts without spaces know no word bounds.
 
-use regex::Regex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Statics, each a list of phrases.
@@ -57,7 +56,6 @@ pub(crate) fn weight(text: &str) -> usize {
 
 /// A list of phrases.
 pub(crate) struct Phrases {
-    any: Option<Regex>,
     by_first: BTreeMap<char, Vec<(String, Tail)>>,
 }
 
@@ -70,41 +68,37 @@ enum Tail {
 impl Phrases {
     /// From phrases with `|` between them.
     pub(crate) fn new(list: &str) -> Self {
-        let mut all: BTreeSet<(String, Tail)> = BTreeSet::new();
+        let mut by_first: BTreeMap<char, Vec<(String, Tail)>> = BTreeMap::new();
         for phrase in list.split('|').map(str::trim).filter(|phrase| !phrase.is_empty()) {
             let (phrase, tail) =
                 phrase.strip_suffix('*').map_or((phrase, Tail::Closed), |open| (open, Tail::Open));
-            let plain: String = phrase.chars().map(unaccented).collect();
-            for form in [phrase, plain.as_str()] {
-                for apostrophe in ["'", "’", ""] {
-                    all.insert((form.replace('\'', apostrophe), tail));
+            for form in spellings(phrase) {
+                if let Some(first) = form.chars().next() {
+                    by_first.entry(first).or_default().push((form, tail));
                 }
             }
         }
-        let mut longest: Vec<(String, Tail)> = all.into_iter().collect();
-        longest.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
-        let escaped: Vec<String> =
-            longest.iter().map(|(phrase, _)| regex::escape(phrase)).collect();
-        let mut by_first: BTreeMap<char, Vec<(String, Tail)>> = BTreeMap::new();
-        for (phrase, tail) in longest {
-            if let Some(first) = phrase.chars().next() {
-                by_first.entry(first).or_default().push((phrase, tail));
-            }
+        for phrases in by_first.values_mut() {
+            // Of two that fit, the longer one is meant.
+            phrases.sort_unstable_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then(a.cmp(b)));
         }
-        Self { any: Regex::new(&escaped.join("|")).ok(), by_first }
+        Self { by_first }
     }
 
     /// The first phrase at or after a byte.
     pub(crate) fn find(&self, text: &str, from: usize) -> Option<Range<usize>> {
-        let any = self.any.as_ref()?;
-        let mut from = from;
-        loop {
-            let hit = any.find_at(text, from)?;
-            if let Some(end) = self.at(text, hit.start()) {
-                return Some(hit.start()..end);
+        let (before, rest) = text.split_at_checked(from)?;
+        let mut last = before.chars().next_back();
+        for (at, sign) in rest.char_indices() {
+            // Within a word none can begin.
+            if is_bound(last, Some(sign))
+                && let Some(end) = self.at(text, from + at)
+            {
+                return Some(from + at..end);
             }
-            from = hit.start() + text.get(hit.start()..)?.chars().next()?.len_utf8();
+            last = Some(sign);
         }
+        None
     }
 
     /// Where the last of them ends.
@@ -141,6 +135,20 @@ impl Phrases {
     pub(crate) fn starts(&self, text: &str) -> Option<usize> {
         self.at(text, 0)
     }
+}
+
+/// A phrase as people type it: with other apostrophes, without accents.
+fn spellings(phrase: &str) -> Vec<String> {
+    let plain: String = phrase.chars().map(unaccented).collect();
+    let mut forms = vec![phrase.to_owned()];
+    if plain != phrase {
+        forms.push(plain);
+    }
+    if phrase.contains('\'') {
+        let others = |form: &String| [form.replace('\'', "’"), form.replace('\'', "")];
+        forms.extend(forms.iter().flat_map(others).collect::<Vec<_>>());
+    }
+    forms
 }
 
 /// Whether a phrase with this letter at its edge may stand beside the other.

@@ -16,6 +16,7 @@ mod table;
 mod value;
 mod view;
 
+use crate::pattern::compiled;
 use proof::Proof;
 use regex::Regex;
 use std::fmt;
@@ -130,16 +131,16 @@ fn spans(text: &str) -> Vec<Span> {
 
 /// The pattern of a rule; compiled at first use.
 fn pattern(rank: usize) -> Option<&'static Regex> {
-    let compiled = PATTERNS.get(rank)?;
+    let made = PATTERNS.get(rank)?;
     let Form::Pattern(proof, source) = RULES.get(rank)?.form else { return None };
     let compile = || {
         if proof.takes_what_follows() {
-            return Regex::new(source).ok();
+            return compiled(source);
         }
         // Keys are ASCII, and Chinese writes them without a space before.
-        Regex::new(&source.replace(r"\b", r"(?-u:\b)")).ok()
+        compiled(&source.replace(r"\b", r"(?-u:\b)"))
     };
-    compiled.get_or_init(compile).as_ref()
+    made.get_or_init(compile).as_ref()
 }
 
 fn matches(seen: &str, pattern: &Regex, proof: Proof, keep: &mut dyn FnMut(Range<usize>)) {

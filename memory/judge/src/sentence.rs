@@ -1,9 +1,12 @@
 //! Sentences of a text, with where they stand.
+//!
+//! As people end them: what is fenced or quoted is nobody's, and an abbreviation
+//! ends nothing. Claims are cut more eagerly (`folding`), so that no order hides
+//! behind another sentence; what a memory says, with its layout (`merge`).
 
-use crate::phrase::{is_unspaced, part};
-use regex::Regex;
+use crate::pattern::patterns;
+use crate::phrase::{fold, is_unspaced, part};
 use std::ops::Range;
-use std::sync::LazyLock;
 
 /// One sentence, or one line where lines do not end in full stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +30,10 @@ pub(crate) enum End {
     Colon,
 }
 
-/// Abbreviations whose full stop ends nothing.
-static ABBREVIATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)(?:^|[\s(])(?:e\.?g|i\.?e|z\.\s?b|u\.\s?a|d\.\s?h|p\.\s?ex|etc|approx|vs|cf|ca|bzw|ggf|evtl|inkl|resp|dr|mr|mrs|ms|prof|st|nr|no|max|min|incl|fig|bijv|т\.\s?е|напр|np|tzn|[a-z]|\d{1,2})\.$").ok()
-});
+patterns! {
+    /// Abbreviations whose full stop ends nothing.
+    ABBREVIATION = r"(?:^|[\s(])(?:e\.?g|i\.?e|z\.\s?b|u\.\s?a|d\.\s?h|p\.\s?ex|etc|approx|vs|cf|ca|bzw|ggf|evtl|inkl|resp|dr|mr|mrs|ms|prof|st|nr|no|max|min|incl|fig|bijv|т\.\s?е|напр|np|tzn|[a-z]|\d{1,2})\.$";
+}
 
 /// The sentences of a text, in order; what is fenced or quoted is not among them.
 pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
@@ -85,7 +88,7 @@ fn is_abbreviation(text: &str, from: usize, end: usize) -> bool {
     if tail.chars().any(is_unspaced) {
         return false;
     }
-    ABBREVIATION.as_ref().is_some_and(|pattern| pattern.is_match(tail))
+    ABBREVIATION.is_in(&fold(tail))
 }
 
 fn push(text: &str, range: Range<usize>, block: usize, found: &mut Vec<Sentence>) {

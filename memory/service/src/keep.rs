@@ -341,6 +341,14 @@ fn propose(
     };
     let handed = tier.store()?.propose_on(&rests_on, &[wish], &deciding.by);
     let handed = handed.map_err(|error| tier.failed(&error))?;
+    // What it joined may wait under another name, and is found there.
+    let joined = match handed {
+        Handed::Waiting(id) => tier.store()?.proposal(id).ok(),
+        _ => None,
+    };
+    let file = joined
+        .and_then(|proposal| Some(proposal.changes.first()?.path.to_string()))
+        .unwrap_or(file);
     Ok(self::handed(handed, tier.memory(&file)))
 }
 

@@ -153,9 +153,8 @@ impl Night {
     /// Tidies by rule, on a thread of its own: a large store takes a while.
     async fn tidied(&self, base: &Arc<Stored>) -> Result<Tidied, Nothing> {
         let (base, limits) = (Arc::clone(base), Arc::clone(&self.limits));
-        let rules =
-            move || tidy(&base, DreamRules { caps: Caps::default(), limits: &limits.dream });
-        Ok(tokio::task::spawn_blocking(rules).await?)
+        let work = move || tidy(&base, rules(&limits));
+        Ok(tokio::task::spawn_blocking(work).await?)
     }
 
     /// What memories name and no longer holds (L6.8).
@@ -239,7 +238,7 @@ impl Night {
         base: &Stored,
         reasons: &mut Reasons,
     ) -> Result<Texts, Nothing> {
-        let rules = DreamRules { caps: Caps::default(), limits: &self.limits.dream };
+        let rules = rules(&self.limits);
         let mut left = check::left(gathered);
         check::mend(&mut left.files, base, reasons, rules);
         let faults = check::validate(before, &left, base, rules);
@@ -266,7 +265,7 @@ impl Night {
         base: &Stored,
         result: Outcome,
     ) -> Result<Dreamt, Nothing> {
-        let rules = DreamRules { caps: Caps::default(), limits: &self.limits.dream };
+        let rules = rules(&self.limits);
         let at = self.world.clock.now();
         for _ in 0..self.limits.dream.merge_tries.max(1) {
             let now = held.look().await?;
@@ -329,6 +328,10 @@ impl Night {
             }
         }
     }
+}
+
+fn rules(limits: &Limits) -> DreamRules<'_> {
+    DreamRules { caps: Caps::default(), limits: &limits.dream, extract: &limits.extract }
 }
 
 fn changes(before: &Texts, after: &Texts) -> Vec<Change> {

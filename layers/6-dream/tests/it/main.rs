@@ -10,18 +10,22 @@
     reason = "tests"
 )]
 
+mod judged;
 mod merging;
 mod messy;
 mod properties;
 mod worst;
 
 use everfold_dream::{DreamRules, Texts};
-use everfold_kernel::limits::DreamLimits;
+use everfold_kernel::limits::{DreamLimits, ExtractLimits};
 use everfold_kernel::ports::{MemoryHand, Stored, StoredFile};
 use everfold_memory_file::Caps;
+use std::sync::LazyLock;
+
+static EXTRACT: LazyLock<ExtractLimits> = LazyLock::new(ExtractLimits::default);
 
 fn rules(limits: &DreamLimits) -> DreamRules<'_> {
-    DreamRules { caps: Caps::default(), limits }
+    DreamRules { caps: Caps::default(), limits, extract: &EXTRACT }
 }
 
 fn file(text: &str) -> StoredFile {

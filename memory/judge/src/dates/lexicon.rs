@@ -184,21 +184,32 @@ impl Lexicon {
     }
 
     fn word(&mut self, text: &str) -> Word {
+        // Nearly all are one plain word: a process that has just started reads
+        // all tables before it keeps its first memory.
+        let is_plain = |sign: char| sign.is_lowercase() && !token::is_signed(sign);
+        if !text.is_empty() && text.chars().all(is_plain) {
+            return vec![(self.known(text), Gap::Glued)];
+        }
         let text = text.replace('_', " ");
         let found = token::tokens(&text, &[], |_| UNKNOWN);
         let mut word = Word::new();
         for token in found {
             let raw = text.get(token.start..token.end).unwrap_or_default();
-            let lower = raw.to_lowercase();
-            let mut id = self.id(&lower);
-            if id == UNKNOWN {
-                self.words += 1;
-                id = self.words;
-                self.ids.entry(head(&lower)).or_default().push((lower, id));
-            }
+            let id = self.known(&raw.to_lowercase());
             word.push((id, token.gap));
         }
         word
+    }
+
+    /// The id of a word, which is known from now on.
+    fn known(&mut self, word: &str) -> u16 {
+        let alike = self.ids.entry(head(word)).or_default();
+        if let Some((_, id)) = alike.iter().find(|(known, _)| known == word) {
+            return *id;
+        }
+        self.words += 1;
+        alike.push((word.to_owned(), self.words));
+        self.words
     }
 
     fn index(&mut self) {

@@ -5,8 +5,7 @@ use super::facets::{Specific, is_general, words};
 use super::glossary;
 use super::tongue::Tongue;
 use crate::folding::{folded, is_spaceless};
-use regex::Regex;
-use std::sync::LazyLock;
+use crate::pattern::patterns;
 
 /// Short forms that are words by now.
 const COMMON: &[&str] = &[
@@ -109,7 +108,7 @@ fn specific(piece: &str, place: Place, capitals: Capitals) -> Vec<Specific> {
     }
     let digits = bare.chars().any(|sign| sign.is_ascii_digit());
     let letters = bare.chars().filter(|sign| sign.is_alphabetic()).count();
-    if digits && (letters == 0 || is(MEASURE.as_ref(), bare)) {
+    if digits && (letters == 0 || MEASURE.is_in(bare)) {
         let runs = bare.split(|sign: char| !sign.is_ascii_digit());
         let plain = runs.map(|run| run.trim_start_matches('0')).filter(|run| !run.is_empty());
         return plain.map(|run| Specific::Number(run.to_owned())).collect();
@@ -148,33 +147,26 @@ fn exact(piece: &str) -> Option<Specific> {
     let is_path = bare.starts_with(['/', '~']) || bare.starts_with("./");
     let deep =
         bare.contains('/') && (bare.matches('/').count() > 1 || bare.contains(['.', '_', '@']));
-    let flag = bare.starts_with('-') && bare.len() > 1 && is(FLAG.as_ref(), bare);
+    let flag = bare.starts_with('-') && bare.len() > 1 && FLAG.is_in(bare);
     let bare_words = bare.split_whitespace().count() == 1;
     let found = bare_words
         && bare.len() > 1
-        && (plain.contains("://") || is_path || deep || flag || is(HOST.as_ref(), bare));
+        && (plain.contains("://") || is_path || deep || flag || HOST.is_in(bare));
     found.then(|| Specific::Exact(bare.trim_end_matches('/').to_owned()))
 }
 
 fn date(bare: &str) -> Option<String> {
-    let found = DATE.as_ref()?.captures(bare)?;
+    let found = DATE.find(bare)?;
     Some(found.name("day")?.as_str().trim_start_matches('0').to_owned())
 }
 
-fn is(pattern: Option<&Regex>, text: &str) -> bool {
-    pattern.is_some_and(|pattern| pattern.is_match(text))
+patterns! {
+    DATE = r"^(?:19|20)\d\d-\d\d-(?P<day>\d\d)(?:t\S*)?$";
+    /// A number with a unit, or a time.
+    MEASURE = r"^[$€£]?\d[\d.,:–-]*(?:st|nd|rd|th|[a-z]{1,2}|min|sec|hrs?|days?|-?day|-?hour|-?minute|-?second|-?year|-?week)?$";
+    HOST = r"^\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.[a-z][a-z0-9]+(?:[:/?#].*)?$|^\d+\.\d+\.\d+\.\d+(?:[:/].*)?$|^\.[a-z]\w+$";
+    FLAG = r"^--?[a-z]";
 }
-
-static DATE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?:19|20)\d\d-\d\d-(?P<day>\d\d)(?:t\S*)?$").ok());
-/// A number with a unit, or a time.
-static MEASURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^[$€£]?\d[\d.,:–-]*(?:st|nd|rd|th|[a-z]{1,2}|min|sec|hrs?|days?|-?day|-?hour|-?minute|-?second|-?year|-?week)?$").ok()
-});
-static HOST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.[a-z][a-z0-9]+(?:[:/?#].*)?$|^\d+\.\d+\.\d+\.\d+(?:[:/].*)?$|^\.[a-z]\w+$").ok()
-});
-static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^--?[a-z]").ok());
 
 #[cfg(test)]
 mod tests {
@@ -195,7 +187,7 @@ mod tests {
         assert_eq!(specifics("The person likes short answers and/or lists.", None), []);
         assert_eq!(specifics("Real Database In Tests", None), []);
         for pattern in [&DATE, &MEASURE, &HOST, &FLAG] {
-            assert!(pattern.is_some());
+            assert_eq!(pattern.faults(), [""; 0]);
         }
     }
 }

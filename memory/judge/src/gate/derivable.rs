@@ -4,12 +4,12 @@
 //! how they want to work, may speak of code and commands; what goes on in a
 //! project may not be a copy of it.
 
+use crate::pattern::patterns;
+use crate::phrase::fold;
 use crate::similar::ShingleSet;
 use everfold_kernel::limits::ExtractLimits;
 use everfold_memory_file::{Memory, MemoryType};
-use regex::Regex;
 use std::fmt;
-use std::sync::LazyLock;
 
 /// What a memory repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,17 +61,18 @@ pub(super) fn derivable(
     }
     let text = [memory.front.description.as_deref().unwrap_or_default(), body].join("\n");
     let text = without_urls(&text);
-    let has = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|p| p.is_match(&text));
-    if has(&HISTORY) {
+    let low = fold(&text);
+    if HISTORY.is_in(&low) {
         return Some(Derivable::History);
     }
-    if has(&TASK_STATE) {
+    if TASK_STATE.is_in(&low) {
         return Some(Derivable::TaskState);
     }
-    if has(&RECIPE) {
+    if RECIPE.is_in(&low) {
         return Some(Derivable::Recipe);
     }
-    (has(&STRUCTURE) || is_mostly_paths(&text, limits.path_percent)).then_some(Derivable::Structure)
+    let is_structure = STRUCTURE.is_in(&low) || is_mostly_paths(&text, limits.path_percent);
+    is_structure.then_some(Derivable::Structure)
 }
 
 /// Lines within fences.
@@ -99,69 +100,45 @@ fn repeats(body: &str, instructions: &str, percent: u64) -> bool {
 }
 
 fn without_urls(text: &str) -> String {
-    URL.as_ref().map_or_else(|| text.to_owned(), |url| url.replace_all(text, "").into_owned())
+    URL.replaced(text, |_| String::new())
 }
 
 fn is_mostly_paths(text: &str, percent: u64) -> bool {
-    let Some(pattern) = PATH.as_ref() else { return false };
-    let paths = pattern.find_iter(text).count();
+    let paths = PATH.find_all(text).len();
     let words = text.split_whitespace().count().max(1);
     // One or two paths say what a memory is about.
     paths > 2 && (paths * 100 / words) as u64 >= percent
 }
 
-static URL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://\S+").ok());
+patterns! {
+    URL = r"https?://\S+";
 
-static PATH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"[\w.-]*(/[\w.-]+)+/?|\b[\w-]+\.(rs|ts|tsx|js|py|go|java|c|h|cpp|rb|toml|json|ya?ml)\b",
-    )
-    .ok()
-});
+    PATH = r"[\w.-]*(/[\w.-]+)+/?|\b[\w-]+\.(rs|ts|tsx|js|py|go|java|c|h|cpp|rb|toml|json|ya?ml)\b";
 
-static HISTORY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?ix)
+    HISTORY = r"(?x)
         \b(commit|sha|revision)\s+`?[0-9a-f]{7,40}\b
         | \bgit\ (log|blame|history)\b
-        | \b(merged|opened|closed|landed)\b [^.\n]{0,30} \b(PR|pull\ request|MR)\s*\#?\d+
-        | \b(was|were|got)\ (renamed|refactored|moved|added|removed|deleted|introduced)\ in\ (commit|PR|pull\ request|version)\b",
-    )
-    .ok()
-});
+        | \b(merged|opened|closed|landed)\b [^.\n]{0,30} \b(pr|pull\ request|mr)\s*\#?\d+
+        | \b(was|were|got)\ (renamed|refactored|moved|added|removed|deleted|introduced)\ in\ (commit|pr|pull\ request|version)\b";
 
-static TASK_STATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?imx)
+    TASK_STATE = r"(?mx)
         \b(next|remaining)\ (steps?|tasks?|work)\b \s* (:|are|is)
         | ^[\s*\#>-]*(to-?do|in\ progress|done\ so\ far|status)\b\s*:
         | \bcurrent(ly)?\ (task|step|state\ of\ the\ task|implementing|debugging|fixing|refactoring|editing)\b
         | \b(we|i|the\ assistant)\ (are|am|is|were|was)\ in\ the\ middle\ of\b
         | \b(all|the)\ tests\ (now\ )?(pass|fail)\b
-        | \bin\ this\ (session|conversation)\b",
-    )
-    .ok()
-});
+        | \bin\ this\ (session|conversation)\b";
 
-static RECIPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?imx)
+    RECIPE = r"(?mx)
         \bthe\ fix\ (is|was)\b
         | \b(was|were|is|got)\ (fixed|solved|resolved)\ by\ (changing|adding|removing|setting|running|using|renaming)\b
         | ^[\s*\#>-]*(fix|solution|recipe|steps(\ to\ \w+)?)\s*:
-        | \bto\ (fix|build|compile|install|run|test|deploy)\ (it|this|the\ \w+)\b [^.\n]{0,20} \b(run|use|call|type)\b",
-    )
-    .ok()
-});
+        | \bto\ (fix|build|compile|install|run|test|deploy)\ (it|this|the\ \w+)\b [^.\n]{0,20} \b(run|use|call|type)\b";
 
-static STRUCTURE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?ix)
+    STRUCTURE = r"(?x)
         \b(project|repo|repository|code\ ?base|directory|folder|module|package|workspace)\s+
             (structure|layout|tree|organi[sz]ation|architecture)\b
         | \b(is|are|lives?|sits?|located|defined|implemented|found|handled)\ (in|at|under|by)\ `?
             (\./)? (src|lib|app|apps|crates|packages|pkg|cmd|internal|tests?|engine|core)/
-        | \b(defined|implemented|declared|located)\ in\ `?[\w./-]+\.(rs|ts|tsx|js|py|go|java|c|h|cpp|rb)\b",
-    )
-    .ok()
-});
+        | \b(defined|implemented|declared|located)\ in\ `?[\w./-]+\.(rs|ts|tsx|js|py|go|java|c|h|cpp|rb)\b";
+}

@@ -7,7 +7,7 @@ use super::keys::CONTENT;
 use super::markers::{self, Change};
 use super::old::{Old, over};
 use super::sentences::{Clause, Sentence};
-use super::subject::{Subject, subject};
+use super::subject::{Subject, marks, subject};
 use super::words::{Kind, Word};
 use std::collections::BTreeSet;
 
@@ -81,8 +81,16 @@ pub(super) fn compared(heard: &Heard, old: &Old<'_>) -> Option<Finding> {
         over: weighed.over.clone(),
         turned,
     };
-    if weighed.over.is_empty() && is_covered(heard, old) {
-        return Some(finding(1000, Stand::Same));
+    if weighed.is_of_another() {
+        return None;
+    }
+    if weighed.over.is_empty() && old.covers(heard) {
+        let stand = if heard.reasons.iter().all(|reason| old.gives(reason)) {
+            Stand::Same
+        } else {
+            Stand::Extends
+        };
+        return Some(finding(1000, stand));
     }
     let opens = heard.addition == Addition::Opening && !weighed.over.is_empty();
     if heard.addition != Addition::No && !opens {
@@ -231,6 +239,22 @@ impl<'a> Weighed<'a> {
             && old.iter().any(|word| !self.heard.keys.has(word))
     }
 
+    /// Whether the marks of the subjects tell two things apart: "service 5",
+    /// "service 9". Where nothing else is new and it says that something
+    /// changed, the number did.
+    fn is_of_another(&self) -> bool {
+        let (new, old) = (marks(self.core.sentence.words()), marks(self.sentence.words()));
+        let is_other = !new.is_empty()
+            && !old.is_empty()
+            && new.iter().all(|word| !self.old.keys.has(word))
+            && old.iter().all(|word| !self.heard.keys.has(word));
+        let is_subject = |word: &Word| new.iter().any(|mark| mark.key == word.key);
+        let is_renumbered = self.heard.change > Change::None
+            && self.over.is_empty()
+            && self.new.iter().all(|(_, word)| is_subject(word));
+        is_other && !is_renumbered
+    }
+
     fn knows_subject(&self) -> bool {
         let (Subject::Named(new) | Subject::Object(new)) = subject(self.core.sentence.words());
         !new.is_empty() && new.iter().all(|word| self.old.keys.has(word))
@@ -366,18 +390,4 @@ fn shared(heard: &Heard, sentence: &Sentence, old: &Old<'_>) -> u32 {
     let mut seen = BTreeSet::new();
     let words = heard.words().filter(|word| seen.insert(word.key.as_str()));
     words.map(|word| sentence.keys.weight(word).max(old.label.weight(word) / 2)).sum()
-}
-
-/// Whether a memory says all of it.
-fn is_covered(heard: &Heard, old: &Old<'_>) -> bool {
-    let clauses = || heard.said.iter().flat_map(|said| &said.sentence.clauses);
-    // "As you know" says nothing beside what does.
-    let mut telling = clauses().filter(|clause| content(clause).next().is_some()).peekable();
-    match telling.peek() {
-        Some(_) => telling.all(|clause| clause_is_in(clause, &old.sentences)),
-        None => {
-            clauses().next().is_some()
-                && clauses().all(|clause| clause_is_in(clause, &old.sentences))
-        }
-    }
 }

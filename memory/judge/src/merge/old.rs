@@ -1,5 +1,6 @@
 //! A known memory, as it is compared, and what of it a statement says is over.
 
+use super::clauses::{clause_is_in, content};
 use super::heard::{Heard, Said};
 use super::keys::{CONTENT, Keys};
 use super::markers::End;
@@ -27,6 +28,29 @@ impl<'a> Old<'a> {
         let mut keys = label.clone();
         keys.add(sentences.iter().flat_map(Sentence::words));
         Self { known, sentences, keys, label }
+    }
+
+    /// Whether it says all of a statement, its reasons aside.
+    pub(super) fn covers(&self, heard: &Heard) -> bool {
+        let clauses = || heard.said.iter().flat_map(|said| &said.sentence.clauses);
+        // "As you know" says nothing beside what does.
+        let mut telling = clauses().filter(|clause| content(clause).next().is_some()).peekable();
+        match telling.peek() {
+            Some(_) => telling.all(|clause| clause_is_in(clause, &self.sentences)),
+            None => {
+                clauses().next().is_some()
+                    && clauses().all(|clause| clause_is_in(clause, &self.sentences))
+            }
+        }
+    }
+
+    /// Whether it gives a reason.
+    pub(super) fn gives(&self, reason: &str) -> bool {
+        let is_said = |sentence: &Sentence| {
+            sentence.part != Part::Fixed
+                && sentence.clauses.iter().all(|clause| clause_is_in(clause, &self.sentences))
+        };
+        self.known.body.contains(reason) || sentences(reason).iter().all(is_said)
     }
 
     pub(super) fn main(&self) -> impl Iterator<Item = (usize, &Sentence)> {

@@ -49,6 +49,34 @@ pub(super) fn subject<'a>(words: impl Iterator<Item = &'a Word>) -> Subject<'a> 
     if is_pronoun { Subject::Object(before) } else { Subject::Named(before) }
 }
 
+/// The numbers and identifiers by which a subject is told from others of its
+/// sort: "service 5", "floor no. 9", "db-1". A number before its noun counts things ("5 workers"), and one
+/// behind a tool is its version: both are values that change.
+pub(super) fn marks<'a>(words: impl Iterator<Item = &'a Word>) -> Vec<&'a Word> {
+    let mut found = Vec::new();
+    let mut before: Option<&Word> = None;
+    for word in words {
+        if COPULAS.contains(&word.lower.as_str()) {
+            return found;
+        }
+        let names = |before: &Word| {
+            NUMBERED.contains(&before.lower.as_str())
+                || matches!(
+                    before.kind,
+                    Kind::Plain | Kind::Name | Kind::MaybeName | Kind::Identifier
+                )
+        };
+        let is_number = word.kind == Kind::Number && before.is_some_and(names);
+        if is_number || word.kind == Kind::Identifier {
+            found.push(word);
+        }
+        before = Some(word);
+    }
+    // No verb is known: it may stand anywhere.
+    Vec::new()
+}
+
+const NUMBERED: &[&str] = &["number", "no", "nr", "nummer", "numéro", "número", "numero"];
 const COPULAS: &[&str] = &[
     "is", "are", "was", "were", "be", "can", "must", "should", "will", "has", "have", "ist",
     "sind", "wird", "werden", "hat", "muss", "est", "sont", "es", "son", "está", "están", "è",

@@ -10,7 +10,7 @@ use super::heard::{Heard, Said};
 use super::keys::{CONTENT, Keys};
 use super::markers::{self, End};
 use super::old::Old;
-use super::sentences::{Clause, Part, Sentence, sentences};
+use super::sentences::{Clause, Sentence, sentences};
 use super::words::{Kind, Word};
 use exchange::{is_clean, standing, substituted, widened};
 use style::{applied, capitalised, cut, finished, finished_as, uncapitalised};
@@ -48,6 +48,7 @@ pub(super) fn extended(heard: &Heard, old: &Old<'_>, target: usize) -> Worded {
     };
     let body = with_reasons(body, heard, old);
     let description = &old.known.description;
+    let why = heard.reasons.iter().filter(|reason| !old.gives(reason));
     let first = added.first().map_or("", |added| added.trim_end_matches(['.', '。']));
     let joined = format!("{}; {}", description.trim_end_matches(['.', '。']), uncapitalised(first));
     let fits =
@@ -55,7 +56,7 @@ pub(super) fn extended(heard: &Heard, old: &Old<'_>, target: usize) -> Worded {
     Worded {
         body,
         description: if fits { joined } else { description.clone() },
-        changed: added.iter().map(|added| cut(added, CHANGED_CHARS)).collect(),
+        changed: added.iter().chain(why).map(|added| cut(added, CHANGED_CHARS)).collect(),
         ended: Vec::new(),
     }
 }
@@ -110,11 +111,7 @@ fn behind(body: &str, sentence: &Sentence, added: &[String]) -> Edit {
 /// The reasons that were given, where the memory does not have them.
 fn with_reasons(mut body: String, heard: &Heard, old: &Old<'_>) -> String {
     for reason in &heard.reasons {
-        let is_there = sentences(reason).iter().all(|sentence| {
-            sentence.clauses.iter().all(|clause| clause_is_in(clause, &old.sentences))
-                && sentence.part != Part::Fixed
-        });
-        if !is_there && !body.contains(reason.as_str()) {
+        if !old.gives(reason) && !body.contains(reason.as_str()) {
             body = format!("{}\n\n{reason}\n", body.trim_end());
         }
     }

@@ -1,9 +1,8 @@
 //! Orders in English: its imperatives look like its nouns, so where a verb
 //! stands decides.
 
-use super::lexicon::quick;
-use super::{OrderKind, is};
-use regex::Regex;
+use super::OrderKind;
+use crate::pattern::Pattern;
 use std::sync::LazyLock;
 
 /// What an order would have somebody do, in the form of an imperative.
@@ -115,26 +114,24 @@ const NOUNS: &[&str] = &[
 
 /// How a sentence gives an order, if it does.
 pub(super) fn order(sentence: &str) -> Option<OrderKind> {
-    let imperative = START.as_ref().is_some_and(|start| {
-        start.captures_iter(sentence).any(|found| {
-            let led = found.name("led").is_some();
-            let next = found.name("next").map_or("", |next| next.as_str());
-            led || !NOUNS.contains(&next)
-        })
+    let imperative = START.find_all(sentence).iter().any(|found| {
+        let led = found.name("led").is_some();
+        let next = found.name("next").map_or("", |next| next.as_str());
+        led || !NOUNS.contains(&next)
     });
-    if imperative || is(ASKED.as_ref(), sentence) || is(USE.as_ref(), sentence) {
+    if imperative || ASKED.is_in(sentence) || USE.is_in(sentence) {
         return Some(OrderKind::Imperative);
     }
-    let duty = is(PASSIVE.as_ref(), sentence)
-        || is(NEEDED.as_ref(), sentence)
-        || (is(READER.as_ref(), sentence) && is(MODAL.as_ref(), sentence));
+    let duty = PASSIVE.is_in(sentence)
+        || NEEDED.is_in(sentence)
+        || (READER.is_in(sentence) && MODAL.is_in(sentence));
     duty.then_some(OrderKind::Obligation)
 }
 
 /// A verb where a clause begins, or after a word that leads in an order.
-static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static START: LazyLock<Pattern> = LazyLock::new(|| {
     let verbs = VERBS.replace(' ', r"\ ");
-    quick(&format!(
+    Pattern::ascii(&format!(
         r#"(?x)(?:^|[.!?;:,()\[\]>*\#–—|"'`•]\s*|\s-\s+|^-\s*|\n\s*
           |(?P<led>\b(?:please|pls|kindly|always|never|first|then|now|also|just|simply|next|finally|
             immediately|automatically|silently|quietly|afterwards|instead|do\ not|don'?t|must|
@@ -148,37 +145,37 @@ static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// A request in polite words.
-static ASKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(&format!(
+static ASKED: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(&format!(
         r"\b(?:would|could|can|will) you (?:[a-z]+ ){{0,2}}(?:{VERBS})\b|\bwould you mind (?:{GERUNDS})\b|\b(?:from now on|henceforth|from here on)\b.*\b(?:{VERBS})\b|\b(?:if|when|once|until|unless|after|before) you (?:[a-z]+ ){{0,1}}(?:{VERBS})\b|\b(?:want|need|ask|asks|like|tell|tells|instruct|instructs|require|requires|expect|expects|urge|advise|recommend) (?:you|agents?|assistants?|the (?:assistant|agent|model|ai|reader)|every ?(?:one|body)?) (?:[a-z]+ ){{0,2}}(?:to )?(?:{VERBS})\b"
     ))
 });
 
 /// What to use, where that leads somewhere else.
-static USE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(
+static USE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(
         r"(?:^|[.!?;:,]\s*|\b(?:always|please|must|only|never)\s+)(?:use|set|configure|change|make|put|write|store|save|keep|treat|consider|answer|respond|reply|say)\b.*(?:https?://|\bregistry\b|\bmirror\b|\bproxy\b|\bendpoint\b|--[a-z]|\bwithout (?:asking|review|confirm|check)|\bpassword|\btokens?\b|\bcredential|\bapi key|\btrusted\b|\bhttp\b|\bno-verify\b)",
     )
 });
 
 /// What has to be done to something.
-static PASSIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(&format!(
+static PASSIVE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(&format!(
         r"\b(?:must|should|shall|ha[sv]e? to|needs? to|is to|are to|ought to|wants? to|may safely|can safely)(?: [a-z]+){{0,3}} be(?: [a-z]+){{0,2}} (?:{PARTICIPLES})\b|\bneeds? (?:{GERUNDS})\b|\b(?:start|begin|end|finish)s? (?:with|by) (?:[a-z]+ )?(?:{GERUNDS})\b|\bto be (?:{PARTICIPLES}) (?:before|first|on every|each|by (?:the )?(?:agent|assistant|reader|you))"
     ))
 });
 
 /// What is said to be needed.
-static NEEDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(&format!(
+static NEEDED: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(&format!(
         r"\b(?:required|requires?|mandatory|necessary|essential|imperative|important|compulsory|crucial|obligatory|recommended|recommends?|suggests?|advised|encouraged|vital|critical|policy|insists?|demands?|mandates?)\b.*\b(?:{GERUNDS})\b|\b(?:required|mandatory|necessary|essential|imperative|important|compulsory|crucial|vital|critical|policy|insists?|demands?|mandates?|requires?|recommended) that\b.*\b(?:{VERBS}|{PARTICIPLES})\b|\b(?:{GERUNDS})\b.*\b(?:is|are) (?:[a-z]+ )?(?:required|mandatory|necessary|essential|compulsory|obligatory|expected|recommended)\b|\b(?:required|mandatory|necessary|essential|compulsory) (?:for|of) .*\bto (?:{VERBS})\b"
     ))
 });
 
-static READER: LazyLock<Option<Regex>> = LazyLock::new(|| quick(&format!(r"\b(?:{READERS})\b")));
+static READER: LazyLock<Pattern> = LazyLock::new(|| Pattern::ascii(&format!(r"\b(?:{READERS})\b")));
 
-static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(&format!(
+static MODAL: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(&format!(
         r"\b(?:must|should|shall|ha[sv]e? to|needs? to|are to|is to|ought to|had better|(?:are|is) (?:required|expected|asked|told|instructed|obliged|authori[sz]ed|permitted|allowed|supposed) to|(?:you|agents?|assistants?|claude) (?:will|can|may))(?: [a-z]+){{0,3}} (?:{VERBS})\b"
     ))
 });
@@ -190,7 +187,7 @@ mod tests {
     #[test]
     fn s4_all_patterns_compile() {
         for pattern in [&START, &ASKED, &USE, &PASSIVE, &NEEDED, &READER, &MODAL] {
-            assert!(pattern.is_some());
+            assert_eq!(pattern.faults(), [""; 0]);
         }
     }
 }

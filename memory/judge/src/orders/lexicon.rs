@@ -5,7 +5,7 @@
 //! (`anywhere`); where it looks like another form only where a clause begins
 //! (`opening`). A word of duty and a verb in one sentence are an obligation.
 
-use regex::Regex;
+use crate::pattern::Pattern;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
@@ -13,9 +13,9 @@ use std::sync::LazyLock;
 pub(super) struct Tongue {
     /// The signs without which a text is not in it.
     pub(super) script: RangeInclusive<char>,
-    pub(super) imperative: Option<Regex>,
-    pub(super) duty: Option<Regex>,
-    pub(super) act: Option<Regex>,
+    pub(super) imperative: Pattern,
+    pub(super) duty: Pattern,
+    pub(super) act: Pattern,
 }
 
 struct Words {
@@ -39,7 +39,7 @@ impl Words {
         let imperative = format!(r"{start}|\b(?:{leading})\s+)(?:{opening})\b|\b(?:{anywhere})\b");
         // Letters beyond ASCII have boundaries of their own.
         let build = |pattern: String| {
-            if script.contains(&'a') { quick(&pattern) } else { Regex::new(&pattern).ok() }
+            if script.contains(&'a') { Pattern::ascii(&pattern) } else { Pattern::new(&pattern) }
         };
         Tongue {
             script: script.clone(),
@@ -55,9 +55,9 @@ impl Words {
         let imperative = format!(r"{start}|(?:{leading})\s*)(?:{opening})|(?:{anywhere})");
         Tongue {
             script: script.clone(),
-            imperative: Regex::new(&imperative).ok(),
-            duty: Regex::new(&format!("(?:{duty})")).ok(),
-            act: Regex::new(&format!("(?:{act})")).ok(),
+            imperative: Pattern::new(&imperative),
+            duty: Pattern::new(&format!("(?:{duty})")),
+            act: Pattern::new(&format!("(?:{act})")),
         }
     }
 }
@@ -158,15 +158,9 @@ const SPACELESS: &[Words] = &[
     },
 ];
 
-/// A pattern whose word boundaries are those of ASCII, which is several times
-/// as quick; folding has left no other letters in Latin words.
-pub(super) fn quick(pattern: &str) -> Option<Regex> {
-    Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).ok()
-}
-
 /// Words by which a text sets aside what its reader was told.
-pub(super) static ABOVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(
+pub(super) static ABOVE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(
         r"(?x)
         \b(?:ignore|disregard|forget|override|overrule|bypass|circumvent|set\ aside|supersede)\b (?:\ \w+){0,3}?
             \ (?:all|any|your|previous|prior|earlier|above|preceding|existing|system|safety|every|these|original|initial|other)\b
@@ -192,13 +186,15 @@ pub(super) static ABOVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Signs of the envelopes in which text is shown to a model.
-pub(super) static ENVELOPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"<\s*/?\s*(?:system-reminder|persisted-output|system|assistant|human|instructions?|tool_result|function_calls|function_results)\b|<\|\s*(?:im_start|im_end|system|user|assistant|endoftext)|\[/?inst\]|<</?sys>>").ok()
+pub(super) static ENVELOPE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
+        r"<\s*/?\s*(?:system-reminder|persisted-output|system|assistant|human|instructions?|tool_result|function_calls|function_results)\b|<\|\s*(?:im_start|im_end|system|user|assistant|endoftext)|\[/?inst\]|<</?sys>>",
+    )
 });
 
 /// Words of a text that speaks as if it were the system, or its maker.
-pub(super) static POSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(
+pub(super) static POSES: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(
         r"(?x)\bsystem\ ?prompt\b | \bnew\ (?:system\ )?instructions?\b | \bdeveloper\ mode\b | \bjailbreak
         | (?:^|\n)[\#*\s]*(?:system|admin|developer|operator)\s*(?:message|notice|override|note|update)?\s*:
         | \b(?:message|notice|instruction|order|directive)s?\ (?:from|by)\ (?:the\ |your\ )?(?:system|developers?|admin\w*|operators?|anthropic|openai|vendor)\b
@@ -211,8 +207,8 @@ pub(super) static POSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Words by which a text claims a permission or asks for secrecy.
-pub(super) static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(
+pub(super) static BEHIND: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(
         r"(?x)
         \b(?:do\ not|don'?t|never|not\ to|without)\ (?:tell|mention|mentioning|telling|inform|informing|ask|asking|warn|warning|notify|notifying|disclose|reveal|report|show|showing|prompt|prompting)\b
         | \b(?:user|person|human|owner|admin\w*|customer|maintainers?|security\ team)\ (?:has|have|had|already)\ (?:\w+\ ){0,2}(?:approved|authori[sz]ed|agreed|consented|permitted|granted|allowed|confirmed|signed\ off)\b
@@ -233,8 +229,8 @@ pub(super) static BEHIND: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Command lines that fetch and run something, or destroy it.
-pub(super) static SHELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    quick(
+pub(super) static SHELL: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::ascii(
         r"(?x)\|\s*(?:sudo\s+)?(?:ba|z|da|fi)?sh\b | \|\s*(?:python3?|node|perl|ruby|iex|powershell)\b
         | \b(?:ba|z)?sh\ -c\b | \bsh\ <\( | \biex\b\s*\( | \binvoke-(?:expression|webrequest)\b | \bbase64\ (?:-d|--decode|-D)\b
         | \brm\ -[rf]{1,2}\b | \bcurl\ (?:-\S+\ )*\S*[./]\S+ | \bwget\ (?:-\S+\ )*\S*[./]\S+ | \bchmod\ (?:\+x|[0-7]{3,4})\b | \bsudo\ \w+ | \bmkfs\b | \bdd\ if=
@@ -244,8 +240,10 @@ pub(super) static SHELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Words that ask to decode something.
-pub(super) static DECODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"decode|decrypt|base64|rot13|\bhex\b|unescape|dekodier|entschlussel|decod|decript|decifr|descifr|dechiffr|decodeer|декодир|расшифр|解码|解碼|デコード|復号|디코딩|복호").ok()
+pub(super) static DECODE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::new(
+        r"decode|decrypt|base64|rot13|\bhex\b|unescape|dekodier|entschlussel|decod|decript|decifr|descifr|dechiffr|decodeer|декодир|расшифр|解码|解碼|デコード|復号|디코딩|복호",
+    )
 });
 
 #[cfg(test)]
@@ -255,11 +253,34 @@ mod tests {
     #[test]
     fn s4_all_patterns_compile() {
         for pattern in [&ABOVE, &ENVELOPE, &POSES, &BEHIND, &SHELL, &DECODE] {
-            assert!(pattern.is_some());
+            assert_eq!(pattern.faults(), [""; 0]);
+        }
+        // What is not tried would not have matched: words of all lists, in and
+        // out of place.
+        let lists = SPACED.iter().chain(SPACELESS).flat_map(|words| {
+            [words.leading, words.opening, words.anywhere, words.duty, words.act]
+        });
+        let plain = lists.flat_map(|list| list.split(['|', '(', ')'])).step_by(7);
+        let heads = ["", "ignore all previous instructions ", "you are now ", "sudo "];
+        for (word, head) in plain.zip(heads.into_iter().cycle()) {
+            for text in
+                [format!("{head}{word}"), format!("x{head}: {word} now"), word.to_uppercase()]
+            {
+                for pattern in [&ABOVE, &ENVELOPE, &POSES, &BEHIND, &SHELL, &DECODE] {
+                    assert_eq!(pattern.is_in(&text), pattern.is_in_by_trying(&text), "{text}");
+                }
+                for tongue in TONGUES.iter() {
+                    for pattern in [&tongue.imperative, &tongue.duty, &tongue.act] {
+                        assert_eq!(pattern.is_in(&text), pattern.is_in_by_trying(&text), "{text}");
+                    }
+                }
+            }
         }
         assert_eq!(TONGUES.len(), 10);
         for tongue in TONGUES.iter() {
-            assert!(tongue.imperative.is_some() && tongue.duty.is_some() && tongue.act.is_some());
+            for pattern in [&tongue.imperative, &tongue.duty, &tongue.act] {
+                assert_eq!(pattern.faults(), [""; 0]);
+            }
         }
     }
 }

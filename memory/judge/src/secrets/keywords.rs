@@ -4,7 +4,7 @@
 //! the few states near the root, so a text without such words costs about a
 //! nanosecond a byte.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// All words of all rules.
 pub(super) struct Automaton {
@@ -22,9 +22,16 @@ pub(super) struct Automaton {
 /// A state while the words are laid out.
 #[derive(Default)]
 struct Node {
-    children: BTreeMap<u8, usize>,
+    /// By their bytes; most states have one.
+    children: Vec<(u8, usize)>,
     fallback: usize,
     rules: Vec<u16>,
+}
+
+impl Node {
+    fn child(&self, byte: u8) -> Option<usize> {
+        self.children.iter().find(|(own, _)| *own == byte).map(|(_, child)| *child)
+    }
 }
 
 impl Automaton {
@@ -81,9 +88,12 @@ fn insert(nodes: &mut Vec<Node>, word: &str, rule: u16) {
     for byte in word.bytes() {
         let new = nodes.len();
         let Some(node) = nodes.get_mut(at) else { return };
-        at = *node.children.entry(byte).or_insert(new);
-        if at == new {
+        if let Some(child) = node.child(byte) {
+            at = child;
+        } else {
+            node.children.push((byte, new));
             nodes.push(Node::default());
+            at = new;
         }
     }
     if let Some(node) = nodes.get_mut(at) {
@@ -96,11 +106,9 @@ fn link(nodes: &mut [Node]) -> Vec<usize> {
     let mut order = vec![0];
     let mut queue = VecDeque::from([0]);
     while let Some(at) = queue.pop_front() {
-        let children: Vec<(u8, usize)> = nodes
-            .get(at)
-            .map(|node| node.children.iter().map(|(b, c)| (*b, *c)).collect())
-            .unwrap_or_default();
-        for (byte, child) in children {
+        let children =
+            nodes.get_mut(at).map(|node| std::mem::take(&mut node.children)).unwrap_or_default();
+        for (byte, child) in children.iter().copied() {
             let fallback = if at == 0 { 0 } else { fallback_of(nodes, at, byte) };
             let inherited = nodes.get(fallback).map(|node| node.rules.clone()).unwrap_or_default();
             if let Some(node) = nodes.get_mut(child) {
@@ -110,6 +118,9 @@ fn link(nodes: &mut [Node]) -> Vec<usize> {
             order.push(child);
             queue.push_back(child);
         }
+        if let Some(node) = nodes.get_mut(at) {
+            node.children = children;
+        }
     }
     order
 }
@@ -118,8 +129,8 @@ fn fallback_of(nodes: &[Node], parent: usize, byte: u8) -> usize {
     let mut at = nodes.get(parent).map_or(0, |node| node.fallback);
     loop {
         let Some(node) = nodes.get(at) else { return 0 };
-        match node.children.get(&byte) {
-            Some(child) => return *child,
+        match node.child(byte) {
+            Some(child) => return child,
             None if at == 0 => return 0,
             None => at = node.fallback,
         }
@@ -129,7 +140,7 @@ fn fallback_of(nodes: &[Node], parent: usize, byte: u8) -> usize {
 fn columns(nodes: &[Node]) -> ([u8; 256], usize) {
     let mut columns = [0_u8; 256];
     let mut width = 1_u8;
-    for byte in nodes.iter().flat_map(|node| node.children.keys()) {
+    for byte in nodes.iter().flat_map(|node| node.children.iter().map(|(byte, _)| byte)) {
         if let Some(column) = columns.get_mut(usize::from(*byte))
             && *column == 0
         {

@@ -1,8 +1,8 @@
 //! What keeps words from becoming a memory: they are for now, asked, joked,
 //! supposed, felt, or a task.
 
+use crate::pattern::patterns;
 use crate::phrase::{Phrases, part, phrases};
-use regex::Regex;
 use std::sync::LazyLock;
 
 phrases! {
@@ -64,15 +64,12 @@ phrases! {
     ];
 }
 
-/// Letters, digits and marks of a value, after words that announce a secret.
-static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?x)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot\ de\ passe|contraseña|senha|wachtwoord|lösenord|adgangskode|passord|salasana|пароль|şifre|parola|hasło|密码|密碼|パスワード|비밀번호|api[\ -]?key|secret|token|pin|credentials?|login|access\ key)
+patterns! {
+    /// Letters, digits and marks of a value, after words that announce a secret.
+    SECRET = r#"(?x)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot\ de\ passe|contraseña|senha|wachtwoord|lösenord|adgangskode|passord|salasana|пароль|şifre|parola|hasło|密码|密碼|パスワード|비밀번호|api[\ -]?key|secret|token|pin|credentials?|login|access\ key)
         [^\n:=]{0,40}? (?: [:=：] | \b(?:is|ist|est|es|è|é|lautet|jest|är|er|on)\b | 是 | は ) \s* ["'`]?
-        [^\s"'`]* [0-9!@\#$%^&*+/~_-] [^\s"'`]*"#,
-    )
-    .ok()
-});
+        [^\s"'`]* [0-9!@\#$%^&*+/~_-] [^\s"'`]*"#;
+}
 /// A value that names a place, not a secret.
 static PLACE: LazyLock<Phrases> = LazyLock::new(|| {
     Phrases::new(
@@ -100,6 +97,5 @@ pub(crate) fn is_task(low: &str) -> bool {
 
 /// Whether a sentence gives a secret away.
 pub(crate) fn is_secret(text: &str, low: &str) -> bool {
-    !crate::secrets::find(text).is_empty()
-        || SECRET.as_ref().is_some_and(|form| form.is_match(low)) && !PLACE.any(low)
+    !crate::secrets::find(text).is_empty() || SECRET.is_in(low) && !PLACE.any(low)
 }

@@ -8,11 +8,10 @@ use super::bars::{self, IDIOM, MAYBE, MEANTIME, ONCE, SAID};
 use super::cues::CUES;
 use super::piece::{Extent, Piece};
 use super::{Certainty, Found, scope};
+use crate::pattern::patterns;
 use crate::phrase::{part, phrases, weight};
 use crate::sentence::End;
 use everfold_kernel::limits::ExtractLimits;
-use regex::Regex;
-use std::sync::LazyLock;
 
 /// Fewest words of an order.
 const LEAST_WORDS: usize = 2;
@@ -91,12 +90,11 @@ phrases! {
     ];
 }
 
-/// "no, use ruff not flake8"; "don't force push here, ever".
-static SHAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^(?:no|nope|nein|non|nee|нет|nie|hayır)\b[,.!]? (?:use|not|we|nicht|wir|pas|on|no|usa|non|não|niet|we|не|мы)\b|^use \S+,? (?:not|instead of|rather than) |^not \S+, (?:use )?|^(?:stop|quit) \w+ing\b").ok()
-});
-static DONT_EVER: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"^(?:don['’]?t|do not)\b.*\bever\b").ok());
+patterns! {
+    /// "no, use ruff not flake8"; "don't force push here, ever".
+    SHAPE = r"^(?:no|nope|nein|non|nee|нет|nie|hayır)\b[,.!]? (?:use|not|we|nicht|wir|pas|on|no|usa|non|não|niet|we|не|мы)\b|^use \S+,? (?:not|instead of|rather than) |^not \S+, (?:use )?|^(?:stop|quit) \w+ing\b";
+    DONT_EVER = r"^(?:don['’]?t|do not)\b.*\bever\b";
+}
 
 /// Whether a line gives an order that would last.
 pub(crate) fn is_order(low: &str) -> bool {
@@ -157,7 +155,7 @@ fn body(low: &str) -> &str {
         let after = after.trim_start_matches(|c: char| {
             c.is_whitespace() || matches!(c, ',' | ':' | '.' | '-' | '，' | '、')
         });
-        if after.is_empty() || SHAPE.as_ref().is_some_and(|shape| shape.is_match(rest)) {
+        if after.is_empty() || SHAPE.is_in(rest) {
             break;
         }
         rest = after;
@@ -170,7 +168,7 @@ fn order(start: &str) -> Option<(&'static str, Certainty)> {
     if weight(start) < LEAST_WORDS || IDIOM.starts(start).is_some() {
         return None;
     }
-    if DONT_EVER.as_ref().is_some_and(|form| form.is_match(start)) {
+    if DONT_EVER.is_in(start) {
         return Some(("never", Certainty::Sure));
     }
     if let Some(end) = EVER.starts(start) {
@@ -261,7 +259,7 @@ fn fact(low: &str, start: &str) -> Option<(&'static str, Certainty)> {
     {
         return None;
     }
-    let shaped = SHAPE.as_ref().is_some_and(|shape| shape.is_match(start) || shape.is_match(low));
+    let shaped = SHAPE.is_in(start) || SHAPE.is_in(low);
     if shaped && ONE.any(low) {
         return None;
     }

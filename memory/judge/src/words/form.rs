@@ -1,7 +1,7 @@
 //! What a line looks like.
 
+use crate::pattern::Pattern;
 use crate::phrase::phrases;
-use regex::Regex;
 use std::sync::LazyLock;
 
 /// The form of a line.
@@ -34,7 +34,7 @@ impl Form {
             Self::Fence
         } else if trimmed.starts_with('>') {
             Self::Quoted
-        } else if is(&HEADING, trimmed) {
+        } else if HEADING.is_in(low.trim()) {
             Self::Heading
         } else if is_shaped(line, trimmed) {
             Self::Shaped
@@ -63,14 +63,10 @@ fn is_shaped(line: &str, trimmed: &str) -> bool {
         && !trimmed.starts_with(['-', '*', '•'])
         && !trimmed.starts_with(|c: char| c.is_ascii_digit());
     indented
-        || is(&LOG, trimmed)
-        || is(&DATA, trimmed)
-        || is(&CODE, trimmed)
+        || LOG.is_in(trimmed)
+        || DATA.is_in(trimmed)
+        || CODE.is_in(trimmed)
         || line.starts_with(" * ")
-}
-
-fn is(pattern: &LazyLock<Option<Regex>>, line: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
 }
 
 /// Whether a line opens a block of a key or a certificate.
@@ -83,13 +79,15 @@ pub(super) fn closes_armour(line: &str) -> bool {
     line.trim_start().starts_with("-----END ")
 }
 
-static HEADING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"^#{1,6} \S|^(?i:steps(?: to reproduce)?|reproduction|expected(?: \w+)?|actual(?: \w+)?|acceptance criteria|user story|feature request|forwarded message|original message)\b\s*:?(?:$|\s)").ok()
+static HEADING: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::opening(
+        r"#{1,6} \S|(?:steps(?: to reproduce)?|reproduction|expected(?: \w+)?|actual(?: \w+)?|acceptance criteria|user story|feature request|forwarded message|original message)\b\s*:?(?:$|\s)",
+    )
 });
 /// Logs, traces, and what compilers, tests and version control print.
-static LOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?x)^(?:
+static LOG: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::opening(
+        r#"(?x)
         \[?\d{4}[-/]\d\d[-/]\d\d[T\ ,]\s?\d\d:\d\d | \[?\d\d:\d\d:\d\d | \[\d{1,2}:\d\d | \w+(?:\ \w+)?\ +\d{1,2}:\d\d(?:\ ?[AaPp][Mm])?$ | [A-Z][a-z]{2}\ +\d{1,2}\ \d\d:\d\d:\d\d
         | \[?(?:ERROR|ERR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|SEVERE)\]?[:\ |\]]
         | (?:error|warning|fatal|hint|panic|remote|npm\ (?:ERR!|WARN|error|warn)|E|W)(?:\[\w+\])?:\ | npm\ ERR! | npm\ WARN
@@ -100,34 +98,31 @@ static LOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
         | diff\ --git | index\ [0-9a-f]{6,} | @@\ -\d | \+\+\+\ | ---\ (?:a/|/) | commit\ [0-9a-f]{7,40}\b | Merge:\ |Author:\ \S
         | make(?:\[\d+\])?:\ | [\w./-]+:\ (?:\*\*\*|(?:[\w\ ]+:\ )?(?:command\ not\ found|No\ such|cannot\ |permission\ denied|Permission\ denied))
         | [\w./\\-]+\.\w{1,5}(?::\d+|\(\d+[,)])
-        )"#,
+        "#,
     )
-    .ok()
 });
 /// Data, markup, tables, headers of mails, transcripts of a shell.
-static DATA: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?x)^(?:
+static DATA: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::opening(
+        r#"(?x)
         [\{\}\[\]\(\)][,;]?$ | \{.*[:"].*\}?[,;]?$ | "[^"]{1,80}"\s*:\s | \[[\w\ .:"/-]+\]$ | [\w.-]+\s*=\s*\S+$ | -\ [\w-]+:(?:\ |$) | -{3,}$ | ={3,}$ | \*{3,}$
         | </?[A-Za-z][\w-]*(?:\s[^>]*)?/?> | <[!?] | &lt;
         | [^,\s]+(?:,[^,\s]*){3,}$ | \|.*\|$ | \+[-+=]+\+$
         | [$%❯➜]\ \S | \S+@\S+[:~]\S*\s?[$\#]\  | export\ \w+= | PS\ [A-Z]:\\
         | (?:From|To|Subject|Date|Cc|Sent|Reply-To|Von|An|Betreff|Gesendet|Objet|Envoyé|Asunto|Enviado|Oggetto|Assunto|Aan|Onderwerp|Ämne|Emne|Aihe|Кому|Тема|Konu|Temat|主题|件名|제목)\s?[::]\ ?\S
         | \*\*[^*]+\*\*:?$ | \#!\S
-        )"#,
+        "#,
     )
-    .ok()
 });
-static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?x)^(?:
+static CODE: LazyLock<Pattern> = LazyLock::new(|| {
+    Pattern::opening(
+        r#"(?x)
         // | --\ \w | /\* | \*/ | <!-- | (?:async\ )?(?:def|fn|func)\ \w+ | (?:export\ )?(?:default\ )?(?:async\ )?function\b\s*\w*\s*\( | (?:pub|public|private|protected|internal)\ (?:\(crate\)\ )?(?:static|class|void|fn|struct|enum|mod|const|use|final|int|string|async|interface|override)\b
         | (?:let|const|var|val)\ (?:mut\ )?[\w\{\[][\w,\s\]\}:<>]*= | import\ (?:\{|\w+\ from|\w+(?:\.\w+)+|[\w.]+;|['"]) | from\ [\w.]+\ import | \#(?:include|define|ifdef|ifndef|endif|pragma)\b | package\ [\w.]+;?$ | using\ [\w.]+;
         | class\ \w+.*[:\{]$ | struct\ \w+.*\{$ | impl\b.*\{$ | interface\ \w+.*\{$ | (?:if|for|while|switch|catch)\ ?\(.*\)\s*\{?$ | (?:else|try|do|finally)\s*[:\{]$ | (?:if|for|while|elif|with)\ .*[^\s]:$ | return\b.*;$ | @[A-Za-z_][\w.]*(?:\(.*\))?$
         | (?:SELECT|INSERT\ INTO|UPDATE|DELETE\ FROM|CREATE|ALTER|DROP)\ \S+
-        ) | [;\{\}]$ | ^[\w.\[\]'"]+\s*[-+*]?=\s*\S.*[\w)\]'"]$ | ^\w+(?:\.\w+)*\(.*\)$"#,
+        | .*[;\{\}]$ | [\w.\[\]'"]+\s*[-+*]?=\s*\S.*[\w)\]'"]$ | \w+(?:\.\w+)*\(.*\)$"#,
     )
-    .ok()
 });
 
 phrases! {

@@ -300,3 +300,48 @@ proptest! {
         prop_assert_eq!(text(&alone), text(&among));
     }
 }
+
+#[test]
+fn l5_35_a_reason_that_is_new_is_added() {
+    let why = "**Why:** mocks hid a broken migration.";
+    let old = known("tests", "Integration tests hit a real database.");
+    let body = format!("Integration tests hit a real database.\n\n{why}");
+    let Relation::Extends { body, changed, .. } = relate(&statement(&body), &[old]) else {
+        panic!("the reason is lost")
+    };
+    assert!(body.contains("hit a real database.") && body.contains(why), "{body}");
+    assert_eq!(changed, [why]);
+    let there = known("tests", &body);
+    assert_eq!(relate(&statement(&body), &[there]), Relation::Same { of: 0 });
+}
+
+#[test]
+fn l5_36_a_number_in_the_subject_tells_two_things_apart() {
+    let apart = [
+        (
+            "The service number 9 is restarted by the gardener of floor 9",
+            "The service number 5 is restarted by the gardener of floor 5",
+        ),
+        ("Room 12 is booked by the design team.", "Room 14 is booked by the design team."),
+        ("Server 3 is no longer backed up at night.", "Server 7 is backed up at night."),
+        ("The host db-1 is patched by Ada.", "The host db-2 is patched by Ada."),
+        ("The host db-1 is no longer patched by Ada.", "The host db-2 is patched by Ada."),
+        ("Service 9 is now restarted by Ada.", "Service 5 is restarted by Bob."),
+    ];
+    for (new, old) in apart {
+        assert_eq!(relate(&statement(new), &[known("x", old)]), Relation::New, "{new}");
+    }
+    let followed = [
+        ("The standup is on Tuesdays now.", "The standup is on Thursdays.", "Tuesdays"),
+        ("We moved to Postgres 16.", "We use Postgres 15.", "16"),
+        ("The limit is 20 requests.", "The limit is 10 requests.", "20"),
+        ("Port 8443 is now used by the gateway.", "Port 8080 is used by the gateway.", "8443"),
+        ("Service 5 is restarted by Ada now.", "Service 5 is restarted by Bob.", "Ada"),
+    ];
+    for (new, old, value) in followed {
+        match relate(&statement(new), &[known("x", old)]) {
+            Relation::Supersedes { body, .. } => assert!(body.contains(value), "{new}: {body}"),
+            other => panic!("{new}: {other:?}"),
+        }
+    }
+}

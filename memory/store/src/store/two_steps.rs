@@ -3,15 +3,12 @@
 //! the memory, so that one change is one entry of the history (L5.41); what the
 //! agent writes of it afterwards is there already.
 
-use super::indexes::{Indexes, Novelty};
 use super::save::ExpectedContent;
 use super::{By, Store};
 use crate::error::Error;
-use crate::journal::EntryId;
 use crate::journal::{Action, Author};
-use crate::path::TopicPath;
+use everfold_memory_file::Index;
 use everfold_memory_file::index::INDEX_FILE;
-use everfold_memory_file::{Index, Pointer};
 use std::collections::BTreeSet;
 
 impl Store {
@@ -65,25 +62,6 @@ impl Store {
         let own = self.journal().recent()?.into_iter().filter(is_own);
         let paths = own.flat_map(|entry| entry.changes).filter(|change| change.after.is_some());
         Ok(paths.map(|change| change.path).collect())
-    }
-
-    /// Gives their lines to memories that are there and that no index points to.
-    ///
-    /// # Errors
-    /// If the index would outgrow its caps or cannot be written.
-    pub fn point_to(&self, paths: &[TopicPath], by: &By) -> Result<Option<EntryId>, Error> {
-        let mut held = self.begin()?;
-        self.notice_some(&mut held, &[INDEX_FILE], by)?;
-        let mut indexes = Indexes::load(self)?;
-        for path in paths {
-            let Some(read) = self.read_text(path.as_str())? else { continue };
-            if indexes.pointer(path.as_str())?.is_none() {
-                indexes.set(&Pointer::of(path.as_str(), &read.text), Novelty::Known)?;
-            }
-        }
-        indexes.fit()?;
-        self.notice_some(&mut held, &indexes.changed(), by)?;
-        self.commit(&mut held, Action::Index.into(), indexes.edits(), by)
     }
 }
 
