@@ -5,11 +5,12 @@
 //! booked, and every result carries the structured form that `Read` writes,
 //! so that a transcript of it is as long as a real one.
 
-use everfold::kernel::record::Breakpoint;
+use everfold::kernel::record::{Breakpoint, Keeps};
 use everfold::kernel::usage::Booking;
 use everfold::kernel::{
-    AssistantEntry, Block, Decision, Entry, MessageId, ModelId, ModelTable, Params, Prelude,
-    QuerySource, Record, RecordId, SystemBlock, Timestamp, ToolUseId, Usage, UserEntry, UserOrigin,
+    AssistantEntry, Block, Boundary, Decision, Entry, MessageId, ModelId, ModelTable, Params,
+    Prelude, QuerySource, Record, RecordId, SystemBlock, Timestamp, ToolUseId, Usage, UserEntry,
+    UserOrigin,
 };
 use serde_json::json;
 use std::fmt::Write as _;
@@ -101,6 +102,26 @@ impl RecordWriter {
             tool_use_result: Some(structured),
             provenance: Vec::new(),
         }))
+    }
+
+    /// A boundary that keeps these records, and its summary.
+    pub fn compaction(&mut self, kept: Vec<RecordId>) -> [Record; 2] {
+        let last_before = self.last.take();
+        let boundary = self.record(Entry::Boundary(Boundary {
+            trigger: "auto".to_owned(),
+            pre_tokens: self.tokens,
+            last_before,
+            preserved: kept,
+            keeps: Keeps::Suffix,
+            metadata: serde_json::Map::new(),
+        }));
+        let summary = self.record(Entry::User(UserEntry {
+            content: vec![Block::text(words("summary", ANSWER_BYTES))],
+            origin: UserOrigin::CompactSummary,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        }));
+        [boundary, summary]
     }
 
     fn answer(&mut self, number: usize) -> Vec<Record> {

@@ -1,4 +1,4 @@
-//! `cargo run --release -p everfold-bench -- [all|start|hook|memory|recall|keeping|adding|projection|layers|screen|replay|marathon|peers] [--write]`
+//! `cargo run --release -p everfold-bench -- [all|start|resume|hook|memory|recall|keeping|adding|projection|layers|screen|replay|marathon|peers] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
@@ -16,6 +16,7 @@ mod process;
 mod projection;
 mod recall;
 mod replay;
+mod resume;
 mod screen;
 mod start;
 mod table;
@@ -29,8 +30,9 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 12] = [
+const ALL: [(&str, Measure); 13] = [
     ("start", start::measure),
+    ("resume", resume::measure),
     ("hook", hook::measure),
     ("memory", memory::measure),
     ("recall", recall::measure),

@@ -72,7 +72,8 @@ pub(crate) fn measure() -> Result<Section> {
     })
 }
 
-fn first_byte(mut command: Command, listener: &TcpListener) -> Result<Duration> {
+/// The time from before a process is started until a byte of it is here.
+pub(crate) fn first_byte(mut command: Command, listener: &TcpListener) -> Result<Duration> {
     let began = Instant::now();
     let child = command.spawn().context("a process could not be started")?;
     let (mut stream, _) = listener.accept()?;

@@ -147,10 +147,14 @@ impl Session {
     /// Writes several records; what follows a boundary is its summary.
     pub(crate) async fn append_all(&mut self, entries: Vec<Entry>) -> Result<(), Error> {
         let mut next = None;
+        let compacts = entries.iter().any(|entry| matches!(entry, Entry::Boundary(_)));
         for mut entry in entries {
             let id = next.take().unwrap_or_else(|| self.log.fresh_id());
             next = self.log.joined(&mut entry);
             self.append_as(id, entry).await?;
+        }
+        if compacts {
+            reload::mark_resume_point(&self.world, &mut self.log).await?;
         }
         Ok(())
     }

@@ -15,6 +15,10 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+mod part;
+
+pub use part::{newest, read_part};
+
 /// A file that is appended to.
 #[derive(Debug)]
 pub struct Appender {
@@ -141,44 +145,56 @@ pub struct LinesSeen {
 /// # Errors
 /// If the file cannot be read.
 pub fn read(path: &Path, max_line: u64, sink: &mut dyn FnMut(&[u8])) -> Result<LinesSeen, Error> {
-    let failed = |source| Error::io(path, source);
-    let mut reader = BufReader::with_capacity(1 << 16, open_file(path)?);
+    let mut sink = |_: u64, line: &[u8]| sink(line);
+    read_on(open_file(path)?, 0, max_line, &mut sink).map_err(|source| Error::io(path, source))
+}
+
+/// Hands on the lines of a file that stands at `start`, each with its place.
+fn read_on(
+    file: File,
+    mut start: u64,
+    max_line: u64,
+    sink: &mut dyn FnMut(u64, &[u8]),
+) -> io::Result<LinesSeen> {
+    let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut seen = LinesSeen::default();
     let mut line = Vec::new();
     loop {
         line.clear();
-        let got = (&mut reader)
-            .take(max_line.saturating_add(1))
-            .read_until(b'\n', &mut line)
-            .map_err(failed)?;
+        let most = max_line.saturating_add(1);
+        let mut got = (&mut reader).take(most).read_until(b'\n', &mut line)? as u64;
         if got == 0 {
             return Ok(seen);
         }
         if line.pop_if(|last| *last == b'\n').is_some() {
             if !line.trim_ascii().is_empty() {
                 seen.lines += 1;
-                sink(&line);
+                sink(start, &line);
             }
         } else if line.len() as u64 > max_line {
             seen.skipped += 1;
-            skip_line(&mut reader).map_err(failed)?;
+            got += skip_line(&mut reader)?;
         } else if is_json(&line) {
             seen.lines += 1;
-            sink(&line);
+            sink(start, &line);
         } else {
             seen.torn_bytes = line.len() as u64;
         }
+        start += got;
     }
 }
 
-fn skip_line(reader: &mut impl BufRead) -> io::Result<()> {
+/// Passes over the rest of a line, and says how long that was.
+fn skip_line(reader: &mut impl BufRead) -> io::Result<u64> {
+    let mut passed = 0;
     loop {
         let buffer = reader.fill_buf()?;
         let found = buffer.iter().position(|byte| *byte == b'\n');
         let used = found.map_or(buffer.len(), |at| at + 1);
         reader.consume(used);
+        passed += used as u64;
         if found.is_some() || used == 0 {
-            return Ok(());
+            return Ok(passed);
         }
     }
 }

@@ -5,13 +5,13 @@
 //! taken; nothing else reaches the disk.
 
 use crate::error::Error;
-use crate::jsonl::{self, Appender};
+use crate::jsonl::{self, Appender, LinesSeen};
 use crate::root::Root;
 use everfold_kernel::ids::SessionId;
 use everfold_kernel::limits::Limits;
 use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, LoadedTranscript,
-    TranscriptError, Transcripts,
+    TranscriptError, TranscriptPart, Transcripts,
 };
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -75,23 +75,32 @@ impl DiskTranscripts {
         session: &SessionId,
         sink: &mut (dyn FnMut(&[u8]) + Send),
     ) -> Result<LoadedTranscript, TranscriptError> {
+        let all = TranscriptPart::default();
+        self.read(session, |path| {
+            jsonl::read_part(path, self.max_line, &all, &mut |_, line| sink(line)).map(loaded)
+        })
+    }
+
+    fn read<T>(
+        &self,
+        session: &SessionId,
+        read: impl FnOnce(&Path) -> Result<T, Error>,
+    ) -> Result<T, TranscriptError> {
         let path = self.path(session);
         if let Err(message) = checked(session) {
             return Err(TranscriptError::Read { path, message });
         }
-        let seen = jsonl::read(&path, self.max_line, &mut |line| sink(line));
-        seen.map(|seen| LoadedTranscript {
-            lines: seen.lines,
-            torn_bytes: seen.torn_bytes,
-            skipped: seen.skipped,
-        })
-        .map_err(|error| match error {
+        read(&path).map_err(|error| match error {
             Error::NotFound { path } => {
                 TranscriptError::NotFound { session: session.clone(), path }
             }
             error => TranscriptError::Read { path, message: error.to_string() },
         })
     }
+}
+
+fn loaded(seen: LinesSeen) -> LoadedTranscript {
+    LoadedTranscript { lines: seen.lines, torn_bytes: seen.torn_bytes, skipped: seen.skipped }
 }
 
 impl Transcripts for DiskTranscripts {
@@ -113,6 +122,28 @@ impl Transcripts for DiskTranscripts {
         // The sink is borrowed and cannot go to another thread. A session is
         // loaded before it does anything else, so nothing waits meanwhile.
         Box::pin(async move { self.load_now(session, sink) })
+    }
+
+    fn newest<'a>(
+        &'a self,
+        session: &'a SessionId,
+        opening: &'a [u8],
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, TranscriptError>> {
+        let find = |path: &Path| jsonl::newest(path, self.max_line, opening);
+        Box::pin(async move { self.read(session, find) })
+    }
+
+    fn load_part<'a>(
+        &'a self,
+        session: &'a SessionId,
+        part: &'a TranscriptPart,
+        sink: &'a mut (dyn FnMut(u64, &[u8]) + Send),
+    ) -> BoxFuture<'a, Result<Option<LoadedTranscript>, TranscriptError>> {
+        Box::pin(async move {
+            let mut sink = |start: u64, line: &[u8]| sink(start, line);
+            let read = |path: &Path| jsonl::read_part(path, self.max_line, part, &mut sink);
+            Ok(Some(loaded(self.read(session, read)?)))
+        })
     }
 
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>> {

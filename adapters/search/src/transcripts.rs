@@ -5,6 +5,7 @@
 //! until there are enough. So the cost is that of reading the files once.
 
 mod scan;
+mod spill;
 
 use crate::blocking;
 use crate::tree::Stop;
@@ -101,6 +102,9 @@ fn read_back(
             return;
         }
         let Ok(line) = scan::line(&file, *place) else { continue };
+        if !terms.maybe_in_bytes(&line) && !spill::may_say(&transcript.path, &line, terms) {
+            continue;
+        }
         for record in records(&line) {
             let Some((who, text)) = said(&record).filter(|(_, text)| terms.all_in(text)) else {
                 continue;
@@ -228,6 +232,36 @@ mod tests {
         assert_eq!((found.hits[0].excerpt.as_str(), found.sessions), ("a blue DOOR", 1));
         let one = find(dir.path(), "door", 1);
         assert_eq!((one.hits.len(), one.more), (1, 2));
+    }
+
+    #[test]
+    fn r10_l1_words_of_a_result_on_disk_are_found_whichever_file_is_left() {
+        use everfold_kernel::{Block, Entry, ToolUseId, UserEntry, UserOrigin};
+        let dir = tempfile::tempdir().unwrap();
+        let (id, text) = (ToolUseId::new("toolu_1"), "a door\n".repeat(4_000) + "the quokka");
+        let entry = Entry::User(UserEntry {
+            content: vec![Block::tool_result(&id, text.clone().into())],
+            origin: UserOrigin::ToolResult,
+            tool_use_result: None,
+            provenance: Vec::new(),
+        });
+        let at = "2026-01-02T03:04:05Z".parse().unwrap();
+        let record = Record { id: "r1".into(), parent: None, at, entry };
+        let envelope = everfold_transcript::Envelope::new("s".into(), "/p", "0");
+        let line = everfold_transcript::encode(&record, &envelope.showing(id, "short".into()));
+        assert!(!line.contains("quokka"));
+        std::fs::write(dir.path().join("s.jsonl"), line).unwrap();
+        let results = dir.path().join("s/tool-results");
+        std::fs::create_dir_all(&results).unwrap();
+        for file in [Some(text), None] {
+            let path = results.join("toolu_1.txt");
+            match file {
+                Some(text) => std::fs::write(path, text).unwrap(),
+                None => std::fs::remove_file(path).unwrap(),
+            }
+            assert_eq!(find(dir.path(), "quokka door", 10).hits.len(), 1);
+            assert!(find(dir.path(), "wombat", 10).hits.is_empty());
+        }
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Claude {
     }
 
     fn record(&mut self, line: Line, number: u64, about: &mut About, sink: Sink<'_>) {
-        let Line { mut record, mut rest, facts } = line;
+        let Line { mut record, mut rest, facts, .. } = line;
         if self.index.contains_key(&record.id) {
             return about.tally.skip("a line that is there twice", number);
         }

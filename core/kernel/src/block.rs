@@ -133,7 +133,7 @@ impl Block {
     #[must_use]
     pub fn from_value(value: Value) -> Option<Self> {
         match value {
-            Value::Object(map) => Some(Self(Arc::new(map))),
+            Value::Object(map) => Some(Self(Arc::new(tight(map)))),
             _ => None,
         }
     }
@@ -226,6 +226,14 @@ impl Block {
         };
         found.unwrap_or(&Value::Null)
     }
+}
+
+/// The same object without room to grow. A parsed one has room for four
+/// fields at least, and a conversation has thousands of blocks of two.
+fn tight(map: Map<String, Value>) -> Map<String, Value> {
+    let mut tight = Map::with_capacity(map.len());
+    tight.extend(map);
+    tight
 }
 
 #[cfg(test)]

@@ -53,7 +53,9 @@ pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
 };
 pub use spending::{Spending, SpendingError, Spent};
-pub use transcripts::{Glimpse, LoadedTranscript, TranscriptError, Transcripts};
+pub use transcripts::{
+    Glimpse, LineSpan, LoadedTranscript, TranscriptError, TranscriptPart, Transcripts,
+};
 pub use web::{Page, Web, WebError};
 pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};
 pub use world::World;

@@ -174,13 +174,13 @@ impl Booking {
 }
 
 /// What was used, by source and model (T6).
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ledger {
     lines: BTreeMap<String, BTreeMap<String, LedgerLine>>,
 }
 
 /// The sum over the requests of one source to one model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LedgerLine {
     /// How many requests.
     pub requests: u64,

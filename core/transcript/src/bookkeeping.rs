@@ -136,6 +136,11 @@ impl Sidelines {
         self.first_prompt.as_deref()
     }
 
+    /// Whether tool results were shown in another form.
+    pub(crate) fn has_replacements(&self) -> bool {
+        !self.replacements.is_empty()
+    }
+
     /// Tool results that were shown in another form, by call.
     pub(crate) fn into_replacements(self) -> Vec<(ToolUseId, String)> {
         self.replacements.into_iter().collect()

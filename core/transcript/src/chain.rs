@@ -14,18 +14,24 @@ mod boundary;
 mod conversation;
 mod index;
 mod order;
+mod point;
+mod shortcut;
+mod unpack;
 mod walk;
 
 use crate::bookkeeping::Sidelines;
 use crate::envelope::Side;
-use crate::line::{Decoded, Facts, Gap, Line, Link, decode};
+use crate::line::{Decoded, Facts, Gap, Line, LineError, Link, decode, decode_shown};
 use boundary::{Bound, Pending};
 pub use conversation::{Conversation, LineTally, SkipReason, Skipped};
-use everfold_kernel::{Decision, Entry, RecordId};
+use everfold_kernel::ports::LineSpan;
+use everfold_kernel::{Decision, Entry, Record, RecordId};
 use index::{Body, Form, Index, Node};
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+pub use point::{RESUME_POINT, ResumePoint};
+use shortcut::Shortcut;
 use std::collections::{BTreeMap, BTreeSet};
+use walk::Trunk;
 
 /// Which bodies are held.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +67,10 @@ pub struct Rebuild {
     last: BTreeMap<Half, usize>,
     /// The last node of each half before lines that could not be read.
     gap: BTreeMap<Half, usize>,
+    /// Where the line stands that is taken in.
+    span: Option<LineSpan>,
+    /// The point that it began at.
+    shortcut: Option<Shortcut>,
 }
 
 impl Default for Rebuild {
@@ -87,7 +97,20 @@ impl Rebuild {
             begun: false,
             last: BTreeMap::new(),
             gap: BTreeMap::new(),
+            span: None,
+            shortcut: None,
         }
+    }
+
+    /// Starts at a resume point. It is to be given the lines of
+    /// [`ResumePoint::part`], with their places.
+    #[must_use]
+    pub fn from_point(point: ResumePoint) -> Self {
+        let (shortcut, ledger) = Shortcut::new(point);
+        // A point is of a main conversation alone.
+        let mut rebuild = Self { shortcut: Some(shortcut), begun: true, ..Self::new() };
+        rebuild.out.ledger = ledger;
+        rebuild
     }
 
     /// Starts, holding every record. This is for a conversation that was
@@ -106,6 +129,18 @@ impl Rebuild {
         self
     }
 
+    /// Takes in one line that begins at this byte of its file. The conversation
+    /// can then say where it may be read from the next time.
+    pub fn push_at(&mut self, start: u64, line: &[u8]) {
+        self.span = Some(LineSpan { start, bytes: line.len() as u64 });
+        if self.shortcut.as_ref().is_some_and(|shortcut| start < shortcut.from()) {
+            self.push_before(line);
+        } else {
+            self.push(line);
+        }
+        self.span = None;
+    }
+
     /// Takes in one line, with or without its line end.
     pub fn push(&mut self, line: &[u8]) {
         self.number += 1;
@@ -114,7 +149,7 @@ impl Rebuild {
             return;
         }
         self.out.tally.lines += 1;
-        match decode(line) {
+        match self.decoded(line) {
             Ok(Decoded::Record(line)) => self.push_record(*line),
             Ok(Decoded::Link(node)) => self.push_link(*node),
             Ok(Decoded::Bookkeeping(value)) => {
@@ -137,18 +172,25 @@ impl Rebuild {
         let rewound = self.notes.rewound_to.take();
         let start = walk::start(&self.index, half, rewound.as_ref());
         let trunk = walk::trunk(&self.index, &self.bounds, start);
+        let resume_point = rewound.is_none().then(|| self.resume_point(&trunk)).flatten();
         let bound = trunk.boundary.and_then(|at| self.bounds.get_mut(&at));
         let carried = bound.map(|bound| std::mem::take(&mut bound.carried));
         let links = boundary::relinked(&self.index, &self.bounds, &trunk);
         let ordered = order::arrange(&mut self.index, &trunk.path, half);
 
         let mut out = self.out;
-        out.records = carried.unwrap_or_default();
-        // In a damaged file a record can be both before the boundary and after it.
-        let shown: BTreeSet<_> = ordered.records.iter().map(|record| &record.id).collect();
-        out.records.retain(|record| !shown.contains(&record.id));
-        out.tally.shown = ordered.lines + out.records.len() as u64;
-        out.records.extend(ordered.records);
+        out.resume_point = resume_point;
+        out.records = ordered.records;
+        out.tally.shown = ordered.lines;
+        if let Some(mut carried) = carried {
+            // In a damaged file a record can be both before the boundary and after it.
+            let shown: BTreeSet<_> = out.records.iter().map(|record| &record.id).collect();
+            carried.retain(|record| !shown.contains(&record.id));
+            out.tally.shown += carried.len() as u64;
+            // Into the one list: a second one would be as large.
+            out.records.splice(0..0, carried);
+        }
+        unpack::restore(&mut out.records, &ordered.packed, &self.result_fields);
         for record in &mut out.records {
             if let Some(parent) = links.get(&record.id) {
                 record.parent = Some(parent.clone());
@@ -161,6 +203,14 @@ impl Rebuild {
         out.title = self.notes.title();
         out.replacements = self.notes.into_replacements();
         out
+    }
+
+    /// Where this conversation may be read from the next time.
+    fn resume_point(&self, trunk: &Trunk) -> Option<ResumePoint> {
+        let (at, bound) = self.bounds.last_key_value()?;
+        let is_newest = trunk.boundary == Some(*at) && self.pending.is_none();
+        let is_plain = self.begun && !self.notes.has_replacements();
+        (is_newest && is_plain).then(|| ResumePoint::of(&self.index, trunk, bound)).flatten()
     }
 
     /// The half whose conversation this file is: a sub-agent's file has
@@ -194,6 +244,7 @@ impl Rebuild {
             half,
             form,
             after_gap: self.gap.get(&half).copied(),
+            span: self.span,
             body: None,
         })?;
         self.gap.remove(&half);
@@ -202,7 +253,7 @@ impl Rebuild {
     }
 
     fn push_record(&mut self, line: Line) {
-        let Line { mut record, rest, facts } = line;
+        let Line { mut record, rest, facts, packed } = line;
         if self.index.position(&record.id).is_some() {
             return self.skip(SkipReason::Duplicate(record.id));
         }
@@ -211,11 +262,8 @@ impl Rebuild {
             record.at = self.latest;
         }
         self.latest = record.at;
-        if let Entry::User(user) = &mut record.entry
-            && !self.result_fields.is_empty()
-        {
-            user.tool_use_result = only(user.tool_use_result.take(), &self.result_fields);
-        }
+        record.parent = record.parent.map(|parent| self.index.shared(parent));
+        self.slim(&mut record);
         let half = Half::of(&facts.side);
         if half == Half::Main {
             self.notes.note_record(&record);
@@ -237,14 +285,21 @@ impl Rebuild {
         let inserted = self.insert(record.id.clone(), record.parent.clone(), half, form);
         if let (Some(at), true) = (inserted, wanted) {
             if let Entry::Boundary(boundary) = &mut record.entry {
-                let pending = Pending::new(&self.index, at, half, boundary, &self.bounds);
+                let ledger = &self.out.ledger;
+                let mut pending =
+                    Pending::new(&self.index, at, half, boundary, &self.bounds, ledger);
+                let shortcut = self.shortcut.as_mut();
+                let carried = shortcut.and_then(|own| own.carried_to(&record.id, self.span, at));
+                if let Some(carried) = carried {
+                    pending.bound.carried = carried;
+                }
                 boundary.preserved.clone_from(&pending.bound.preserved);
                 self.pending = Some(pending);
             }
             let numbered = !facts.gaps.contains(&Gap::BlockIndex);
             let mut records = vec![record];
             records.extend(rest);
-            self.index.hold(at, Body { records, numbered });
+            self.index.hold(at, Body { records, numbered, packed });
             self.confirm_boundary(at);
         }
     }
@@ -269,6 +324,18 @@ impl Rebuild {
         self.bounds.insert(pending.at, pending.bound);
     }
 
+    /// A reader that holds little of results takes those that went to disk as
+    /// the model saw them.
+    fn decoded(&self, line: &[u8]) -> Result<Decoded, LineError> {
+        if !self.result_fields.is_empty() { decode_shown(line) } else { decode(line) }
+    }
+
+    fn slim(&self, record: &mut Record) {
+        if let Entry::User(user) = &mut record.entry {
+            unpack::slim(user, &self.result_fields);
+        }
+    }
+
     fn note_facts(&mut self, facts: &Facts) {
         let out = &mut self.out;
         if out.cwd.is_none() {
@@ -286,14 +353,6 @@ impl Rebuild {
         let line = self.number;
         self.out.skipped.push(Skipped { line, reason });
     }
-}
-
-/// The object with this field alone; none where it has no such field.
-fn only(value: Option<Value>, names: &[&str]) -> Option<Value> {
-    let Value::Object(mut fields) = value? else { return None };
-    let kept: Map<_, _> =
-        names.iter().filter_map(|name| fields.shift_remove_entry(*name)).collect();
-    (!kept.is_empty()).then_some(Value::Object(kept))
 }
 
 /// Which half of a file a line is in: the main conversation or another.

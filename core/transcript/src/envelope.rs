@@ -1,12 +1,13 @@
 //! What every line says besides its record: where and by whom it was written.
 
-use everfold_kernel::{RecordId, SessionId};
+use everfold_kernel::{RecordId, SessionId, ToolUseId};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Facts of a session that are repeated on each of its lines.
 ///
-/// The last two belong to single lines: a writer sets them on a copy, with
-/// [`Envelope::answering`] and [`Envelope::forked_from`].
+/// The last three belong to single lines: a writer sets them on a copy, with
+/// [`Envelope::answering`], [`Envelope::forked_from`] and [`Envelope::showing`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The session; in a sub-agent's file the session that started it.
@@ -25,6 +26,9 @@ pub struct Envelope {
     pub source_tool_assistant: Option<RecordId>,
     /// For a copy in a fork: the original.
     pub forked_from: Option<ForkedFrom>,
+    /// For results that go to disk: what the model sees of each. They are
+    /// written in short, with a compressed copy (L1).
+    pub previews: BTreeMap<ToolUseId, String>,
 }
 
 /// Whose conversation a line belongs to.
@@ -58,6 +62,7 @@ impl Envelope {
             side: Side::Main,
             source_tool_assistant: None,
             forked_from: None,
+            previews: BTreeMap::new(),
         }
     }
 
@@ -65,6 +70,13 @@ impl Envelope {
     #[must_use]
     pub fn answering(mut self, call: RecordId) -> Self {
         self.source_tool_assistant = Some(call);
+        self
+    }
+
+    /// The same for a result that goes to disk, with what the model sees of it.
+    #[must_use]
+    pub fn showing(mut self, call: ToolUseId, preview: String) -> Self {
+        self.previews.insert(call, preview);
         self
     }
 

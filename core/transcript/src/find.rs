@@ -11,6 +11,9 @@ use regex::bytes;
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
+/// What a line has whose text is compressed: any word can be in it.
+const PACKED: &str = r#""packed":{"bytes":"#;
+
 /// Characters of an excerpt that stand before the word.
 const LEAD_CHARS: usize = 60;
 /// Words of a query beyond which more are left out.
@@ -31,6 +34,10 @@ pub struct SearchTerms {
     words: Vec<Regex>,
     /// What the bytes of a line must have, the most telling first.
     raw: Vec<bytes::Regex>,
+    /// What a compressed line has.
+    packed: bytes::Regex,
+    /// The first of the words, or that.
+    place: bytes::Regex,
 }
 
 /// Who said something.
@@ -68,26 +75,36 @@ impl SearchTerms {
         // The longest is the rarest, as far as one can tell without looking.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         let words: Vec<Regex> = texts.iter().filter_map(|text| insensitive(text)).collect();
-        let raw = texts.iter().filter_map(|text| {
+        let runs = texts.iter().filter_map(|text| {
             let run = text.split(is_escaped).max_by_key(|run| run.len())?;
-            let pattern = regex::escape(run);
-            bytes::RegexBuilder::new(&pattern).case_insensitive(true).build().ok()
+            Some(format!("(?i:{})", regex::escape(run)))
         });
-        let raw = raw.collect();
-        (!words.is_empty()).then_some(Self { words, raw })
+        let runs: Vec<String> = runs.collect();
+        let raw = runs.iter().filter_map(|run| bytes::Regex::new(run).ok()).collect();
+        let packed = regex::escape(PACKED);
+        let place = bytes::Regex::new(&format!("{}|{packed}", runs.first()?)).ok()?;
+        let packed = bytes::Regex::new(&packed).ok()?;
+        (!words.is_empty()).then_some(Self { words, raw, packed, place })
     }
 
     /// The first place from which on a line may have all words; for a look at
     /// many lines at once.
     #[must_use]
     pub fn next_place(&self, bytes: &[u8]) -> Option<usize> {
-        self.raw.first()?.find(bytes).map(|found| found.start())
+        self.place.find(bytes).map(|found| found.start())
     }
 
-    /// Whether the bytes of a line have all words somewhere.
+    /// Whether a line may have all words somewhere: its bytes do, or a part of
+    /// it is compressed.
     #[must_use]
     pub fn maybe(&self, line: &[u8]) -> bool {
-        self.raw.iter().all(|word| word.is_match(line))
+        self.maybe_in_bytes(line) || self.packed.is_match(line)
+    }
+
+    /// Whether bytes have all words somewhere.
+    #[must_use]
+    pub fn maybe_in_bytes(&self, bytes: &[u8]) -> bool {
+        self.raw.iter().all(|word| word.is_match(bytes))
     }
 
     /// Whether a text has all words.

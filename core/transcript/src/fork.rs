@@ -36,6 +36,7 @@ pub fn fork(
     let ids: BTreeMap<&RecordId, RecordId> =
         records.iter().map(|record| (&record.id, RecordId::from(fresh()))).collect();
     let renamed = |id: &RecordId| ids.get(id).cloned();
+    let previews: BTreeMap<&str, &str> = records.iter().filter_map(preview).collect();
     let mut callers: BTreeMap<&str, &RecordId> = BTreeMap::new();
     let mut fork = ForkedTranscript::default();
     for original in records {
@@ -55,10 +56,36 @@ pub fn fork(
         if let Some(call) = caller(&original.entry, &mut callers, &original.id) {
             envelope.source_tool_assistant = renamed(call);
         }
+        for id in answered(&original.entry) {
+            let preview = previews.get(id).map(|text| (id.into(), (*text).to_owned()));
+            envelope.previews.extend(preview);
+        }
         fork.lines.push(encode(&record, &envelope));
         fork.records.push(record);
     }
     fork
+}
+
+/// What a result on disk is shown by, by its call.
+fn preview(record: &Record) -> Option<(&str, &str)> {
+    match &record.entry {
+        Entry::Decision(Decision::Spilled(spilled)) if spilled.file.is_some() => {
+            Some((spilled.tool_use_id.as_str(), &spilled.replacement))
+        }
+        _ => None,
+    }
+}
+
+/// The calls that an entry answers.
+fn answered(entry: &Entry) -> impl Iterator<Item = &str> {
+    let content = match entry {
+        Entry::User(user) => user.content.as_slice(),
+        _ => &[],
+    };
+    content.iter().filter_map(|block| match block.view() {
+        BlockView::ToolResult { id, .. } => Some(id),
+        _ => None,
+    })
 }
 
 /// Notes the call of a response's block; gives the record of the call that a
@@ -75,11 +102,7 @@ fn caller<'a>(
             }
             None
         }
-        Entry::User(user) => user.content.iter().find_map(|block| match block.view() {
-            BlockView::ToolResult { id, .. } => callers.get(id).copied(),
-            _ => None,
-        }),
-        _ => None,
+        _ => answered(entry).find_map(|id| callers.get(id).copied()),
     }
 }
 

@@ -29,11 +29,11 @@ pub mod listing;
 pub mod slug;
 pub mod trace;
 
-pub use chain::{Conversation, Rebuild};
+pub use chain::{Conversation, RESUME_POINT, Rebuild, ResumePoint};
 pub use checkpoint::Checkpoint;
 pub use envelope::{Envelope, ForkedFrom, Side};
 pub use fork::{ForkedTranscript, fork};
-pub use line::{Decoded, Facts, Line, LineError, decode, decode_said, encode};
+pub use line::{Decoded, Facts, Line, LineError, decode, decode_said, decode_shown, encode};
 pub use listing::{Listed, list, matches};
 pub use slug::{is_slug_of, slug};
 pub use trace::Trace;

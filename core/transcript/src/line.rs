@@ -8,10 +8,12 @@
 
 mod decode;
 pub(crate) mod encode;
+mod packed;
 mod repair;
 
-pub use decode::{decode, decode_said};
+pub use decode::{decode, decode_said, decode_shown};
 pub use encode::encode;
+pub use packed::{Packed, Restored};
 
 use crate::envelope::{ForkedFrom, Side};
 use everfold_kernel::{Class, Classify, Record, RecordId, SessionId};
@@ -67,6 +69,9 @@ pub struct Line {
     pub rest: Vec<Record>,
     /// What stood around it.
     pub facts: Facts,
+    /// The compressed copy of its content, where the record has what the model
+    /// saw ([`decode_shown`]).
+    pub packed: Option<Packed>,
 }
 
 /// A line that only links others.
@@ -110,6 +115,9 @@ pub enum Gap {
     BlockIndex,
     /// Its text was broken, and the broken characters were replaced.
     Text,
+    /// The compressed copy of its content was damaged; the record has what the
+    /// model saw.
+    Packed,
 }
 
 /// Why a line was not read.

@@ -3,7 +3,7 @@
 
 use crate::bookkeeping::Sidelines;
 use crate::envelope::Side;
-use crate::line::{Decoded, Facts, Gap, decode};
+use crate::line::{Decoded, Facts, Gap, decode_shown};
 use everfold_kernel::ports::Glimpse;
 use everfold_kernel::{SessionId, Timestamp};
 
@@ -99,7 +99,7 @@ struct Reader {
 
 impl Reader {
     fn push(&mut self, line: &[u8], part: Part) {
-        match decode(line) {
+        match decode_shown(line) {
             Ok(Decoded::Bookkeeping(value)) => self.notes.note(&value),
             Ok(Decoded::Link(node)) => self.note_facts(&node.facts),
             Ok(Decoded::Record(line)) => {

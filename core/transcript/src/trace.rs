@@ -5,7 +5,7 @@
 //! person said, the text.
 
 use crate::checkpoint::Checkpoint;
-use crate::line::{Decoded, decode};
+use crate::line::{Decoded, decode_shown};
 use everfold_kernel::record::Rewound;
 use everfold_kernel::{Decision, Entry, Record, RecordId, UserOrigin};
 use jiff::Timestamp;
@@ -100,7 +100,7 @@ impl Trace {
     }
 
     fn stop(&mut self, at: usize, line: &[u8]) {
-        let Ok(Decoded::Record(decoded)) = decode(line) else { return };
+        let Ok(Decoded::Record(decoded)) = decode_shown(line) else { return };
         let Record { id, parent: before, at: when, entry } = decoded.record;
         let kind = match entry {
             Entry::User(user) if user.origin == UserOrigin::Human => {

@@ -48,6 +48,7 @@ impl Log {
         };
         let record = Record { id, parent, at: self.clock.now(), entry };
         let line = encode(&record, &self.envelope);
+        self.envelope.previews.clear();
         self.transcripts.append(&self.id, line.as_bytes()).await?;
         self.last = Some(record.id.clone());
         Ok(record)

@@ -1,12 +1,13 @@
 //! Texts that are injected, and whose words are in view.
 
+use crate::session::effects::RESULTS_DIR;
 use crate::session::prompt::Prompt;
 use crate::session::{Error, Session};
 use everfold_kernel::UserEntry;
 use everfold_kernel::UserOrigin;
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::record::reminder;
-use everfold_kernel::{Attachment, Entry};
+use everfold_kernel::{Attachment, BlockView, Entry, ToolUseId};
 use serde_json::Value;
 
 impl Session {
@@ -58,5 +59,27 @@ pub(crate) async fn append_user(
         }
         session.memory.main.at_work.on(record);
     }
+    Ok(())
+}
+
+/// Writes the result of a call. One that is over its cap will go to disk: its
+/// line says what the model sees, and has the rest compressed (L1, E11).
+pub(crate) async fn append_result(
+    session: &mut Session,
+    tool: &str,
+    entry: UserEntry,
+) -> Result<(), Error> {
+    let directory = session.world.transcripts.session_dir(&session.log.id).join(RESULTS_DIR);
+    let limits = &session.config.limits.offload;
+    let previews = entry.content.iter().filter_map(|block| match block.view() {
+        BlockView::ToolResult { id, content, .. } => {
+            let id = ToolUseId::new(id);
+            let preview = everfold_offload::preview(tool, &id, content, &directory, limits)?;
+            Some((id, preview))
+        }
+        _ => None,
+    });
+    session.log.envelope.previews = previews.collect();
+    session.append(Entry::User(entry)).await?;
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::event::{Denial, Event};
 use crate::memory::uses;
 use crate::permit::Verdict;
 use crate::session::effects;
+use crate::session::reminder;
 use crate::session::status;
 use crate::session::{Error, Session};
 use crate::setups::hooks::Said;
@@ -18,7 +19,7 @@ use crate::turn::driver::denial;
 use everfold_hooks::Permission;
 use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
 use everfold_kernel::record::neutralise;
-use everfold_kernel::{Block, BlockProvenance, Entry, UserEntry, UserOrigin};
+use everfold_kernel::{Block, BlockProvenance, UserEntry, UserOrigin};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -273,7 +274,7 @@ async fn write_result(
         tool_use_result,
         provenance: vec![BlockProvenance::whole(output.provenance)],
     };
-    session.append(Entry::User(entry)).await?;
+    reminder::append_result(session, &call.name, entry).await?;
     session.emit(|| Event::ToolEnded { id, is_error, preview, duration });
     Ok(())
 }

@@ -48,7 +48,7 @@ fn decision(pending: Pending, replacement: String) -> Decision {
     Decision::Spilled(Spilled { tool_use_id, replacement, file: Some(file), chars })
 }
 
-fn envelope(pending: &Pending, path: &Path) -> String {
+pub(crate) fn envelope(pending: &Pending, path: &Path) -> String {
     let Pending { recall_id, chars, bytes, .. } = pending;
     let path = neutralise(&path.display().to_string());
     let (title, preview) = preview(&pending.head);

@@ -11,5 +11,5 @@ pub mod plan;
 pub mod policy;
 
 pub use apply::{Applied, apply};
-pub use plan::{Pending, Spill, plan, stem};
+pub use plan::{Pending, Spill, plan, preview, stem};
 pub use policy::{ResultCap, cap};

@@ -5,6 +5,7 @@
 //! the work is in proportion to that message, not to the conversation. What
 //! was decided before, or sent whole, is never looked at again (L1.4).
 
+use crate::apply::envelope;
 use crate::policy::{ResultCap, cap, is_exempt};
 use everfold_kernel::limits::OffloadLimits;
 use everfold_kernel::{Effect, ToolUseId};
@@ -12,6 +13,7 @@ use everfold_prefix::{Fold, Freshness, ResultView, Showing};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// One result that is to be written, and what [`crate::apply()`] needs then.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,33 +131,67 @@ impl<'a> Candidate<'a> {
     }
 
     fn spill(&self, limits: &OffloadLimits) -> Spill {
-        let (content, extension) = match self.content {
-            Value::String(text) => (text.clone(), "txt"),
-            other => (other.to_string(), "json"),
+        let content = match self.content {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
         };
-        let text = readable(self.content);
+        let pending =
+            Pending::new(self.result.tool_use_id, self.content, content.len(), self.cap, limits);
+        Spill { effect: Effect::Spill { file: pending.file.clone(), content }, pending }
+    }
+}
+
+impl Pending {
+    /// A result of `bytes` on disk, under its cap or over it.
+    pub(crate) fn new(
+        id: &str,
+        content: &Value,
+        bytes: usize,
+        cap: ResultCap,
+        limits: &OffloadLimits,
+    ) -> Self {
+        let text = readable(content);
+        let chars = chars_of(content);
         let limit = usize::try_from(limits.preview_bytes).unwrap_or(usize::MAX);
         let head = head(&text, limit);
         let extent = if head.len() < text.len() { Extent::Part } else { Extent::All };
-        let cut = match self.cap {
-            ResultCap::Chars(most) if self.chars > most => {
-                Some(first_chars(&text, most).to_owned())
-            }
+        let cut = match cap {
+            ResultCap::Chars(most) if chars > most => Some(first_chars(&text, most).to_owned()),
             _ => None,
         };
-        let stem = stem(self.result.tool_use_id);
-        let file = format!("{stem}.{extension}");
-        let pending = Pending {
-            tool_use_id: self.result.tool_use_id.into(),
+        let stem = stem(id);
+        let extension = if content.is_string() { "txt" } else { "json" };
+        Self {
+            tool_use_id: id.into(),
+            file: format!("{stem}.{extension}"),
             recall_id: stem.into_owned(),
-            file: file.clone(),
-            chars: self.chars,
-            bytes: content.len() as u64,
+            chars,
+            bytes: bytes as u64,
             head: Head { text: head.to_owned(), limit, extent },
             cut,
-        };
-        Spill { effect: Effect::Spill { file, content }, pending }
+        }
     }
+}
+
+/// What the model will see of a result that is over its cap, before anything
+/// is on disk: files go to `directory`. None for one that may stay. The line
+/// of the result shows it so.
+#[must_use]
+pub fn preview(
+    tool: &str,
+    id: &ToolUseId,
+    content: &Value,
+    directory: &Path,
+    limits: &OffloadLimits,
+) -> Option<String> {
+    let cap = cap(tool, limits);
+    let ResultCap::Chars(most) = cap else { return None };
+    if has_media(content) || chars_of(content) <= most {
+        return None;
+    }
+    let bytes = content.as_str().map_or_else(|| content.to_string().len(), str::len);
+    let pending = Pending::new(id.as_str(), content, bytes, cap, limits);
+    Some(envelope(&pending, &directory.join(&pending.file)))
 }
 
 /// Longest id that is a file's name as it is.

@@ -30,6 +30,7 @@ mod hooks_around;
 mod hostile;
 mod instructions;
 mod keeping;
+mod long_log;
 mod many;
 mod memory;
 mod memory_tool;

@@ -1,5 +1,6 @@
-use everfold_disk::jsonl::{Appender, LinesSeen, head_and_tail, read};
+use everfold_disk::jsonl::{Appender, LinesSeen, head_and_tail, newest, read, read_part};
 use everfold_disk::{Error, Lock};
+use everfold_kernel::ports::{LineSpan, TranscriptPart};
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -217,5 +218,59 @@ proptest! {
                 prop_assert!(values.iter().any(|value| value == line));
             }
         }
+    }
+}
+
+fn newest_line(path: &Path, max: u64, opening: &str) -> Option<String> {
+    let found = newest(path, max, opening.as_bytes()).unwrap();
+    found.map(|line| String::from_utf8(line).unwrap())
+}
+
+#[test]
+fn e11_the_newest_line_is_found_wherever_blocks_meet() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("n.jsonl");
+    let (first, second) = (r#"{"type":"mark","n":1}"#, r#"{"type":"mark","n":2}"#);
+    let opening = r#"{"type":"mark""#;
+    // Blocks are of 64 KiB: the line moves over the place where two meet.
+    for behind in (65_480..65_560).chain([0, 131_072, 200_000]) {
+        let said = r#"{"said":"{\"type\":\"mark\"}"}"#;
+        let filler = "x".repeat(behind);
+        fs::write(&path, format!("{first}\n{said}\n{second}\n{filler}\n")).unwrap();
+        assert_eq!(newest_line(&path, 1 << 20, opening).as_deref(), Some(second), "{behind}");
+    }
+    fs::write(&path, format!("{first}\n{second}\n{{\"type\":\"mark\",\"n\"")).unwrap();
+    assert_eq!(newest_line(&path, 1 << 20, opening).as_deref(), Some(second), "a torn one");
+    assert_eq!(newest_line(&path, 5, opening), None, "too long");
+    assert_eq!(newest_line(&path, 1 << 20, r#"{"none"#), None);
+    fs::write(&path, first).unwrap();
+    assert_eq!(newest_line(&path, 1 << 20, opening).as_deref(), Some(first));
+    fs::write(&path, "").unwrap();
+    assert_eq!(newest_line(&path, 1 << 20, opening), None);
+}
+
+proptest! {
+    #[test]
+    fn e11_a_part_is_what_its_places_say(
+        texts in prop::collection::vec("[a-z]{1,20}", 1..20),
+        from in any::<prop::sample::Index>(),
+        single in any::<prop::sample::Index>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("p.jsonl");
+        fs::write(&path, texts.join("\n") + "\n").unwrap();
+        let mut all = Vec::new();
+        let whole = TranscriptPart::default();
+        read_part(&path, 100, &whole, &mut |at, line| all.push((at, line.to_vec()))).unwrap();
+        prop_assert_eq!(all.len(), texts.len());
+        let (from, (start, line)) = (from.index(all.len()), &all[single.index(all.len())]);
+        let span = LineSpan { start: *start, bytes: line.len() as u64 };
+        let beyond = LineSpan { start: 1 << 30, bytes: 3 };
+        let part = TranscriptPart { lines: vec![span, beyond], from: all[from].0 };
+        let mut got = Vec::new();
+        read_part(&path, 100, &part, &mut |at, line| got.push((at, line.to_vec()))).unwrap();
+        let mut wanted = vec![(*start, line.clone())];
+        wanted.extend_from_slice(&all[from..]);
+        prop_assert_eq!(got, wanted);
     }
 }

@@ -36,7 +36,7 @@ async fn newest(agent: &Agent) -> Option<Finding> {
     let mut unreadable = 0_u64;
     let mut sink = |line: &[u8]| {
         let blank = line.trim_ascii().is_empty();
-        if !blank && everfold::transcript::decode(line).is_err() {
+        if !blank && everfold::transcript::decode_shown(line).is_err() {
             unreadable += 1;
         }
     };

@@ -25,6 +25,30 @@ pub trait Transcripts: Send + Sync {
         sink: &'a mut (dyn FnMut(&[u8]) + Send),
     ) -> BoxFuture<'a, Result<LoadedTranscript, TranscriptError>>;
 
+    /// The newest line that begins with these bytes, looked for from the end
+    /// (E11); none where there is none, or where lines have no places.
+    fn newest<'a>(
+        &'a self,
+        session: &'a SessionId,
+        opening: &'a [u8],
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, TranscriptError>> {
+        let _ = (session, opening);
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Hands on a part of the lines, each with where it begins: single ones,
+    /// as they are named, and then all from a place on. A single one that is
+    /// not there is left out. None where lines have no places (E11).
+    fn load_part<'a>(
+        &'a self,
+        session: &'a SessionId,
+        part: &'a TranscriptPart,
+        sink: &'a mut (dyn FnMut(u64, &[u8]) + Send),
+    ) -> BoxFuture<'a, Result<Option<LoadedTranscript>, TranscriptError>> {
+        let _ = (session, part, sink);
+        Box::pin(async { Ok(None) })
+    }
+
     /// All transcripts, newest first, with as much of each as a list needs.
     fn glimpse(&self) -> BoxFuture<'_, Result<Vec<Glimpse>, TranscriptError>>;
 
@@ -97,6 +121,24 @@ pub struct LoadedTranscript {
     pub torn_bytes: u64,
     /// Lines that were too long to be read.
     pub skipped: u64,
+}
+
+/// Where a line stands in its file, its newline left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineSpan {
+    /// Its first byte, from the start of the file.
+    pub start: u64,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+/// What is read of a transcript. The default is all of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptPart {
+    /// Single lines.
+    pub lines: Vec<LineSpan>,
+    /// Where the line begins from which on all are read.
+    pub from: u64,
 }
 
 /// The start and the end of a transcript.

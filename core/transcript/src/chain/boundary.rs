@@ -4,9 +4,10 @@ use super::Half;
 use super::index::{Form, Index, MessageKey, Node};
 use super::walk::Trunk;
 use crate::line::ANCHOR;
+use everfold_kernel::ports::LineSpan;
 use everfold_kernel::record::Keeps;
 use everfold_kernel::{
-    Boundary, Decision, Entry, MessageId, Record, RecordId, ToolUseId, UserOrigin,
+    Boundary, Decision, Entry, Ledger, MessageId, Record, RecordId, ToolUseId, UserOrigin,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,18 @@ pub(super) struct Bound {
     anchor: Option<RecordId>,
     /// Decisions from before it that still hold.
     pub(super) carried: Vec<Record>,
+    /// What a resume point says of it; none where it could not say enough.
+    pub(super) draft: Option<Draft>,
+}
+
+/// What is to be known of a boundary's line for a resume point (E11).
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) span: LineSpan,
+    /// What was spent before it.
+    pub(super) ledger: Ledger,
+    /// Positions before it whose bodies are still needed.
+    pub(super) keep: BTreeSet<usize>,
 }
 
 /// A boundary that no summary follows yet.
@@ -41,12 +54,16 @@ impl Pending {
         half: Half,
         boundary: &Boundary,
         bounds: &BTreeMap<usize, Bound>,
+        ledger: &Ledger,
     ) -> Self {
         let mut preserved = boundary.preserved.clone();
         if preserved.is_empty() {
             preserved = segment(index, boundary.metadata.get("preservedSegment"));
         }
         let keep = with_siblings(index, &preserved);
+        // A segment is found by the lines between its ends, which are not kept.
+        let is_named = preserved.len() == boundary.preserved.len();
+        let span = index.get(at).and_then(|node| node.span).filter(|_| is_named);
         let places = preserved.iter().cloned().zip(0..).collect();
         let anchor = boundary.metadata.get(ANCHOR).and_then(Value::as_str);
         let bound = Bound {
@@ -55,6 +72,7 @@ impl Pending {
             places,
             keeps: boundary.keeps,
             anchor: anchor.map(RecordId::new),
+            draft: span.map(|span| Draft { span, ledger: ledger.clone(), keep: keep.clone() }),
         };
         Self { at, half, bound, keep }
     }
@@ -150,32 +168,32 @@ fn with_siblings(index: &Index, ids: &[RecordId]) -> BTreeSet<usize> {
     kept
 }
 
-/// Decisions on the branch before a boundary that still hold after it, in order.
-fn carried(
-    index: &Index,
-    boundary_at: usize,
-    boundary: &Boundary,
-    kept: &BTreeSet<usize>,
-    bounds: &BTreeMap<usize, Bound>,
-) -> Vec<Record> {
-    let messages: BTreeSet<MessageId> =
-        kept.iter().filter_map(|at| Some(index.get(*at)?.message()?.0)).collect();
-    let results: BTreeSet<&str> =
-        kept.iter().filter_map(|at| index.get(*at)).flat_map(Node::answers).collect();
-    let is_kept = |id: &ToolUseId| results.contains(id.as_str());
-    let mut found: Vec<Record> = Vec::new();
-    let mut add = |record: &Record| {
-        let Entry::Decision(decision) = &record.entry else {
-            return;
-        };
-        let holds = match decision {
-            Decision::Prelude(_) => !found.iter().any(is_prelude),
-            Decision::Retracted { message_id, .. } => messages.contains(message_id),
+/// What of the kept lines decisions can be about.
+struct Kept<'a> {
+    messages: BTreeSet<MessageId>,
+    results: BTreeSet<&'a str>,
+}
+
+impl<'a> Kept<'a> {
+    fn new(index: &'a Index, kept: &BTreeSet<usize>) -> Self {
+        let nodes = || kept.iter().filter_map(|at| index.get(*at));
+        Self {
+            messages: nodes().filter_map(|node| Some(node.message()?.0)).collect(),
+            results: nodes().flat_map(Node::answers).collect(),
+        }
+    }
+
+    /// Whether a decision holds after a boundary; `newer` are those that do.
+    fn is_still_meant(&self, decision: &Decision, newer: &[Record]) -> bool {
+        let is_kept = |id: &ToolUseId| self.results.contains(id.as_str());
+        match decision {
+            Decision::Prelude(_) => !newer.iter().any(is_prelude),
+            Decision::Retracted { message_id, .. } => self.messages.contains(message_id),
             Decision::Spilled(spilled) => is_kept(&spilled.tool_use_id),
             Decision::Cleared(cleared) => {
                 cleared.results.iter().any(|result| is_kept(&result.tool_use_id))
             }
-            Decision::Noted { .. } => !found.iter().any(is_noted),
+            Decision::Noted { .. } => !newer.iter().any(is_noted),
             Decision::Pinned { .. } | Decision::Unpinned { .. } => true,
             // Ranges are not kept through a boundary, failures are over with it,
             // and money that was spent is in the ledger.
@@ -190,8 +208,27 @@ fn carried(
             | Decision::HookFailed { .. }
             | Decision::Rewound(_)
             | Decision::Booked(_) => false,
+        }
+    }
+}
+
+/// Decisions on the branch before a boundary that still hold after it, in order.
+fn carried(
+    index: &Index,
+    boundary_at: usize,
+    boundary: &Boundary,
+    kept: &BTreeSet<usize>,
+    bounds: &BTreeMap<usize, Bound>,
+) -> Vec<Record> {
+    let kept = Kept::new(index, kept);
+    let mut found: Vec<Record> = Vec::new();
+    let mut add = |record: &Record| {
+        let Entry::Decision(decision) = &record.entry else {
+            return;
         };
-        if holds {
+        // One branch can come by what another carried.
+        let is_new = !found.iter().any(|own| own.id == record.id);
+        if is_new && kept.is_still_meant(decision, &found) {
             found.push(record.clone());
         }
     };

@@ -1,6 +1,7 @@
 //! What a rebuild gives.
 
 use super::index;
+use super::point::ResumePoint;
 use crate::line::LineError;
 use everfold_kernel::{BlockView, Decision, Entry, Ledger, Record, RecordId, SessionId, ToolUseId};
 use std::collections::BTreeSet;
@@ -40,6 +41,9 @@ pub struct Conversation {
     pub went_back: bool,
     /// What the lines were.
     pub tally: LineTally,
+    /// Where it may be read from the next time (E11); none where it was not
+    /// compacted, or the lines had no places.
+    pub resume_point: Option<ResumePoint>,
 }
 
 /// A line that was not taken in.

@@ -1,6 +1,8 @@
 //! Every line of the chain by id, and the bodies of those that may be shown.
 
 use super::Half;
+use crate::line::Packed;
+use everfold_kernel::ports::LineSpan;
 use everfold_kernel::{
     AssistantEntry, Block, BlockView, Decision, Entry, MessageId, Record, RecordId, RequestId,
     UserOrigin,
@@ -16,6 +18,8 @@ pub(super) struct Node {
     pub(super) form: Form,
     /// The record before lines that could not be read, which stood before this one.
     pub(super) after_gap: Option<usize>,
+    /// Where its line stands, where that is known.
+    pub(super) span: Option<LineSpan>,
     pub(super) body: Option<Body>,
 }
 
@@ -25,6 +29,8 @@ pub(super) struct Body {
     pub(super) records: Vec<Record>,
     /// Whether the line said the position of its block.
     pub(super) numbered: bool,
+    /// All of what the first record has in short.
+    pub(super) packed: Option<Packed>,
 }
 
 /// What a line is to the walk.
@@ -147,6 +153,12 @@ impl Index {
 
     pub(super) fn position(&self, id: &RecordId) -> Option<usize> {
         self.by_id.get(id).copied()
+    }
+
+    /// The id as it is held, so that a line and those that name it share it.
+    pub(super) fn shared(&self, id: RecordId) -> RecordId {
+        let held = self.by_id.get_key_value(&id).map(|(held, _)| held.clone());
+        held.unwrap_or(id)
     }
 
     pub(super) fn nodes(&self) -> impl DoubleEndedIterator<Item = (usize, &Node)> {

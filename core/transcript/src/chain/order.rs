@@ -7,7 +7,8 @@
 
 use super::Half;
 use super::index::{Form, Index, MessageKey, Node};
-use everfold_kernel::{Entry, Record, UserOrigin};
+use crate::line::Packed;
+use everfold_kernel::{Entry, Record, RecordId, UserOrigin};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The records of a conversation.
@@ -18,6 +19,8 @@ pub(super) struct Ordered {
     pub(super) lines: u64,
     /// Lines of the path whose records are no longer held.
     pub(super) missing: u64,
+    /// All of what they have in short.
+    pub(super) packed: BTreeMap<RecordId, Packed>,
 }
 
 /// One response: its blocks, and what was added behind them.
@@ -30,7 +33,8 @@ struct Group {
 /// Takes the records of a path out of the index, in order.
 pub(super) fn arrange(index: &mut Index, path: &[usize], half: Half) -> Ordered {
     let mut groups = groups(index, path, half);
-    let mut out = Ordered::default();
+    // At once: a list that grows step by step leaves its earlier sizes behind.
+    let mut out = Ordered { records: Vec::with_capacity(path.len()), ..Ordered::default() };
     let mut done: BTreeSet<usize> = BTreeSet::new();
     let mut pending: BTreeSet<usize> = BTreeSet::new();
     for &at in path {
@@ -62,6 +66,8 @@ impl Ordered {
             match index.take(at) {
                 Some(body) => {
                     self.lines += 1;
+                    let first = body.records.first().map(|record| record.id.clone());
+                    self.packed.extend(first.zip(body.packed));
                     self.records.extend(body.records);
                 }
                 None => self.missing += 1,

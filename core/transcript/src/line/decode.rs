@@ -1,5 +1,6 @@
 //! Lines to records, tolerantly.
 
+use super::packed::{PACKED, Packed, Restored};
 use super::repair::{parse, parse_said};
 use super::{
     ANCHOR, DATA, DECISION_PREFIX, Decoded, Facts, Gap, Line, LineError, Link, ORIGIN, PROVENANCE,
@@ -24,6 +25,16 @@ type Fields = Map<String, Value>;
 /// When it is no JSON object, or a message without an id. The caller skips
 /// such a line and says so.
 pub fn decode(line: &[u8]) -> Result<Decoded, LineError> {
+    Ok(restored(decoded(parse(line)?)?))
+}
+
+/// The same for a reader to whom a result that went to disk is what the model
+/// saw of it: its compressed copy stays as it is, beside the record.
+///
+/// # Errors
+///
+/// As [`decode`].
+pub fn decode_shown(line: &[u8]) -> Result<Decoded, LineError> {
     decoded(parse(line)?)
 }
 
@@ -34,7 +45,7 @@ pub fn decode(line: &[u8]) -> Result<Decoded, LineError> {
 ///
 /// As [`decode`].
 pub fn decode_said(line: &[u8]) -> Result<Decoded, LineError> {
-    let mut decoded = decoded(parse_said(line)?)?;
+    let mut decoded = restored(decoded(parse_said(line)?)?);
     if let Decoded::Record(line) = &mut decoded
         && let Entry::User(user) = &mut line.record.entry
     {
@@ -43,8 +54,19 @@ pub fn decode_said(line: &[u8]) -> Result<Decoded, LineError> {
     Ok(decoded)
 }
 
+/// A line's content from its compressed copy.
+fn restored(mut decoded: Decoded) -> Decoded {
+    if let Decoded::Record(line) = &mut decoded
+        && let (Some(packed), Entry::User(user)) = (line.packed.take(), &mut line.record.entry)
+        && packed.restore(user) == Restored::Damaged
+    {
+        line.facts.gaps.push(Gap::Packed);
+    }
+    decoded
+}
+
 fn decoded((value, repaired): (Value, bool)) -> Result<Decoded, LineError> {
-    let Value::Object(fields) = value else {
+    let Value::Object(mut fields) = value else {
         return Err(LineError::NotAnObject);
     };
     let kind = text(&fields, "type").unwrap_or_default();
@@ -73,6 +95,7 @@ fn decoded((value, repaired): (Value, bool)) -> Result<Decoded, LineError> {
         facts.gaps.push(Gap::Time);
         Timestamp::UNIX_EPOCH
     });
+    let packed = packed(&mut fields);
     let mut entries = entries(fields, &id, &mut facts).into_iter();
     let entry = entries.next().unwrap_or(Entry::Opaque(Value::Null));
     let rest = entries
@@ -85,7 +108,14 @@ fn decoded((value, repaired): (Value, bool)) -> Result<Decoded, LineError> {
         })
         .collect();
     let record = Record { id, parent, at, entry };
-    Ok(Decoded::Record(Box::new(Line { record, rest, facts })))
+    Ok(Decoded::Record(Box::new(Line { record, rest, facts, packed })))
+}
+
+/// The compressed copy of a user's line.
+fn packed(fields: &mut Fields) -> Option<Packed> {
+    let is_user = text(fields, "type") == Some("user");
+    let own = fields.get_mut("everfold")?.as_object_mut().filter(|_| is_user)?;
+    own.shift_remove(PACKED).map(Packed::new)
 }
 
 /// What a line says: one entry, or one for each block of a response. A line

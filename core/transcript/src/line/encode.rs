@@ -1,5 +1,6 @@
 //! Records to lines. Keys have a fixed order, so equal records give equal bytes.
 
+use super::packed::{PACKED, shorten};
 use super::{ANCHOR, DATA, DECISION_PREFIX, ORIGIN, PROVENANCE};
 use crate::envelope::{Envelope, Side};
 use everfold_kernel::record::Keeps;
@@ -106,18 +107,34 @@ fn put_user(line: &mut Map<String, Value>, user: &UserEntry, envelope: &Envelope
     if let Some(name) = origin_mark(user) {
         put(line, ORIGIN, name);
     }
-    let content = match user.content.as_slice() {
+    let short = shorten(user, &envelope.previews);
+    let (blocks, result) = match &short {
+        Some(short) => (&short.content, &short.tool_use_result),
+        None => (&user.content, &user.tool_use_result),
+    };
+    let content = match blocks.as_slice() {
         [only] => plain(only).map(Value::from),
         _ => None,
     };
-    let content = content.unwrap_or_else(|| user.content.iter().map(block_value).collect());
+    let content = content.unwrap_or_else(|| blocks.iter().map(block_value).collect());
     put(line, "message", json!({"role": "user", "content": content}));
-    if let Some(result) = &user.tool_use_result {
+    if let Some(result) = result {
         put(line, "toolUseResult", result.clone());
     }
     put_provenance(line, &user.provenance);
+    if let Some(short) = short {
+        put_packed(line, short.packed);
+    }
     if let Some(call) = &envelope.source_tool_assistant {
         put(line, "sourceToolAssistantUUID", call.as_str());
+    }
+}
+
+/// The whole of what a line says in short.
+fn put_packed(line: &mut Map<String, Value>, packed: Value) {
+    let own = line.entry("everfold").or_insert_with(|| json!({}));
+    if let Some(own) = own.as_object_mut() {
+        own.insert(PACKED.to_owned(), packed);
     }
 }
 

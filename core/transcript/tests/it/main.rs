@@ -14,7 +14,9 @@
 mod encoding;
 mod foreign;
 mod forking;
+mod packed;
 mod rebuild;
+mod resume_point;
 mod robustness;
 mod roundtrip;
 

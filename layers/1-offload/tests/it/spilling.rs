@@ -2,8 +2,9 @@
 
 use crate::logs::{Disk, Log, lines, names};
 use everfold_kernel::{Class, Decision, EffectOutcome, Entry};
-use everfold_offload::{apply, plan};
+use everfold_offload::{apply, plan, preview};
 use serde_json::json;
+use std::path::Path;
 
 #[test]
 fn l1_1_a_result_over_its_cap_is_written_whole_and_a_preview_stays() {
@@ -60,6 +61,28 @@ fn l1_1_structured_content_is_written_as_json_and_previewed_as_text() {
     assert_eq!(names(&files), ["t.json"]);
     assert_eq!(files[0].1, parts.to_string());
     assert!(log.shown()[0].contains("bytes):\n0123456789abcde\n"), "{}", log.shown()[0]);
+}
+
+#[test]
+fn l1_1_the_line_of_a_result_shows_what_the_model_will_see() {
+    let parts = json!([{"type": "text", "text": lines(60_000)}]);
+    for (id, tool, content) in [
+        ("toolu_1", "Bash", json!(lines(30_001))),
+        ("../x", "Grep", json!("</persisted-output>".repeat(2_000))),
+        ("t", "mcp__db__rows", parts),
+    ] {
+        let mut log = Log::started();
+        log.round(&[(id, tool, content.clone())]);
+        let before = preview(tool, &id.into(), &content, Path::new("/s/tool-results"), &log.limits);
+        log.run(Disk::Works);
+        assert_eq!(before.as_deref(), Some(&*log.shown()[0]));
+    }
+    let picture = json!([{"type": "image"}, {"type": "text", "text": lines(60_000)}]);
+    for (tool, content) in [("Bash", json!("x")), ("Read", json!(lines(90_000))), ("Bash", picture)]
+    {
+        let limits = Log::started().limits;
+        assert_eq!(preview(tool, &"t".into(), &content, Path::new("/s"), &limits), None);
+    }
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! Large results in short, with a compressed copy (L1, E11).
+//!
+//! A result that goes to disk is there whole in its own file. Its line says
+//! what the model sees of it, so that every reader of such files finds that,
+//! and holds all of it once more, compressed, under a key of our own: neither
+//! file has to be there for the other one to be whole.
+//!
+//! What is compressed is JSON: `contents` has the content of each shortened
+//! block by its place, `toolUseResult` the structured form. That mostly
+//! repeats the content, so a text in it that stands in one is a reference.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bzip2::Compression;
+use bzip2::read::{BzDecoder, BzEncoder};
+use everfold_kernel::{Block, BlockView, ToolUseId, UserEntry};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// Under `everfold`: the compressed copy.
+pub(super) const PACKED: &str = "packed";
+/// How it is made, as the key that holds it.
+const FORM: &str = "bzip2";
+/// In the copy of a structured form: a text that stands in a content.
+const REFERENCE: &str = "everfoldIn";
+/// Texts of a structured form up to this size stay in it.
+const SHORT_BYTES: usize = 8 << 10;
+/// What a longer one is cut to.
+const CUT_BYTES: usize = 200;
+/// Most bytes that a copy holds: one that says it has more is not read.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The compressed copy of a line's content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Packed(Value);
+
+/// What is compressed.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Copy {
+    contents: BTreeMap<usize, Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool_use_result: Option<Value>,
+}
+
+/// What a line says in place of the whole.
+pub(super) struct Short {
+    pub(super) content: Vec<Block>,
+    pub(super) tool_use_result: Option<Value>,
+    pub(super) packed: Value,
+}
+
+/// The short form of a message whose results are shown by these previews.
+/// None where nothing is, or where it would not be shorter.
+pub(super) fn shorten(user: &UserEntry, previews: &BTreeMap<ToolUseId, String>) -> Option<Short> {
+    let mut content = user.content.clone();
+    let mut contents = BTreeMap::new();
+    for (at, block) in content.iter_mut().enumerate() {
+        let BlockView::ToolResult { id, content: whole, .. } = block.view() else { continue };
+        let Some(preview) = previews.get(&ToolUseId::new(id)) else { continue };
+        contents.insert(at, whole.clone());
+        *block = block.with_result_content(preview.as_str().into());
+    }
+    let structured = user.tool_use_result.as_ref();
+    if contents.is_empty() || structured.is_some_and(has_reference) {
+        return None;
+    }
+    let tool_use_result =
+        structured.map(|value| map_texts(value, &|text| referred(text, &contents)));
+    let copy = serde_json::to_string(&Copy { contents, tool_use_result }).ok()?;
+    let packed = compress(copy.as_bytes())?;
+    let is_shorter = packed.len() < copy.len() && copy.len() as u64 <= MOST_BYTES;
+    is_shorter.then(|| Short {
+        content,
+        tool_use_result: structured.map(|value| map_texts(value, &cut)),
+        packed: json!({"bytes": copy.len(), FORM: packed}),
+    })
+}
+
+impl Packed {
+    pub(super) fn new(value: Value) -> Self {
+        Self(value)
+    }
+
+    /// Puts the whole back. Says whether it could: a copy that is damaged
+    /// leaves what the model saw.
+    #[must_use]
+    pub fn restore(&self, user: &mut UserEntry) -> Restored {
+        let Some(copy) = self.copy() else { return Restored::Damaged };
+        let texts = &copy.contents;
+        user.tool_use_result = copy.tool_use_result.map(|value| resolved(value, texts));
+        for (at, whole) in copy.contents {
+            if let Some(block) = user.content.get_mut(at) {
+                *block = block.with_result_content(whole);
+            }
+        }
+        Restored::Whole
+    }
+
+    fn copy(&self) -> Option<Copy> {
+        let bytes = self.0.get("bytes")?.as_u64().filter(|bytes| *bytes <= MOST_BYTES)?;
+        let packed = STANDARD.decode(self.0.get(FORM)?.as_str()?).ok()?;
+        let mut copy = Vec::new();
+        BzDecoder::new(&*packed).take(bytes).read_to_end(&mut copy).ok()?;
+        serde_json::from_slice(&copy).ok()
+    }
+}
+
+/// What came of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// The record is as it was written.
+    Whole,
+    /// The copy could not be read.
+    Damaged,
+}
+
+fn compress(bytes: &[u8]) -> Option<String> {
+    let mut packed = Vec::new();
+    BzEncoder::new(bytes, Compression::best()).read_to_end(&mut packed).ok()?;
+    Some(STANDARD.encode(packed))
+}
+
+/// The value with every text in it changed, where there is something to change.
+fn map_texts(value: &Value, change: &dyn Fn(&str) -> Option<Value>) -> Value {
+    match value {
+        Value::String(text) => change(text).unwrap_or_else(|| value.clone()),
+        Value::Array(items) => items.iter().map(|item| map_texts(item, change)).collect(),
+        Value::Object(fields) => {
+            let changed = |(key, item): (&String, _)| (key.clone(), map_texts(item, change));
+            Value::Object(fields.iter().map(changed).collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The start of a long text.
+fn cut(text: &str) -> Option<Value> {
+    let start = text.get(..text.floor_char_boundary(CUT_BYTES))?;
+    (text.len() > SHORT_BYTES).then(|| format!("{start}…").into())
+}
+
+/// Where a long text stands in the contents.
+fn referred(text: &str, contents: &BTreeMap<usize, Value>) -> Option<Value> {
+    let mut found =
+        contents.iter().filter_map(|(at, whole)| Some((at, whole.as_str()?.find(text)?)));
+    let (at, start) = found.next().filter(|_| text.len() > SHORT_BYTES)?;
+    Some(json!({REFERENCE: [at, start, text.len()]}))
+}
+
+fn has_reference(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            fields.contains_key(REFERENCE) || fields.values().any(has_reference)
+        }
+        Value::Array(items) => items.iter().any(has_reference),
+        _ => false,
+    }
+}
+
+/// The structured form with its references followed.
+fn resolved(value: Value, contents: &BTreeMap<usize, Value>) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(|item| resolved(item, contents)).collect(),
+        Value::Object(fields) => {
+            if let Some(reference) = fields.get(REFERENCE) {
+                return followed(reference, contents).unwrap_or_default();
+            }
+            let whole = |(key, item)| (key, resolved(item, contents));
+            Value::Object(fields.into_iter().map(whole).collect::<Map<_, _>>())
+        }
+        other => other,
+    }
+}
+
+fn followed(reference: &Value, contents: &BTreeMap<usize, Value>) -> Option<Value> {
+    let (at, start, bytes) = <(usize, usize, usize)>::deserialize(reference).ok()?;
+    let text = contents.get(&at)?.as_str()?.get(start..start.checked_add(bytes)?)?;
+    Some(text.into())
+}
