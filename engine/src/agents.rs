@@ -13,12 +13,12 @@ use std::sync::Arc;
 pub(crate) mod build;
 pub(crate) mod checkout;
 pub(crate) mod chosen;
-pub(crate) mod desk;
 pub(crate) mod kinds;
 pub mod letters;
 pub(crate) mod life;
 pub(crate) mod outfit;
 pub(crate) mod summary;
+pub(crate) mod tool_port;
 
 pub(crate) use crate::tools::Started;
 pub use crate::tools::{Finished, MAIN, Order};

@@ -24,18 +24,41 @@ use everfold_kernel::record::{Dialect, Pictures};
 /// once: what bytes depend on does not change while a session runs (Q3).
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The model of the conversation.
-    pub model: ModelId,
-    /// Whether a person named it; a resumed session keeps its own otherwise.
-    pub model_choice: ModelChoice,
-    /// The model of side queries.
-    pub small_model: ModelId,
-    /// The model that answers when the first is overloaded.
-    pub fallback_model: Option<ModelId>,
+    /// Which models answer, and how they are asked.
+    pub models: ModelSetup,
     /// Limits.
     pub limits: Arc<Limits>,
     /// Kill switches.
     pub flags: Flags,
+    /// How memories are kept and found.
+    pub memory: MemorySetup,
+    /// What may go on beside the conversation.
+    pub background: BackgroundSetup,
+    /// What people bring to their agents.
+    pub setups: SetupFiles,
+    /// What agents are started with.
+    pub agents: AgentSetup,
+    /// What the system prompt says of the surroundings.
+    pub surroundings: Surroundings,
+    /// Where tools work.
+    pub workplace: Workplace,
+    /// How permissions are decided.
+    pub permissions: PermissionSetup,
+    /// How the session was started.
+    pub launch: Launch,
+}
+
+/// Which models answer, and how they are asked.
+#[derive(Clone, Debug)]
+pub struct ModelSetup {
+    /// The model of the conversation.
+    pub model: ModelId,
+    /// Whether a person named it; a resumed session keeps its own otherwise.
+    pub choice: ModelChoice,
+    /// The model of side queries.
+    pub small: ModelId,
+    /// The model that answers when the first is overloaded.
+    pub fallback: Option<ModelId>,
     /// Models and prices.
     pub table: ModelTable,
     /// What a person set about the window.
@@ -48,14 +71,37 @@ pub struct Config {
     pub effort: Option<String>,
     /// Beta names.
     pub betas: Vec<String>,
+    /// What the provider offers beyond what every one does.
+    pub offers: Offers,
+}
+
+/// How memories are kept and found.
+#[derive(Clone, Debug)]
+pub struct MemorySetup {
+    /// More guidelines for memory, by the environment (L5.8).
+    pub guidelines: Option<String>,
+    /// How memories are kept.
+    pub keep: settings::MemorySettings,
+    /// How memories are found.
+    pub recall: settings::Recall,
+    /// Where a person's own template and prompt for notes are (L3.5).
+    pub notes_dir: Option<PathBuf>,
+}
+
+/// What may go on beside the conversation.
+#[derive(Clone, Debug)]
+pub struct BackgroundSetup {
     /// What work in the background may spend.
     pub budget: settings::BudgetSettings,
     /// Where the session runs, for what is kept after a turn.
     pub extraction: everfold_extract::SessionSetting,
-    /// What the provider offers beyond what every one does.
-    pub offers: Offers,
-    /// What the system prompt says of the surroundings.
-    pub surroundings: Surroundings,
+    /// Whether the end of a turn may start a dream.
+    pub auto_dream: AutoDream,
+}
+
+/// What people bring to their agents.
+#[derive(Clone, Debug)]
+pub struct SetupFiles {
     /// Where instruction files are; none leaves them out.
     pub instructions: Option<InstructionSources>,
     /// Skills that can be taken up.
@@ -64,43 +110,46 @@ pub struct Config {
     pub hooks: Arc<Registry>,
     /// The files that settings were read from, each with whose it is.
     pub settings_files: Vec<(&'static str, PathBuf)>,
-    /// More guidelines for memory, by the environment (L5.8).
-    pub memory_guidelines: Option<String>,
-    /// How memories are kept.
-    pub memory: settings::MemorySettings,
-    /// How memories are found.
-    pub recall: settings::Recall,
-    /// Whether the end of a turn may start a dream.
-    pub auto_dream: AutoDream,
+}
+
+/// Where tools work.
+#[derive(Clone, Debug)]
+pub struct Workplace {
     /// The root of the project: what paths in memories are seen from.
     pub project: PathBuf,
-    /// Where a person's own template and prompt for notes are (L3.5).
-    pub notes_dir: Option<PathBuf>,
     /// Where tools work; the first is the working directory.
     pub roots: Vec<PathBuf>,
     /// Directories in which Markdown may be written besides: what an agent
     /// keeps from task to task.
     pub writable: Vec<PathBuf>,
-    /// What agents are started with.
-    pub agents: AgentSetup,
     /// The home directory of the person, for `~/` in rules.
     pub user_home: Option<PathBuf>,
+}
+
+/// How permissions are decided.
+#[derive(Clone, Debug)]
+pub struct PermissionSetup {
     /// How permissions are decided.
-    pub permission_mode: PermissionMode,
+    pub mode: PermissionMode,
     /// Rules.
-    pub permissions: Permissions,
+    pub rules: Permissions,
     /// What commands are held to by the operating system (S8).
     pub confinement: Confinement,
-    /// Most requests of one turn, by the person.
-    pub max_turns: Option<u32>,
-    /// Keys, which must never be written down (S5).
-    pub secrets: Vec<Secret>,
+}
+
+/// How the session was started.
+#[derive(Clone, Debug)]
+pub struct Launch {
     /// The version that writes the log.
     pub version: String,
     /// The branch, for the transcript.
     pub git_branch: Option<String>,
     /// How the session was started: `cli`, `sdk-cli`, `sdk-rs`.
     pub entrypoint: String,
+    /// Most requests of one turn, by the person.
+    pub max_turns: Option<u32>,
+    /// Keys, which must never be written down (S5).
+    pub secrets: Vec<Secret>,
 }
 
 /// What the agents of a session are started with.
@@ -188,74 +237,89 @@ impl Config {
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         Self {
-            model: ModelId::new(settings::DEFAULT_MODEL),
-            model_choice: ModelChoice::Default,
-            small_model: ModelId::new(settings::DEFAULT_SMALL_MODEL),
-            fallback_model: None,
+            models: ModelSetup {
+                model: ModelId::new(settings::DEFAULT_MODEL),
+                choice: ModelChoice::Default,
+                small: ModelId::new(settings::DEFAULT_SMALL_MODEL),
+                fallback: None,
+                table: ModelTable::builtin(),
+                window: Overrides::default(),
+                cache: Some(CacheTtl::FiveMinutes),
+                thinking: None,
+                effort: None,
+                betas: Vec::new(),
+                offers: Offers::default(),
+            },
             limits: Arc::default(),
             flags: Flags::default(),
-            table: ModelTable::builtin(),
-            window: Overrides::default(),
-            cache: Some(CacheTtl::FiveMinutes),
-            thinking: None,
-            effort: None,
-            betas: Vec::new(),
-            budget: settings::BudgetSettings::default(),
-            extraction: everfold_extract::SessionSetting {
-                surface: settings::Surface::Headless,
-                headless: everfold_extract::Allowed::Yes,
-                remote: everfold_extract::Remote::No,
+            memory: MemorySetup {
+                guidelines: None,
+                keep: settings::MemorySettings::default(),
+                recall: settings::Recall::default(),
+                notes_dir: None,
             },
-            offers: Offers::default(),
+            background: BackgroundSetup {
+                budget: settings::BudgetSettings::default(),
+                extraction: everfold_extract::SessionSetting {
+                    surface: settings::Surface::Headless,
+                    headless: everfold_extract::Allowed::Yes,
+                    remote: everfold_extract::Remote::No,
+                },
+                auto_dream: AutoDream::Off,
+            },
+            setups: SetupFiles {
+                instructions: None,
+                skills: Arc::default(),
+                hooks: Arc::default(),
+                settings_files: Vec::new(),
+            },
+            agents: AgentSetup::default(),
             surroundings: Surroundings {
                 cwd: cwd.display().to_string(),
                 git: "no".into(),
                 ..Surroundings::default()
             },
-            instructions: None,
-            skills: Arc::default(),
-            hooks: Arc::default(),
-            settings_files: Vec::new(),
-            memory_guidelines: None,
-            memory: settings::MemorySettings::default(),
-            recall: settings::Recall::default(),
-            auto_dream: AutoDream::Off,
-            project: cwd.clone(),
-            notes_dir: None,
-            roots: vec![cwd],
-            writable: Vec::new(),
-            agents: AgentSetup::default(),
-            user_home: None,
-            permission_mode: PermissionMode::Default,
-            permissions: Permissions::default(),
-            confinement: Confinement::Free,
-            max_turns: None,
-            secrets: Vec::new(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            git_branch: None,
-            entrypoint: "sdk-rs".into(),
+            workplace: Workplace {
+                project: cwd.clone(),
+                roots: vec![cwd],
+                writable: Vec::new(),
+                user_home: None,
+            },
+            permissions: PermissionSetup {
+                mode: PermissionMode::Default,
+                rules: Permissions::default(),
+                confinement: Confinement::Free,
+            },
+            launch: Launch {
+                version: env!("CARGO_PKG_VERSION").into(),
+                git_branch: None,
+                entrypoint: "sdk-rs".into(),
+                max_turns: None,
+                secrets: Vec::new(),
+            },
         }
     }
 
     /// A text without the keys that must never be written down (S5).
     pub(crate) fn redact(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(text))
+        self.launch.secrets.iter().fold(text.to_owned(), |text, secret| secret.scrub(text))
     }
 
     /// The parameters of requests to this model.
     #[must_use]
     pub fn params(&self, model: &ModelId, dialect: Dialect) -> Params {
-        let spec = self.table.spec(model);
+        let spec = self.models.table.spec(model);
         let max_tokens = spec.max_output.min(self.limits.max_output_tokens);
         Params {
             dialect,
             model: model.clone(),
             max_tokens,
-            thinking: self.thinking_param(self.thinking.unwrap_or(spec.thinking), max_tokens),
-            effort: self.effort.clone(),
+            thinking: self
+                .thinking_param(self.models.thinking.unwrap_or(spec.thinking), max_tokens),
+            effort: self.models.effort.clone(),
             schema: None,
-            betas: self.betas.clone(),
-            cache: self.cache,
+            betas: self.models.betas.clone(),
+            cache: self.models.cache,
             context_management: None,
             pictures: if spec.images { Pictures::Taken } else { Pictures::Told },
         }
@@ -265,13 +329,14 @@ impl Config {
     /// that (L2.4). It is decided here, once: requests repeat it.
     #[must_use]
     pub fn managed(&self, mut prelude: Prelude) -> Prelude {
-        let wanted = self.flags.is_on(Flag::PruneApi) && self.offers.context_management;
+        let wanted = self.flags.is_on(Flag::PruneApi) && self.models.offers.context_management;
         if !wanted || prelude.params.dialect != Dialect::Anthropic {
             return prelude;
         }
         let model = &prelude.params.model;
-        let spec = self.table.spec(model);
-        let window = Window::resolve(model, spec, &self.betas, &self.window, &self.limits);
+        let spec = self.models.table.spec(model);
+        let window =
+            Window::resolve(model, spec, &self.models.betas, &self.models.window, &self.limits);
         let asked = everfold_prune::context_management(&prelude, spec, &window, &self.limits.prune);
         prelude.params.context_management = Some(asked);
         if !prelude.params.betas.iter().any(|beta| beta == CONTEXT_MANAGEMENT_BETA) {
@@ -284,7 +349,7 @@ impl Config {
     #[must_use]
     pub fn side_params(&self, model: &ModelId, dialect: Dialect, max_tokens: u64) -> Params {
         Params {
-            max_tokens: max_tokens.min(self.table.spec(model).max_output),
+            max_tokens: max_tokens.min(self.models.table.spec(model).max_output),
             thinking: None,
             effort: None,
             cache: None,
@@ -342,12 +407,10 @@ mod tests {
     #[test]
     fn l2_4_only_a_provider_that_offers_it_is_asked_and_only_in_its_dialect() {
         let managed = |on, offered, dialect| {
-            let config = Config {
-                flags: Flags::default().with(Flag::PruneApi, on),
-                offers: Offers { context_management: offered, ..Offers::default() },
-                ..Config::new("/proj".into())
-            };
-            let params = config.params(&config.model, dialect);
+            let mut config = Config::new("/proj".into());
+            config.flags = Flags::default().with(Flag::PruneApi, on);
+            config.models.offers = Offers { context_management: offered, ..Offers::default() };
+            let params = config.params(&config.models.model, dialect);
             let prelude = config.managed(Prelude { system: vec![], tools: vec![], params });
             let again = config.managed(prelude.clone());
             assert_eq!(again, prelude, "deciding again changes nothing");

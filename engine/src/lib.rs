@@ -25,7 +25,7 @@ pub use everfold_extract::{Allowed, Remote, SessionSetting};
 pub use everfold_kernel::ports::World;
 pub use everfold_tools as tools;
 pub use memory::dream::{DreamEnd, DreamWish, Dreaming, Dreamt};
-pub use memory::extraction::elsewhere::Elsewhere;
+pub use memory::extraction::host_review::HostReview;
 pub use permit::{Remit, Room};
 pub use session::budget::{Budget, Denied};
 pub use session::fork::{Errand, Fork, Ground, Report, Start, Until};

@@ -123,7 +123,7 @@ impl Session {
             log,
             state: Projections::new(&config.limits),
             runtime: Runtime::new(background, books, config.limits.breaks.clone()),
-            budget: Budget::new(config.budget, &world),
+            budget: Budget::new(config.background.budget, &world),
             context: Arc::new(context),
             permit,
             thread: Thread::Main,
@@ -180,7 +180,7 @@ impl Session {
         let switch = self.state.memory_switch;
         self.state.apply(record);
         if self.state.memory_switch != switch {
-            self.open_memories();
+            open_memories(self);
         }
         if self.is_main() {
             status::show_status(self);
@@ -199,18 +199,7 @@ impl Session {
         self.state = Projections::of(records, books, &self.config.limits);
         self.runtime.branch = Branch::default();
         self.memory.extraction.follow(self.state.reviewed.clone());
-        self.open_memories();
-    }
-
-    /// Lets tools write memories without asking, or not.
-    fn open_memories(&mut self) {
-        let memories = self.world.memories.iter().flat_map(|memories| memories.places());
-        let dirs: Vec<PathBuf> = match self.state.memory_switch {
-            MemorySwitch::On => memories.map(|place| place.dir.clone()).collect(),
-            MemorySwitch::Off => Vec::new(),
-        };
-        // What an agent keeps from task to task is its own, whatever the switch says.
-        self.permit.set_writable(dirs.into_iter().chain(self.config.writable.clone()).collect());
+        open_memories(self);
     }
 
     /// Books a request of any source.
@@ -220,7 +209,7 @@ impl Session {
     pub async fn book(&mut self, booking: Booking) -> Result<(), Error> {
         self.emit(|| Event::Booked(booking.clone()));
         // A fork's parent counts it when it takes it into its own books.
-        match self.parents_books() {
+        match fork::parents_books(self) {
             Some(books) => books.add(booking.clone()),
             None => self.budget.spend(&booking).await,
         }
@@ -259,4 +248,17 @@ fn remember_background(context: &ToolContext, record: &Record) {
     {
         context.restore_background(value);
     }
+}
+
+/// Lets tools write memories without asking, or not.
+fn open_memories(session: &mut Session) {
+    let memories = session.world.memories.iter().flat_map(|memories| memories.places());
+    let dirs: Vec<PathBuf> = match session.state.memory_switch {
+        MemorySwitch::On => memories.map(|place| place.dir.clone()).collect(),
+        MemorySwitch::Off => Vec::new(),
+    };
+    // What an agent keeps from task to task is its own, whatever the switch says.
+    session
+        .permit
+        .set_writable(dirs.into_iter().chain(session.config.workplace.writable.clone()).collect());
 }

@@ -172,7 +172,12 @@ impl Agent {
     pub fn output_styles(&self) -> Vec<OutputStyle> {
         let config = &self.parts.config;
         let plugins = &self.parts.plugins.plugins;
-        styles::styles(self.parts.home.root(), &config.project, plugins, &config.limits.skills)
+        styles::styles(
+            self.parts.home.root(),
+            &config.workplace.project,
+            plugins,
+            &config.limits.skills,
+        )
     }
 
     /// The ports.

@@ -296,13 +296,13 @@ impl Builder {
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         if self.instructions == Wanted::Yes {
             let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
-            config.instructions = Some(seen);
+            config.setups.instructions = Some(seen);
         }
-        config.notes_dir = Some(home.root().join("session-memory").join("config"));
-        config.secrets = made.key.into_iter().collect();
+        config.memory.notes_dir = Some(home.root().join("session-memory").join("config"));
+        config.launch.secrets = made.key.into_iter().collect();
         let kinds = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust));
         let agents = Box::pin(kinds).await;
-        config.settings_files = self.settings_files(&home, &root);
+        config.setups.settings_files = self.settings_files(&home, &root);
         let ground = Ground {
             home: home.root(),
             root: &root,

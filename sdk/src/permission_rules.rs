@@ -22,7 +22,7 @@ impl Agent {
     /// Why it was not written, in words for a person.
     pub fn keep_rule(&self, rule: &str) -> Result<PathBuf, String> {
         Rule::parse(rule, &Places::default()).map_err(|error| error.to_string())?;
-        let path = local_settings(&self.config().project);
+        let path = local_settings(&self.config().workplace.project);
         let shown = path.display();
         let tracked = self.repo().map(|repo| repo.tracks(".claude/settings.local.json"));
         if tracked == Some(Tracked::Yes) {
@@ -32,7 +32,7 @@ impl Agent {
         let inside = |dir: &Path| dir.canonicalize().ok();
         if let Some(dir) = path.parent().filter(|dir| dir.exists())
             && !inside(dir).is_some_and(|dir| {
-                inside(&self.config().project).is_some_and(|root| dir.starts_with(root))
+                inside(&self.config().workplace.project).is_some_and(|root| dir.starts_with(root))
             })
         {
             return Err(format!("{} leads out of the project", dir.display()));

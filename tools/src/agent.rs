@@ -1,6 +1,6 @@
 //! Agent: work is handed to another agent (L7.4).
 
-use crate::delegation::{Finished, Order, StartError, Started, Who};
+use crate::delegation::{AgentIdentity, Finished, Order, StartError, Started};
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::outcome::{BackgroundWork, ToolOutcome};
@@ -169,7 +169,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Agent
     let Some(agents) = &context.agents else {
         return Err(AgentError::NotHere);
     };
-    if let Who::Agent { .. } = agents.who() {
+    if let AgentIdentity::Agent { .. } = agents.who() {
         return Err(AgentError::NotByAgents);
     }
     let (description, prompt) = (order.description.clone(), order.prompt.clone());

@@ -13,7 +13,7 @@ pub const MAIN: &str = "main";
 /// The agents of a session, as one of them sees them.
 pub trait AgentDesk: Send + Sync {
     /// Who asks.
-    fn who(&self) -> Who;
+    fn who(&self) -> AgentIdentity;
 
     /// Starts an agent, and waits for its end unless it goes on by itself.
     fn start<'a>(
@@ -38,7 +38,7 @@ pub trait AgentDesk: Send + Sync {
 
 /// Who one is among the agents of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum AgentIdentity {
     /// The conversation with the person.
     Main,
     /// An agent.
@@ -48,7 +48,7 @@ pub enum Who {
     },
 }
 
-impl Who {
+impl AgentIdentity {
     /// What one is called in letters.
     #[must_use]
     pub fn label(&self) -> &str {

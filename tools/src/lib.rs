@@ -42,7 +42,7 @@ mod write;
 pub use agent::{AgentTool, AgentWish};
 pub use checkpoints::FileCheckpoints;
 pub use context::{SEEN_FIELD, Snipping, ToolContext};
-pub use delegation::{AgentDesk, Finished, MAIN, Order, StartError, Started, Who};
+pub use delegation::{AgentDesk, AgentIdentity, Finished, MAIN, Order, StartError, Started};
 pub use hooks::{ENV_FILE, ToolHooks};
 pub use lookup::{Lookup, RecallError, Recalled, RecalledKind};
 pub use memory_search::NAME as MEMORY_SEARCH;

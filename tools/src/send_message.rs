@@ -1,6 +1,6 @@
 //! `SendMessage`: a word to another agent (L7.5, L7.6).
 
-use crate::delegation::{AgentDesk, MAIN, Who};
+use crate::delegation::{AgentDesk, AgentIdentity, MAIN};
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
@@ -161,7 +161,9 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, SendE
     let draft = LetterDraft { from, summary, body, provenance };
     let reached = match &to {
         Address::Name(name) => match agents.post(name.as_str(), &draft) {
-            Some(label) if label != MAIN || matches!(who, Who::Agent { .. }) => vec![label],
+            Some(label) if label != MAIN || matches!(who, AgentIdentity::Agent { .. }) => {
+                vec![label]
+            }
             _ => outside(&to, &draft, &**agents, context).await?,
         },
         Address::Everyone => {
@@ -193,10 +195,10 @@ async fn outside(
     let unknown = || PostError::Unknown { name: to.to_string(), known: agents.known() };
     let Some(post) = &context.world.post else { return Err(unknown().into()) };
     let from = match (agents.who(), post.name()) {
-        (Who::Main, Some(name)) => name.to_string(),
-        (Who::Main, None) => format!("session {}", context.session),
-        (Who::Agent { label }, Some(name)) => format!("{name}/{label}"),
-        (Who::Agent { label }, None) => format!("{label} of session {}", context.session),
+        (AgentIdentity::Main, Some(name)) => name.to_string(),
+        (AgentIdentity::Main, None) => format!("session {}", context.session),
+        (AgentIdentity::Agent { label }, Some(name)) => format!("{name}/{label}"),
+        (AgentIdentity::Agent { label }, None) => format!("{label} of session {}", context.session),
     };
     let draft = LetterDraft { from, ..draft.clone() };
     match post.send(to, draft).await {

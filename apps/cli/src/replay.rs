@@ -59,9 +59,9 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Present
 fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
     let config = agent.config();
     if let Some(model) = &args.model
-        && config.table.spec(&model.as_str().into()).prices.is_none()
+        && config.models.table.spec(&model.as_str().into()).prices.is_none()
     {
-        let known: Vec<&str> = config.table.iter().map(|(name, _)| name).collect();
+        let known: Vec<&str> = config.models.table.iter().map(|(name, _)| name).collect();
         let message = format!("the model {model:?} has no price");
         let hint = format!("there are {}; everfold.prices adds others", known.join(", "));
         return Err(Usage::new(message, hint).into());
@@ -70,10 +70,10 @@ fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
         policies: args.policies(),
         model: args.model.as_deref().map(Into::into),
         ttl: args.ttl.map(Into::into),
-        table: config.table.clone(),
+        table: config.models.table.clone(),
         limits: Arc::clone(&config.limits),
         flags: config.flags.clone(),
-        window: config.window,
+        window: config.models.window,
     })
 }
 

@@ -179,9 +179,12 @@ pub(crate) fn model_name(agent: &Agent, session: &Session) -> String {
 /// denies would be allowed. That is no way to start.
 fn refuse_broken_denials(agent: &Agent) -> Result<()> {
     let config = agent.config();
-    let places =
-        Places { roots: config.roots.clone(), home: config.user_home.clone(), ..Places::default() };
-    for rule in &config.permissions.deny {
+    let places = Places {
+        roots: config.workplace.roots.clone(),
+        home: config.workplace.user_home.clone(),
+        ..Places::default()
+    };
+    for rule in &config.permissions.rules.deny {
         if let Err(error) = Rule::parse(rule, &places) {
             let message = format!("a rule that denies is broken: {error}");
             let hint = "mend it under permissions.deny or in --disallowed-tools";

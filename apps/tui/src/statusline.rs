@@ -55,7 +55,7 @@ fn told(host: &dyn Host, status: &Status) -> Value {
             "project_dir": host.agent().repo().map_or(status.cwd.clone(), |repo| {
                 repo.root.to_string_lossy().into_owned()
             }),
-            "added_dirs": session.config().roots.iter().skip(1).collect::<Vec<_>>(),
+            "added_dirs": session.config().workplace.roots.iter().skip(1).collect::<Vec<_>>(),
         },
         "cost": {"total_cost_usd": status.ledger.total().cost.0},
         "context_window": {

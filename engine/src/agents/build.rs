@@ -172,14 +172,14 @@ impl Agents {
     ) -> Ready {
         let seat = self.seat();
         let mut config = config_of(&seat.config, kind.max_turns);
-        config.model = model_of(&config, &parent.model, kind.model.as_deref());
-        config.effort = kind.effort.clone().or(config.effort);
-        config.cache = config.cache.map(|_| CacheTtl::FiveMinutes);
-        config.permission_mode = kind.mode_under(parent.permit.mode());
-        config.offers.web_search &= kind.has_tool(WEB_SEARCH);
+        config.models.model = model_of(&config, &parent.model, kind.model.as_deref());
+        config.models.effort = kind.effort.clone().or(config.models.effort);
+        config.models.cache = config.models.cache.map(|_| CacheTtl::FiveMinutes);
+        config.permissions.mode = kind.mode_under(parent.permit.mode());
+        config.models.offers.web_search &= kind.has_tool(WEB_SEARCH);
         if !kind.hooks.is_empty() {
             let own = Registry::read(&kind.hooks, &|_| format!("the agent {}", kind.name));
-            config.hooks = Arc::new(config.hooks.and(&own.of_agent()));
+            config.setups.hooks = Arc::new(config.setups.hooks.and(&own.of_agent()));
         }
         let kept = self.memory_of(kind).await;
         config.surroundings.agent = Some(AgentSurroundings {
@@ -191,25 +191,25 @@ impl Agents {
         if let Some(tree) = tree {
             let path = seat.world.files.resolve(tree.path()).await;
             config.surroundings.cwd = path.display().to_string();
-            config.git_branch = tree.branch().map(str::to_owned);
+            config.launch.git_branch = tree.branch().map(str::to_owned);
             config.surroundings.git = match tree.branch() {
                 Some(branch) => format!("yes, on branch {branch}"),
                 None => "unknown".to_owned(),
             };
-            config.roots = vec![path];
+            config.workplace.roots = vec![path];
         }
         let rooms: Vec<PathBuf> = kept.into_iter().map(|(dir, _)| dir).collect();
         let permit =
-            tree.is_none().then(|| Permit::under(&parent.permit, config.permission_mode, &rooms));
-        config.writable.extend(rooms);
-        let (servers, own) = servers_of(kind, &seat.world, &config.roots);
+            tree.is_none().then(|| Permit::under(&parent.permit, config.permissions.mode, &rooms));
+        config.workplace.writable.extend(rooms);
+        let (servers, own) = servers_of(kind, &seat.world, &config.workplace.roots);
         let toolbox = match own {
             Some(_) => parent.toolbox.and(server_tools()),
             None => parent.toolbox.clone(),
         };
         let toolbox = toolbox.filtered(|tool| kind.has_tool(tool));
         let world = World { servers, ..self.world(plan, None) };
-        let skills = Arc::clone(&config.skills);
+        let skills = Arc::clone(&config.setups.skills);
         let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
         outfit::become_agent(&mut session, &seat.session, plan, crew, Start::Fresh);
         outfit::confine(&mut session, plan.running);

@@ -67,7 +67,7 @@ impl Agents {
         let Some(trees) = &seat.world.worktrees else {
             return Err("worktrees are not available here; use the agent without isolation".into());
         };
-        let dir = seat.config.roots.first().cloned().unwrap_or_default();
+        let dir = seat.config.workplace.roots.first().cloned().unwrap_or_default();
         let tree = trees.make(&dir, name).await.map_err(|error| error.to_string())?;
         Ok(Checkout { place: Place::Ours(tree), mode })
     }

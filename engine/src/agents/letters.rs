@@ -2,6 +2,7 @@
 //! ran in the background. Always appended at a boundary, each once.
 
 use super::{Agents, Me, locked};
+use crate::session::status;
 use crate::session::{Error, Session};
 use everfold_kernel::Entry;
 use everfold_kernel::ports::Letter;
@@ -64,7 +65,7 @@ async fn fetch_mail(session: &mut Session) -> Vec<Letter> {
     match post.collect(&session.world.transcripts.path(&session.log.id)).await {
         Ok(letters) => letters,
         Err(error) => {
-            session.say_once("mail", || format!("the mailbox cannot be read: {error}"));
+            status::say_once(session, "mail", || format!("the mailbox cannot be read: {error}"));
             Vec::new()
         }
     }

@@ -104,7 +104,7 @@ impl Life {
             },
         };
         let _ = effects::book_side_queries(&mut session).await;
-        let source = session.lowest().max(Source::Model);
+        let source = session.state.fold.lowest().unwrap_or(Source::Person).max(Source::Model);
         drop(session);
         if let Some(servers) = self.servers.take() {
             servers.shutdown().await;

@@ -44,7 +44,7 @@ type Reached = Arc<dyn Servers>;
 pub(super) fn config_of(parent: &Config, requests: Option<u32>) -> Config {
     let mut config = parent.clone();
     let limits = &config.limits.agents;
-    config.max_turns = Some(requests.unwrap_or(limits.requests).min(limits.requests));
+    config.launch.max_turns = Some(requests.unwrap_or(limits.requests).min(limits.requests));
     for flag in NOT_FOR_AGENTS {
         config.flags.set(*flag, false);
     }
@@ -57,11 +57,11 @@ pub(crate) fn model_of(config: &Config, parent: &ModelId, named: Option<&str>) -
     if named.contains(['-', '/', '.']) {
         return ModelId::new(named);
     }
-    if config.small_model.as_str().contains(named) {
-        return config.small_model.clone();
+    if config.models.small.as_str().contains(named) {
+        return config.models.small.clone();
     }
     let family = format!("-{named}-");
-    let known = config.table.iter().map(|(id, _)| id).filter(|id| id.contains(&family));
+    let known = config.models.table.iter().map(|(id, _)| id).filter(|id| id.contains(&family));
     let newest = known.filter(|id| parent.as_str().split('-').next() == id.split('-').next()).max();
     newest.map_or_else(|| parent.clone(), ModelId::new)
 }
@@ -104,9 +104,10 @@ pub(super) fn take_over(session: &mut Session, fold: everfold_prefix::Fold, pare
 /// nowhere else, and reach no network (S8).
 pub(super) fn confine(session: &mut Session, running: Running) {
     let confinement = match running {
-        Running::Foreground => session.config.confinement.clone(),
+        Running::Foreground => session.config.permissions.confinement.clone(),
         Running::Background => {
-            let rooms = session.config.roots.iter().chain(&session.config.writable);
+            let rooms =
+                session.config.workplace.roots.iter().chain(&session.config.workplace.writable);
             Confinement::Sandbox { writable: rooms.cloned().collect() }
         }
     };

@@ -118,11 +118,11 @@ async fn ask(
     let limits = &config.limits;
     let newest = policy::newest(&fold, limits);
     let prelude = fold.prelude().ok_or("the agent has not begun")?;
-    let spec = config.table.spec(&prelude.params.model);
+    let spec = config.models.table.spec(&prelude.params.model);
     let ttl = prelude.params.cache;
     let cache = cache_state(world.clock.now(), Some(step), ttl, limits.prune.idle_minutes);
     let terms = CostTerms { prices: spec.prices, ttl, cache, rounds: 1.0 };
-    let small = config.table.spec(&config.small_model).prices.as_ref();
+    let small = config.models.table.spec(&config.models.small).prices.as_ref();
     let way =
         policy::way(&terms, fold.count(), small, estimate_text(&newest, limits), &limits.agents);
     let request = match way {
@@ -130,13 +130,13 @@ async fn ask(
         StatusModel::SmallModel => {
             let dialect = world.model.dialect();
             let params =
-                config.side_params(&config.small_model, dialect, limits.agents.summary_tokens);
+                config.side_params(&config.models.small, dialect, limits.agents.summary_tokens);
             side_request(config, params, policy::SUMMARY.trim(), &newest)
         }
     };
     let request = request.ok_or("no request could be made")?;
     let reply = collect(&*world.model, request, source.clone()).await.map_err(|e| e.to_string())?;
     let text = crate::session::prompt::text_of(&reply.blocks);
-    books.add(Booking::new(source, reply.model, reply.usage, &config.table));
+    books.add(Booking::new(source, reply.model, reply.usage, &config.models.table));
     Ok(policy::read(&text))
 }

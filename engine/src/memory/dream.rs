@@ -5,9 +5,9 @@
 //! gates, the lock, the agent on a copy, the swap. Whatever goes wrong, the
 //! memories are as they were, and the time of the last dream with them.
 
-pub(crate) mod ground;
 pub(crate) mod night;
 pub(crate) mod progress;
+pub(crate) mod workspace;
 
 pub use everfold_dream::policy::{NoDreamReason, Starter};
 pub use everfold_dream::report::DreamReport;
@@ -123,7 +123,7 @@ pub struct Dreaming {
 /// (L6.1), and starts a dream if it is.
 pub(crate) async fn consider_dream(session: &mut Session) {
     let Some(dreams) = session.world.dreams.clone() else { return };
-    if session.config.auto_dream == AutoDream::Off
+    if session.config.background.auto_dream == AutoDream::Off
         || !session.config.flags.is_on(Flag::Dream)
         || session.state.memory_switch == MemorySwitch::Off
         || has_dreamt_in_vain(session)
@@ -267,8 +267,8 @@ async fn night(
         world: World { files: Arc::clone(&session.memory.plain_files), ..session.world.clone() },
         session: session.log.id.clone(),
         limits: Arc::clone(&session.config.limits),
-        memory: session.config.memory,
-        project: session.config.project.clone(),
+        memory: session.config.memory.keep,
+        project: session.config.workplace.project.clone(),
         transcripts: transcripts.unwrap_or_default(),
         unless_tidy: None,
     }

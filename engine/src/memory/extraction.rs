@@ -6,7 +6,7 @@
 //! reviewed after it. Nothing here ends a turn, and nothing that it finds is
 //! part of a request: memories are brought in by recall, in later turns.
 
-pub mod elsewhere;
+pub mod host_review;
 pub mod statement;
 
 use crate::background::TaskHandle;
@@ -53,7 +53,7 @@ pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
         state.turns += 1;
         state.turns
     };
-    let setting = session.config.extraction;
+    let setting = session.config.background.extraction;
     if let Due::Not(why) = due(setting, turns, &session.config.limits.extract) {
         tracing::debug!(?why, "no review");
         return Ok(());

@@ -48,7 +48,7 @@ pub(crate) async fn recall_for(
 ) -> Result<(), Error> {
     join_recalled(session).await?;
     let Some(errand) = errand(session, message) else { return Ok(()) };
-    match (session.world.model.kind(), session.config.recall.by) {
+    match (session.world.model.kind(), session.config.memory.recall.by) {
         (ModelKind::Rules, _) | (_, Picker::Local) => {
             let picks = errand.pick_locally().await;
             bring_in(session, picks).await
@@ -228,7 +228,7 @@ impl Errand {
     async fn ask(&self, manifest: &Manifest) -> Result<String, PickError> {
         let (config, limits) = (&self.config, self.limits());
         let dialect = self.world.model.dialect();
-        let mut params = config.side_params(&config.small_model, dialect, limits.answer_tokens);
+        let mut params = config.side_params(&config.models.small, dialect, limits.answer_tokens);
         params.schema = Some(side_query::answer_schema());
         let system = side_query::system_prompt(limits);
         let question = side_query::question(&self.message, manifest, &self.tools);
@@ -241,7 +241,7 @@ impl Errand {
             QuerySource::Recall,
             reply.model,
             reply.usage,
-            &config.table,
+            &config.models.table,
         ));
         Ok(text)
     }

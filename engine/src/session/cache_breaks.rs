@@ -46,7 +46,8 @@ pub(crate) fn base(session: &Session) -> RequestBase {
 
 /// Whether the server is asked why it did not read its cache.
 pub(crate) fn asks_why(session: &Session) -> bool {
-    session.config.offers.cache_diagnostics && session.world.model.dialect() == Dialect::Anthropic
+    session.config.models.offers.cache_diagnostics
+        && session.world.model.dialect() == Dialect::Anthropic
 }
 
 /// Looks at what an answer says it read from the cache. Where the server
@@ -58,7 +59,8 @@ pub(crate) async fn note_answer(
     server_reason: Option<String>,
 ) -> Result<(), Error> {
     let usage = reply.usage;
-    let prices = session.config.table.spec(&reply.model).prices_for(usage.prompt().0).copied();
+    let prices =
+        session.config.models.table.spec(&reply.model).prices_for(usage.prompt().0).copied();
     let answer = Answered { usage, prices, server_reason };
     let seen = session.runtime.cache.detector.answered(source, answer);
     let Some(seen) = seen.filter(|_| reply.context_edits.is_none()) else { return Ok(()) };

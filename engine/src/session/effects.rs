@@ -102,7 +102,7 @@ async fn perform_ask(
             other_conversation(session, messages, directive)
         }
         AskShape::Side { model, system, prompt, schema } => {
-            let model = model.as_ref().unwrap_or(&session.config.small_model);
+            let model = model.as_ref().unwrap_or(&session.config.models.small);
             let dialect = session.world.model.dialect();
             let mut params = session.config.side_params(model, dialect, max_tokens);
             params.schema.clone_from(schema);
@@ -128,7 +128,7 @@ async fn perform_ask(
     match asked {
         Ok(reply) => {
             cache_breaks::note_answer(session, &source, &reply, None).await?;
-            let table = &session.config.table;
+            let table = &session.config.models.table;
             session.book(Booking::new(source, reply.model, reply.usage, table)).await?;
             let text = crate::session::prompt::text_of(&reply.blocks);
             Ok(EffectOutcome::Answered { text, usage: reply.usage })
@@ -203,14 +203,19 @@ impl Asker for SideAsker {
         max_tokens: u64,
     ) -> BoxFuture<'_, Result<String, AskError>> {
         Box::pin(async move {
-            let model: &ModelId = &self.config.small_model;
+            let model: &ModelId = &self.config.models.small;
             let params = self.config.side_params(model, self.world.model.dialect(), max_tokens);
             let request =
                 side_request(&self.config, params, &system, &prompt).ok_or(AskError::NoRequest)?;
             let source = QuerySource::Agent("web_fetch".into());
             let reply = collect(&*self.world.model, request, source.clone()).await?;
             let text = crate::session::prompt::text_of(&reply.blocks);
-            self.bookings.add(Booking::new(source, reply.model, reply.usage, &self.config.table));
+            self.bookings.add(Booking::new(
+                source,
+                reply.model,
+                reply.usage,
+                &self.config.models.table,
+            ));
             Ok(text)
         })
     }

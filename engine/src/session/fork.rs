@@ -152,11 +152,6 @@ impl Session {
     pub(crate) fn keeps_itself(&self) -> bool {
         !matches!(self.thread, Thread::Fork { .. })
     }
-
-    /// Where the bookings of this session go besides its own log.
-    pub(crate) fn parents_books(&self) -> Option<&SideBookings> {
-        self.runtime.parents_books.as_ref()
-    }
 }
 
 /// Makes an agent for an errand. None before the conversation has begun,
@@ -180,7 +175,8 @@ pub fn fork_off(session: &mut Session, errand: Errand) -> Option<Fork> {
         transcripts: Arc::new(Unkept(Arc::clone(&session.world.transcripts))),
         ..session.world.clone()
     };
-    let config = Config { max_turns: Some(errand.max_requests), ..(*session.config).clone() };
+    let mut config = Config::clone(&session.config);
+    config.launch.max_turns = Some(errand.max_requests);
     let parent = session;
     let mut session =
         Session::new(parent.log.id.clone(), world.clone(), config, parent.toolbox.clone());
@@ -200,7 +196,7 @@ pub fn fork_off(session: &mut Session, errand: Errand) -> Option<Fork> {
 /// A conversation that has not begun, with the parent's system prompt and
 /// tools as they were rendered, or would be.
 fn prelude_alone(session: &Session) -> Option<Fold> {
-    let composed = || prelude::compose_prelude_for(session, &session.config.model).ok();
+    let composed = || prelude::compose_prelude_for(session, &session.config.models.model).ok();
     let prelude = Box::new(session.state.fold.prelude().cloned().or_else(composed)?);
     let mut fold = Fold::new(Arc::clone(&session.config.limits));
     let (id, at) = ("prelude".into(), Timestamp::UNIX_EPOCH);
@@ -221,6 +217,11 @@ pub(crate) fn is_errand_done(session: &Session) -> bool {
         Until::CleanRound => !results.iter().any(failed),
         Until::CleanWrites => !results.iter().any(failed) && wrote(),
     }
+}
+
+/// Where the bookings of this session go besides its own log.
+pub(crate) fn parents_books(session: &Session) -> Option<&SideBookings> {
+    session.runtime.parents_books.as_ref()
 }
 
 impl Fork {

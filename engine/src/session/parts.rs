@@ -51,13 +51,14 @@ pub(super) fn context(
     let asker =
         SideAsker { world: world.clone(), config: Arc::clone(config), bookings: books.clone() };
     let limits = Arc::clone(&config.limits);
-    let mut context = ToolContext::new(world.clone(), id.clone(), limits, config.roots.clone());
+    let mut context =
+        ToolContext::new(world.clone(), id.clone(), limits, config.workplace.roots.clone());
     context.ask = Some(Arc::new(asker));
     crew.seat_at(&mut context);
     context.lookup = Some(Arc::new(LogLookup));
     context.history = Some(Arc::new(crew.agents.seat().history.clone()));
-    context.confinement = config.confinement.clone();
-    context.skills = Arc::clone(&config.skills);
+    context.confinement = config.permissions.confinement.clone();
+    context.skills = Arc::clone(&config.setups.skills);
     if !config.flags.is_on(Flag::Snip) {
         context.snipping = Snipping::Off;
     }
@@ -67,15 +68,15 @@ pub(super) fn context(
 /// What it may do. Rules that cannot be read are kept, to be told.
 pub(super) fn permit(id: &SessionId, world: &World, config: &Config) -> Permit {
     let places = places(id, world, config);
-    Permit::new(config.permission_mode, &config.permissions, places)
+    Permit::new(config.permissions.mode, &config.permissions.rules, places)
 }
 
 /// Its log, of which nothing is written yet.
 pub(super) fn log(id: SessionId, world: &World, config: &Config) -> Log {
     let envelope = Envelope {
-        git_branch: config.git_branch.clone(),
-        entrypoint: config.entrypoint.clone(),
-        ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.version)
+        git_branch: config.launch.git_branch.clone(),
+        entrypoint: config.launch.entrypoint.clone(),
+        ..Envelope::new(id.clone(), &config.surroundings.cwd, &config.launch.version)
     };
     Log::new(id, envelope, Arc::clone(&world.transcripts), Arc::clone(&world.clock))
 }
@@ -88,10 +89,13 @@ fn places(id: &SessionId, world: &World, config: &Config) -> Places {
         readable.extend(world.transcripts.path(id).parent().map(PathBuf::from));
     }
     Places {
-        roots: config.roots.clone(),
+        roots: config.workplace.roots.clone(),
         readable,
-        writable: memories.map(|place| place.dir.clone()).chain(config.writable.clone()).collect(),
-        home: config.user_home.clone(),
+        writable: memories
+            .map(|place| place.dir.clone())
+            .chain(config.workplace.writable.clone())
+            .collect(),
+        home: config.workplace.user_home.clone(),
     }
 }
 

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) fn compose_prelude(session: &Session) -> Result<Prelude, Error> {
-    compose_prelude_for(session, &session.config.model)
+    compose_prelude_for(session, &session.config.models.model)
 }
 
 pub(crate) fn compose_prelude_for(session: &Session, model: &ModelId) -> Result<Prelude, Error> {
@@ -63,7 +63,7 @@ pub(crate) fn memory_surroundings(session: &Session) -> Option<MemorySurrounding
         global_dir: dir(MemoryScope::Global),
         team_dir: dir(MemoryScope::Team),
         transcripts: searchable_past(session).map(|dir| dir.display().to_string()),
-        guidelines: session.config.memory_guidelines.clone(),
+        guidelines: session.config.memory.guidelines.clone(),
         keeping: if session.config.flags.is_on(Flag::DailyLogs) {
             Keeping::DailyLogs
         } else {
@@ -82,7 +82,7 @@ fn searchable_past(session: &Session) -> Option<PathBuf> {
 pub(crate) fn params_now(session: &Session) -> Params {
     match session.state.fold.prelude() {
         Some(prelude) => prelude.params.clone(),
-        None => params_for(session, &session.config.model),
+        None => params_for(session, &session.config.models.model),
     }
 }
 
@@ -115,7 +115,7 @@ const SERVER_TYPE: &str = "web_search_20250305";
 
 /// The tool as a request declares it; none where it is not to be had.
 pub(crate) fn web_search(session: &Session) -> Option<Value> {
-    let offered = session.config.offers.web_search
+    let offered = session.config.models.offers.web_search
         && session.world.model.dialect() == Dialect::Anthropic
         && !session.permit.holds_back(WEB_SEARCH, &Access::Nothing);
     let most = session.config.limits.web_search_uses;
@@ -142,8 +142,8 @@ pub async fn switch_model(session: &mut Session, model: &ModelId) -> Result<(), 
     let Some(prelude) = session.state.fold.prelude().cloned() else {
         session.runtime.branch.first_params = None;
         let mut config = Config::clone(&session.config);
-        config.model = model.clone();
-        config.model_choice = ModelChoice::Named;
+        config.models.model = model.clone();
+        config.models.choice = ModelChoice::Named;
         session.config = Arc::new(config);
         return Ok(());
     };

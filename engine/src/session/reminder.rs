@@ -5,7 +5,7 @@ use crate::session::prompt::Prompt;
 use crate::session::{Error, Session};
 use everfold_kernel::UserEntry;
 use everfold_kernel::UserOrigin;
-use everfold_kernel::provenance::{Provenance, Source};
+use everfold_kernel::provenance::Provenance;
 use everfold_kernel::record::reminder;
 use everfold_kernel::{Attachment, BlockView, Entry, ToolUseId};
 use serde_json::Value;
@@ -37,11 +37,6 @@ impl Session {
         let attachment = Attachment { kind: kind.into(), rendered, data, provenance };
         self.append(Entry::Attachment(attachment)).await?;
         Ok(())
-    }
-
-    /// Who wrote the least trusted of the words in view (L5.33).
-    pub(crate) fn lowest(&self) -> Source {
-        self.state.fold.lowest().unwrap_or(Source::Person)
     }
 }
 

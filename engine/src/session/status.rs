@@ -2,6 +2,7 @@
 //! snapshot, brought up to date with every record. And the one thing that is
 //! changed from there: the permission mode.
 
+use crate::event::Event;
 use crate::session::Session;
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::usage::Booking;
@@ -84,7 +85,7 @@ pub(crate) fn follow_mode(session: &mut Session) {
 pub(crate) fn show_status(session: &Session) {
     let effort = match session.state.fold.prelude() {
         Some(prelude) => prelude.params.effort.clone(),
-        None => session.config.effort.clone(),
+        None => session.config.models.effort.clone(),
     };
     let mut state = session.runtime.live.state();
     let status = Status {
@@ -96,4 +97,13 @@ pub(crate) fn show_status(session: &Session) {
         hit_rate: state.hit_rate,
     };
     state.status = Some(status);
+}
+
+/// Tells the person something that would be true again and again.
+pub(crate) fn say_once(session: &mut Session, topic: &'static str, text: impl FnOnce() -> String) {
+    if session.runtime.told.insert(topic) {
+        let text = text();
+        tracing::warn!(topic, "{text}");
+        session.emit(|| Event::Notice(text));
+    }
 }

@@ -46,16 +46,16 @@ impl Session {
     /// The model that answers.
     #[must_use]
     pub fn model(&self) -> &ModelId {
-        self.state.fold.prelude().map_or(&self.config.model, |prelude| &prelude.params.model)
+        self.state.fold.prelude().map_or(&self.config.models.model, |prelude| &prelude.params.model)
     }
 
     /// Its window and thresholds.
     #[must_use]
     pub fn window(&self) -> Window {
         let model = self.model();
-        let spec = self.config.table.spec(model);
+        let spec = self.config.models.table.spec(model);
         let config = &self.config;
-        Window::resolve(model, spec, &config.betas, &config.window, &config.limits)
+        Window::resolve(model, spec, &config.models.betas, &config.models.window, &config.limits)
     }
 
     /// Permission rules that could not be read.

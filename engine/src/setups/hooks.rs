@@ -140,7 +140,7 @@ fn hook_input(session: &Session, occasion: &Occasion<'_>) -> String {
         transcript_path: &path,
         cwd: &cwd,
         permission_mode: session.permit.mode().as_str(),
-        effort: session.config.effort.as_deref(),
+        effort: session.config.models.effort.as_deref(),
         agent,
     };
     occasion.input(&base).to_string()
@@ -175,7 +175,12 @@ async fn handlers(session: &Session, occasion: &Occasion<'_>) -> Handlers {
 
 /// The handlers of settings, and those that skills brought.
 fn hook_registry(session: &Session) -> Arc<Registry> {
-    session.runtime.hooks.registry.clone().unwrap_or_else(|| Arc::clone(&session.config.hooks))
+    session
+        .runtime
+        .hooks
+        .registry
+        .clone()
+        .unwrap_or_else(|| Arc::clone(&session.config.setups.hooks))
 }
 
 /// Adds handlers for the rest of the conversation.

@@ -7,6 +7,7 @@
 
 use crate::config::InstructionSources;
 use crate::session::prelude::{INSTRUCTIONS, NESTED};
+use crate::session::status;
 use crate::session::{Error, Session};
 use crate::setups::hooks::session_events;
 use crate::setups::skills;
@@ -95,7 +96,7 @@ async fn list(files: &dyn Files, dir: &Path) -> Given {
 
 /// Reads the instruction files of the start, and brings them in.
 pub(crate) async fn attach_instructions(session: &mut Session) -> Result<(), Error> {
-    let Some(sources) = session.config.instructions.clone() else { return Ok(()) };
+    let Some(sources) = session.config.setups.instructions.clone() else { return Ok(()) };
     let start = load_start(session, &sources).await;
     tell_left_out(session, &start.rows);
     session_events::told_instructions(session, &start.rows).await?;
@@ -108,7 +109,7 @@ pub(crate) async fn attach_touched(session: &mut Session) -> Result<(), Error> {
     let touched = std::mem::take(&mut session.runtime.branch.touched);
     let paths: Vec<PathBuf> = touched.iter().map(|(path, _)| path.clone()).collect();
     skills::attach_skills_for(session, &paths).await?;
-    let Some(sources) = session.config.instructions.clone() else { return Ok(()) };
+    let Some(sources) = session.config.setups.instructions.clone() else { return Ok(()) };
     if touched.is_empty() {
         return Ok(());
     }
@@ -179,7 +180,7 @@ pub(crate) fn compact_wishes(session: &Session) -> Option<String> {
 fn tell_left_out(session: &mut Session, rows: &[InstructionFile]) {
     let left_out: Vec<String> = rows.iter().filter_map(left_out).collect();
     if !left_out.is_empty() {
-        session.say_once("instructions", || left_out.join("; "));
+        status::say_once(session, "instructions", || left_out.join("; "));
     }
 }
 

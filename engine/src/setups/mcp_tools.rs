@@ -8,6 +8,7 @@
 //! people see `mcp__<server>__<tool>`.
 
 use crate::session::fork::{Start, Thread};
+use crate::session::status;
 use crate::session::{Error, Session};
 use crate::tools::servers::find;
 pub(crate) use crate::tools::servers::output;
@@ -152,7 +153,7 @@ fn tell_servers_down(session: &mut Session, views: &[ServerView]) {
         })
         .collect();
     if !down.is_empty() {
-        session.say_once("servers down", || down.join("; "));
+        status::say_once(session, "servers down", || down.join("; "));
     }
 }
 

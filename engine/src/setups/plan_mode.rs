@@ -57,7 +57,7 @@ pub(crate) async fn resume_plan_mode(session: &mut Session) {
     }
     let path = session.world.files.resolve(&plan_file(session)).await;
     session.context.start_plan(path.clone());
-    if session.config.permission_mode == PermissionMode::Default {
+    if session.config.permissions.mode == PermissionMode::Default {
         session.permit.set_mode(PermissionMode::Plan);
     }
     if session.permit.mode() == PermissionMode::Plan {

@@ -68,7 +68,7 @@ pub async fn set_effort(
         return Ok(Err("without a model there is no effort to ask for".to_owned()));
     }
     let mut config = Config::clone(&session.config);
-    config.effort = effort.map(str::to_owned);
+    config.models.effort = effort.map(str::to_owned);
     session.config = Arc::new(config);
     let params = Params { effort: effort.map(str::to_owned), ..params_now(session) };
     change_params(session, params).await?;
@@ -180,8 +180,8 @@ const OFFLINE: &str = "offline";
 /// The `thinking` parameter for a wish, if the model takes it.
 fn thinking(config: &Config, params: &Params, wish: ThinkingWish) -> Result<Option<Value>, String> {
     let model = &params.model;
-    let usual = config.table.spec(model).thinking;
-    let always = config.table.always_thinks(model);
+    let usual = config.models.table.spec(model).thinking;
+    let always = config.models.table.always_thinks(model);
     if params.dialect != Dialect::Anthropic && wish != ThinkingWish::Usual {
         return Err(format!(
             "{model} is asked in a form that says nothing of thinking; try /effort"
@@ -191,7 +191,7 @@ fn thinking(config: &Config, params: &Params, wish: ThinkingWish) -> Result<Opti
         ThinkingWish::Usual => Ok(config.params(model, params.dialect).thinking),
         ThinkingWish::Off if always => Err(format!("{model} always thinks")),
         ThinkingWish::Off if usual == Thinking::Adaptive => {
-            Ok(Some(json!({"type": config.table.thinking_off(model)})))
+            Ok(Some(json!({"type": config.models.table.thinking_off(model)})))
         }
         ThinkingWish::Off => Ok(None),
         _ if usual == Thinking::Off => Err(format!("{model} does not think")),

@@ -9,6 +9,7 @@
 use crate::session::memory_state::MemorySwitch;
 use crate::session::prelude::INSTRUCTIONS;
 use crate::session::prelude::compose_prelude;
+use crate::session::status;
 use crate::session::{Error, Session};
 use crate::setups::instructions;
 use crate::setups::memory_switch;
@@ -69,7 +70,9 @@ async fn attach_memory_index(session: &mut Session) -> Result<(), Error> {
         Ok(indexes) => {
             session.append(Entry::Attachment(index_attachment(&indexes))).await?;
         }
-        Err(error) => session.say_once("memory", || format!("{error}; going on without them")),
+        Err(error) => {
+            status::say_once(session, "memory", || format!("{error}; going on without them"))
+        }
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ const TOOL: &str = "Bash";
 
 /// Tells the model which skills there are.
 pub(crate) async fn attach_skill_listing(session: &mut Session) -> Result<(), Error> {
-    let Some(listing) = session.config.skills.listing(&session.config.limits.skills) else {
+    let Some(listing) = session.config.setups.skills.listing(&session.config.limits.skills) else {
         return Ok(());
     };
     let text = format!("Skills that you can take up with the Skill tool:\n\n{listing}");
@@ -55,7 +55,7 @@ pub(crate) async fn attach_skill_listing(session: &mut Session) -> Result<(), Er
 pub(crate) fn called_skill(session: &Session, prompt: &str) -> Option<SkillRequest> {
     let line = prompt.trim().strip_prefix('/')?;
     let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let skill = session.config.skills.get(name).filter(|skill| skill.is_for_person())?;
+    let skill = session.config.setups.skills.get(name).filter(|skill| skill.is_for_person())?;
     Some(SkillRequest { name: skill.name.clone(), args: args.trim().to_owned() })
 }
 
@@ -96,7 +96,7 @@ pub(crate) async fn take_up(
     request: &SkillRequest,
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
-    let skills = Arc::clone(&session.config.skills);
+    let skills = Arc::clone(&session.config.setups.skills);
     let Some(skill) = skills.get(&request.name) else { return Ok(()) };
     session.permit.allow_for_turn(skill.rules());
     session.permit.deny_for_turn(&skill.disallowed_tools);
@@ -208,7 +208,7 @@ pub(crate) async fn attach_skills_for(
     session: &mut Session,
     touched: &[PathBuf],
 ) -> Result<(), Error> {
-    let skills = Arc::clone(&session.config.skills);
+    let skills = Arc::clone(&session.config.setups.skills);
     let waiting = skills.skills().iter().filter(|s| s.is_for_model() && !s.paths.is_empty());
     let told: BTreeSet<String> = session
         .shown_data(FITTING)
@@ -216,7 +216,7 @@ pub(crate) async fn attach_skills_for(
         .flatten()
         .filter_map(|name| name.as_str().map(str::to_owned))
         .collect();
-    let base = session.config.project.clone();
+    let base = session.config.workplace.project.clone();
     let limits = &session.config.limits;
     let fits = |skill: &&Skill| {
         let patterns = Patterns::new(&skill.paths, &limits.rules);
@@ -315,7 +315,7 @@ pub(crate) fn restored_skills(session: &Session) -> Vec<Attachment> {
     }
     let mut restored = Vec::new();
     for request in used.into_iter().rev() {
-        let Some(skill) = session.config.skills.get(&request.name) else { continue };
+        let Some(skill) = session.config.setups.skills.get(&request.name) else { continue };
         let chars = each.min(left).saturating_mul(limits.bytes_per_token_text);
         // The envelope takes some of it, and no character is cut.
         let room = usize::try_from(chars).unwrap_or(usize::MAX).saturating_sub(ENVELOPE_BYTES);

@@ -112,7 +112,7 @@ async fn begin_turn(session: &mut Session) -> Result<(), Error> {
 async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<TurnEnd, Error> {
     let limit = session.config.limits.turn_requests;
     let mut run = Run::new(Rules {
-        max_requests: session.config.max_turns.map_or(limit, |turns| turns.min(limit)),
+        max_requests: session.config.launch.max_turns.map_or(limit, |turns| turns.min(limit)),
         has_fallback: fallback_model(session).is_some(),
         rungs: if session.keeps_itself() { Rung::ORDER } else { Rung::OF_FORKS },
     });
@@ -354,7 +354,7 @@ async fn tell_finished_jobs(session: &mut Session) -> Result<(), Error> {
 
 /// The model to fall back to, if it is not the one that answers already.
 fn fallback_model(session: &Session) -> Option<everfold_kernel::ModelId> {
-    session.config.fallback_model.clone().filter(|fallback| fallback != session.model())
+    session.config.models.fallback.clone().filter(|fallback| fallback != session.model())
 }
 
 async fn fall_back(

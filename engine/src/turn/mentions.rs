@@ -110,7 +110,7 @@ async fn bring(
 /// The file or directory that a mention means; none where there is none.
 async fn named_file(session: &Session, mention: &Mention) -> Option<(PathBuf, FileKind)> {
     for name in &mention.names {
-        let path = match (name.strip_prefix("~/"), &session.config.user_home) {
+        let path = match (name.strip_prefix("~/"), &session.config.workplace.user_home) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => session.context.absolute(name),
         };

@@ -200,7 +200,7 @@ async fn take_whole(
 }
 
 async fn book_main(session: &mut Session, model: &ModelId, usage: Usage) -> Result<(), Error> {
-    let table = &session.config.table;
+    let table = &session.config.models.table;
     let booking = Booking::new(session.source(), model.clone(), usage, table);
     session.book(booking).await
 }

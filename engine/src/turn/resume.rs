@@ -161,8 +161,8 @@ async fn tell_gone(session: &mut Session) -> Result<(), Error> {
 /// declared break; everything else stays as the log has it.
 async fn adopt_choices(session: &mut Session) -> Result<(), Error> {
     let Some(old) = session.state.fold.prelude() else { return Ok(()) };
-    let named = session.config.model_choice == ModelChoice::Named;
-    let model = if named { session.config.model.clone() } else { old.params.model.clone() };
+    let named = session.config.models.choice == ModelChoice::Named;
+    let model = if named { session.config.models.model.clone() } else { old.params.model.clone() };
     let dialect = session.world.model.dialect();
     let appended = session.config.surroundings.appended.as_deref().unwrap_or_default();
     let same_text = old.system.iter().any(|block| block.text.contains(appended));

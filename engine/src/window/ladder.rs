@@ -3,8 +3,8 @@
 //! A rung that fails lets the next one catch (Q2); only the last may say that
 //! no request can be made.
 
-use crate::event::Event;
 use crate::session::effects;
+use crate::session::status;
 use crate::session::{Error, Session};
 use crate::window::compaction;
 use crate::window::compaction::collapse;
@@ -49,17 +49,6 @@ pub(crate) enum Climbed {
     Blocked(String),
 }
 
-impl Session {
-    /// Tells the person something that would be true again and again.
-    pub(crate) fn say_once(&mut self, topic: &'static str, text: impl FnOnce() -> String) {
-        if self.runtime.told.insert(topic) {
-            let text = text();
-            tracing::warn!(topic, "{text}");
-            self.emit(|| Event::Notice(text));
-        }
-    }
-}
-
 /// Runs one rung.
 pub(crate) async fn climb(
     session: &mut Session,
@@ -85,7 +74,7 @@ async fn offload(session: &mut Session, cancel: &CancellationToken) -> Result<()
         let outcome = effects::perform(session, spill.effect, cancel).await?;
         let applied = everfold_offload::apply(spill.pending, outcome);
         if let Some(reason) = applied.failure {
-            session.say_once("offload", || {
+            status::say_once(session, "offload", || {
                 format!("a tool result could not be written to disk: {reason}; it was cut")
             });
         }
@@ -107,8 +96,8 @@ async fn prune(session: &mut Session) -> Result<(), Error> {
             now: session.world.clock.now(),
             last_fork: session.runtime.cache.last_fork,
             prefix: if unanswered_break { Prefix::Broken } else { Prefix::Kept },
-            model: config.table.spec(session.model()),
-            cache_edits: if config.offers.cache_edits {
+            model: config.models.table.spec(session.model()),
+            cache_edits: if config.models.offers.cache_edits {
                 CacheEdits::Offered
             } else {
                 CacheEdits::NotOffered

@@ -10,6 +10,7 @@ use crate::permit::{Permit, Remit, Verdict};
 use crate::session::effects;
 use crate::session::fork;
 use crate::session::fork::{Errand, Until};
+use crate::session::status;
 use crate::session::{Error, Session};
 use crate::tools::Access;
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
@@ -154,7 +155,7 @@ pub(crate) async fn look_at_notes(session: &mut Session) -> Result<(), Error> {
         return Ok(());
     }
     if let Err(error) = start_update(session).await {
-        session.say_once("notes", || format!("{error}; going on without notes"));
+        status::say_once(session, "notes", || format!("{error}; going on without notes"));
     }
     Ok(())
 }
@@ -282,7 +283,7 @@ fn notes_hints<'a>(session: &'a Session, path: &'a str) -> Hints<'a> {
 
 /// A file by which a person changes how notes are kept.
 async fn notes_config(session: &Session, name: &str) -> Option<String> {
-    let path = session.config.notes_dir.as_ref()?.join(name);
+    let path = session.config.memory.notes_dir.as_ref()?.join(name);
     match session.world.files.read(&path, session.config.limits.notes.file_bytes).await {
         Ok(read) => Some(String::from_utf8_lossy(&read.bytes).into_owned()),
         Err(FileError::NotFound { .. }) => None,

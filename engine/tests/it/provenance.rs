@@ -135,7 +135,9 @@ fn world(bench: &Bench, model: &Arc<Scripted>) -> World {
 
 fn config() -> Config {
     let permission_mode = PermissionMode::BypassPermissions;
-    Config { permission_mode, ..Config::new("/proj".into()) }
+    let mut config = Config::new("/proj".into());
+    config.permissions.mode = permission_mode;
+    config
 }
 
 fn toolbox() -> Toolbox {
@@ -452,7 +454,8 @@ async fn l5_33_what_a_hook_says_or_changes_is_the_hooks() {
     let handler = json!([{"matcher": "*", "hooks": [{"type": "command", "command": "meddle"}]}]);
     let hooks = json!({"UserPromptSubmit": handler, "PostToolUse": handler});
     let hooks = Registry::read(hooks.as_object().unwrap(), &|_| "test".to_owned());
-    let config = Config { hooks: Arc::new(hooks), ..config() };
+    let mut config = config();
+    config.setups.hooks = Arc::new(hooks);
     let meddler: Option<Arc<dyn Hooks>> = Some(Arc::new(Meddler));
     let mut talk = Talk::in_world(config, |world| World { hooks: meddler, ..world });
     talk.model.says(vec![read("r")]);

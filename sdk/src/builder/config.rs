@@ -4,6 +4,9 @@ use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::provider;
 use crate::repo::Repo;
+use everfold_engine::config::{
+    BackgroundSetup, Launch, MemorySetup, ModelSetup, PermissionSetup, SetupFiles, Workplace,
+};
 use everfold_engine::{Allowed, AutoDream, Config, Offers, Remote, SessionSetting};
 use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
 use everfold_kernel::{Limits, ModelTable};
@@ -55,37 +58,54 @@ impl Builder {
             appended: self.appended.clone(),
             ..Surroundings::default()
         };
+        let usual = Config::new(cwd.to_owned());
         Ok(Config {
-            model: models.main,
-            model_choice: provider::model_choice(resolved),
-            small_model: models.small,
-            fallback_model: models.fallback,
+            models: ModelSetup {
+                model: models.main,
+                choice: provider::model_choice(resolved),
+                small: models.small,
+                fallback: models.fallback,
+                table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
+                window: window_overrides(resolved),
+                cache: own.cache.ttl.resolve(self.surface),
+                thinking: own.thinking,
+                effort: own.effort.clone(),
+                betas: choice.betas.clone(),
+                offers: offers(&own.provider, choice),
+            },
             limits,
-            table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
-            window: window_overrides(resolved),
-            cache: own.cache.ttl.resolve(self.surface),
-            thinking: own.thinking,
-            effort: own.effort.clone(),
-            betas: choice.betas.clone(),
-            budget: own.budget,
-            extraction: self.extraction(resolved),
-            offers: offers(&own.provider, choice),
+            memory: MemorySetup {
+                guidelines: resolved.ambient.memory_extra_guidelines.clone(),
+                keep: own.memory,
+                recall: own.recall,
+                ..usual.memory
+            },
+            background: BackgroundSetup {
+                budget: own.budget,
+                extraction: self.extraction(resolved),
+                auto_dream: self.auto_dream(settings.auto_dream_enabled),
+            },
+            setups: SetupFiles { hooks: self.hook_registry(resolved), ..usual.setups },
             surroundings,
-            hooks: self.hook_registry(resolved),
-            confinement: self.confinement(resolved, &roots),
-            memory_guidelines: resolved.ambient.memory_extra_guidelines.clone(),
-            memory: own.memory,
-            recall: own.recall,
-            auto_dream: self.auto_dream(settings.auto_dream_enabled),
-            project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
-            roots,
-            user_home: self.user_home.clone(),
-            permission_mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
-            permissions: settings.permissions.clone(),
-            max_turns: self.max_turns,
-            git_branch: repo.and_then(|repo| repo.branch.clone()),
-            entrypoint: self.entrypoint.clone(),
-            ..Config::new(cwd.to_owned())
+            permissions: PermissionSetup {
+                mode: settings.permissions.default_mode.unwrap_or(PermissionMode::Default),
+                rules: settings.permissions.clone(),
+                confinement: self.confinement(resolved, &roots),
+            },
+            workplace: Workplace {
+                project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
+                roots,
+                user_home: self.user_home.clone(),
+                ..usual.workplace
+            },
+            launch: Launch {
+                max_turns: self.max_turns,
+                git_branch: repo.and_then(|repo| repo.branch.clone()),
+                entrypoint: self.entrypoint.clone(),
+                ..usual.launch
+            },
+            flags: usual.flags,
+            agents: usual.agents,
         })
     }
 

@@ -57,7 +57,7 @@ impl Builder {
         let mut named = NamedServers::default();
         if self.setups == Wanted::Yes {
             let Ground { home, root, cwd, trust, resolved, plugins } = *ground;
-            config.hooks = Arc::new(config.hooks.and(&plugins::registry(plugins)));
+            config.setups.hooks = Arc::new(config.setups.hooks.and(&plugins::registry(plugins)));
             let bins: Vec<PathBuf> =
                 plugins.iter().filter_map(|plugin| plugin.bin.clone()).collect();
             if !bins.is_empty() {
@@ -66,23 +66,23 @@ impl Builder {
             }
             let limits = &config.limits.skills;
             let places = skill_files::Ground { home, cwd, root, trust, limits, plugins };
-            config.skills = Arc::new(skill_files::shelf(&places));
+            config.setups.skills = Arc::new(skill_files::shelf(&places));
             let known = styles::styles(home, root, plugins, &config.limits.skills);
             let style = config.surroundings.output_style.take();
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
             named = servers::named(resolved, root, trust, plugins, &self.variables);
             let mut maker =
-                Maker::new(&config.roots, resolved, &self.variables, &config.limits.mcp);
+                Maker::new(&config.workplace.roots, resolved, &self.variables, &config.limits.mcp);
             // Servers hear of somebody who answers only where there is one.
-            if self.respondent.is_some() || config.hooks.listens_to(HookEvent::Elicitation) {
+            if self.respondent.is_some() || config.setups.hooks.listens_to(HookEvent::Elicitation) {
                 maker = maker.answering();
             }
             if !named.entries.is_empty() {
-                world.servers = Some(maker.servers(named.entries.clone(), &config.roots));
+                world.servers = Some(maker.servers(named.entries.clone(), &config.workplace.roots));
             }
             world.server_maker = Some(Arc::new(maker));
         }
-        extra.extend(config.skills.has_for_model().then(skill_tool));
+        extra.extend(config.setups.skills.has_for_model().then(skill_tool));
         if world.servers.is_some() {
             extra.extend(server_tools());
         }

@@ -66,7 +66,7 @@ async fn q7_a_tool_of_a_server_answers_for_a_hook() {
         }),
     )
     .await;
-    let problems = &agent.config().hooks.problems;
+    let problems = &agent.config().setups.hooks.problems;
     assert_eq!(problems.len(), 1);
     assert!(problems[0].reason.contains("\"input\" is not an object"));
     let told = notices(&mut agent.start(), "hello").await.join("\n");

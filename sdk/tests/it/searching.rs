@@ -104,7 +104,7 @@ async fn q14_a_search_is_counted_and_paid_for() {
     let total = session.ledger().total();
     assert_eq!(total.usage.web_searches, 1);
     let tokens = everfold::kernel::Usage { web_searches: 0, ..total.usage };
-    let spec = agent.config().table.spec(session.model()).clone();
+    let spec = agent.config().models.table.spec(session.model()).clone();
     let searched = total.cost.0 - spec.cost(&tokens).unwrap().0;
     assert!((searched - 0.01).abs() < 1e-9, "ten dollars a thousand: {searched}");
     let lines = place.transcript();

@@ -56,7 +56,7 @@ async fn q5_the_model_is_told_once_and_takes_a_skill_up() {
     assert!(results[1]["content"].as_str().unwrap().contains("there is no skill \"nonsense\""));
     let text = results[2]["text"].as_str().unwrap();
     assert!(text.contains("Say hello to Ada, loudly. See ") && text.contains("/skills/greet/x.md"));
-    assert_eq!(agent.config().skills.problems.len(), 1);
+    assert_eq!(agent.config().setups.skills.problems.len(), 1);
     let names: Vec<Value> =
         requests[0].body["tools"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
     assert_eq!(names.last(), Some(&json!("Skill")), "new tools go last");

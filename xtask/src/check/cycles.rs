@@ -13,7 +13,7 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The source roots for which this holds: `engine/src`, when it is in folders.
-pub(super) const FOLDERS: &[&str] = &[];
+pub(super) const FOLDERS: &[&str] = &["engine/src"];
 
 /// One import of a node by another.
 #[derive(Debug)]

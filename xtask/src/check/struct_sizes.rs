@@ -9,7 +9,7 @@ use regex::Regex;
 
 /// The source roots for which this holds: `engine/src`, when its session is
 /// log, projections and runtime.
-pub(super) const FOLDERS: &[&str] = &[];
+pub(super) const FOLDERS: &[&str] = &["engine/src"];
 
 /// Most fields of a struct.
 const FIELDS: usize = 12;

@@ -269,7 +269,7 @@ pub(crate) fn infos(cx: &CommandContext) -> Vec<CommandInfo> {
         takes: command.takes.to_owned(),
         about: command.about.to_owned(),
     });
-    let shelf = &cx.session.config().skills;
+    let shelf = &cx.session.config().setups.skills;
     let skills =
         shelf.skills().iter().filter(|skill| skill.is_for_person()).map(|skill| CommandInfo {
             names: vec![skill.name.clone()],
@@ -291,7 +291,7 @@ pub(crate) fn infos(cx: &CommandContext) -> Vec<CommandInfo> {
 pub(crate) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
-        let skills = std::sync::Arc::clone(&cx.session.config().skills);
+        let skills = std::sync::Arc::clone(&cx.session.config().setups.skills);
         let is_skill = skills.get(name).is_some_and(everfold::skills::Skill::is_for_person);
         if is_skill || name.starts_with(SERVER_PROMPTS) {
             return Ok(Flow::Say(format!("/{text}")));

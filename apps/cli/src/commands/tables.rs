@@ -74,7 +74,7 @@ pub(crate) fn skills(agent: &Agent) -> Table {
             more: skill.description.clone(),
         }
     };
-    let rows = config.skills.skills().iter().map(row).collect();
+    let rows = config.setups.skills.skills().iter().map(row).collect();
     let empty = format!("there are none; put one in {}", agent.home().skills().display());
     Table { head: head(["skill", "what for"]), rows, empty }
 }
@@ -98,7 +98,7 @@ pub(crate) fn models(agent: &Agent) -> Table {
             ..TableRow::default()
         }
     };
-    let rows = config.table.iter().map(row).collect();
+    let rows = config.models.table.iter().map(row).collect();
     let names = ["model", "   window", "input $/M", "cached $/M", "output $/M"];
     Table { head: head(names), rows, empty: "no model is known".to_owned() }
 }

@@ -40,12 +40,12 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
 
 fn models(agent: &Agent) -> Vec<Finding> {
     let config = agent.config();
-    let mut names: Vec<&ModelId> = vec![&config.model, &config.small_model];
-    names.extend(&config.fallback_model);
+    let mut names: Vec<&ModelId> = vec![&config.models.model, &config.models.small];
+    names.extend(&config.models.fallback);
     names.dedup();
     let mut findings = Vec::new();
     for model in names {
-        let spec = config.table.spec(model);
+        let spec = config.models.table.spec(model);
         if spec.window.is_none() {
             let message = format!("nothing is known of the model {model}; its window is a guess");
             let fix = format!("set everfold.models.\"{model}\".window, or mend the name");

@@ -20,7 +20,7 @@ const PLUGINS: &str = "plugins";
 pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let mut findings = sandbox(agent);
     findings.extend(hooks(agent));
-    findings.extend(agent.config().skills.problems.iter().map(|problem| {
+    findings.extend(agent.config().setups.skills.problems.iter().map(|problem| {
         Finding::new(Severity::Warning, "skills", problem).fix("mend the file, or take it out")
     }));
     findings.extend(agent.config().agents.roster.problems.iter().map(|problem| {
@@ -106,7 +106,7 @@ fn sandbox(agent: &Agent) -> Vec<Finding> {
 
 /// Handlers that cannot be read, or whose program is not there.
 fn hooks(agent: &Agent) -> Vec<Finding> {
-    let registry = agent.config().hooks;
+    let registry = agent.config().setups.hooks;
     let broken = registry.problems.iter().map(|problem| {
         let key = problem.pointer.trim_start_matches('/').replace('/', ".");
         let message = format!("{key} does nothing ({}): {}", problem.origin, problem.reason);

@@ -23,7 +23,7 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     for glimpse in sessions {
         let mut replay = Replay::new(Options {
             policies: vec![Policy::Recorded],
-            table: config.table.clone(),
+            table: config.models.table.clone(),
             limits: Arc::clone(&config.limits),
             ..Options::default()
         });

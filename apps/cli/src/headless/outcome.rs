@@ -109,8 +109,14 @@ impl<'a> Outcome<'a> {
     fn model_object(&self, name: &str, tokens: &Usage, cost: f64, unpriced: u64) -> Value {
         let config = self.session.config();
         let model = ModelId::new(name);
-        let spec = config.table.spec(&model);
-        let window = Window::resolve(&model, spec, &config.betas, &config.window, &config.limits);
+        let spec = config.models.table.spec(&model);
+        let window = Window::resolve(
+            &model,
+            spec,
+            &config.models.betas,
+            &config.models.window,
+            &config.limits,
+        );
         json!({
             "inputTokens": tokens.input,
             "outputTokens": tokens.output,

@@ -73,9 +73,9 @@ impl Printer {
             "skills": called(session, Skill::is_for_model),
             "plugins": plugins(agent),
             "plugin_errors": agent.plugins().problems,
-            "permissionMode": config.permission_mode.as_str(),
+            "permissionMode": config.permissions.mode.as_str(),
             "apiKeySource": key_source,
-            "betas": config.betas,
+            "betas": config.models.betas,
             "output_style": config.surroundings.output_style.as_deref().unwrap_or("default"),
         }))
     }
@@ -206,7 +206,7 @@ fn servers(agent: &Agent) -> Vec<Value> {
 
 /// The names of the skills of which something holds.
 fn called(session: &Session, is: fn(&Skill) -> bool) -> Vec<String> {
-    let skills = session.config().skills.skills().iter();
+    let skills = session.config().setups.skills.skills().iter();
     skills.filter(|skill| is(skill)).map(|skill| skill.name.clone()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! One dream, from taking the lock to letting go of it.
 
 use super::progress::Progress;
-use super::{Change, DreamEnd, Dreamer, Dreamt, Mode, ground};
+use super::{Change, DreamEnd, Dreamer, Dreamt, Mode, workspace};
 use crate::background::TaskHandle;
 use crate::event::EndReason;
 use crate::session::fork::Fork;
@@ -184,7 +184,7 @@ impl Night {
         held.lay_out(laid_out).await?;
         let directive = self.material(base, &tidied, drift);
         let directive = directive.directive(Caps::default(), &self.limits.dream)?;
-        let place = ground::on_copy(&self.world, self.dreams.dir(), held.copy());
+        let place = workspace::on_copy(&self.world, self.dreams.dir(), held.copy());
         let mut fork = fork.sent(directive, place);
         let (events, mut heard) = mpsc::unbounded_channel();
         fork.watch(events);

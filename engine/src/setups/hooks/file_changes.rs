@@ -38,7 +38,7 @@ pub(crate) async fn changed_hooks(
         }
     }
     if session.is_main() && hooks::hears(session, HookEvent::ConfigChange) {
-        for (source, path) in session.config.settings_files.clone() {
+        for (source, path) in session.config.setups.settings_files.clone() {
             if change_of(session, path.clone()).await.is_some() {
                 let changed = Occasion::ConfigChange { source, path: &path };
                 hooks::fire(session, &changed, cancel).await?;

@@ -132,7 +132,7 @@ impl Handlers {
     }
 
     fn hook_call(&self, handler: &Handler, action: HookAction, timeout: Duration) -> HookCall {
-        let project = self.config.roots.first().cloned().unwrap_or_default();
+        let project = self.config.workplace.roots.first().cloned().unwrap_or_default();
         let mut env = handler.env.clone();
         env.insert(HOOK_PROJECT_DIR.into(), project.display().to_string());
         if let Some(file) = &self.env_file {
@@ -186,7 +186,7 @@ impl Handlers {
 
     async fn ask(&self, prompt: &str, model: Option<&str>) -> Result<String, String> {
         let config = &self.config;
-        let model = model.map_or_else(|| config.small_model.clone(), ModelId::new);
+        let model = model.map_or_else(|| config.models.small.clone(), ModelId::new);
         let dialect = self.world.model.dialect();
         let params = config.side_params(&model, dialect, config.limits.hooks.judge_tokens);
         let request = side_request(config, params, JUDGE.trim(), prompt)
@@ -196,7 +196,7 @@ impl Handlers {
             .await
             .map_err(|error| error.to_string())?;
         let text = crate::session::prompt::text_of(&reply.blocks);
-        self.books.add(Booking::new(source, reply.model, reply.usage, &config.table));
+        self.books.add(Booking::new(source, reply.model, reply.usage, &config.models.table));
         Ok(text)
     }
 

@@ -83,8 +83,8 @@ pub(crate) async fn return_model(
 
 fn switch_to<'a>(session: &Session, from: &'a str, to: &'a ModelId, source: &'a str) -> Switch<'a> {
     let tokens = session.state.fold.count().0;
-    let cache = session.config.cache;
-    let price = session.config.table.spec(to).prices.map(|prices| match cache {
+    let cache = session.config.models.cache;
+    let price = session.config.models.table.spec(to).prices.map(|prices| match cache {
         Some(CacheTtl::FiveMinutes) => prices.cache_write_5m,
         Some(CacheTtl::OneHour) => prices.cache_write_1h,
         None => prices.input,

@@ -23,7 +23,7 @@ pub(crate) async fn request_beside(
     context: &ToolContext,
     call: &ToolCall,
 ) -> Said {
-    let mode = agents.seat().config.permission_mode;
+    let mode = agents.seat().config.permissions.mode;
     let mode = if context.plan_file().is_some() { PermissionMode::Plan } else { mode };
     let call = told(call);
     let request = Occasion::PermissionRequest { call, suggestions: &Value::Array(Vec::new()) };
@@ -34,18 +34,18 @@ impl Agents {
     /// Calls the handlers of an occasion, and waits for those that are heard.
     pub(crate) async fn fire_beside(&self, mode: &str, occasion: &Occasion<'_>) -> HookVerdict {
         let (seat, event) = (self.seat(), occasion.event());
-        let registry = Arc::clone(&seat.config.hooks);
+        let registry = Arc::clone(&seat.config.setups.hooks);
         let mut verdict = HookVerdict::default();
         if !registry.listens_to(event) {
             return verdict;
         }
-        let cwd = seat.config.roots.first().cloned().unwrap_or_default();
+        let cwd = seat.config.workplace.roots.first().cloned().unwrap_or_default();
         let base = CommonFields {
             session_id: seat.session.as_str(),
             transcript_path: &seat.world.transcripts.path(&seat.session),
             cwd: &cwd,
             permission_mode: mode,
-            effort: seat.config.effort.as_deref(),
+            effort: seat.config.models.effort.as_deref(),
             agent: None,
         };
         let handlers = Handlers {

@@ -15,7 +15,7 @@ pub(crate) fn respondent(
     person: Option<Arc<dyn Respondent>>,
 ) -> Option<Arc<dyn Respondent>> {
     let agents = agents.clone();
-    let hears = agents.seat().config.hooks.listens_to(HookEvent::Elicitation);
+    let hears = agents.seat().config.setups.hooks.listens_to(HookEvent::Elicitation);
     (person.is_some() || hears).then(|| Arc::new(Responding { agents, person }) as _)
 }
 
@@ -56,7 +56,7 @@ impl Respondent for Responding {
 
 impl Responding {
     async fn fire(&self, occasion: &Occasion<'_>) -> HookVerdict {
-        let mode = self.agents.seat().config.permission_mode.as_str();
+        let mode = self.agents.seat().config.permissions.mode.as_str();
         Box::pin(self.agents.fire_beside(mode, occasion)).await
     }
 

@@ -92,7 +92,7 @@ async fn fire_start(
     hooks::keep_contexts(session, HookEvent::SessionStart, verdict.contexts);
     session.runtime.hooks.watched.add(verdict.wanted.watch);
     // Where a person sits in front of it, they say the first words.
-    let alone = session.config.extraction.surface == Surface::Headless;
+    let alone = session.config.background.extraction.surface == Surface::Headless;
     session.runtime.hooks.first_words =
         verdict.first_words.filter(|_| alone && source == "startup");
     hooks::attach_hook_texts(session).await
@@ -114,7 +114,7 @@ pub(crate) async fn prompt_hooks(
     if !session.is_main() {
         return Ok(Ok(()));
     }
-    let source = if session.config.entrypoint == "cli" { "user" } else { "sdk" };
+    let source = if session.config.launch.entrypoint == "cli" { "user" } else { "sdk" };
     let verdict =
         hooks::fire(session, &Occasion::UserPromptSubmit { prompt, source }, cancel).await?;
     if let Some(why) = verdict.blocked.or(verdict.stop) {

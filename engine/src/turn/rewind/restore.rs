@@ -78,7 +78,7 @@ async fn put_back(
 /// A directory of the person's that is gone is made again only where tools
 /// may work.
 async fn may_be_made(session: &Session, path: &Path, now: Option<&FileRead>) -> Result<(), String> {
-    let inside = session.config.roots.iter().any(|root| path.starts_with(root));
+    let inside = session.config.workplace.roots.iter().any(|root| path.starts_with(root));
     let Some(parent) = path.parent().filter(|_| now.is_none() && !inside) else {
         return Ok(());
     };

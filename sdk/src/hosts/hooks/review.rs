@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::error::Error;
 use crate::hosts::{HostService, Reviewer};
 use everfold_disk::DiskTranscripts;
-use everfold_engine::{Elsewhere, Session, World};
+use everfold_engine::{HostReview, Session, World};
 use everfold_kernel::ports::Transcripts;
 use everfold_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
 use serde_json::Value;
@@ -39,25 +39,25 @@ impl Agent {
         host: &HostService,
         work: &Work,
         at_most: Duration,
-    ) -> Result<Elsewhere, Error> {
+    ) -> Result<HostReview, Error> {
         let mut notes = Notes::open(&host.notes_dir(), &work.session);
-        let Some(path) = notes.left.transcript.clone() else { return Ok(Elsewhere::Unwanted) };
+        let Some(path) = notes.left.transcript.clone() else { return Ok(HostReview::Unwanted) };
         let limits = &host.limits.beside;
         let news = news(&path, notes.reviewed, limits.transcript_bytes)
             .map_err(|error| Error::Directory { path, message: error.to_string() })?;
         let records = newest(tidy(news.records, limits.review_result_chars), limits.review_chars);
         if records.is_empty() {
-            return Ok(Elsewhere::Unwanted);
+            return Ok(HostReview::Unwanted);
         }
         let mut session = self.reviewing(&work.session).await?;
-        let looked = everfold_engine::memory::extraction::elsewhere::review_elsewhere(
+        let looked = everfold_engine::memory::extraction::host_review::review_elsewhere(
             &mut session,
             records,
             notes.turns(),
             at_most,
         )
         .await?;
-        if looked == Elsewhere::Over {
+        if looked == HostReview::Over {
             notes.note(Note::Reviewed { offset: news.offset, times: work.times });
         }
         Ok(looked)

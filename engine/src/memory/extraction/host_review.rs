@@ -24,7 +24,7 @@ const BOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What came of a review of another agent's conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Elsewhere {
+pub enum HostReview {
     /// It was looked through to its end.
     Over,
     /// Nobody wants a review now: it is switched off, too early, or there is no
@@ -46,30 +46,32 @@ pub async fn review_elsewhere(
     records: Vec<Record>,
     turns: u64,
     at_most: Duration,
-) -> Result<Elsewhere, Error> {
-    let Some(scene) = extraction::scene(session) else { return Ok(Elsewhere::Unwanted) };
-    if let Due::Not(why) = due(session.config.extraction, turns, &session.config.limits.extract) {
+) -> Result<HostReview, Error> {
+    let Some(scene) = extraction::scene(session) else { return Ok(HostReview::Unwanted) };
+    if let Due::Not(why) =
+        due(session.config.background.extraction, turns, &session.config.limits.extract)
+    {
         tracing::debug!(?why, "no review");
-        return Ok(Elsewhere::Unwanted);
+        return Ok(HostReview::Unwanted);
     }
     fold_elsewhere(session, records)?;
     let found = extraction::to_review(session, &scene);
     match worth(&found) {
-        Worth::Nothing => return Ok(Elsewhere::Over),
+        Worth::Nothing => return Ok(HostReview::Over),
         Worth::SavedAlready => scene.passed(&found),
         Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
-            return Ok(Elsewhere::Unwanted);
+            return Ok(HostReview::Unwanted);
         }
         Worth::Asking => match session.budget.allows(&QuerySource::Extract).await {
             Ok(()) => extraction::send_reviewer(session, scene),
-            Err(denied) => return Ok(Elsewhere::Denied(denied)),
+            Err(denied) => return Ok(HostReview::Denied(denied)),
         },
     }
     drain_and_book(session, at_most).await?;
     let is_over = !session.memory.extraction.state().done.is_empty();
     extraction::note_reviews(session).await?;
     effects::book_side_queries(session).await?;
-    Ok(if is_over { Elsewhere::Over } else { Elsewhere::Failed })
+    Ok(if is_over { HostReview::Over } else { HostReview::Failed })
 }
 
 /// Waits for what runs, and books what it costs as it goes: whoever does
@@ -86,7 +88,7 @@ async fn drain_and_book(session: &mut Session, at_most: Duration) -> Result<(), 
 /// Folds a conversation, with a system prompt and tools before it. A call
 /// that has no result yet is answered: nothing may be open for a fork.
 fn fold_elsewhere(session: &mut Session, records: Vec<Record>) -> Result<(), Error> {
-    let prelude = prelude::compose_prelude_for(session, &session.config.small_model)?;
+    let prelude = prelude::compose_prelude_for(session, &session.config.models.small)?;
     let at = session.world.clock.now();
     let record = |id: String, entry| Record { id: RecordId::from(id), parent: None, at, entry };
     let prelude = Entry::Decision(Decision::Prelude(Box::new(prelude)));

@@ -2,18 +2,18 @@
 
 use super::{Crew, Me};
 use crate::tools::AgentDesk;
+use crate::tools::AgentIdentity;
 use crate::tools::Order;
 use crate::tools::StartError;
 use crate::tools::Started;
-use crate::tools::Who;
 use everfold_kernel::ToolUseId;
 use everfold_kernel::ports::{BoxFuture, LetterDraft};
 
 impl AgentDesk for Crew {
-    fn who(&self) -> Who {
+    fn who(&self) -> AgentIdentity {
         match &self.me {
-            Me::Main => Who::Main,
-            Me::Agent { label, .. } => Who::Agent { label: label.clone() },
+            Me::Main => AgentIdentity::Main,
+            Me::Agent { label, .. } => AgentIdentity::Agent { label: label.clone() },
         }
     }
 
