@@ -10,8 +10,7 @@
 mod interleaving;
 mod register;
 
-use crate::event::Event;
-use crate::event::Events;
+use crate::event::{Event, Events};
 pub use crate::event::{TaskStatus, TaskView};
 use everfold_kernel::QuerySource;
 use everfold_kernel::ports::Clock;

@@ -1,11 +1,9 @@
 //! What a surface is told while a turn runs.
 
 use everfold_compact::preview::CompactionReport;
-use everfold_kernel::QuerySource;
-use everfold_kernel::Timestamp;
 use everfold_kernel::ports::Kept;
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{ModelId, Record, ToolUseId, Usage};
+use everfold_kernel::{ModelId, QuerySource, Record, Timestamp, ToolUseId, Usage};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::path::PathBuf;

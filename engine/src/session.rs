@@ -15,20 +15,16 @@ use crate::session::effects::SideBookings;
 use crate::session::file_history::FileHistory;
 use crate::session::fork::Thread;
 use crate::session::log::Log;
-use crate::session::memory_state::MemoryState;
-use crate::session::memory_state::MemorySwitch;
+use crate::session::memory_state::{MemoryState, MemorySwitch};
 use crate::session::projections::Projections;
-use crate::session::runtime::Branch;
-use crate::session::runtime::Runtime;
+use crate::session::runtime::{Branch, Runtime};
 use crate::session::toolbox::Toolbox;
 use crate::tools::ToolContext;
-use everfold_kernel::BlockView;
-use everfold_kernel::ToolUseId;
-use everfold_kernel::ports::World;
-use everfold_kernel::ports::{Spent, TranscriptError};
+use everfold_kernel::ports::{Spent, TranscriptError, World};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    Class, Classify, Decision, Entry, Flag, Ledger, Record, RecordId, SessionId,
+    BlockView, Class, Classify, Decision, Entry, Flag, Ledger, Record, RecordId, SessionId,
+    ToolUseId,
 };
 use everfold_prefix::system;
 use std::path::PathBuf;

@@ -3,6 +3,7 @@
 mod date_notice;
 pub mod driver;
 pub mod history;
+mod joins;
 pub mod mentions;
 pub mod model_call;
 pub mod pasted;

@@ -9,6 +9,7 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::session_picker::Opened;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
+use everfold::engine::setups::hooks::session_events;
 use everfold::{Agent, CancellationToken, Session, SessionId, TaskStatus, TaskView};
 use std::sync::Arc;
 
@@ -84,15 +85,14 @@ impl CommandContext {
     async fn change(&mut self, session: Session, reason: &'static str) -> Result<()> {
         self.finish(reason).await?;
         self.session = session;
-        everfold::engine::setups::hooks::session_events::began_by(&mut self.session, reason);
+        session_events::began_by(&mut self.session, reason);
         Ok(())
     }
 
     /// Lets what runs in the background come to its end before the session is
     /// left; a stop ends the wait.
     pub(crate) async fn finish(&mut self, reason: &str) -> Result<()> {
-        everfold::engine::setups::hooks::session_events::end_hooks(&mut self.session, reason)
-            .await?;
+        session_events::end_hooks(&mut self.session, reason).await?;
         let running = |task: &TaskView| task.status == TaskStatus::Running;
         if self.session.background().list().iter().any(running) {
             self.presenter

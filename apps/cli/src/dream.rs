@@ -7,6 +7,7 @@ use crate::presenter::{Presenter, TextStyle, grouped};
 use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
+use everfold::engine::memory::dream;
 use everfold::engine::memory::dream::{Change, Dreamer, Gates, Mode};
 use everfold::engine::{DreamEnd, DreamWish, Dreamt};
 use everfold::kernel::ports::Holder;
@@ -130,7 +131,7 @@ pub(crate) async fn watched(
 ) -> Result<DreamEnd> {
     let (sender, mut events) = unbounded_channel();
     session.watch(sender);
-    let mut dreaming = match everfold::engine::memory::dream::dream(session, wish).await {
+    let mut dreaming = match dream::dream(session, wish).await {
         Ok(dreaming) => dreaming,
         Err(end) => return Ok(end),
     };

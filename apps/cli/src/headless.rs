@@ -7,6 +7,8 @@ use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use crate::signals::Signals;
 use anyhow::Result;
+use everfold::engine::agents::letters;
+use everfold::engine::setups::hooks::session_events;
 use everfold::kernel::settings::Surface;
 use everfold::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting};
 use futures_util::StreamExt;
@@ -52,7 +54,7 @@ async fn answer(
     for note in setup::notes(agent, &session) {
         presenter.note(TextStyle::Yellow, &format!("note: {note}"));
     }
-    everfold::engine::agents::letters::open_mail(&mut session).await;
+    letters::open_mail(&mut session).await;
     let mut printer = Printer::new(presenter.clone(), talk, &session);
     printer.begin(agent, &session)?;
     let ended = take_turn(Turn::saying(&mut session, prompt.prompt()), &mut printer).await?;
@@ -72,7 +74,7 @@ async fn answer(
 /// Lets background work come to its end; a signal ends the wait.
 async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
     let mut signals = Signals::take()?;
-    everfold::engine::setups::hooks::session_events::end_hooks(session, "other").await?;
+    session_events::end_hooks(session, "other").await?;
     let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
     let done = tokio::select! {
@@ -102,10 +104,10 @@ async fn with_agents(
     let wait = Duration::from_secs(session.config().limits.agents.drain_s);
     while let Ended::Turn(Ok(before)) = &mut ended
         && before.reason.is_success()
-        && !everfold::engine::agents::letters::agents(session).running().is_empty()
+        && !letters::agents(session).running().is_empty()
     {
         tokio::select! {
-            () = everfold::engine::agents::letters::news(session) => {}
+            () = letters::news(session) => {}
             () = tokio::time::sleep(wait) => break,
             _ = signals.next() => break,
         }

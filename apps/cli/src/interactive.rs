@@ -12,6 +12,8 @@ use crate::session_picker::{self, Target};
 use crate::setup::{self, ProcessEnv};
 use crate::signals::{Signals, Stop};
 use anyhow::Result;
+use everfold::engine::agents;
+use everfold::engine::agents::letters;
 use everfold::kernel::ports::Respondent;
 use everfold::kernel::settings::Surface;
 use everfold::{Agent, Block, CancellationToken, EndReason, Turn, TurnEnd};
@@ -131,7 +133,7 @@ impl Repl {
         for note in self.cx.notes(damage) {
             self.cx.presenter.note(TextStyle::Yellow, &format!("note: {note}"));
         }
-        everfold::engine::agents::letters::open_mail(&mut self.cx.session).await;
+        letters::open_mail(&mut self.cx.session).await;
         self.greet()?;
         if talk.which.private {
             self.cx.presenter.line("private: nothing is recalled, saved or kept")?;
@@ -188,7 +190,7 @@ impl Repl {
             };
             match flow {
                 Ok(Flow::Quit) => return Ok(ExitCode::SUCCESS),
-                Ok(_) if everfold::engine::agents::is_leaving(&self.cx.session) => {
+                Ok(_) if agents::is_leaving(&self.cx.session) => {
                     return Ok(ExitCode::SUCCESS);
                 }
                 Ok(_) => {}
@@ -263,7 +265,7 @@ impl Repl {
                     self.cx.presenter.line("\nCtrl-C again or Ctrl-D leaves")?;
                     continue;
                 }
-                () = everfold::engine::agents::letters::news(&self.cx.session), if listens && prompt.is_empty() => {
+                () = letters::news(&self.cx.session), if listens && prompt.is_empty() => {
                     if self.lines.are_typed() && self.cx.presenter.is_terminal() {
                         self.cx.presenter.line("")?;
                     }

@@ -4,7 +4,11 @@
 use crate::host::Host;
 use crate::panel_data::PanelData;
 use everfold::engine::agents::Agents;
+use everfold::engine::agents::letters;
+use everfold::engine::session::status;
 use everfold::engine::session::status::Live;
+use everfold::engine::setups::memory_switch;
+use everfold::engine::window::context_view;
 use everfold::engine::window::context_view::ContextView;
 use everfold::kernel::settings::PermissionMode;
 use everfold::kernel::usage::Booking;
@@ -42,21 +46,21 @@ impl Status {
     /// The state of a host's session now.
     pub(crate) fn of(host: &dyn Host) -> Self {
         let session = host.session();
-        let context = everfold::engine::window::context_view::context_view(session);
-        let live = everfold::engine::session::status::live(session);
+        let context = context_view::context_view(session);
+        let live = status::live(session);
         Self {
             session: session.id().clone(),
             model: host.model_name(),
             cwd: session.config().surroundings.cwd.clone(),
             branch: host.agent().repo().and_then(|repo| repo.branch.clone()),
             mode: session.mode(),
-            memory: everfold::engine::setups::memory_switch::memory_switch(session),
+            memory: memory_switch::memory_switch(session),
             window: session.window(),
             used: context.used.0,
             hit_rate: live.status().and_then(|now| now.hit_rate),
             context,
             background: session.background().clone(),
-            agents: everfold::engine::agents::letters::agents(session).clone(),
+            agents: letters::agents(session).clone(),
             queue: session.queue(),
             live,
             ledger: session.ledger().clone(),

@@ -11,6 +11,9 @@ use crate::style::TextStyle;
 use crate::transcript_view::Cell;
 use crate::transcript_view::Diff;
 use crate::transcript_view::history;
+use everfold::engine::agents::letters;
+use everfold::engine::memory::extraction::statement;
+use everfold::engine::setups::plan_mode;
 use everfold::kernel::ToolUseId;
 use everfold::kernel::ports::{Confinement, Exit, ShellCommand};
 use everfold::kernel::provenance::Source;
@@ -106,7 +109,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// Works until it is told to leave or nobody is there to be told.
     pub(crate) async fn run(mut self) -> Box<dyn Host> {
-        everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
+        letters::open_mail(self.host.session_mut()).await;
         self.changed().await;
         self.watch_background();
         // News that led to nothing are not asked for again and again.
@@ -115,7 +118,7 @@ impl Worker {
             let ask = tokio::select! {
                 biased;
                 ask = self.asks.recv() => ask,
-                () = everfold::engine::agents::letters::news(self.host.session()), if listens => {
+                () = letters::news(self.host.session()), if listens => {
                     self.tell(WorkerEvent::WentOn);
                     listens = self.turn(None).await > 0;
                     continue;
@@ -194,7 +197,7 @@ impl Worker {
         if *self.host.session().id() == before && !went_back {
             self.report();
         } else {
-            everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
+            letters::open_mail(self.host.session_mut()).await;
             self.changed().await;
         }
         self.tell(WorkerEvent::CommandEnded(done.map_err(|error| format!("{error:#}"))));
@@ -204,7 +207,7 @@ impl Worker {
     async fn resume(&mut self, id: SessionId) {
         let (page, stop) = self.page();
         let done = self.host.resume(id, page, stop).await;
-        everfold::engine::agents::letters::open_mail(self.host.session_mut()).await;
+        letters::open_mail(self.host.session_mut()).await;
         self.changed().await;
         let done = done.map(|()| Next::GoOn).map_err(|error| format!("{error:#}"));
         self.tell(WorkerEvent::CommandEnded(done));
@@ -251,9 +254,7 @@ impl Worker {
     /// Keeps what the person wants to be remembered; where it is comes as an
     /// event.
     async fn remember(&mut self, text: &str) {
-        let kept =
-            everfold::engine::memory::extraction::statement::remember(self.host.session(), text)
-                .await;
+        let kept = statement::remember(self.host.session(), text).await;
         let told = kept.and_then(|kept| match kept {
             Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
             kept if kept.notice().is_none() => Err("it is remembered already".to_owned()),
@@ -265,9 +266,9 @@ impl Worker {
     fn mode(&mut self, mode: PermissionMode) {
         let session = self.host.session_mut();
         match mode {
-            PermissionMode::Plan => everfold::engine::setups::plan_mode::start_planning(session),
+            PermissionMode::Plan => plan_mode::start_planning(session),
             other => {
-                everfold::engine::setups::plan_mode::stop_planning(session);
+                plan_mode::stop_planning(session);
                 session.permit_mut().set_mode(other);
             }
         }

@@ -327,7 +327,7 @@ impl Rebuild {
     /// A reader that holds little of results takes those that went to disk as
     /// the model saw them.
     fn decoded(&self, line: &[u8]) -> Result<Decoded, LineError> {
-        if !self.result_fields.is_empty() { decode_shown(line) } else { decode(line) }
+        if self.result_fields.is_empty() { decode(line) } else { decode_shown(line) }
     }
 
     fn slim(&self, record: &mut Record) {

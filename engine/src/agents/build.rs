@@ -11,12 +11,10 @@ use crate::session::fork::Start;
 use crate::session::prelude::WEB_SEARCH;
 use crate::session::prompt::Prompt;
 use crate::session::queue::Queue;
-use crate::tools::Started;
-use crate::tools::server_tools;
+use crate::tools::{Started, server_tools};
 use everfold_hooks::Registry;
-use everfold_kernel::ports::World;
 use everfold_kernel::ports::{
-    Approver, BoxFuture, Memories, PermissionAnswer, PermissionAsk, Servers,
+    Approver, BoxFuture, Memories, PermissionAnswer, PermissionAsk, Servers, World,
 };
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::CacheTtl;

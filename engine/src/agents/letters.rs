@@ -2,8 +2,7 @@
 //! ran in the background. Always appended at a boundary, each once.
 
 use super::{Agents, Me, locked};
-use crate::session::status;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, status};
 use everfold_kernel::Entry;
 use everfold_kernel::ports::Letter;
 use everfold_mail::apply;

@@ -1,11 +1,7 @@
 //! What tools see of the agents of a session.
 
 use super::{Crew, Me};
-use crate::tools::AgentDesk;
-use crate::tools::AgentIdentity;
-use crate::tools::Order;
-use crate::tools::StartError;
-use crate::tools::Started;
+use crate::tools::{AgentDesk, AgentIdentity, Order, StartError, Started};
 use everfold_kernel::ToolUseId;
 use everfold_kernel::ports::{BoxFuture, LetterDraft};
 

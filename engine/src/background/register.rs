@@ -2,8 +2,7 @@
 //! all: [`super::Background`] takes its lock for just that long.
 
 use super::{TaskStatus, TaskView};
-use crate::event::Event;
-use crate::event::Events;
+use crate::event::{Event, Events};
 use everfold_kernel::{QuerySource, Timestamp};
 use std::collections::VecDeque;
 use tokio_util::sync::CancellationToken;

@@ -9,17 +9,12 @@
 use crate::config::Config;
 use crate::event::Event;
 use crate::session::budget::{Budget, Denied};
-use crate::session::effects;
-use crate::session::effects::{SideBookings, collect, side_request};
-use crate::session::memory_state::Found;
-use crate::session::memory_state::MemorySwitch;
-use crate::session::memory_state::Prefetch;
-use crate::session::memory_state::Surfaced;
+use crate::session::effects::{self, SideBookings, collect, side_request};
+use crate::session::memory_state::{Found, MemorySwitch, Prefetch, Surfaced};
 use crate::session::{Error, Session};
 use everfold_kernel::limits::RecallLimits;
-use everfold_kernel::ports::World;
 use everfold_kernel::ports::{
-    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, RecallQuery,
+    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, RecallQuery, World,
 };
 use everfold_kernel::settings::Picker;
 use everfold_kernel::usage::Booking;

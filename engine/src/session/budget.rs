@@ -7,9 +7,8 @@
 //! waits for them.
 
 use everfold_kernel::ports::{Clock, Model, Spending, Spent};
-use everfold_kernel::settings;
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{Class, Classify, Ledger, QuerySource};
+use everfold_kernel::{Class, Classify, Ledger, QuerySource, settings};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why work in the background has to do without a model now.

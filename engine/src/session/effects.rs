@@ -1,12 +1,10 @@
 //! Questions to a model outside the conversation: forks and side queries.
 
 use crate::config::Config;
-use crate::session::Session;
-use crate::session::cache_breaks;
+use crate::session::{Session, cache_breaks};
 use crate::tools::{AskError, Asker};
 use everfold_kernel::effect::{Ask, AskShape};
-use everfold_kernel::ports::World;
-use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, ModelReply};
+use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, ModelReply, World};
 use everfold_kernel::record::Breakpoint;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{

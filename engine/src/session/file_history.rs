@@ -12,8 +12,9 @@ use crate::background::Background;
 use crate::config::Config;
 use crate::event::Event;
 use crate::tools::FileCheckpoints;
-use everfold_kernel::ports::World;
-use everfold_kernel::ports::{BoxFuture, Clock, FileError, FileRead, FileVersion, Transcripts};
+use everfold_kernel::ports::{
+    BoxFuture, Clock, FileError, FileRead, FileVersion, Transcripts, World,
+};
 use everfold_kernel::{Limits, RecordId, SessionId};
 use everfold_mail::Isolation;
 use everfold_transcript::Checkpoint;

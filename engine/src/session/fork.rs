@@ -8,18 +8,14 @@
 //! it is called ([`Remit`]).
 
 use crate::config::Config;
-use crate::event::Events;
-use crate::event::{EndReason, TurnEnd};
+use crate::event::{EndReason, Events, TurnEnd};
 use crate::permit::{Permit, Remit};
-use crate::session::Converse;
 use crate::session::effects::SideBookings;
-use crate::session::prelude;
 use crate::session::prompt::Prompt;
-use crate::session::{Error, Session};
-use everfold_kernel::ports::World;
+use crate::session::{Converse, Error, Session, prelude};
 use everfold_kernel::ports::{
     BoxFuture, FileError, FileVersion, Files, Glimpse, LoadedTranscript, Search, Shell,
-    TranscriptError, Transcripts,
+    TranscriptError, Transcripts, World,
 };
 use everfold_kernel::{
     Block, BlockView, Decision, Entry, QuerySource, Record, SessionId, Timestamp,

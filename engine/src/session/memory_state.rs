@@ -5,28 +5,16 @@
 use crate::session::budget::Budget;
 use crate::session::fork::Fork;
 use crate::session::memory_keeper::Keeper;
-use crate::session::memory_writes::AtWork;
-use crate::session::memory_writes::Main;
-use crate::session::memory_writes::MemoryFiles;
-use crate::session::memory_writes::Writer;
-use everfold_extract::ReviewQueue;
-use everfold_extract::put_off;
-use everfold_kernel::Attachment;
-use everfold_kernel::Limits;
-use everfold_kernel::RecordId;
-use everfold_kernel::SessionId;
-use everfold_kernel::ports::Files;
-use everfold_kernel::ports::Memories;
-use everfold_kernel::ports::World;
+use crate::session::memory_writes::{AtWork, Main, MemoryFiles, Writer};
+use everfold_extract::{ReviewQueue, put_off};
+use everfold_kernel::ports::{Files, Memories, World};
 use everfold_kernel::record::Extracted;
+use everfold_kernel::{Attachment, Limits, RecordId, SessionId};
 use everfold_memory_file::Memory;
 use everfold_memory_recall::stems;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::task::AbortOnDropHandle;
 
 /// What a session knows of its memories.

@@ -2,18 +2,13 @@
 
 use crate::background::Background;
 use crate::config::Config;
-use crate::permit::Permit;
-use crate::permit::Places;
-use crate::session::agent_context::Agents;
-use crate::session::agent_context::Crew;
-use crate::session::agent_context::Me;
-use crate::session::agent_context::Seat;
+use crate::permit::{Permit, Places};
+use crate::session::agent_context::{Agents, Crew, Me, Seat};
 use crate::session::effects::{SideAsker, SideBookings};
 use crate::session::file_history::FileHistory;
 use crate::session::log::Log;
 use crate::session::lookup::LogLookup;
-use crate::tools::Snipping;
-use crate::tools::ToolContext;
+use crate::tools::{Snipping, ToolContext};
 use everfold_kernel::ports::World;
 use everfold_kernel::{Flag, SessionId};
 use everfold_transcript::Envelope;

@@ -1,25 +1,16 @@
 //! What a conversation begins with and repeats in every request: system prompt,
 //! tools, parameters. It is rendered once and then taken from the log (PC1).
 
-use crate::config::Config;
-use crate::config::ModelChoice;
-use crate::session::Error;
-use crate::session::Session;
+use crate::config::{Config, ModelChoice};
+use crate::session::{Error, Session};
 use crate::tools::Access;
 use crate::tools::servers::loaded_tools;
-use everfold_kernel::Decision;
-use everfold_kernel::Entry;
-use everfold_kernel::Flag;
-use everfold_kernel::ModelId;
-use everfold_kernel::Params;
-use everfold_kernel::Prelude;
 use everfold_kernel::ports::MemoryScope;
 use everfold_kernel::record::Dialect;
+use everfold_kernel::{Decision, Entry, Flag, ModelId, Params, Prelude};
 use everfold_prefix::system;
-use everfold_prefix::system::Keeping;
-use everfold_prefix::system::MemorySurroundings;
-use serde_json::Value;
-use serde_json::json;
+use everfold_prefix::system::{Keeping, MemorySurroundings};
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 

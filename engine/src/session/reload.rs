@@ -1,14 +1,12 @@
 //! Reading a log: from its newest resume point where that is good, else whole
 //! (E11).
 
-use crate::session::Error;
-use crate::session::Session;
 use crate::session::log::Log;
 use crate::session::projections::Projections;
+use crate::session::{Error, Session};
 use crate::tools::{BackgroundWork, SEEN_FIELD};
 use everfold_kernel::SessionId;
-use everfold_kernel::ports::TranscriptPart;
-use everfold_kernel::ports::World;
+use everfold_kernel::ports::{TranscriptPart, World};
 use everfold_transcript::{Conversation, RESUME_POINT, Rebuild, ResumePoint};
 
 /// Projects the log anew, where a decision holds no more that was carried out.

@@ -3,11 +3,9 @@
 use crate::session::effects::RESULTS_DIR;
 use crate::session::prompt::Prompt;
 use crate::session::{Error, Session};
-use everfold_kernel::UserEntry;
-use everfold_kernel::UserOrigin;
 use everfold_kernel::provenance::Provenance;
 use everfold_kernel::record::reminder;
-use everfold_kernel::{Attachment, BlockView, Entry, ToolUseId};
+use everfold_kernel::{Attachment, BlockView, Entry, ToolUseId, UserEntry, UserOrigin};
 use serde_json::Value;
 
 impl Session {

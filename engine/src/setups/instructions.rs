@@ -7,8 +7,7 @@
 
 use crate::config::InstructionSources;
 use crate::session::prelude::{INSTRUCTIONS, NESTED};
-use crate::session::status;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, status};
 use crate::setups::hooks::session_events;
 use crate::setups::skills;
 use everfold_kernel::ports::{FileError, Files};

@@ -8,13 +8,11 @@
 //! people see `mcp__<server>__<tool>`.
 
 use crate::session::fork::{Start, Thread};
-use crate::session::status;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, status};
 use crate::tools::servers::find;
 pub(crate) use crate::tools::servers::output;
-use crate::tools::servers::schema;
-use crate::tools::servers::tool_of;
 pub use crate::tools::servers::{CALL, full_name, loaded_tools};
+use crate::tools::servers::{schema, tool_of};
 use crate::tools::{Tool, ToolCall};
 use everfold_kernel::ports::{ServerState, ServerView, Servers};
 use everfold_kernel::provenance::Source;

@@ -6,8 +6,7 @@
 //! written while memory is off.
 
 use crate::permit::Verdict;
-use crate::session::memory_state::MemorySwitch;
-use crate::session::memory_state::SWITCH;
+use crate::session::memory_state::{MemorySwitch, SWITCH};
 use crate::session::{Error, Session};
 use crate::setups::session_head;
 use crate::tools::MEMORY_SEARCH as SEARCH;

@@ -7,21 +7,14 @@
 //! again when a compaction has taken them out of the conversation.
 
 use crate::session::memory_state::MemorySwitch;
-use crate::session::prelude::INSTRUCTIONS;
-use crate::session::prelude::compose_prelude;
-use crate::session::status;
-use crate::session::{Error, Session};
-use crate::setups::instructions;
-use crate::setups::memory_switch;
-use crate::setups::preferences;
-use crate::setups::session_head;
-use crate::setups::skills;
-use crate::setups::skills::LISTING;
-use everfold_kernel::Decision;
+use crate::session::prelude::{INSTRUCTIONS, compose_prelude};
+use crate::session::{Error, Session, status};
+use crate::setups::skills::{self, LISTING};
+use crate::setups::{instructions, memory_switch, preferences, session_head};
 use everfold_kernel::ports::{MemoryIndex, MemoryScope};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::reminder;
-use everfold_kernel::{Attachment, Entry};
+use everfold_kernel::{Attachment, Decision, Entry};
 use everfold_prefix::message::{Message, PieceOrigin};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

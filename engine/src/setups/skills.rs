@@ -2,15 +2,12 @@
 //! its tool, or the person does by a slash. The text of a skill joins the
 //! conversation as a reminder, and comes back after a compaction (L4.5).
 
-use crate::agents;
-use crate::agents::{Order, Started};
+use crate::agents::{self, Order, Started};
 use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::projections::LENT;
 use crate::session::{Error, Session};
-use crate::setups::hooks;
-use crate::setups::hooks::model_switch;
-use crate::setups::hooks::tool_events;
+use crate::setups::hooks::{self, model_switch, tool_events};
 pub use crate::tools::SkillRequest;
 use crate::tools::{Access, ToolCall};
 use everfold_hooks::{Occasion, Permission, Registry};

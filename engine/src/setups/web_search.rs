@@ -8,8 +8,7 @@
 
 use crate::event::Event;
 use crate::session::Session;
-use crate::session::prelude::SERVER_NAME;
-use crate::session::prelude::WEB_SEARCH;
+use crate::session::prelude::{SERVER_NAME, WEB_SEARCH};
 use everfold_kernel::{Block, ToolUseId};
 use serde_json::Value;
 use tokio::time::Instant;

@@ -1,45 +1,25 @@
 //! The driver: performs the steps of a turn until it is over.
 
-use crate::agents::kinds;
 use crate::agents::letters;
-use crate::event::{Denial, EndReason, Event, TurnEnd};
+use crate::event::{Denial, EndReason, TurnEnd};
 use crate::memory::recall;
-use crate::session::Converse;
-use crate::session::fork;
-use crate::session::prompt::Prompt;
-use crate::session::prompt::text_of;
+use crate::session::prompt::{Prompt, text_of};
 use crate::session::reminder::append_user;
-use crate::session::status;
-use crate::session::{Error, Session};
-use crate::setups::hooks;
-use crate::setups::hooks::file_changes;
-use crate::setups::hooks::model_switch;
-use crate::setups::hooks::model_switch::go_over;
-use crate::setups::hooks::session_events;
-use crate::setups::instructions;
-use crate::setups::mcp_prompts;
-use crate::setups::mcp_prompts::PromptCall;
+use crate::session::{Converse, Error, Session, fork};
+use crate::setups::hooks::model_switch::{self, go_over};
+use crate::setups::hooks::{self, session_events};
+use crate::setups::mcp_prompts::{self, PromptCall};
 use crate::setups::mcp_tools;
-use crate::setups::plan_mode;
-use crate::setups::session_head;
-use crate::setups::skills;
-use crate::setups::skills::SkillRequest;
-use crate::turn::date_notice;
-use crate::turn::mentions;
-use crate::turn::mentions::Mentioned;
-use crate::turn::model_call;
-use crate::turn::model_call::Answered;
-use crate::turn::model_call::calls_of;
+use crate::setups::skills::{self, SkillRequest};
+use crate::turn::joins::{self, Boundary};
+use crate::turn::model_call::{self, Answered, calls_of};
 use crate::turn::run::{Rules, Run, Step};
-use crate::turn::tool_calls;
-use crate::turn::turn_end;
+use crate::turn::{date_notice, mentions, tool_calls, turn_end};
 use crate::window::compaction;
-use crate::window::ladder;
-use crate::window::ladder::{Climbed, Rung};
+use crate::window::ladder::{self, Climbed, Rung};
 use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Block, Role, ToolUseId, UserOrigin};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 /// What the model reads after the person stopped a turn.
@@ -86,26 +66,12 @@ pub async fn go_on(
     cancel: &CancellationToken,
 ) -> Result<Option<TurnEnd>, Error> {
     let before = session.log.last.clone();
-    begin_turn(session).await?;
-    take_queued(session, cancel).await?;
+    joins::join(session, Boundary::Start, cancel).await?;
+    joins::take_queued(session, cancel).await?;
     if session.log.last == before {
         return Ok(None);
     }
     drive(session, cancel).await.map(Some)
-}
-
-/// What every turn starts with.
-async fn begin_turn(session: &mut Session) -> Result<(), Error> {
-    session_head::ensure_beginning(session).await?;
-    if session.is_main() {
-        kinds::attach_late_kinds(session).await?;
-    }
-    if session.keeps_itself() {
-        status::follow_mode(session);
-        plan_mode::attach_plan_mode(session).await?;
-        letters::join_mail(session).await?;
-    }
-    Ok(())
 }
 
 /// Performs steps until the turn is over.
@@ -171,10 +137,8 @@ async fn open_turn(
     cancel: &CancellationToken,
 ) -> Result<Result<(), String>, Error> {
     mcp_tools::meet_servers(session).await;
-    begin_turn(session).await?;
-    mcp_tools::attach_servers(session).await?;
-    session_events::start_hooks(session, cancel).await?;
-    file_changes::changed_hooks(session, cancel).await?;
+    joins::join(session, Boundary::Start, cancel).await?;
+    joins::join(session, Boundary::BeforePrompt, cancel).await?;
     let text = prompt.text();
     let called = match called(session, &text, cancel).await? {
         Ok(called) => called,
@@ -276,47 +240,10 @@ async fn step_boundary(
         }
         return Ok(());
     }
-    file_changes::changed_hooks(session, cancel).await?;
-    plan_mode::leave_plan_mode(session).await?;
-    status::follow_mode(session);
-    plan_mode::attach_plan_mode(session).await?;
-    tell_finished_jobs(session).await?;
-    skills::attach_requested_skills(session, cancel).await?;
-    mcp_tools::attach_servers(session).await?;
-    instructions::attach_touched(session).await?;
-    recall::join_recalled(session).await?;
-    letters::join_mail(session).await?;
-    take_queued(session, cancel).await?;
-    hooks::attach_hook_texts(session).await?;
-    if session.is_main() {
-        date_notice::tell_date(session).await?;
-        turn_end::after_response(session).await?;
-    }
+    joins::join(session, Boundary::AfterTools, cancel).await?;
     match hooks::stopped_by_hook(session) {
         Some(why) => run.blocked(why),
         None => run.tools_done(),
-    }
-    Ok(())
-}
-
-/// Takes in what the person typed meanwhile.
-async fn take_queued(session: &mut Session, cancel: &CancellationToken) -> Result<(), Error> {
-    for waiting in session.runtime.queue.take() {
-        let text = waiting.text.clone();
-        if let Err(why) = session_events::prompt_hooks(session, &text, cancel).await? {
-            session.emit(|| Event::Notice(why));
-            continue;
-        }
-        if session.is_main() && !recall::is_recalling(session) {
-            recall::recall_for(session, &text, cancel).await?;
-        }
-        let mentioned = Box::pin(mentions::with_mentions(session, waiting.prompt(), cancel)).await;
-        let Mentioned { prompt, notes } = mentioned;
-        for note in notes {
-            session.emit(|| Event::Notice(note));
-        }
-        append_user(session, prompt, UserOrigin::Human).await?;
-        mentions::attach_named_files(session).await?;
     }
     Ok(())
 }
@@ -333,21 +260,6 @@ async fn close_interrupted(session: &mut Session) -> Result<(), Error> {
     if answered {
         let note = Prompt::of_program(vec![Block::text(INTERRUPTED_BY_PERSON)]);
         append_user(session, note, UserOrigin::Meta).await?;
-    }
-    Ok(())
-}
-
-async fn tell_finished_jobs(session: &mut Session) -> Result<(), Error> {
-    for job in session.context.finished_jobs() {
-        let text = format!(
-            "The background command {} ({}) has ended: {:?}. Its output is in {}.",
-            job.id,
-            job.command,
-            job.state,
-            job.output.display()
-        );
-        let data = json!({"taskId": job.id});
-        session.attach_from(Source::Command, "task_status", &text, data).await?;
     }
     Ok(())
 }

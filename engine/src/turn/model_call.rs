@@ -5,8 +5,7 @@
 //! moment loses at most the block that was being received.
 
 use crate::event::Event;
-use crate::session::cache_breaks;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, cache_breaks};
 use crate::setups::web_search;
 use crate::tools::ToolCall;
 use everfold_kernel::ports::{ModelError, ModelEvent, ModelReply, ModelStream};

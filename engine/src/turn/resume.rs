@@ -1,17 +1,14 @@
 //! Going on with a conversation that was left.
 
 use crate::config::{Config, ModelChoice};
-use crate::session::prelude;
-use crate::session::reload::load;
-use crate::session::reload::slim;
+use crate::session::reload::{load, slim};
 use crate::session::toolbox::Toolbox;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, prelude};
 use crate::setups::hooks::session_events;
 use crate::setups::plan_mode;
 use crate::turn::rewind::Changes;
 use crate::window::notes;
-use everfold_kernel::ports::JobState;
-use everfold_kernel::ports::World;
+use everfold_kernel::ports::{JobState, World};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{
     Block, BlockProvenance, Decision, Entry, Ledger, Prelude, Role, SessionId, ToolUseId,

@@ -6,8 +6,8 @@
 //!
 //! ```
 //! use everfold_engine::event::EndReason;
-//! use everfold_engine::ladder::Rung;
-//! use everfold_engine::run::{Run, Rules, Step};
+//! use everfold_engine::window::ladder::Rung;
+//! use everfold_engine::turn::run::{Rules, Run, Step};
 //!
 //! let mut run =
 //!     Run::new(Rules { max_requests: 10, has_fallback: false, rungs: Rung::ORDER });

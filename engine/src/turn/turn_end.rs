@@ -6,11 +6,8 @@
 
 use crate::agents::letters;
 use crate::event::TurnEnd;
-use crate::memory::dream;
-use crate::memory::extraction;
-use crate::memory::uses;
-use crate::session::effects;
-use crate::session::{Error, Session};
+use crate::memory::{dream, extraction, uses};
+use crate::session::{Error, Session, effects};
 use crate::window::compaction::collapse;
 use crate::window::notes;
 use std::time::Duration;

@@ -5,17 +5,9 @@
 
 use crate::agents::kinds;
 use crate::event::Event;
-use crate::session::effects;
-use crate::session::prelude;
-use crate::session::reload;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, effects, prelude, reload};
 use crate::setups::hooks::session_events;
-use crate::setups::instructions;
-use crate::setups::mcp_tools;
-use crate::setups::plan_mode;
-use crate::setups::preferences;
-use crate::setups::session_head;
-use crate::setups::skills;
+use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_head, skills};
 use crate::window::notes::summary;
 use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{

@@ -9,8 +9,7 @@
 //! line tools that we are compatible with; the parts of `messages` are ours.
 //! How it is drawn is a surface's business.
 
-use crate::session::Session;
-use crate::session::prelude;
+use crate::session::{Session, prelude};
 use everfold_kernel::tokens::{estimate_json_bytes, estimate_text};
 use everfold_kernel::window::{AutoCompact, WindowState};
 use everfold_kernel::{

@@ -3,12 +3,8 @@
 //! A rung that fails lets the next one catch (Q2); only the last may say that
 //! no request can be made.
 
-use crate::session::effects;
-use crate::session::status;
-use crate::session::{Error, Session};
-use crate::window::compaction;
-use crate::window::compaction::collapse;
-use crate::window::compaction::snip;
+use crate::session::{Error, Session, effects, status};
+use crate::window::compaction::{self, collapse, snip};
 use everfold_kernel::window::{AutoCompact, WindowState};
 use everfold_kernel::{Entry, Flag};
 use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};

@@ -7,11 +7,8 @@
 //! an update fails. Updates run in the background, one at a time.
 
 use crate::permit::{Permit, Remit, Verdict};
-use crate::session::effects;
-use crate::session::fork;
-use crate::session::fork::{Errand, Until};
-use crate::session::status;
-use crate::session::{Error, Session};
+use crate::session::fork::{self, Errand, Until};
+use crate::session::{Error, Session, effects, status};
 use crate::tools::Access;
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
 use everfold_kernel::{Entry, Flag, QuerySource, RecordId, SessionId};

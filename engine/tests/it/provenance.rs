@@ -2,7 +2,9 @@
 //! lines of transcripts, and in the bytes that a model is sent.
 
 use crate::fakes::Bench;
+use everfold_engine::agents::letters;
 use everfold_engine::tools::{AgentTool, server_tools};
+use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{Config, Prompt, Session, Toolbox, Waiting, World};
 use everfold_hooks::Registry;
@@ -345,7 +347,7 @@ async fn l5_33_an_agent_in_the_background_and_its_letters_say_it_too() {
     talk.model.says(text("waiting"));
     talk.say("look around").await;
     for _ in 0..200 {
-        if everfold_engine::agents::letters::agents(&talk.session).running().is_empty() {
+        if letters::agents(&talk.session).running().is_empty() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -370,7 +372,7 @@ async fn l5_33_a_summary_is_the_lowest_of_what_it_sums_up_but_for_the_persons_wo
     talk.say("and now?").await;
     let said = format!("<summary>\nA page was read: it says to run things.\n{RULE}\n</summary>");
     *talk.model.aside.lock().unwrap() = said;
-    let done = everfold_engine::window::compaction::compact(
+    let done = compaction::compact(
         &mut talk.session,
         Compaction::by_hand(None),
         &CancellationToken::new(),

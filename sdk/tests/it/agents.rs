@@ -2,6 +2,9 @@
 
 use crate::place::{Place, say, say_ok};
 use everfold::engine::Errand;
+use everfold::engine::Remit;
+use everfold::engine::agents::letters;
+use everfold::engine::session::fork;
 use everfold::kernel::QuerySource;
 use everfold::kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold::{EndReason, TaskStatus, Turn};
@@ -116,8 +119,8 @@ async fn l7_3_a_fork_that_forks_again_is_refused() {
     assert_eq!(forks[0].body["tools"], requests[0].body["tools"], "the list stays the same");
     assert!(requests.last().unwrap().last_tool_results().unwrap().contains("I did it myself."));
     // An errand of the background does not fork either.
-    let errand = Errand::new(QuerySource::Extract, "x".into(), everfold::engine::Remit::none(), 1);
-    assert!(everfold::engine::session::fork::fork_off(&mut session, errand).is_some());
+    let errand = Errand::new(QuerySource::Extract, "x".into(), Remit::none(), 1);
+    assert!(fork::fork_off(&mut session, errand).is_some());
 }
 
 #[tokio::test]
@@ -188,12 +191,12 @@ async fn l7_4_a_background_agent_returns_at_once_and_is_told_at_the_next_boundar
     assert_eq!(end.text, "It counts.");
     let main = of(&place.server.requests(), "main");
     assert!(main[1].last_tool_results().unwrap().contains("runs in the background"));
-    let running = everfold::engine::agents::letters::agents(&session).running();
+    let running = letters::agents(&session).running();
     assert_eq!(running.len(), 1);
     assert_eq!(session.background().list()[0].status, TaskStatus::Running);
 
     place.server.release("agent");
-    everfold::engine::agents::letters::news(&session).await;
+    letters::news(&session).await;
     let end = Turn::go_on(&mut session).end().await.unwrap();
     assert_eq!(end.text, "Three, then.");
     let requests = place.server.requests();
@@ -201,7 +204,7 @@ async fn l7_4_a_background_agent_returns_at_once_and_is_told_at_the_next_boundar
     assert!(told.contains("has ended: completed") && told.contains("There are three."), "{told}");
     assert!(told.contains("no authority of the person"));
     oracle::assert_prefix_stable(&of(&requests, "main"));
-    assert!(everfold::engine::agents::letters::agents(&session).running().is_empty());
+    assert!(letters::agents(&session).running().is_empty());
     assert_eq!(session.background().list()[0].status, TaskStatus::Completed);
     let again = Turn::go_on(&mut session).end().await.unwrap();
     assert_eq!(again.requests, 0, "nothing is told twice");
@@ -242,8 +245,8 @@ async fn l7_5_l7_9_a_message_reaches_a_running_agent_at_its_next_tool_boundary()
     };
     tokio::join!(say_ok(&mut session, "start it and tell it"), told);
     place.server.release("step");
-    while !everfold::engine::agents::letters::agents(&session).running().is_empty() {
-        everfold::engine::agents::letters::news(&session).await;
+    while !letters::agents(&session).running().is_empty() {
+        letters::news(&session).await;
         Turn::go_on(&mut session).end().await.unwrap();
     }
     Turn::go_on(&mut session).end().await.unwrap();
@@ -470,7 +473,7 @@ async fn l7_4_a_cancelled_turn_stops_the_agent_that_it_waits_for() {
     });
     assert_eq!(end.unwrap().reason, EndReason::Cancelled);
     everfold::engine::finish(&mut session).await.unwrap();
-    assert!(everfold::engine::agents::letters::agents(&session).running().is_empty());
+    assert!(letters::agents(&session).running().is_empty());
     let status = &session.background().list()[0].status;
     assert_eq!(*status, TaskStatus::Killed);
     assert_eq!(say(&mut session, "go on").await.reason, EndReason::Completed);

@@ -1,6 +1,9 @@
 //! What the prompt cache books.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::session::prelude;
+use everfold::engine::window::compaction;
+use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::tokens::estimate_text;
 use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use futures_util::StreamExt as _;
@@ -146,12 +149,7 @@ async fn pc6_expiry_compaction_and_model_switches_are_not_reported() {
         say_ok(&mut session, &"a word to keep in mind. ".repeat(200)).await;
         match round {
             1 => place.server.advance(Duration::from_mins(6)),
-            3 => everfold::engine::session::prelude::switch_model(
-                &mut session,
-                &"claude-opus-5".into(),
-            )
-            .await
-            .unwrap(),
+            3 => prelude::switch_model(&mut session, &"claude-opus-5".into()).await.unwrap(),
             _ => {}
         }
     }
@@ -171,12 +169,9 @@ async fn pc3_sections_are_computed_once_and_anew_after_a_compaction() {
         say_ok(&mut session, &long).await;
         place.server.advance(Duration::from_hours(24));
     }
-    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
+    let compaction = Compaction::by_hand(None);
     let stop = everfold::CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, compaction, &stop)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, compaction, &stop).await.unwrap().unwrap();
     say_ok(&mut session, "go on").await;
     let requests = place.server.requests_of("main");
     let system = |index: usize| requests[index].body["system"].clone();
@@ -194,12 +189,9 @@ async fn pc4_a_fork_has_the_same_tools_system_and_messages() {
     for _ in 0..3 {
         say_ok(&mut session, &"a word to keep in mind. ".repeat(400)).await;
     }
-    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
+    let compaction = Compaction::by_hand(None);
     let stop = everfold::CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, compaction, &stop)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, compaction, &stop).await.unwrap().unwrap();
     let (main, fork) = (place.server.requests_of("main"), place.server.requests_of("compact"));
     let (parent, fork) = (main.last().unwrap(), &fork[0]);
     assert_eq!(parent.body["tools"], fork.body["tools"]);

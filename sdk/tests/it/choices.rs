@@ -2,7 +2,12 @@
 //! be seen of it while a turn runs.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::session::prelude;
+use everfold::engine::session::status;
+use everfold::engine::setups::preferences;
 use everfold::engine::setups::preferences::ThinkingWish;
+use everfold::engine::turn::history;
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::settings::PermissionMode;
 use everfold::{CancellationToken, Event, Turn};
@@ -23,20 +28,11 @@ fn last(place: &Place) -> Received {
 async fn q14_thinking_and_effort_change_in_the_middle_and_are_kept() {
     let place = place();
     let mut session = place.agent().await.start();
-    everfold::engine::setups::preferences::set_effort(&mut session, Some("low"))
-        .await
-        .unwrap()
-        .unwrap();
+    preferences::set_effort(&mut session, Some("low")).await.unwrap().unwrap();
     say_ok(&mut session, "first").await;
     assert_eq!(last(&place).body["output_config"]["effort"], "low", "chosen before the start");
-    everfold::engine::setups::preferences::set_effort(&mut session, Some("max"))
-        .await
-        .unwrap()
-        .unwrap();
-    everfold::engine::setups::preferences::set_thinking(&mut session, ThinkingWish::Budget(2_000))
-        .await
-        .unwrap()
-        .unwrap();
+    preferences::set_effort(&mut session, Some("max")).await.unwrap().unwrap();
+    preferences::set_thinking(&mut session, ThinkingWish::Budget(2_000)).await.unwrap().unwrap();
     say_ok(&mut session, "second").await;
     let body = last(&place).body.clone();
     assert_eq!(body["output_config"]["effort"], "max");
@@ -47,38 +43,20 @@ async fn q14_thinking_and_effort_change_in_the_middle_and_are_kept() {
     say_ok(&mut session, &format!("third {}", "some words of weight. ".repeat(300))).await;
     oracle::assert_prefix_stable(&place.server.requests()[before - 1..]);
     let cancel = CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "fourth").await;
     assert_eq!(last(&place).body["output_config"]["effort"], "max", "through a compaction");
     assert_eq!(last(&place).body["thinking"]["budget_tokens"], 2_000);
-    everfold::engine::session::prelude::switch_model(&mut session, &"claude-opus-5-5".into())
-        .await
-        .unwrap();
-    let why = everfold::engine::setups::preferences::set_thinking(&mut session, ThinkingWish::Off)
-        .await
-        .unwrap()
-        .unwrap_err();
-    assert!(why.contains("always thinks"), "{why}");
-    everfold::engine::setups::preferences::set_thinking(&mut session, ThinkingWish::Usual)
-        .await
-        .unwrap()
-        .unwrap();
-    let why = everfold::engine::setups::preferences::set_effort(&mut session, Some("huge"))
-        .await
-        .unwrap()
-        .unwrap_err();
-    assert!(why.contains("low, medium, high"), "{why}");
-    everfold::engine::session::prelude::switch_model(&mut session, &"claude-3-5-haiku".into())
-        .await
-        .unwrap();
+    prelude::switch_model(&mut session, &"claude-opus-5-5".into()).await.unwrap();
     let why =
-        everfold::engine::setups::preferences::set_thinking(&mut session, ThinkingWish::Adaptive)
-            .await
-            .unwrap()
-            .unwrap_err();
+        preferences::set_thinking(&mut session, ThinkingWish::Off).await.unwrap().unwrap_err();
+    assert!(why.contains("always thinks"), "{why}");
+    preferences::set_thinking(&mut session, ThinkingWish::Usual).await.unwrap().unwrap();
+    let why = preferences::set_effort(&mut session, Some("huge")).await.unwrap().unwrap_err();
+    assert!(why.contains("low, medium, high"), "{why}");
+    prelude::switch_model(&mut session, &"claude-3-5-haiku".into()).await.unwrap();
+    let why =
+        preferences::set_thinking(&mut session, ThinkingWish::Adaptive).await.unwrap().unwrap_err();
     assert!(why.contains("does not think"), "{why}");
     let lines = place.transcript();
     assert!(lines.iter().all(|line| line["subtype"] != "everfold_break_seen"), "all was declared");
@@ -88,28 +66,17 @@ async fn q14_thinking_and_effort_change_in_the_middle_and_are_kept() {
 async fn q14_style_and_language_break_nothing_and_are_told_again() {
     let place = place();
     let mut session = place.agent().await.start();
-    everfold::engine::setups::preferences::set_language(&mut session, Some("German"))
-        .await
-        .unwrap();
+    preferences::set_language(&mut session, Some("German")).await.unwrap();
     say_ok(&mut session, &format!("first {}", "some words of weight. ".repeat(300))).await;
     assert!(last(&place).body["messages"].to_string().contains("answer in German"));
-    everfold::engine::setups::preferences::set_output_style(
-        &mut session,
-        "terse",
-        Some("One line, no more."),
-    )
-    .await
-    .unwrap();
+    preferences::set_output_style(&mut session, "terse", Some("One line, no more.")).await.unwrap();
     say_ok(&mut session, "second").await;
     oracle::assert_prefix_stable(&place.server.requests());
     assert!(last(&place).last_user_text().contains("One line, no more."));
     let cancel = CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
-    let chosen = everfold::engine::setups::preferences::chosen(&session);
+    let chosen = preferences::chosen(&session);
     assert_eq!(
         (chosen.style.as_deref(), chosen.language.as_deref()),
         (Some("terse"), Some("German"))
@@ -117,9 +84,7 @@ async fn q14_style_and_language_break_nothing_and_are_told_again() {
     say_ok(&mut session, "third").await;
     let body = last(&place).body["messages"].to_string();
     assert!(body.contains("One line, no more.") && body.contains("answer in German"), "{body}");
-    everfold::engine::setups::preferences::set_output_style(&mut session, "default", None)
-        .await
-        .unwrap();
+    preferences::set_output_style(&mut session, "default", None).await.unwrap();
     say_ok(&mut session, "fourth").await;
     assert!(last(&place).last_user_text().contains("write as you do by yourself"));
 }
@@ -135,7 +100,7 @@ async fn q9_q14_the_mode_changes_while_a_turn_runs_and_the_status_is_seen() {
     });
     let place = Place::new(server.unwrap());
     let mut session = place.agent().await.start();
-    let live = everfold::engine::session::status::live(&session);
+    let live = status::live(&session);
     assert_eq!(live.status().unwrap().used.0, 0);
     let mut turn = Turn::new(&mut session, "write");
     while let Some(event) = turn.next().await {
@@ -163,20 +128,13 @@ async fn q4_q9_the_whole_conversation_is_read_in_pages_across_boundaries() {
     say_ok(&mut session, &format!("first {}", "some words of weight. ".repeat(300))).await;
     say_ok(&mut session, "a word to follow").await;
     let cancel = CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "third").await;
     let (session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
-    let history = everfold::engine::turn::history::history(&session).await.unwrap();
+    let history = history::history(&session).await.unwrap();
     let mut seen = String::new();
     for start in (0..history.len()).step_by(3) {
-        for record in
-            everfold::engine::turn::history::history_page(&session, &history, start..start + 3)
-                .await
-                .unwrap()
-        {
+        for record in history::history_page(&session, &history, start..start + 3).await.unwrap() {
             writeln!(seen, "{:?}", record.entry).unwrap();
         }
     }

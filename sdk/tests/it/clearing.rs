@@ -1,6 +1,7 @@
 //! Clearing that the server does: by the API (L2.4), by cache edits (L2.3).
 
 use crate::place::{Place, say_ok};
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold::settings::Extra;
 use everfold::{Agent, CancellationToken, Event, Turn};
@@ -146,14 +147,10 @@ async fn l2_3_edits_are_sent_again_at_the_same_place_for_ever() {
     assert!(decisions(&place, "break_seen").is_empty());
 
     // A fork carries the parent's edits and adds none; a resumed session too.
-    everfold::engine::window::compaction::compact(
-        &mut session,
-        Compaction::by_hand(None),
-        &CancellationToken::new(),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &CancellationToken::new())
+        .await
+        .unwrap()
+        .unwrap();
     let fork = place.server.requests_of("compact").pop().unwrap();
     assert_eq!(edits_of(&fork), edits_of(requests.last().unwrap()));
     assert!(fork.refused.is_none());

@@ -1,6 +1,7 @@
 //! Context collapse (L4.13): spans shown by summaries, in place of compaction.
 
 use crate::place::{Place, say, say_ok};
+use everfold::engine::window::compaction;
 use everfold::settings::Extra;
 use everfold::{Agent, EndReason, Session};
 use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
@@ -106,9 +107,7 @@ async fn l4_13_a_span_is_expanded_again_and_resume_rebuilds_the_projection() {
     oracle::assert_prefix_stable(&main_requests(&place)[before - 1..]);
     let hidden = shown(main_requests(&place).last().unwrap());
     let decision = collapsed(&place)[0]["uuid"].as_str().unwrap().to_owned();
-    everfold::engine::window::compaction::undo_decision(&mut session, &decision.as_str().into())
-        .await
-        .unwrap();
+    compaction::undo_decision(&mut session, &decision.as_str().into()).await.unwrap();
     say_ok(&mut session, "read it").await;
     let open = shown(main_requests(&place).last().unwrap());
     assert_eq!(open, hidden + 2, "the span of one read, and this turn's own");
@@ -142,9 +141,6 @@ async fn l4_13_over_95_percent_requests_are_refused_with_a_way_out() {
     assert!(why.contains("refused over 95 %") && why.contains("/compact"), "{why}");
     assert_eq!(place.server.requests().len(), 1);
     let record = session.fold().messages().last().unwrap().pieces()[0].record.clone();
-    everfold::engine::window::compaction::snip(&mut session, &record, &record)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::snip(&mut session, &record, &record).await.unwrap().unwrap();
     say_ok(&mut session, "and now?").await;
 }

@@ -1,6 +1,11 @@
 //! Teams, other sessions, coordinators and plans.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::agents;
+use everfold::engine::agents::letters;
+use everfold::engine::setups::plan_mode;
+use everfold::engine::window::compaction;
+use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::ports::{AgentName, Approver, BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold::kernel::settings::PermissionMode;
 use everfold::{Agent, Turn};
@@ -34,12 +39,12 @@ async fn l7_5_l7_9_a_team_member_is_written_to_by_its_mailbox_and_told_once() {
     let place = Place::new(TestServer::start(scenario).unwrap());
     let (ada, bob) = (member(&place, "ada").await, member(&place, "bob").await);
     let (mut one, mut two) = (ada.start(), bob.start());
-    everfold::engine::agents::letters::open_mail(&mut one).await;
-    everfold::engine::agents::letters::open_mail(&mut two).await;
+    letters::open_mail(&mut one).await;
+    letters::open_mail(&mut two).await;
     say_ok(&mut one, "tell bob").await;
     let said = place.server.requests()[1].last_tool_results().unwrap();
     assert_eq!(said, "Sent to bob.");
-    everfold::engine::agents::letters::news(&two).await;
+    letters::news(&two).await;
     let end = Turn::go_on(&mut two).end().await.unwrap();
     assert_eq!(end.requests, 1);
     let told = place.server.requests().last().unwrap().last_user_text();
@@ -80,22 +85,22 @@ async fn l7_5_l7_6_another_session_is_reached_by_its_id_and_asked_to_end() {
     let (ask, other) = (place.agent().await, place.agent().await);
     let mut two = other.start_as(id.into());
     one = ask.start_as(one.id().clone());
-    everfold::engine::agents::letters::open_mail(&mut one).await;
-    everfold::engine::agents::letters::open_mail(&mut two).await;
+    letters::open_mail(&mut one).await;
+    letters::open_mail(&mut two).await;
     let context = one.context();
     let send = json!({"to": format!("bridge:{}", two.id()), "message": {"type": "shutdown_request", "reason": "all done"}});
     let tool = ask.toolbox().get("SendMessage").unwrap();
     let call = everfold::ToolCall { id: "c".into(), name: "SendMessage".into(), input: send };
     let output = tool.run(&call, context).await;
     assert!(!output.is_error(), "{output:?}");
-    everfold::engine::agents::letters::news(&two).await;
+    letters::news(&two).await;
     Turn::go_on(&mut two).end().await.unwrap();
-    assert!(everfold::engine::agents::is_leaving(&two), "it agreed, so it ends");
-    everfold::engine::agents::letters::news(&one).await;
+    assert!(agents::is_leaving(&two), "it agreed, so it ends");
+    letters::news(&one).await;
     Turn::go_on(&mut one).end().await.unwrap();
     let told = place.server.requests().last().unwrap().last_user_text();
     assert!(told.contains("It ends, as it was asked to."), "{told}");
-    assert!(!everfold::engine::agents::is_leaving(&one));
+    assert!(!agents::is_leaving(&one));
     ask.shutdown().await;
     other.shutdown().await;
 }
@@ -168,7 +173,7 @@ async fn q14_plan_mode_reads_writes_its_plan_and_asks_to_leave() {
     let asked = Arc::new(SecondThought::default());
     let id = "0192f0c1-1111-7000-8000-000000000001";
     let probe = place.agent().await.start_as(id.into());
-    let plan = everfold::engine::setups::plan_mode::plan_file(&probe).display().to_string();
+    let plan = plan_mode::plan_file(&probe).display().to_string();
     let scenario = Scenario::new()
         .reply(Reply::tool("Write", json!({"file_path": "a.txt", "content": "no"})))
         .reply(Reply::tool("Bash", json!({"command": "touch b.txt"})))
@@ -224,13 +229,10 @@ async fn q14_l4_5_the_plan_comes_back_after_a_compaction() {
     for turn in 0..3 {
         say_ok(&mut session, &format!("plan {turn}: {}", "words ".repeat(500))).await;
     }
-    place
-        .dirs
-        .write(everfold::engine::setups::plan_mode::plan_file(&session), "1. Take the first step")
-        .unwrap();
-    let done = everfold::engine::window::compaction::compact(
+    place.dirs.write(plan_mode::plan_file(&session), "1. Take the first step").unwrap();
+    let done = compaction::compact(
         &mut session,
-        everfold::engine::window::compaction::Compaction::by_hand(None),
+        Compaction::by_hand(None),
         &everfold::CancellationToken::new(),
     )
     .await;
@@ -249,7 +251,7 @@ async fn q14_plan_mode_goes_on_after_a_resume() {
         .otherwise(Reply::text("ok"));
     let place = Place::new(TestServer::start(scenario).unwrap());
     let mut session = place.agent().await.start();
-    everfold::engine::setups::plan_mode::start_planning(&mut session);
+    plan_mode::start_planning(&mut session);
     say_ok(&mut session, "plan it").await;
     let id = session.id().clone();
     drop(session);
@@ -293,10 +295,10 @@ async fn l7_4_after_a_crash_the_model_is_told_who_is_gone() {
     // The log as a process leaves it that is killed here.
     let path = agent.world().transcripts.path(&id);
     let killed = std::fs::read(&path).unwrap();
-    everfold::engine::agents::letters::agents(&session)
+    letters::agents(&session)
         .running()
         .iter()
-        .for_each(|(id, ..)| assert!(everfold::engine::agents::letters::agents(&session).stop(id)));
+        .for_each(|(id, ..)| assert!(letters::agents(&session).stop(id)));
     everfold::engine::finish(&mut session).await.unwrap();
     drop(session);
     agent.shutdown().await;

@@ -4,6 +4,7 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
+use everfold::engine::memory::dream;
 use everfold::engine::memory::dream::{Dreamer, Gates, Mode};
 use everfold::engine::{DreamEnd, DreamWish, Dreamt};
 use everfold::kernel::Timestamp;
@@ -130,7 +131,7 @@ fn dreamer(dir: &Path, acts: Vec<Reply>) -> Scenario {
 }
 
 async fn dream(session: &mut Session, wish: DreamWish) -> DreamEnd {
-    match everfold::engine::memory::dream::dream(session, wish).await {
+    match dream::dream(session, wish).await {
         Ok(dreaming) => dreaming.end.await.unwrap(),
         Err(end) => end,
     }
@@ -411,7 +412,7 @@ async fn l6_7_every_tool_sees_the_copy_and_the_store_stays_until_the_end() {
     .await;
     let before = bed.files();
     let mut session = bed.agent().await.start();
-    let dreaming = everfold::engine::memory::dream::dream(&mut session, FORCED).await.unwrap();
+    let dreaming = dream::dream(&mut session, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(3).await.unwrap();
     assert_eq!(bed.files()["owner.md"], before["owner.md"], "the store is as it was");
     bed.place.server.release("look");
@@ -430,7 +431,7 @@ async fn l6_7_what_others_save_meanwhile_is_kept() {
     let bed =
         Bed::new(|dir| dreamer(dir, vec![joined(dir), Reply::text("almost").gate("wait")])).await;
     let mut session = bed.agent().await.start();
-    let dreaming = everfold::engine::memory::dream::dream(&mut session, FORCED).await.unwrap();
+    let dreaming = dream::dream(&mut session, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(3).await.unwrap();
     // Another session saves a memory, and a person edits one that the dream changed.
     let store = Store::open(&bed.dir).unwrap();
@@ -471,7 +472,7 @@ async fn l6_6_a_person_ends_it_and_everything_is_as_it_was() {
     bed.lock_at(bed.now() - SignedDuration::from_hours(50));
     let before = bed.files();
     let mut session = bed.agent().await.start();
-    let dreaming = everfold::engine::memory::dream::dream(&mut session, FORCED).await.unwrap();
+    let dreaming = dream::dream(&mut session, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(3).await.unwrap();
     assert_ne!(bed.files(), before, "the lock is held");
     assert!(session.background().stop(&dreaming.task));
@@ -487,7 +488,7 @@ async fn l6_2_while_one_dreams_no_other_does() {
     let bed = Bed::new(|dir| dreamer(dir, vec![Reply::text("almost").gate("wait")])).await;
     let agent = bed.agent().await;
     let (mut first, mut second) = (agent.start(), agent.start());
-    let dreaming = everfold::engine::memory::dream::dream(&mut first, FORCED).await.unwrap();
+    let dreaming = dream::dream(&mut first, FORCED).await.unwrap();
     bed.place.server.wait_for_requests(2).await.unwrap();
     match dream(&mut second, FORCED).await {
         DreamEnd::Locked(holder) => {

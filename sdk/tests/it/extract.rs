@@ -4,6 +4,8 @@ use crate::memory::dir_of;
 use crate::place::{Place, say_ok};
 use everfold::engine::MemorySwitch;
 use everfold::engine::event::Finder;
+use everfold::engine::setups::memory_switch;
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::RecordId;
 use everfold::kernel::ports::{Bodies, Clock, MemoryScope};
@@ -244,10 +246,7 @@ async fn l5_10_after_a_compaction_all_that_is_left_counts() {
     say_ok(&mut session, &format!("the first matter {}", "and more of it ".repeat(300))).await;
     everfold::engine::finish(&mut session).await.unwrap();
     let stop = everfold::CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &stop)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &stop).await.unwrap().unwrap();
     say_ok(&mut session, "the second matter").await;
     everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap().last_user_text();
@@ -695,15 +694,11 @@ async fn l5_29_a_recalled_memory_that_was_used_is_counted() {
 async fn l5_31_what_is_said_while_memory_is_off_is_not_looked_at_later() {
     let place = reviewing(|_| Reply::text("nothing"));
     let (_, mut session) = start(builder(&place)).await;
-    everfold::engine::setups::memory_switch::switch_memory(&mut session, MemorySwitch::Off)
-        .await
-        .unwrap();
+    memory_switch::switch_memory(&mut session, MemorySwitch::Off).await.unwrap();
     say_ok(&mut session, "a secret matter").await;
     everfold::engine::finish(&mut session).await.unwrap();
     assert!(reviews(&place).is_empty());
-    everfold::engine::setups::memory_switch::switch_memory(&mut session, MemorySwitch::On)
-        .await
-        .unwrap();
+    memory_switch::switch_memory(&mut session, MemorySwitch::On).await.unwrap();
     say_ok(&mut session, "an open matter").await;
     everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap().last_user_text();

@@ -3,6 +3,7 @@
 use crate::place::{Place, say_ok};
 use everfold::CancellationToken;
 use everfold::EndReason;
+use everfold::engine::session::fork;
 use everfold::engine::{Errand, Remit, Room, Start};
 use everfold::kernel::QuerySource;
 use everfold_testkit::{Reply, Scenario, TestServer, oracle};
@@ -26,9 +27,7 @@ async fn l7_1_pc4_a_fork_starts_with_its_parents_bytes_and_reads_its_cache() {
     let agent = place.agent().await;
     let mut session = agent.start();
     say_ok(&mut session, "read it").await;
-    let fork =
-        everfold::engine::session::fork::fork_off(&mut session, errand("Look back.", "/nowhere"))
-            .unwrap();
+    let fork = fork::fork_off(&mut session, errand("Look back.", "/nowhere")).unwrap();
     let report = fork.run(CancellationToken::new()).await;
     assert_eq!(report.end.reason, EndReason::Completed);
     assert_eq!(report.end.text, "Nothing to keep.");
@@ -75,11 +74,7 @@ async fn l5_14_s3_what_is_not_its_business_is_refused_when_it_is_called() {
     let agent = place.agent().await;
     let mut session = agent.start();
     say_ok(&mut session, "hello").await;
-    let fork = everfold::engine::session::fork::fork_off(
-        &mut session,
-        errand("Write.", &room.display().to_string()),
-    )
-    .unwrap();
+    let fork = fork::fork_off(&mut session, errand("Write.", &room.display().to_string())).unwrap();
     let report = fork.run(CancellationToken::new()).await;
 
     assert_eq!(std::fs::read_to_string(&inside).unwrap(), "kept");
@@ -102,16 +97,12 @@ async fn l6_4_a_fresh_fork_has_system_prompt_and_tools_alone() {
     let agent = place.agent().await;
     let mut session = agent.start();
     assert!(
-        everfold::engine::session::fork::fork_off(&mut session, errand("Tidy up.", "/nowhere"))
-            .is_none(),
+        fork::fork_off(&mut session, errand("Tidy up.", "/nowhere")).is_none(),
         "nothing has begun"
     );
     say_ok(&mut session, "hello").await;
     let fresh = Errand { start: Start::Fresh, ..errand("Tidy up.", "/nowhere") };
-    everfold::engine::session::fork::fork_off(&mut session, fresh)
-        .unwrap()
-        .run(CancellationToken::new())
-        .await;
+    fork::fork_off(&mut session, fresh).unwrap().run(CancellationToken::new()).await;
     let requests = place.server.requests();
     assert_eq!(requests[1].body["system"], requests[0].body["system"]);
     assert_eq!(requests[1].messages().len(), 1);

@@ -2,6 +2,7 @@
 //! and what hooks leave for later.
 
 use crate::place::{Place, say, say_ok};
+use everfold::engine::agents::letters;
 use everfold::{Agent, EndReason, Event, Session, Turn};
 use everfold_testkit::mcp::script;
 use everfold_testkit::{Received, Reply, Scenario, TestServer, When};
@@ -133,10 +134,7 @@ async fn q7_a_judge_that_hangs_is_ended_by_its_time() {
         let told = notices(&mut session, "go").await.join("\n");
         assert!(told.contains("it took too long"), "{kind}: {told}");
         everfold::engine::finish(&mut session).await.unwrap();
-        assert!(
-            everfold::engine::agents::letters::agents(&session).running().is_empty(),
-            "nothing is left running"
-        );
+        assert!(letters::agents(&session).running().is_empty(), "nothing is left running");
     }
 }
 

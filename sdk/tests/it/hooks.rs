@@ -2,6 +2,8 @@
 //! what they said.
 
 use crate::place::{Place, say, say_ok};
+use everfold::engine::setups::hooks::session_events;
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold::{Agent, CancellationToken, EndReason, Event, Session, Turn};
 use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
@@ -78,9 +80,7 @@ async fn q7_a_turn_calls_every_event_with_its_input_in_order() {
     let agent = with_hooks(&place, &hooks.into()).await;
     let mut session = agent.start();
     say_ok(&mut session, "go").await;
-    everfold::engine::setups::hooks::session_events::end_hooks(&mut session, "other")
-        .await
-        .unwrap();
+    session_events::end_hooks(&mut session, "other").await.unwrap();
     let seen = seen(&place);
     assert_eq!(
         names(&seen),
@@ -279,16 +279,10 @@ async fn l4_3_a_precompact_hook_blocks_and_l4_5_session_start_runs_again() {
     place.write("veto", "");
     let never = CancellationToken::new();
     let by_hand = || Compaction::by_hand(Some("keep the tale".into()));
-    let refused = everfold::engine::window::compaction::compact(&mut session, by_hand(), &never)
-        .await
-        .unwrap()
-        .unwrap_err();
+    let refused = compaction::compact(&mut session, by_hand(), &never).await.unwrap().unwrap_err();
     assert_eq!(refused, "a PreCompact hook blocked it: not now");
     std::fs::remove_file(place.dirs.project().join("veto")).unwrap();
-    everfold::engine::window::compaction::compact(&mut session, by_hand(), &never)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, by_hand(), &never).await.unwrap().unwrap();
     let seen = seen(&place);
     assert_eq!(names(&seen), ["PreCompact", "PreCompact", "PostCompact"]);
     assert_eq!(seen[0]["trigger"], "manual");

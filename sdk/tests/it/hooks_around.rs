@@ -2,6 +2,7 @@
 //! changes around a conversation.
 
 use crate::place::{Place, say, say_ok};
+use everfold::engine::setups::hooks::model_switch;
 use everfold::{Agent, CancellationToken, EndReason, RefuseAll};
 use everfold_testkit::{Reply, Scenario, TestServer, When, oracle};
 use serde_json::{Value, json};
@@ -212,25 +213,12 @@ async fn q7_a_change_of_the_model_is_told_and_can_be_refused() {
     say_ok(&mut session, "one").await;
     let never = CancellationToken::new();
     let cheap = "claude-haiku-4-5".into();
-    everfold::engine::setups::hooks::model_switch::change_model(
-        &mut session,
-        &cheap,
-        "command",
-        &never,
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    model_switch::change_model(&mut session, &cheap, "command", &never).await.unwrap().unwrap();
     let dear = "claude-opus-5".into();
-    let refused = everfold::engine::setups::hooks::model_switch::change_model(
-        &mut session,
-        &dear,
-        "command",
-        &never,
-    )
-    .await
-    .unwrap()
-    .unwrap_err();
+    let refused = model_switch::change_model(&mut session, &dear, "command", &never)
+        .await
+        .unwrap()
+        .unwrap_err();
     assert_eq!(refused, "a PreModelSwitch hook refused claude-opus-5: too dear");
     say_ok(&mut session, "two").await;
     assert_eq!(place.server.requests()[1].body["model"], "claude-haiku-4-5");
@@ -367,15 +355,10 @@ async fn q5_a_model_that_the_person_chooses_stays() {
     let mut session = agent.start();
     say_ok(&mut session, "/cheap").await;
     let never = CancellationToken::new();
-    everfold::engine::setups::hooks::model_switch::change_model(
-        &mut session,
-        &"claude-opus-5".into(),
-        "command",
-        &never,
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    model_switch::change_model(&mut session, &"claude-opus-5".into(), "command", &never)
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "/same").await;
     say_ok(&mut session, "three").await;
     assert_eq!(models(&place), ["claude-haiku-4-5", "claude-opus-5", "claude-opus-5"]);

@@ -2,6 +2,8 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say_ok};
+use everfold::engine::window::compaction;
+use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::ports::MemoryScope;
 use everfold::{Event, Session, Turn};
 use everfold_testkit::{Reply, Scenario, TestServer, oracle};
@@ -129,11 +131,8 @@ async fn i4_a_compaction_reads_instructions_again() {
     }
     place.write("CLAUDE.md", "Instruction of after.");
     let cancel = everfold::CancellationToken::new();
-    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
-    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    let compaction = Compaction::by_hand(None);
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "and now?").await;
     let body = place.server.requests().pop().unwrap().body.to_string();
     assert!(body.contains("Instruction of after.") && !body.contains("Instruction of before."));
@@ -193,13 +192,9 @@ async fn l4_16_standing_guidance_reaches_the_summary_request_and_survives_a_resu
         say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     }
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
-    let compaction =
-        everfold::engine::window::compaction::Compaction::by_hand(Some("and the names".into()));
+    let compaction = Compaction::by_hand(Some("and the names".into()));
     let cancel = everfold::CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
     let asked = place.server.requests_of("compact")[0].last_user_text();
     assert!(asked.contains("Keep every SQL query.") && asked.contains("and the names"), "{asked}");
     assert!(!asked.contains("# More"), "only that section");

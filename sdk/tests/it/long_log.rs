@@ -2,6 +2,8 @@
 
 use crate::place::{Place, say_ok};
 use everfold::CancellationToken;
+use everfold::engine::Resumed;
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold_testkit::{Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
@@ -59,21 +61,17 @@ async fn e11_nothing_that_was_compacted_away_is_read_again() {
         say_ok(&mut session, &format!("run seq {turn} 2000")).await;
     }
     let compaction = Compaction::by_hand(None);
-    everfold::engine::window::compaction::compact(
-        &mut session,
-        compaction,
-        &CancellationToken::new(),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    compaction::compact(&mut session, compaction, &CancellationToken::new())
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "after").await;
     let (id, spent) = (session.id().clone(), session.ledger().total().requests);
     drop(session);
     let before = place.server.requests().len();
     assert!(blank_before_point(&agent.world().transcripts.path(&id)) > 10_000);
     let (mut session, resumed) = place.agent().await.resume(id).await.unwrap();
-    assert_eq!(resumed, everfold::engine::Resumed::default());
+    assert_eq!(resumed, Resumed::default());
     assert_eq!(session.ledger().total().requests, spent, "what was spent is in the point");
     say_ok(&mut session, "resumed").await;
     oracle::assert_prefix_stable(&place.server.requests()[before - 1..]);

@@ -2,6 +2,7 @@
 //! compact or cancel.
 
 use crate::place::{Place, say};
+use everfold::engine::agents::letters;
 use everfold::{EndReason, TaskStatus, Turn};
 use everfold_testkit::{Received, Reply, ServerRules, TestServer};
 use serde_json::json;
@@ -41,13 +42,10 @@ async fn all_end(count: usize) {
     let agent = place.agent().await;
     let mut session = agent.start();
     assert_eq!(say(&mut session, "go").await.reason, EndReason::Completed);
-    while !everfold::engine::agents::letters::agents(&session).running().is_empty() {
-        tokio::time::timeout(
-            Duration::from_mins(1),
-            everfold::engine::agents::letters::news(&session),
-        )
-        .await
-        .expect("no deadlock");
+    while !letters::agents(&session).running().is_empty() {
+        tokio::time::timeout(Duration::from_mins(1), letters::news(&session))
+            .await
+            .expect("no deadlock");
         Turn::go_on(&mut session).end().await.unwrap();
     }
     Turn::go_on(&mut session).end().await.unwrap();
@@ -156,7 +154,7 @@ async fn one_run(number: u64) {
             assert!(end.reason.is_success(), "seed {number}: {:?}", end.reason);
         }
         everfold::engine::finish(&mut session).await.unwrap();
-        assert!(everfold::engine::agents::letters::agents(&session).running().is_empty());
+        assert!(letters::agents(&session).running().is_empty());
     };
     let ended = tokio::time::timeout(LONGEST, run).await;
     assert!(ended.is_ok(), "seed {number}: no end within {LONGEST:?}");

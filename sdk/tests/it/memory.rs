@@ -2,6 +2,8 @@
 //! the index, and writing memories.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::window::compaction;
+use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::ports::MemoryScope;
 use everfold::{Agent, RefuseAll};
 use everfold_testkit::{Received, Reply, Scenario, TestServer, oracle};
@@ -114,11 +116,8 @@ async fn l5_8_a_compaction_reads_the_index_again() {
     }
     write(&dir, "MEMORY.md", "- [A](a.md) — after\n");
     let cancel = everfold::CancellationToken::new();
-    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
-    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    let compaction = Compaction::by_hand(None);
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "what was it?").await;
     let last = place.server.requests().pop().unwrap();
     let body = last.body.to_string();

@@ -1,7 +1,9 @@
 //! Files that a message names, and pictures (Q13).
 
 use crate::place::{Place, say_ok};
+use everfold::engine::session::prelude;
 use everfold::engine::turn::mentions::pasted;
+use everfold::engine::turn::rewind;
 use everfold::kernel::Limits;
 use everfold::settings::Extra;
 use everfold::{Block, Event, RefuseAll, Session, Turn};
@@ -61,7 +63,7 @@ async fn q13_files_that_a_message_names_come_along() {
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     say_ok(&mut session, "and on").await;
     oracle::assert_prefix_stable(&place.server.requests());
-    let points = everfold::engine::turn::rewind::rewind_points(&session).await.unwrap();
+    let points = rewind::rewind_points(&session).await.unwrap();
     assert_eq!(points[0].text, text, "what was read is not what was said");
 }
 
@@ -122,9 +124,7 @@ async fn q13_a_model_without_eyes_is_told_what_is_there_and_another_sees_it() {
     let shown = blocks(&last(&place));
     assert!(shown.iter().all(|block| block["type"] == "text"), "{shown:?}");
     assert!(last(&place).body.to_string().contains("A picture (image/png"));
-    everfold::engine::session::prelude::switch_model(&mut session, &"claude-opus-5".into())
-        .await
-        .unwrap();
+    prelude::switch_model(&mut session, &"claude-opus-5".into()).await.unwrap();
     say_ok(&mut session, "and now").await;
     assert!(last(&place).body["messages"].to_string().contains(r#""type":"image""#));
 }

@@ -2,6 +2,7 @@
 //! becomes of them.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::window::notes;
 use everfold::{Agent, Session};
 use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
@@ -79,7 +80,7 @@ pub(crate) async fn turn(session: &mut Session, prompt: &str) {
 }
 
 pub(crate) fn notes_of(session: &Session) -> String {
-    std::fs::read_to_string(everfold::engine::window::notes::notes_path(session)).unwrap()
+    std::fs::read_to_string(notes::notes_path(session)).unwrap()
 }
 
 fn updates(place: &Place) -> usize {
@@ -98,12 +99,10 @@ async fn l3_1_l3_2_notes_are_made_at_ten_thousand_tokens_in_one_file_for_its_own
     let mut session = agent.start();
     turn(&mut session, "hello").await;
     assert!(session.fold().count().0 < 10_000, "{:?}", session.fold().count());
-    assert!(
-        updates(&place) == 0 && !everfold::engine::window::notes::notes_path(&session).exists()
-    );
+    assert!(updates(&place) == 0 && !notes::notes_path(&session).exists());
     turn(&mut session, "read it").await;
     assert_eq!(updates(&place), 1, "one request: the edit went well");
-    let path = everfold::engine::window::notes::notes_path(&session);
+    let path = notes::notes_path(&session);
     let place_of_it = Path::new(session.id().as_str()).join("session-memory/summary.md");
     assert!(path.ends_with(place_of_it), "{}", path.display());
     let notes = notes_of(&session);
@@ -279,7 +278,7 @@ async fn l3_4_what_a_person_wrote_in_between_is_not_lost() {
     say_ok(&mut session, "read it").await;
     place.server.wait_for_requests(6).await.unwrap();
     let mine = notes_of(&session).replace("Update 1.", "Update 7. I know better.");
-    std::fs::write(everfold::engine::window::notes::notes_path(&session), &mine).unwrap();
+    std::fs::write(notes::notes_path(&session), &mine).unwrap();
     place.server.release("second");
     everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(notes_of(&session), mine);
@@ -295,7 +294,7 @@ async fn l3_3_sections_over_their_cap_are_named_in_the_next_update() {
     let mut session = agent.start();
     turn(&mut session, "read it").await;
     let long = notes_of(&session) + &"worked on. ".repeat(1_000);
-    std::fs::write(everfold::engine::window::notes::notes_path(&session), long).unwrap();
+    std::fs::write(notes::notes_path(&session), long).unwrap();
     turn(&mut session, "read it").await;
     let forks = place.server.requests_of("session_memory");
     assert!(!forks[0].last_user_text().contains("too long"));
@@ -339,7 +338,7 @@ async fn q3_l3_8_switched_off_or_without_auto_compact_there_are_no_notes() {
             turn(&mut session, "read it").await;
         }
         assert_eq!(updates(&place), 0, "{name}");
-        assert!(!everfold::engine::window::notes::notes_path(&session).exists());
+        assert!(!notes::notes_path(&session).exists());
     }
 }
 
@@ -373,11 +372,7 @@ async fn l3_5_a_template_that_changes_in_mid_session_takes_the_notes_along() {
     let agent = agent(&place).await;
     let mut session = agent.start();
     turn(&mut session, "read it").await;
-    std::fs::write(
-        everfold::engine::window::notes::notes_path(&session),
-        notes_of(&session) + "- began\n",
-    )
-    .unwrap();
+    std::fs::write(notes::notes_path(&session), notes_of(&session) + "- began\n").unwrap();
     config(&place, "template.md", &format!("# Current State\n{ITALIC}\n# News\n_what is new_\n"));
     turn(&mut session, "read it").await;
     let notes = notes_of(&session);
@@ -418,17 +413,14 @@ async fn s6_notes_that_cannot_be_used_are_left_alone_and_the_session_goes_on() {
         std::fs::write(&victim, "# Session Title\nmine").unwrap();
         let agent = agent(&place).await;
         let mut session = agent.start();
-        std::fs::create_dir_all(
-            everfold::engine::window::notes::notes_path(&session).parent().unwrap(),
-        )
-        .unwrap();
-        spoil(&everfold::engine::window::notes::notes_path(&session), &victim);
+        std::fs::create_dir_all(notes::notes_path(&session).parent().unwrap()).unwrap();
+        spoil(&notes::notes_path(&session), &victim);
         for _ in 0..3 {
             turn(&mut session, "read it").await;
         }
         assert_eq!(updates(&place), 0, "{what}: no model is asked");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "# Session Title\nmine", "{what}");
-        assert!(everfold::engine::window::notes::notes(&session).await.is_err(), "{what}");
+        assert!(notes::notes(&session).await.is_err(), "{what}");
     }
 }
 
@@ -437,15 +429,9 @@ async fn l3_1_a_file_whose_headings_a_person_broke_is_mended_and_nothing_is_lost
     let place = place(take_notes);
     let agent = agent(&place).await;
     let mut session = agent.start();
-    std::fs::create_dir_all(
-        everfold::engine::window::notes::notes_path(&session).parent().unwrap(),
-    )
-    .unwrap();
-    std::fs::write(
-        everfold::engine::window::notes::notes_path(&session),
-        "my words\n# Worklog\n- one\n# Odd\ntwo\n",
-    )
-    .unwrap();
+    std::fs::create_dir_all(notes::notes_path(&session).parent().unwrap()).unwrap();
+    std::fs::write(notes::notes_path(&session), "my words\n# Worklog\n- one\n# Odd\ntwo\n")
+        .unwrap();
     turn(&mut session, "read it").await;
     let notes = notes_of(&session);
     for kept in ["my words", "- one\n# Odd\ntwo", "Update 1."] {
@@ -489,29 +475,22 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
     let agent = agent(&place).await;
     let mut session = agent.start();
     assert!(
-        everfold::engine::window::notes::update_notes(&mut session).await.unwrap().is_err(),
+        notes::update_notes(&mut session).await.unwrap().is_err(),
         "there is nothing to note yet"
     );
     turn(&mut session, "hello").await;
-    assert_eq!(
-        everfold::engine::window::notes::update_notes(&mut session).await.unwrap(),
-        Ok(true)
-    );
+    assert_eq!(notes::update_notes(&mut session).await.unwrap(), Ok(true));
     assert!(notes_of(&session).contains("Update 1."));
-    let file = everfold::engine::window::notes::notes(&session).await.unwrap().unwrap();
-    everfold::engine::window::notes::write_notes(
-        &session,
-        &file.text.replace("Update 1.", "Mine."),
-        file.expect.clone(),
-    )
-    .await
-    .unwrap();
-    let stale = everfold::engine::window::notes::write_notes(&session, "no", file.expect).await;
+    let file = notes::notes(&session).await.unwrap().unwrap();
+    notes::write_notes(&session, &file.text.replace("Update 1.", "Mine."), file.expect.clone())
+        .await
+        .unwrap();
+    let stale = notes::write_notes(&session, "no", file.expect).await;
     assert!(stale.is_err() && notes_of(&session).contains("Mine."));
     let off = agent_with(&place, &[("EVERFOLD_FLAG_SESSION_MEMORY", "0")]).await;
     let mut session = off.start();
     turn(&mut session, "hello").await;
-    assert!(everfold::engine::window::notes::update_notes(&mut session).await.unwrap().is_err());
+    assert!(notes::update_notes(&mut session).await.unwrap().is_err());
 }
 
 #[tokio::test]

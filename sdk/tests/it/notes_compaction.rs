@@ -3,6 +3,8 @@
 use crate::notes::{agent_with, noted, notes_of, place, shown, take_notes, turn};
 use crate::place::{Place, say_ok};
 use everfold::Session;
+use everfold::engine::window::compaction;
+use everfold::engine::window::notes;
 use everfold_testkit::{Received, Reply, oracle};
 use serde_json::Value;
 use std::path::Path;
@@ -100,7 +102,7 @@ async fn l3_6_over_long_sections_are_cut_with_a_note_that_names_the_file() {
     let agent = agent_with(&place, SMALL).await;
     let mut session = agent.start();
     turn(&mut session, "read it").await;
-    let path = everfold::engine::window::notes::notes_path(&session);
+    let path = notes::notes_path(&session);
     let long = notes_of(&session) + &"a step of the work. ".repeat(600);
     std::fs::write(&path, long).unwrap();
     until_compacted(&place, &mut session).await;
@@ -117,9 +119,7 @@ async fn l3_7_without_notes_or_with_empty_ones_layer_four_runs() {
     let agent = agent_with(&place, SMALL).await;
     let mut session = agent.start();
     until_compacted(&place, &mut session).await;
-    assert!(
-        noted(&place).is_empty() && everfold::engine::window::notes::notes_path(&session).exists()
-    );
+    assert!(noted(&place).is_empty() && notes::notes_path(&session).exists());
     assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model");
     assert_eq!(place.server.requests_of("compact").len(), 1);
 }
@@ -215,7 +215,7 @@ async fn l4_16_pins_stay_beside_the_notes() {
     let mut session = agent.start();
     turn(&mut session, "hello, remember the number 4711").await;
     let pinned = session.fold().messages().last().unwrap().pieces()[0].record.clone();
-    everfold::engine::window::compaction::pin(&mut session, &pinned).await.unwrap().unwrap();
+    compaction::pin(&mut session, &pinned).await.unwrap().unwrap();
     until_compacted(&place, &mut session).await;
     let metadata = boundaries(&place).remove(0)["compactMetadata"].clone();
     assert_eq!(metadata["way"], "notes");
@@ -246,7 +246,7 @@ async fn s6_notes_that_were_spoiled_are_no_summary() {
         let agent = agent_with(&place, &variables).await;
         let mut session = agent.start();
         turn(&mut session, "read it").await;
-        spoil(&everfold::engine::window::notes::notes_path(&session), &victim);
+        spoil(&notes::notes_path(&session), &victim);
         until_compacted(&place, &mut session).await;
         assert_eq!(boundaries(&place)[0]["compactMetadata"]["way"], "model");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "victim 4711");

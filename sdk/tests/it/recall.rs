@@ -2,6 +2,8 @@
 
 use crate::memory::{dir_of, texts, write};
 use crate::place::{Place, say, say_ok};
+use everfold::engine::window::compaction;
+use everfold::engine::window::compaction::Compaction;
 use everfold::kernel::ports::{Clock as _, MemoryScope};
 use everfold::{Agent, EndReason, Event, Session, Turn};
 use everfold_testkit::{Received, Reply, Scenario, ServerRules, TestServer, When, oracle};
@@ -343,11 +345,8 @@ async fn r7_a_compaction_lets_a_memory_come_again() {
     talk_until(&place, &mut session, QUESTION, "on Fridays").await;
     say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     let cancel = everfold::CancellationToken::new();
-    let compaction = everfold::engine::window::compaction::Compaction::by_hand(None);
-    everfold::engine::window::compaction::compact(&mut session, compaction, &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    let compaction = Compaction::by_hand(None);
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "yes").await;
     let after = mains(&place).pop().unwrap().body["messages"].to_string();
     assert!(!after.contains("on Fridays"), "{after}");

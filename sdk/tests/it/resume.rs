@@ -1,6 +1,7 @@
 //! Leaving a conversation and coming back.
 
 use crate::place::{Place, say_ok};
+use everfold::engine::Resumed;
 use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -18,7 +19,7 @@ async fn q4_the_first_request_after_a_resume_starts_with_the_old_bytes() {
     let id = session.id().clone();
     drop(session);
     let (mut session, resumed) = place.agent().await.resume(id).await.unwrap();
-    assert_eq!(resumed, everfold::engine::Resumed::default());
+    assert_eq!(resumed, Resumed::default());
     say_ok(&mut session, "second").await;
     oracle::assert_prefix_stable(&place.server.requests());
 }

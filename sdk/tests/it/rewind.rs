@@ -1,7 +1,9 @@
 //! Going back (Q12).
 
 use crate::place::{Place, say_ok, walk};
+use everfold::engine::turn::rewind;
 use everfold::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat, Standing};
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold::{CancellationToken, Session};
 use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
@@ -47,13 +49,13 @@ fn text(place: &Place, name: &str) -> Option<String> {
 }
 
 async fn point(session: &Session, said: &str) -> Point {
-    let points = everfold::engine::turn::rewind::rewind_points(session).await.unwrap();
+    let points = rewind::rewind_points(session).await.unwrap();
     points.into_iter().find(|point| point.text.contains(said)).expect("a point")
 }
 
 async fn back(session: &mut Session, said: &str, what: RewindWhat) -> RewindReport {
     let point = point(session, said).await;
-    everfold::engine::turn::rewind::rewind(session, &point.id, what).await.unwrap().unwrap()
+    rewind::rewind(session, &point.id, what).await.unwrap().unwrap()
 }
 
 fn last(place: &Place) -> Received {
@@ -69,7 +71,7 @@ async fn q12_files_go_back_and_forth() {
     say_ok(&mut session, "do: read b.txt").await;
     say_ok(&mut session, "do: edit b.txt old new").await;
     say_ok(&mut session, "do: write a.txt two").await;
-    let points = everfold::engine::turn::rewind::rewind_points(&session).await.unwrap();
+    let points = rewind::rewind_points(&session).await.unwrap();
     assert_eq!(points.iter().map(|point| point.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
     let since: Vec<usize> = points.iter().map(|point| point.files.len()).collect();
     assert_eq!(since, [2, 2, 2, 1]);
@@ -90,12 +92,9 @@ async fn q12_files_go_back_and_forth() {
     let report = back(&mut session, "write a.txt one", RewindWhat::Files).await;
     assert_eq!((report.restored.len(), report.removed.len()), (0, 1));
     assert_eq!(text(&place, "a.txt"), None, "it was not there");
-    let points = everfold::engine::turn::rewind::rewind_points(&session).await.unwrap();
+    let points = rewind::rewind_points(&session).await.unwrap();
     let undo = points.iter().find(|point| point.kind == PointKind::WentBack).unwrap();
-    everfold::engine::turn::rewind::rewind(&mut session, &undo.id, RewindWhat::Files)
-        .await
-        .unwrap()
-        .unwrap();
+    rewind::rewind(&mut session, &undo.id, RewindWhat::Files).await.unwrap().unwrap();
     assert_eq!(text(&place, "a.txt").as_deref(), Some("two\n"), "a step back can be undone");
     assert_eq!(text(&place, "b.txt").as_deref(), Some("new\n"));
 }
@@ -127,7 +126,7 @@ async fn q12_the_conversation_goes_back_and_the_cache_is_read() {
     back(&mut session, "another second", RewindWhat::Conversation).await;
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     assert_eq!(
-        everfold::engine::turn::rewind::rewind_points(&session).await.unwrap().len(),
+        rewind::rewind_points(&session).await.unwrap().len(),
         3,
         "first, and two steps back"
     );
@@ -136,12 +135,9 @@ async fn q12_the_conversation_goes_back_and_the_cache_is_read() {
     assert!(body.contains("first") && !body.contains("another second"), "{body}");
 
     // The step back itself can be taken back: what was left is shown again.
-    let points = everfold::engine::turn::rewind::rewind_points(&session).await.unwrap();
+    let points = rewind::rewind_points(&session).await.unwrap();
     let undo = points.iter().find(|point| point.kind == PointKind::WentBack).unwrap();
-    everfold::engine::turn::rewind::rewind(&mut session, &undo.id, RewindWhat::Conversation)
-        .await
-        .unwrap()
-        .unwrap();
+    rewind::rewind(&mut session, &undo.id, RewindWhat::Conversation).await.unwrap().unwrap();
     say_ok(&mut session, "with all").await;
     let body = last(&place).body["messages"].to_string();
     assert!(body.contains("second some") && body.contains("third some"), "{body}");
@@ -180,10 +176,7 @@ async fn q12_work_by_hand_is_said_and_kept() {
     let report = back(&mut session, "a.txt two", RewindWhat::Files).await;
     assert_eq!(report.by_hand, [file(&place, "a.txt")]);
     assert_eq!(text(&place, "a.txt").as_deref(), Some("one\n"));
-    everfold::engine::turn::rewind::rewind(&mut session, &report.record, RewindWhat::Files)
-        .await
-        .unwrap()
-        .unwrap();
+    rewind::rewind(&mut session, &report.record, RewindWhat::Files).await.unwrap().unwrap();
     assert_eq!(text(&place, "a.txt").as_deref(), Some("mine\n"));
 }
 
@@ -208,16 +201,9 @@ async fn q12_a_point_before_a_compaction_can_be_gone_back_to() {
     say_ok(&mut session, &format!("remember the blue house {long}")).await;
     say_ok(&mut session, "do: write a.txt two").await;
     let cancel = CancellationToken::new();
-    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
     say_ok(&mut session, "after all that").await;
-    assert_eq!(
-        everfold::engine::turn::rewind::rewind_points(&session).await.unwrap().len(),
-        4,
-        "across the boundary"
-    );
+    assert_eq!(rewind::rewind_points(&session).await.unwrap().len(), 4, "across the boundary");
     let before = place.server.requests().len();
     back(&mut session, "a.txt two", RewindWhat::Both).await;
     assert_eq!(text(&place, "a.txt").as_deref(), Some("one\n"));
@@ -230,10 +216,7 @@ async fn q12_a_point_before_a_compaction_can_be_gone_back_to() {
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     say_ok(&mut session, &format!("and on {long}")).await;
     oracle::assert_prefix_stable(&place.server.requests()[before..]);
-    everfold::engine::window::compaction::compact(&mut session, Compaction::by_hand(None), &cancel)
-        .await
-        .unwrap()
-        .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     say_ok(&mut session, "still there").await;
     assert!(place.server.requests().iter().all(|request| request.refused.is_none()));
@@ -334,7 +317,5 @@ async fn q12_a_file_over_the_limit_is_said_and_private_to_its_owner() {
     let off = place.builder().set("x", "/fileCheckpointingEnabled", false).build().await.unwrap();
     let mut session = off.start();
     say_ok(&mut session, "do: write b.txt one").await;
-    assert!(
-        everfold::engine::turn::rewind::rewind_points(&session).await.unwrap()[0].files.is_empty()
-    );
+    assert!(rewind::rewind_points(&session).await.unwrap()[0].files.is_empty());
 }

@@ -1,6 +1,7 @@
 //! Ranges that the model takes out of its own view (L4.14).
 
 use crate::place::{Place, say_ok};
+use everfold::engine::window::compaction;
 use everfold::settings::Extra;
 use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
@@ -60,12 +61,7 @@ async fn l4_14_the_model_snips_by_tool_and_resume_honours_it() {
     oracle::assert_prefix_stable(&place.server.requests()[before - 1..]);
     let lines = place.transcript();
     let snip = lines.iter().find(|line| line["subtype"] == "everfold_snipped").unwrap();
-    everfold::engine::window::compaction::undo_decision(
-        &mut session,
-        &snip["uuid"].as_str().unwrap().into(),
-    )
-    .await
-    .unwrap();
+    compaction::undo_decision(&mut session, &snip["uuid"].as_str().unwrap().into()).await.unwrap();
     say_ok(&mut session, "and now").await;
     assert!(last(&place).body.to_string().contains("secret detour"), "it can be undone");
 }

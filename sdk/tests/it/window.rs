@@ -1,6 +1,7 @@
 //! The bounded window: layers 1, 2 and 4 in whole conversations.
 
 use crate::place::{Place, say, say_ok};
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::Compaction;
 use everfold::{Agent, CancellationToken, EndReason, Session};
 use everfold_testkit::{
@@ -156,14 +157,11 @@ async fn l4_6_a_compacted_session_resumes_with_the_same_bytes() {
     for _ in 0..3 {
         say_ok(&mut session, "read it").await;
     }
-    let report = everfold::engine::window::compaction::compact(
-        &mut session,
-        Compaction::by_hand(None),
-        &CancellationToken::new(),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    let report =
+        compaction::compact(&mut session, Compaction::by_hand(None), &CancellationToken::new())
+            .await
+            .unwrap()
+            .unwrap();
     assert_eq!(report.way, "model");
     assert!(report.after < report.before);
     say_ok(&mut session, "after").await;
@@ -185,7 +183,7 @@ async fn compacted(
     for _ in 0..turns {
         say_ok(&mut session, "read it").await;
     }
-    let report = everfold::engine::window::compaction::compact(
+    let report = compaction::compact(
         &mut session,
         Compaction::by_hand(Some("keep names".into())),
         &CancellationToken::new(),
@@ -324,18 +322,14 @@ async fn l4_16_pins_are_kept_word_for_word() {
     let mut session = agent.start();
     say_ok(&mut session, "the port is 4417, remember that exactly").await;
     let record = session.fold().messages()[0].pieces()[0].record.clone();
-    everfold::engine::window::compaction::pin(&mut session, &record).await.unwrap().unwrap();
+    compaction::pin(&mut session, &record).await.unwrap().unwrap();
     for _ in 0..3 {
         say_ok(&mut session, "read it").await;
     }
-    everfold::engine::window::compaction::compact(
-        &mut session,
-        Compaction::by_hand(None),
-        &CancellationToken::new(),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &CancellationToken::new())
+        .await
+        .unwrap()
+        .unwrap();
     say_ok(&mut session, "which port?").await;
     let body = place.server.requests().pop().unwrap().body.to_string();
     assert!(body.contains("the port is 4417, remember that exactly"));
@@ -355,14 +349,11 @@ async fn l4_14_a_snip_can_be_undone() {
         session.fold().messages()[index].pieces()[0].record.clone()
     };
     let (from, to) = (record(&session, 2), record(&session, 3));
-    let snip = everfold::engine::window::compaction::snip(&mut session, &from, &to)
-        .await
-        .unwrap()
-        .unwrap();
+    let snip = compaction::snip(&mut session, &from, &to).await.unwrap().unwrap();
     say_ok(&mut session, "fourth").await;
     assert!(!place.server.requests().pop().unwrap().body.to_string().contains("secret detour"));
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
-    everfold::engine::window::compaction::undo_decision(&mut session, &snip).await.unwrap();
+    compaction::undo_decision(&mut session, &snip).await.unwrap();
     say_ok(&mut session, "fifth").await;
     let shown = place.server.requests().pop().unwrap().body.to_string();
     assert!(shown.contains("secret detour") && shown.contains("fourth"));
@@ -380,14 +371,11 @@ async fn l4_11_offline_compacts_by_rule() {
     for _ in 0..6 {
         say_ok(&mut session, "read notes.md").await;
     }
-    let report = everfold::engine::window::compaction::compact(
-        &mut session,
-        Compaction::by_hand(None),
-        &CancellationToken::new(),
-    )
-    .await
-    .unwrap()
-    .unwrap();
+    let report =
+        compaction::compact(&mut session, Compaction::by_hand(None), &CancellationToken::new())
+            .await
+            .unwrap()
+            .unwrap();
     assert_eq!(report.way, "local");
     say_ok(&mut session, "list files").await;
 }
@@ -417,14 +405,7 @@ async fn l4_3_a_cold_summary_is_asked_without_pictures_and_a_warm_one_with_the_s
         assert!(parent.body.to_string().contains("\"type\":\"image\""));
         place.server.advance(Duration::from_mins(minutes));
         let hand = Compaction::by_hand(None);
-        everfold::engine::window::compaction::compact(
-            &mut session,
-            hand,
-            &CancellationToken::new(),
-        )
-        .await
-        .unwrap()
-        .unwrap();
+        compaction::compact(&mut session, hand, &CancellationToken::new()).await.unwrap().unwrap();
         let asked = place.server.requests_of("compact").pop().unwrap();
         let body = asked.body.to_string();
         assert_eq!(body.contains("\"type\":\"image\""), minutes == 0);

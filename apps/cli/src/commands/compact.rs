@@ -5,9 +5,11 @@ use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, grouped};
 use anyhow::Result;
 use everfold::Event;
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::{
     Compaction, CompactionPreview, CompactionReport, CompactionScope, Trigger,
 };
+use everfold::engine::window::in_view;
 use everfold::engine::window::in_view::InView;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -67,19 +69,16 @@ impl Wish {
 
 /// Compacts, or tells what that would do.
 pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
-    let entries = everfold::engine::window::in_view::in_view(&cx.session);
+    let entries = in_view::in_view(&cx.session);
     let wish = match Wish::parse(text, &entries) {
         Ok(wish) => wish,
         Err(why) => return tell(cx, Err(why)),
     };
     match wish.act {
-        Act::Preview => {
-            match everfold::engine::window::compaction::preview_compaction(&cx.session, wish.scope)
-            {
-                Ok(preview) => show_preview(cx, &preview, &entries),
-                Err(why) => tell(cx, Err(why)),
-            }
-        }
+        Act::Preview => match compaction::preview_compaction(&cx.session, wish.scope) {
+            Ok(preview) => show_preview(cx, &preview, &entries),
+            Err(why) => tell(cx, Err(why)),
+        },
         Act::Compact => compact(cx, wish.scope, wish.guidance).await,
     }
 }
@@ -96,7 +95,7 @@ pub(super) async fn compact(
     let (sender, mut events) = unbounded_channel();
     session.watch(sender);
     let wanted = Compaction { scope, trigger: Trigger::Manual, guidance };
-    let done = everfold::engine::window::compaction::compact(session, wanted, stop).await?;
+    let done = compaction::compact(session, wanted, stop).await?;
     while let Ok(event) = events.try_recv() {
         if let Event::Notice(text) = event {
             presenter.note(TextStyle::Yellow, &text);

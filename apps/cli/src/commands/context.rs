@@ -4,6 +4,7 @@ use super::{CommandContext, Flow};
 use crate::presenter::TextStyle;
 use crate::setup;
 use anyhow::Result;
+use everfold::engine::window::context_view;
 use everfold_tui::picture;
 
 /// The brackets around the bar.
@@ -11,8 +12,7 @@ const FRAME: usize = 2;
 
 /// Shows the window of the session.
 pub(super) fn run(cx: &CommandContext) -> Result<Flow> {
-    let (view, presenter) =
-        (everfold::engine::window::context_view::context_view(&cx.session), &cx.presenter);
+    let (view, presenter) = (context_view::context_view(&cx.session), &cx.presenter);
     let model = setup::model_name(&cx.agent, &cx.session);
     presenter.line(&picture::summary(&view, &model))?;
     let cells = presenter.width().saturating_sub(FRAME);

@@ -10,6 +10,7 @@ use crate::setup;
 use anyhow::Result;
 use clap::Parser;
 use everfold::MemorySwitch;
+use everfold::engine::setups::memory_switch;
 use everfold_kernel::ports::Kept;
 
 /// What follows `/memory`.
@@ -82,7 +83,7 @@ pub(crate) fn tell_waiting(cx: &CommandContext) {
 }
 
 async fn switch(cx: &mut CommandContext, to: MemorySwitch) -> Result<Flow> {
-    everfold::engine::setups::memory_switch::switch_memory(&mut cx.session, to).await?;
+    memory_switch::switch_memory(&mut cx.session, to).await?;
     let said = match to {
         MemorySwitch::Off => "memory is off: nothing is recalled or saved; /memory on",
         MemorySwitch::On => "memory is on",

@@ -8,6 +8,8 @@ use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, grouped};
 use anyhow::Result;
 use everfold::engine::session::lookup;
+use everfold::engine::window::compaction;
+use everfold::engine::window::in_view;
 use everfold::engine::window::in_view::InView;
 use everfold::kernel::ToolUseId;
 use everfold::kernel::provenance::Source;
@@ -38,7 +40,7 @@ pub(super) fn named<'a>(list: &'a [InView], text: &str) -> Result<&'a InView, St
 
 /// Lists what the model sees.
 pub(super) fn list(cx: &CommandContext) -> Result<Flow> {
-    show(cx, &everfold::engine::window::in_view::in_view(&cx.session))
+    show(cx, &in_view::in_view(&cx.session))
 }
 
 fn show(cx: &CommandContext, entries: &[InView]) -> Result<Flow> {
@@ -86,14 +88,12 @@ fn what(entry: &InView) -> String {
 
 /// Pins a message; without a name, lists what could be.
 pub(super) async fn pin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
-    let entries = everfold::engine::window::in_view::in_view(&cx.session);
+    let entries = in_view::in_view(&cx.session);
     if name.is_empty() {
         return show(cx, &entries);
     }
     let done = match named(&entries, name) {
-        Ok(entry) => everfold::engine::window::compaction::pin(&mut cx.session, &entry.record)
-            .await?
-            .map(|()| entry),
+        Ok(entry) => compaction::pin(&mut cx.session, &entry.record).await?.map(|()| entry),
         Err(why) => Err(why),
     };
     tell(cx, done.map(|entry| format!("message {} stays through compactions", entry.number)))
@@ -101,16 +101,14 @@ pub(super) async fn pin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
 
 /// Takes a pin out; without a name, lists the pins.
 pub(super) async fn unpin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
-    let mut entries = everfold::engine::window::in_view::in_view(&cx.session);
+    let mut entries = in_view::in_view(&cx.session);
     if name.is_empty() {
         entries.retain(|entry| entry.pinned);
         return show(cx, &entries);
     }
     let done = match named(&entries, name) {
         Ok(entry) if !entry.pinned => Err(format!("message {} is not pinned", entry.number)),
-        Ok(entry) => everfold::engine::window::compaction::unpin(&mut cx.session, &entry.record)
-            .await?
-            .map(|()| entry),
+        Ok(entry) => compaction::unpin(&mut cx.session, &entry.record).await?.map(|()| entry),
         Err(why) => Err(why),
     };
     tell(cx, done.map(|entry| format!("message {} is no longer pinned", entry.number)))
@@ -118,7 +116,7 @@ pub(super) async fn unpin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
 
 /// Takes messages out of the model's view.
 pub(super) async fn snip(cx: &mut CommandContext, names: &str) -> Result<Flow> {
-    let entries = everfold::engine::window::in_view::in_view(&cx.session);
+    let entries = in_view::in_view(&cx.session);
     let words: Vec<&str> = names.split_whitespace().collect();
     let (from, to) = match words.as_slice() {
         [one] => (named(&entries, one), named(&entries, one)),
@@ -126,10 +124,7 @@ pub(super) async fn snip(cx: &mut CommandContext, names: &str) -> Result<Flow> {
         _ => return tell(cx, Err("name the first message and the last one".to_owned())),
     };
     let done = match (from, to) {
-        (Ok(from), Ok(to)) => {
-            everfold::engine::window::compaction::snip(&mut cx.session, &from.record, &to.record)
-                .await?
-        }
+        (Ok(from), Ok(to)) => compaction::snip(&mut cx.session, &from.record, &to.record).await?,
         (Err(why), _) | (_, Err(why)) => Err(why),
     };
     let told = |record| format!("taken out of the model's view; /unsnip {record} puts it back");
@@ -138,15 +133,14 @@ pub(super) async fn snip(cx: &mut CommandContext, names: &str) -> Result<Flow> {
 
 /// Shows again what a snip hid; without a name, lists the snips.
 pub(super) async fn unsnip(cx: &mut CommandContext, name: &str) -> Result<Flow> {
-    let mut entries = everfold::engine::window::in_view::in_view(&cx.session);
+    let mut entries = in_view::in_view(&cx.session);
     if name.is_empty() {
         entries.retain(|entry| entry.shown == Showing::StandsIn);
         return show(cx, &entries);
     }
     match named(&entries, name) {
         Ok(entry) if entry.shown == Showing::StandsIn => {
-            everfold::engine::window::compaction::undo_decision(&mut cx.session, &entry.record)
-                .await?;
+            compaction::undo_decision(&mut cx.session, &entry.record).await?;
             tell(cx, Ok("the model sees it again".to_owned()))
         }
         Ok(entry) => tell(cx, Err(format!("message {} is no snip", entry.number))),
@@ -160,7 +154,7 @@ pub(super) async fn expand(cx: &mut CommandContext, name: &str) -> Result<Flow> 
         let why = "name what to bring back: a call's id, a record's id, or FROM..TO";
         return tell(cx, Err(why.to_owned()));
     }
-    let entries = everfold::engine::window::in_view::in_view(&cx.session);
+    let entries = in_view::in_view(&cx.session);
     let entry = named(&entries, name).ok();
     if let Some(InView { number, shown: Showing::StandsIn, .. }) = entry {
         let why = format!("message {number} stands for others; /unsnip {number} puts them back");

@@ -5,15 +5,14 @@ use crate::memory::editor;
 use crate::presenter::TextStyle;
 use anyhow::{Result, anyhow};
 use everfold::TaskStatus;
+use everfold::engine::window::notes;
 use everfold::kernel::QuerySource;
 
 /// Shows the notes, says where they are, or changes them.
 pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     match text {
         "" => show(cx).await?,
-        "path" => cx.presenter.line(
-            &everfold::engine::window::notes::notes_path(&cx.session).display().to_string(),
-        )?,
+        "path" => cx.presenter.line(&notes::notes_path(&cx.session).display().to_string())?,
         "edit" => edit(cx).await?,
         "update" => update(cx).await?,
         other => {
@@ -26,20 +25,20 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
 
 async fn show(cx: &CommandContext) -> Result<()> {
     let (session, presenter) = (&cx.session, &cx.presenter);
-    match everfold::engine::window::notes::notes(session).await? {
+    match notes::notes(session).await? {
         Some(file) => presenter.text(&file.text)?,
         None => presenter.line(
             "there are no notes yet; they are made while the conversation grows, or by /notes update",
         )?,
     }
-    let path = everfold::engine::window::notes::notes_path(session).display().to_string();
+    let path = notes::notes_path(session).display().to_string();
     let running = session.background().is_running(&QuerySource::SessionMemory);
     let now = if running { ", being brought up to date" } else { "" };
     Ok(presenter.styled(TextStyle::Dim, &format!("{path}{now}\n"))?)
 }
 
 async fn edit(cx: &CommandContext) -> Result<()> {
-    let Some(file) = everfold::engine::window::notes::notes(&cx.session).await? else {
+    let Some(file) = notes::notes(&cx.session).await? else {
         cx.presenter.note(TextStyle::Yellow, "there are no notes yet; /notes update makes them");
         return Ok(());
     };
@@ -47,8 +46,7 @@ async fn edit(cx: &CommandContext) -> Result<()> {
     if edited.text == file.text {
         return Ok(cx.presenter.line("nothing was changed")?);
     }
-    match everfold::engine::window::notes::write_notes(&cx.session, &edited.text, file.expect).await
-    {
+    match notes::write_notes(&cx.session, &edited.text, file.expect).await {
         Ok(()) => Ok(cx.presenter.line("the notes are changed")?),
         Err(error) => Err(edited.keep(error.into())),
     }
@@ -58,7 +56,7 @@ async fn update(cx: &mut CommandContext) -> Result<()> {
     cx.presenter
         .styled(TextStyle::Dim, "bringing the notes up to date; it goes on if you leave\n")?;
     let changed = tokio::select! {
-        changed = everfold::engine::window::notes::update_notes(&mut cx.session) => changed?,
+        changed = notes::update_notes(&mut cx.session) => changed?,
         () = cx.stop.cancelled() => return Ok(()),
     };
     match changed {

@@ -3,6 +3,7 @@
 use super::messages::tell;
 use super::{CommandContext, Flow};
 use anyhow::Result;
+use everfold::engine::setups::preferences;
 use everfold::engine::setups::preferences::{EFFORTS, ThinkingWish};
 use everfold::kernel::Params;
 
@@ -20,13 +21,13 @@ pub(super) async fn thinking(cx: &mut CommandContext, text: &str) -> Result<Flow
             ThinkingWish::Budget(tokens)
         }
     };
-    let done = everfold::engine::setups::preferences::set_thinking(&mut cx.session, wish).await?;
+    let done = preferences::set_thinking(&mut cx.session, wish).await?;
     let told = done.map(|()| format!("thinking: {}", thinks(&params(cx))));
     tell(cx, told)
 }
 
 fn params(cx: &CommandContext) -> Params {
-    everfold::engine::setups::preferences::params(&cx.session)
+    preferences::params(&cx.session)
 }
 
 fn thinks(params: &Params) -> String {
@@ -49,11 +50,9 @@ pub(super) async fn effort(cx: &mut CommandContext, text: &str) -> Result<Flow> 
         let now = said(params(cx));
         return tell(cx, Ok(format!("{now}; there are default, {}", EFFORTS.join(", "))));
     }
-    let done = everfold::engine::setups::preferences::set_effort(
-        &mut cx.session,
-        Some(text).filter(|text| *text != "default"),
-    )
-    .await?;
+    let done =
+        preferences::set_effort(&mut cx.session, Some(text).filter(|text| *text != "default"))
+            .await?;
     let told = done.map(|()| said(params(cx)));
     tell(cx, told)
 }
@@ -61,7 +60,7 @@ pub(super) async fn effort(cx: &mut CommandContext, text: &str) -> Result<Flow> 
 pub(super) async fn output_style(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let styles = cx.agent.output_styles();
     if text.is_empty() {
-        let chosen = everfold::engine::setups::preferences::chosen(&cx.session).style;
+        let chosen = preferences::chosen(&cx.session).style;
         let rows: Vec<Vec<String>> = styles
             .iter()
             .map(|style| {
@@ -79,23 +78,18 @@ pub(super) async fn output_style(cx: &mut CommandContext, text: &str) -> Result<
         let why = format!("there is no style {text:?}; there are {}", known.join(", "));
         return tell(cx, Err(why));
     };
-    everfold::engine::setups::preferences::set_output_style(
-        &mut cx.session,
-        &style.name,
-        style.text.as_deref(),
-    )
-    .await?;
+    preferences::set_output_style(&mut cx.session, &style.name, style.text.as_deref()).await?;
     tell(cx, Ok(format!("answers are written in the style {}", style.name)))
 }
 
 pub(super) async fn language(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     if text.is_empty() {
-        let chosen = everfold::engine::setups::preferences::chosen(&cx.session).language;
+        let chosen = preferences::chosen(&cx.session).language;
         let set = cx.session.config().surroundings.language.clone();
         let now = chosen.or(set).unwrap_or_else(|| "that of the question".to_owned());
         return tell(cx, Ok(format!("language: {now}")));
     }
     let wanted = Some(text).filter(|text| *text != "default");
-    everfold::engine::setups::preferences::set_language(&mut cx.session, wanted).await?;
+    preferences::set_language(&mut cx.session, wanted).await?;
     tell(cx, Ok(format!("language: {}", wanted.unwrap_or("that of the question"))))
 }

@@ -15,6 +15,9 @@ use crate::presenter::{TextStyle, cut};
 use crate::sessions::export as file;
 use crate::setup;
 use anyhow::Result;
+use everfold::engine::memory::extraction::statement;
+use everfold::engine::session::effects;
+use everfold::engine::setups::hooks::model_switch;
 use everfold::kernel::ModelId;
 use everfold_tui::{CommandInfo, Table};
 use std::future::Future;
@@ -188,9 +191,7 @@ const COMMANDS: &[Command] = &[
         about: "save a memory, as `# TEXT` does",
         run: |cx, text| {
             Box::pin(async move {
-                let saved =
-                    everfold::engine::memory::extraction::statement::remember(&cx.session, text)
-                        .await;
+                let saved = statement::remember(&cx.session, text).await;
                 messages::tell(cx, saved.and_then(|kept| memory::stated(&kept)))
             })
         },
@@ -357,7 +358,7 @@ async fn dream(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let CommandContext { session, stop, presenter, .. } = cx;
     let watch = crate::dream::Watch::lines(presenter.clone());
     let end = crate::dream::watched(session, wish, stop, watch).await?;
-    everfold::engine::session::effects::book_side_queries(session).await?;
+    effects::book_side_queries(session).await?;
     crate::dream::show(&end, wish, presenter)?;
     Ok(Flow::GoOn)
 }
@@ -367,13 +368,9 @@ async fn model(cx: &mut CommandContext, name: &str) -> Result<Flow> {
         tables::show(&tables::models(&cx.agent), &cx.presenter)?;
     } else {
         let stop = cx.stop.clone();
-        let changed = everfold::engine::setups::hooks::model_switch::change_model(
-            &mut cx.session,
-            &ModelId::new(name),
-            "command",
-            &stop,
-        )
-        .await?;
+        let changed =
+            model_switch::change_model(&mut cx.session, &ModelId::new(name), "command", &stop)
+                .await?;
         if let Err(why) = changed {
             cx.presenter.note(TextStyle::Yellow, &why);
         }

@@ -4,6 +4,7 @@ use super::messages::tell;
 use super::{CommandContext, Flow, compact};
 use crate::presenter::{TextStyle, counted, cut};
 use anyhow::Result;
+use everfold::engine::turn::rewind;
 use everfold::engine::turn::rewind::{Point, PointKind, RewindReport, RewindWhat};
 use everfold::engine::window::compaction::CompactionScope;
 use everfold::kernel::RecordId;
@@ -14,7 +15,7 @@ const USAGE: &str =
 
 /// Lists the points, goes back to one, or sums up what is before or after it.
 pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
-    let points = everfold::engine::turn::rewind::rewind_points(&cx.session).await?;
+    let points = rewind::rewind_points(&cx.session).await?;
     let mut words = text.split_whitespace();
     let Some(name) = words.next() else { return list(cx, &points) };
     let what = match words.next() {
@@ -33,7 +34,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
         }
     };
     let Some(point) = named(&points, name) else { return unknown(cx, name) };
-    match everfold::engine::turn::rewind::rewind(&mut cx.session, &point, what).await? {
+    match rewind::rewind(&mut cx.session, &point, what).await? {
         Ok(report) => {
             told(cx, &report)?;
             Ok(if what.conversation() { Flow::WentBack(report.text) } else { Flow::GoOn })

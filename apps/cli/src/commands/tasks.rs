@@ -5,6 +5,8 @@ use super::{CommandContext, Flow};
 use crate::presenter::{TextStyle, cut};
 use crate::session_picker;
 use anyhow::Result;
+use everfold::engine::agents::letters;
+use everfold::engine::setups::plan_mode;
 use everfold::kernel::settings::PermissionMode;
 use everfold::kernel::{QuerySource, Timestamp};
 use everfold::{TaskStatus, TaskView};
@@ -25,10 +27,10 @@ pub(super) fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
 /// `/plan`.
 pub(super) fn plan(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let planning = cx.session.permit_mut().mode() == PermissionMode::Plan;
-    let file = everfold::engine::setups::plan_mode::plan_file(&cx.session);
+    let file = plan_mode::plan_file(&cx.session);
     match (text.trim(), planning) {
         ("off", true) => {
-            everfold::engine::setups::plan_mode::stop_planning(&mut cx.session);
+            plan_mode::stop_planning(&mut cx.session);
             cx.presenter.line("plan mode is off")?;
         }
         ("off", false) => cx.presenter.line("plan mode is off already")?,
@@ -37,7 +39,7 @@ pub(super) fn plan(cx: &mut CommandContext, text: &str) -> Result<Flow> {
             Err(_) => cx.presenter.line("plan mode is on; there is no plan yet")?,
         },
         (_, false) => {
-            everfold::engine::setups::plan_mode::start_planning(&mut cx.session);
+            plan_mode::start_planning(&mut cx.session);
             let text = format!("plan mode is on; the plan goes to {}", file.display());
             cx.presenter.line(&text)?;
         }
@@ -71,8 +73,7 @@ fn list(cx: &CommandContext) -> Result<()> {
 }
 
 fn stop(cx: &CommandContext, id: &str) -> Result<()> {
-    let done = cx.session.background().stop(id)
-        || everfold::engine::agents::letters::agents(&cx.session).stop(id);
+    let done = cx.session.background().stop(id) || letters::agents(&cx.session).stop(id);
     let text = if done { format!("{id} is being stopped") } else { none(id) };
     Ok(cx.presenter.line(&text)?)
 }
@@ -81,7 +82,7 @@ fn say(cx: &CommandContext, text: &str) -> Result<()> {
     let (id, words) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let said = if words.trim().is_empty() {
         format!("what should {id} be told? /tasks say {id} TEXT")
-    } else if everfold::engine::agents::letters::agents(&cx.session).say(id, words.trim()) {
+    } else if letters::agents(&cx.session).say(id, words.trim()) {
         format!("{id} reads it at its next step")
     } else {
         none(id)

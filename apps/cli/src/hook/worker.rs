@@ -9,7 +9,7 @@ use super::host_service;
 use crate::setup::ProcessEnv;
 use everfold::Agent;
 use everfold::disk::Lock;
-use everfold::engine::Elsewhere;
+use everfold::engine::HostReview;
 use everfold::hosts::HostService;
 use everfold::hosts::hooks::{HostCall, HostReply, Work};
 use std::path::Path;
@@ -84,7 +84,7 @@ fn one(env: &ProcessEnv, host: &HostService, work: &Work, cwd: &Path, until: Ins
     }
     let at_most = until.saturating_duration_since(Instant::now()).saturating_sub(LAST_WORDS);
     match review(env, host, work, cwd, at_most) {
-        Ok(Elsewhere::Denied(denied)) => tracing::info!(%denied, "no review by a model"),
+        Ok(HostReview::Denied(denied)) => tracing::info!(%denied, "no review by a model"),
         Ok(looked) => tracing::debug!(?looked, "a worker looked at what was said"),
         Err(error) => tracing::warn!(error, "what was said was not reviewed"),
     }
@@ -96,7 +96,7 @@ fn review(
     work: &Work,
     cwd: &Path,
     at_most: Duration,
-) -> Result<Elsewhere, String> {
+) -> Result<HostReview, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -11,6 +11,7 @@ use crate::presenter::Presenter;
 use crate::setup::ProcessEnv;
 use anyhow::{Result, anyhow};
 use everfold::Agent;
+use everfold::engine::memory::extraction::statement;
 use everfold::kernel::Ledger;
 use everfold_tui::{BoxFuture, Listing, PanelData, Table, TextPage};
 use std::sync::Arc;
@@ -93,9 +94,7 @@ mod tests {
         let side = live_panels(home.path()).await;
         assert!(rows(&side, Listing::Memories).await.is_empty());
         for text in ["deploys need a word", "tabs, not spaces"] {
-            everfold::engine::memory::extraction::statement::remember(&side.agent.start(), text)
-                .await
-                .unwrap();
+            statement::remember(&side.agent.start(), text).await.unwrap();
         }
         let all = rows(&side, Listing::Memories).await;
         assert_eq!(all.len(), 2);

@@ -15,6 +15,8 @@ use crate::status::Status;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::{Ask, WorkerEvent};
+use everfold::engine::turn::rewind;
+use everfold::engine::window::compaction;
 use everfold::kernel::{Ledger, ModelTable, QuerySource, Usage, usage::Booking};
 use everfold::{Agent, CancellationToken, Session, SessionId, Turn};
 use ratatui::buffer::Buffer;
@@ -221,23 +223,15 @@ impl Host for TestHost {
         self.asked.lock().unwrap().push(format!("/{line}"));
         Box::pin(async move {
             match line.split_once(' ') {
-                Some(("pin", id)) => {
-                    everfold::engine::window::compaction::pin(&mut self.session, &id.into())
-                        .await?
-                        .unwrap()
-                }
+                Some(("pin", id)) => compaction::pin(&mut self.session, &id.into()).await?.unwrap(),
                 Some(("unpin", id)) => {
-                    everfold::engine::window::compaction::unpin(&mut self.session, &id.into())
-                        .await?
-                        .unwrap()
+                    compaction::unpin(&mut self.session, &id.into()).await?.unwrap()
                 }
                 Some(("rewind", rest)) => {
                     let (id, _) = rest.split_once(' ').unwrap();
                     let what = everfold::engine::turn::rewind::RewindWhat::Conversation;
                     let report =
-                        everfold::engine::turn::rewind::rewind(&mut self.session, &id.into(), what)
-                            .await?
-                            .unwrap();
+                        rewind::rewind(&mut self.session, &id.into(), what).await?.unwrap();
                     return Ok(Next::WentBack(report.text));
                 }
                 _ => {}

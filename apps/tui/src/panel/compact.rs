@@ -7,6 +7,7 @@ use super::{Panel, PanelAct, Slot, look};
 use crate::picture::grouped;
 use crate::style::TextStyle;
 use crate::theme::Theme;
+use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::{CompactionPreview, CompactionScope};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -82,9 +83,7 @@ impl Panel for CompactPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, |session| {
-            everfold::engine::window::compaction::preview_compaction(session, CompactionScope::All)
-        })
+        look(&self.found, |session| compaction::preview_compaction(session, CompactionScope::All))
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

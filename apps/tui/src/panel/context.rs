@@ -7,7 +7,9 @@ use crate::panel_data::{Table, TableRow};
 use crate::picture;
 use crate::status::Status;
 use crate::theme::Theme;
+use everfold::engine::window::context_view;
 use everfold::engine::window::context_view::{CategoryKind, ContextView};
+use everfold::engine::window::in_view;
 use everfold::engine::window::in_view::InView;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -96,10 +98,7 @@ impl Panel for ContextPanel {
 
     fn begin(&mut self) -> PanelAct {
         look(&self.found, |session| {
-            (
-                everfold::engine::window::context_view::context_view(session),
-                everfold::engine::window::in_view::in_view(session),
-            )
+            (context_view::context_view(session), in_view::in_view(session))
         })
     }
 

@@ -6,6 +6,7 @@ use crate::panel_data::{Table, TableRow};
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::worker::Ask;
+use everfold::engine::turn::rewind;
 use everfold::engine::turn::rewind::{ChangedFile, Point, PointKind, Standing};
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
@@ -99,11 +100,7 @@ impl Panel for RewindPanel {
         PanelAct::Ask(Ask::Look(Box::new(move |host| {
             let session = host.session();
             Box::pin(async move {
-                slot.put(
-                    everfold::engine::turn::rewind::rewind_points(session)
-                        .await
-                        .map_err(|error| error.to_string()),
-                );
+                slot.put(rewind::rewind_points(session).await.map_err(|error| error.to_string()));
             })
         })))
     }

@@ -10,9 +10,9 @@ use everfold_dream::report::{DreamReport, FileReason, Reasons};
 use everfold_dream::{
     DreamRules, Material, NoDreamReason, Texts, Tidied, check, drift, texts, tidy,
 };
-use everfold_kernel::ports::World;
 use everfold_kernel::ports::{
     Begun, DreamProposal, Dreams, Ending, Gathered, LogsRead, Night as Held, Stored, Swap, Swapped,
+    World,
 };
 use everfold_kernel::{Limits, SessionId, Usage, Usd, settings};
 use everfold_memory_file::Caps;

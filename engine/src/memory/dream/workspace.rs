@@ -2,11 +2,10 @@
 //! memory directory, and works on the copy of them (L6.7).
 
 use crate::session::fork::Ground;
-use everfold_kernel::ports::World;
 use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileRead, FileStat, FileVersion, Files, GlobFound, GlobQuery,
     GrepFound, GrepQuery, JobInfo, LinesRead, Search, SearchError, Shell, ShellCommand, ShellError,
-    ShellOutput,
+    ShellOutput, World,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -7,10 +7,8 @@
 
 use super::Session;
 use crate::memory::extraction;
-use crate::session::Error;
 use crate::session::budget::Denied;
-use crate::session::effects;
-use crate::session::prelude;
+use crate::session::{Error, effects, prelude};
 use everfold_extract::{Due, Worth, due, worth};
 use everfold_kernel::ports::ModelKind;
 use everfold_kernel::{

@@ -5,18 +5,15 @@
 //! happens, there is an outcome.
 
 use super::{FEEDBACK, HANDLER_KIND, as_ran};
-use crate::agents::Order;
-use crate::agents::Started;
+use crate::agents::{Order, Started};
 use crate::config::Config;
-use crate::session::agent_context::Agents;
-use crate::session::agent_context::Parent;
+use crate::session::agent_context::{Agents, Parent};
 use crate::session::effects::{SideBookings, collect, side_request};
 use everfold_hooks::{
     Act, Handler, HandlerExit, HookEvent, Means, Ran, filled_arguments, filled_prompt, judgement,
 };
 use everfold_kernel::env::{HOOK_ENV_FILE, HOOK_PROJECT_DIR};
-use everfold_kernel::ports::World;
-use everfold_kernel::ports::{HookAction, HookCall};
+use everfold_kernel::ports::{HookAction, HookCall, World};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::reminder;
 use everfold_kernel::usage::Booking;

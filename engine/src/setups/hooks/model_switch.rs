@@ -2,10 +2,8 @@
 
 use crate::agents::model_of;
 use crate::event::Event;
-use crate::session::prelude;
-use crate::session::{Error, Session};
-use crate::setups::hooks;
-use crate::setups::hooks::model_switch;
+use crate::session::{Error, Session, prelude};
+use crate::setups::hooks::{self, model_switch};
 use everfold_hooks::{Occasion, Switch};
 use everfold_kernel::ModelId;
 use everfold_kernel::record::CacheTtl;

@@ -4,12 +4,11 @@
 use super::handlers::Handlers;
 use super::respondent::respondent;
 use super::tool_events::{Said, told};
-use crate::session::agent_context::Agents;
-use crate::session::agent_context::Crew;
-use crate::tools::ToolHooks;
-use crate::tools::{ToolCall, ToolContext};
-use everfold_hooks::Permission;
-use everfold_hooks::{CommonFields, Handler, HandlerAnswer, HookVerdict, Noted, Occasion, Waits};
+use crate::session::agent_context::{Agents, Crew};
+use crate::tools::{ToolCall, ToolContext, ToolHooks};
+use everfold_hooks::{
+    CommonFields, Handler, HandlerAnswer, HookVerdict, Noted, Occasion, Permission, Waits,
+};
 use everfold_kernel::ports::{self, BoxFuture, Respondent};
 use everfold_kernel::settings::PermissionMode;
 use futures_util::future::join_all;

@@ -2,13 +2,11 @@
 
 use super::FEEDBACK;
 use crate::session::{Error, Session};
-use crate::setups::hooks;
-use crate::setups::hooks::tool_events;
+use crate::setups::hooks::{self, tool_events};
 use crate::setups::mcp_tools;
 use crate::tools::{ToolCall, ToolOutput};
 use everfold_hooks::{CallFields, Handler, HookEvent, Occasion, Permission, SideRequest};
-use everfold_kernel::ports::PermissionAnswer;
-use everfold_kernel::ports::PermissionAsk;
+use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
 use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -4,8 +4,7 @@
 //! What is staged lives in memory only: a resumed session stages anew. What is
 //! committed is in the log.
 
-use crate::session::effects;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, effects};
 use crate::window::ladder::Climbed;
 use everfold_compact::collapse::{self, CollapseCandidate, Pressure};
 use everfold_kernel::ports::ModelKind;

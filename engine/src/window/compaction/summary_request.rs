@@ -1,7 +1,6 @@
 //! Asking a model for a summary, until it fits and is one.
 
-use crate::session::effects;
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, effects};
 use everfold_compact::parse::{self, Attempt};
 use everfold_compact::strip::{Stripped, TooLong};
 use everfold_compact::{Guidance, Plan, Sending};

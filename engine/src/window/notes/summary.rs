@@ -3,8 +3,7 @@
 
 use crate::session::log::KEPT_SEGMENT;
 use crate::session::{Error, Session};
-use crate::window::compaction;
-use crate::window::compaction::{CompactionScope, Trigger};
+use crate::window::compaction::{self, CompactionScope, Trigger};
 use crate::window::notes;
 use everfold_compact::apply::{CompactionContext, settle};
 use everfold_compact::{AppliedCompaction, Plan, Summariser, Summary};

@@ -9,6 +9,7 @@ use crate::agent::Agent;
 use crate::error::Error;
 use crate::hosts::{HostService, Reviewer};
 use everfold_disk::DiskTranscripts;
+use everfold_engine::memory::extraction::host_review;
 use everfold_engine::{HostReview, Session, World};
 use everfold_kernel::ports::Transcripts;
 use everfold_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
@@ -50,13 +51,8 @@ impl Agent {
             return Ok(HostReview::Unwanted);
         }
         let mut session = self.reviewing(&work.session).await?;
-        let looked = everfold_engine::memory::extraction::host_review::review_elsewhere(
-            &mut session,
-            records,
-            notes.turns(),
-            at_most,
-        )
-        .await?;
+        let looked =
+            host_review::review_elsewhere(&mut session, records, notes.turns(), at_most).await?;
         if looked == HostReview::Over {
             notes.note(Note::Reviewed { offset: news.offset, times: work.times });
         }
