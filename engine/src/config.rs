@@ -1,17 +1,19 @@
 //! What a session is started with.
 
-use everfold_hooks::Registry;
+mod groups;
+
+pub use groups::{
+    BackgroundSetup, Launch, MemorySetup, ModelSetup, PermissionSetup, SetupFiles, Workplace,
+};
+
 use everfold_kernel::models::Thinking;
 use everfold_kernel::ports::Confinement;
-use everfold_kernel::record::CacheTtl;
 use everfold_kernel::settings::{self, PermissionMode, Permissions};
-use everfold_kernel::window::Overrides;
-use everfold_kernel::{Flag, Flags, Limits, ModelId, ModelTable, Params, Prelude, Secret, Window};
+use everfold_kernel::{Flag, Flags, Limits, ModelId, Params, Prelude, Window};
 use everfold_mail::memory::MemoryPlaces;
 use everfold_mail::{Definition, Roster};
 use everfold_prefix::system::Surroundings;
 use everfold_rules::InstructionDirs;
-use everfold_skills::Shelf;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -45,110 +47,6 @@ pub struct Config {
     pub permissions: PermissionSetup,
     /// How the session was started.
     pub launch: Launch,
-}
-
-/// Which models answer, and how they are asked.
-#[derive(Clone, Debug)]
-pub struct ModelSetup {
-    /// The model of the conversation.
-    pub model: ModelId,
-    /// Whether a person named it; a resumed session keeps its own otherwise.
-    pub choice: ModelChoice,
-    /// The model of side queries.
-    pub small: ModelId,
-    /// The model that answers when the first is overloaded.
-    pub fallback: Option<ModelId>,
-    /// Models and prices.
-    pub table: ModelTable,
-    /// What a person set about the window.
-    pub window: Overrides,
-    /// How long cached prefixes live; none turns caching off.
-    pub cache: Option<CacheTtl>,
-    /// How the model is asked to think; none is as its entry says.
-    pub thinking: Option<Thinking>,
-    /// The effort asked for.
-    pub effort: Option<String>,
-    /// Beta names.
-    pub betas: Vec<String>,
-    /// What the provider offers beyond what every one does.
-    pub offers: Offers,
-}
-
-/// How memories are kept and found.
-#[derive(Clone, Debug)]
-pub struct MemorySetup {
-    /// More guidelines for memory, by the environment (L5.8).
-    pub guidelines: Option<String>,
-    /// How memories are kept.
-    pub keep: settings::MemorySettings,
-    /// How memories are found.
-    pub recall: settings::Recall,
-    /// Where a person's own template and prompt for notes are (L3.5).
-    pub notes_dir: Option<PathBuf>,
-}
-
-/// What may go on beside the conversation.
-#[derive(Clone, Debug)]
-pub struct BackgroundSetup {
-    /// What work in the background may spend.
-    pub budget: settings::BudgetSettings,
-    /// Where the session runs, for what is kept after a turn.
-    pub extraction: everfold_extract::SessionSetting,
-    /// Whether the end of a turn may start a dream.
-    pub auto_dream: AutoDream,
-}
-
-/// What people bring to their agents.
-#[derive(Clone, Debug)]
-pub struct SetupFiles {
-    /// Where instruction files are; none leaves them out.
-    pub instructions: Option<InstructionSources>,
-    /// Skills that can be taken up.
-    pub skills: Arc<Shelf>,
-    /// What is run at events.
-    pub hooks: Arc<Registry>,
-    /// The files that settings were read from, each with whose it is.
-    pub settings_files: Vec<(&'static str, PathBuf)>,
-}
-
-/// Where tools work.
-#[derive(Clone, Debug)]
-pub struct Workplace {
-    /// The root of the project: what paths in memories are seen from.
-    pub project: PathBuf,
-    /// Where tools work; the first is the working directory.
-    pub roots: Vec<PathBuf>,
-    /// Directories in which Markdown may be written besides: what an agent
-    /// keeps from task to task.
-    pub writable: Vec<PathBuf>,
-    /// The home directory of the person, for `~/` in rules.
-    pub user_home: Option<PathBuf>,
-}
-
-/// How permissions are decided.
-#[derive(Clone, Debug)]
-pub struct PermissionSetup {
-    /// How permissions are decided.
-    pub mode: PermissionMode,
-    /// Rules.
-    pub rules: Permissions,
-    /// What commands are held to by the operating system (S8).
-    pub confinement: Confinement,
-}
-
-/// How the session was started.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The version that writes the log.
-    pub version: String,
-    /// The branch, for the transcript.
-    pub git_branch: Option<String>,
-    /// How the session was started: `cli`, `sdk-cli`, `sdk-rs`.
-    pub entrypoint: String,
-    /// Most requests of one turn, by the person.
-    pub max_turns: Option<u32>,
-    /// Keys, which must never be written down (S5).
-    pub secrets: Vec<Secret>,
 }
 
 /// What the agents of a session are started with.
@@ -236,19 +134,7 @@ impl Config {
     #[must_use]
     pub fn new(cwd: PathBuf) -> Self {
         Self {
-            models: ModelSetup {
-                model: ModelId::new(settings::DEFAULT_MODEL),
-                choice: ModelChoice::Default,
-                small: ModelId::new(settings::DEFAULT_SMALL_MODEL),
-                fallback: None,
-                table: ModelTable::builtin(),
-                window: Overrides::default(),
-                cache: Some(CacheTtl::FiveMinutes),
-                thinking: None,
-                effort: None,
-                betas: Vec::new(),
-                offers: Offers::default(),
-            },
+            models: ModelSetup::default(),
             limits: Arc::default(),
             flags: Flags::default(),
             memory: MemorySetup {

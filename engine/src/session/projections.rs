@@ -100,3 +100,6 @@ impl Projections {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

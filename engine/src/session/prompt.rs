@@ -144,6 +144,18 @@ impl From<String> for Prompt {
     }
 }
 
+/// The text of an answer.
+pub(crate) fn text_of(blocks: &[Block]) -> String {
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| match block.view() {
+            BlockView::Text(text) if !text.trim().is_empty() => Some(text),
+            _ => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,16 +194,4 @@ mod tests {
         assert_eq!(task.text(), "a skill\n\nthe task");
         assert_eq!(told(&task), [pair("repository", "a skill"), pair("model", "\n\nthe task")]);
     }
-}
-
-/// The text of an answer.
-pub(crate) fn text_of(blocks: &[Block]) -> String {
-    let texts: Vec<&str> = blocks
-        .iter()
-        .filter_map(|block| match block.view() {
-            BlockView::Text(text) if !text.trim().is_empty() => Some(text),
-            _ => None,
-        })
-        .collect();
-    texts.join("\n")
 }

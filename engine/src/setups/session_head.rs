@@ -64,7 +64,7 @@ async fn attach_memory_index(session: &mut Session) -> Result<(), Error> {
             session.append(Entry::Attachment(index_attachment(&indexes))).await?;
         }
         Err(error) => {
-            status::say_once(session, "memory", || format!("{error}; going on without them"))
+            status::say_once(session, "memory", || format!("{error}; going on without them"));
         }
     }
     Ok(())
@@ -93,6 +93,26 @@ fn index_attachment(indexes: &[MemoryIndex]) -> Attachment {
         // Its lines were written by whoever wrote the memories.
         provenance: Some(Provenance::through(Carrier::Memory, Source::Model)),
     }
+}
+
+/// Makes sure that the log has a beginning: the prelude, and what stands
+/// at the head of the first message.
+pub(crate) async fn ensure_beginning(session: &mut Session) -> Result<(), Error> {
+    begin(session, session.state.memory_switch).await
+}
+
+/// The same, where memory is about to be switched.
+pub(crate) async fn begin(session: &mut Session, memory: MemorySwitch) -> Result<(), Error> {
+    let begun = session.state.fold.prelude().is_some();
+    if !begun {
+        let prelude = compose_prelude(session)?;
+        session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
+    }
+    if session.keeps_itself() && (!begun || session.state.fold.messages().is_empty()) {
+        session_head::attach_standing(session, memory).await?;
+        preferences::attach_choices(session).await?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -126,24 +146,4 @@ mod tests {
         ");
         assert_eq!(attachment.data["paths"][1], "/p/MEMORY.md");
     }
-}
-
-/// Makes sure that the log has a beginning: the prelude, and what stands
-/// at the head of the first message.
-pub(crate) async fn ensure_beginning(session: &mut Session) -> Result<(), Error> {
-    begin(session, session.state.memory_switch).await
-}
-
-/// The same, where memory is about to be switched.
-pub(crate) async fn begin(session: &mut Session, memory: MemorySwitch) -> Result<(), Error> {
-    let begun = session.state.fold.prelude().is_some();
-    if !begun {
-        let prelude = compose_prelude(session)?;
-        session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
-    }
-    if session.keeps_itself() && (!begun || session.state.fold.messages().is_empty()) {
-        session_head::attach_standing(session, memory).await?;
-        preferences::attach_choices(session).await?;
-    }
-    Ok(())
 }

@@ -141,7 +141,7 @@ async fn body_of(
                 body.push_str(&not_run(session, &command, why));
             }
             BodyPart::Command(command) => {
-                body.push_str(&run_inline(session, &command, cancel).await)
+                body.push_str(&run_inline(session, &command, cancel).await);
             }
         }
     }

@@ -24,6 +24,15 @@ fn offers(own: &settings::Provider, choice: &ProviderChoice) -> Offers {
     Offers { web_search: own.web_search.unwrap_or(at_home), ..Offers::from(own) }
 }
 
+/// What the system prompt says of the repository.
+fn told_git(repo: Option<&Repo>) -> String {
+    match repo.map(|repo| &repo.branch) {
+        None => "no".to_owned(),
+        Some(Some(branch)) => format!("yes, on branch {branch}"),
+        Some(None) => "yes".to_owned(),
+    }
+}
+
 impl Builder {
     pub(super) fn config(
         &self,
@@ -35,23 +44,15 @@ impl Builder {
     ) -> Result<Config, Error> {
         let settings = &resolved.settings;
         let own = &settings.everfold;
-        let models = models(resolved, choice.kind);
         let mut roots = vec![cwd.to_owned()];
         let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
         for directory in self.extra_directories.iter().cloned().chain(listed) {
             roots.push(real_directory(&cwd.join(directory))?);
         }
-        let git = repo.map_or_else(
-            || "no".to_owned(),
-            |repo| match &repo.branch {
-                Some(branch) => format!("yes, on branch {branch}"),
-                None => "yes".to_owned(),
-            },
-        );
         let surroundings = Surroundings {
             cwd: cwd.display().to_string(),
             extra_directories: roots.iter().skip(1).map(|d| d.display().to_string()).collect(),
-            git,
+            git: told_git(repo),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             output_style: settings.output_style.clone(),
             language: settings.language.clone(),
@@ -60,19 +61,7 @@ impl Builder {
         };
         let usual = Config::new(cwd.to_owned());
         Ok(Config {
-            models: ModelSetup {
-                model: models.main,
-                choice: provider::model_choice(resolved),
-                small: models.small,
-                fallback: models.fallback,
-                table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
-                window: window_overrides(resolved),
-                cache: own.cache.ttl.resolve(self.surface),
-                thinking: own.thinking,
-                effort: own.effort.clone(),
-                betas: choice.betas.clone(),
-                offers: offers(&own.provider, choice),
-            },
+            models: self.model_setup(resolved, choice),
             limits,
             memory: MemorySetup {
                 guidelines: resolved.ambient.memory_extra_guidelines.clone(),
@@ -107,6 +96,24 @@ impl Builder {
             flags: usual.flags,
             agents: usual.agents,
         })
+    }
+
+    fn model_setup(&self, resolved: &Resolved, choice: &ProviderChoice) -> ModelSetup {
+        let own = &resolved.settings.everfold;
+        let models = models(resolved, choice.kind);
+        ModelSetup {
+            model: models.main,
+            choice: provider::model_choice(resolved),
+            small: models.small,
+            fallback: models.fallback,
+            table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
+            window: window_overrides(resolved),
+            cache: own.cache.ttl.resolve(self.surface),
+            thinking: own.thinking,
+            effort: own.effort.clone(),
+            betas: choice.betas.clone(),
+            offers: offers(&own.provider, choice),
+        }
     }
 
     /// Where sessions run, for what is kept after a turn (L5.13).

@@ -194,6 +194,10 @@ impl<'a> Kept<'a> {
                 cleared.results.iter().any(|result| is_kept(&result.tool_use_id))
             }
             Decision::Noted { .. } => !newer.iter().any(is_noted),
+            // How far memories were looked for does not change with the view.
+            Decision::Extracted(review) if review.put_off.is_none() => {
+                !newer.iter().any(is_reviewed)
+            }
             Decision::Pinned { .. } | Decision::Unpinned { .. } => true,
             // Ranges are not kept through a boundary, failures are over with it,
             // and money that was spent is in the ledger.
@@ -252,6 +256,10 @@ fn carried(
 
 fn is_prelude(record: &Record) -> bool {
     matches!(&record.entry, Entry::Decision(Decision::Prelude(_)))
+}
+
+fn is_reviewed(record: &Record) -> bool {
+    matches!(&record.entry, Entry::Decision(Decision::Extracted(_)))
 }
 
 fn is_noted(record: &Record) -> bool {
