@@ -7,7 +7,7 @@ pub use groups::{
 };
 
 use everfold_kernel::models::Thinking;
-use everfold_kernel::ports::Confinement;
+use everfold_kernel::ports::{Confinement, SwitchReading};
 use everfold_kernel::settings::{self, PermissionMode, Permissions};
 use everfold_kernel::{Flag, Flags, Limits, ModelId, Params, Prelude, Window};
 use everfold_mail::memory::MemoryPlaces;
@@ -22,7 +22,8 @@ use std::sync::Arc;
 use everfold_kernel::record::{Dialect, Pictures};
 
 /// Everything that a session is given besides its [`crate::World`]. It is read
-/// once: what bytes depend on does not change while a session runs (Q3).
+/// once, but for flags and limits, which follow their source from turn to turn
+/// where no bytes depend on them (Q3).
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Which models answer, and how they are asked.
@@ -31,6 +32,9 @@ pub struct Config {
     pub limits: Arc<Limits>,
     /// Kill switches.
     pub flags: Flags,
+    /// What their source said of both when they were last taken from it; none
+    /// before it was asked. What was set here besides stays while that is so.
+    pub switches: Option<Arc<SwitchReading>>,
     /// How memories are kept and found.
     pub memory: MemorySetup,
     /// What may go on beside the conversation.
@@ -137,6 +141,7 @@ impl Config {
             models: ModelSetup::default(),
             limits: Arc::default(),
             flags: Flags::default(),
+            switches: None,
             memory: MemorySetup {
                 guidelines: None,
                 keep: settings::MemorySettings::default(),

@@ -105,13 +105,14 @@ impl Session {
     pub fn new(id: SessionId, world: World, config: Config, toolbox: Toolbox) -> Self {
         let config = Arc::new(config);
         let (mut world, memory) = MemoryState::around(world, &id);
-        if !config.flags.is_on(Flag::PastSearch) {
-            world.past = None;
-        }
         let books = SideBookings::default();
         let background = Background::new(Arc::clone(&world.clock));
         let history = FileHistory::new(&id, &world, &config, &background);
         let crew = parts::crew(&id, &world, &config, &background, &books, &history);
+        // Agents decide for themselves, by the switch as it is when they start.
+        if !config.flags.is_on(Flag::PastSearch) {
+            world.past = None;
+        }
         let context = parts::context(&id, &world, &config, &crew, &books);
         let permit = parts::permit(&id, &world, &config);
         let log = parts::log(id, &world, &config);

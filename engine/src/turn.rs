@@ -10,5 +10,6 @@ pub mod pasted;
 pub mod resume;
 pub mod rewind;
 pub mod run;
+mod switches;
 pub mod tool_calls;
 pub mod turn_end;

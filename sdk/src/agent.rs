@@ -1,6 +1,7 @@
 //! An agent: settings, ports and tools, ready to hold conversations.
 
 use crate::builder::Builder;
+use crate::builder::switches::in_force;
 use crate::error::Error;
 use crate::repo::Repo;
 use crate::servers::NamedServers;
@@ -8,8 +9,8 @@ use crate::styles::{self, OutputStyle};
 use everfold_disk::{DiskTranscripts, PrivateTranscripts};
 use everfold_engine::Resumed;
 use everfold_engine::{Config, Session, Toolbox, World};
-use everfold_kernel::ports::{PastSearch, TranscriptError, Transcripts};
-use everfold_kernel::{Flag, SessionId};
+use everfold_kernel::SessionId;
+use everfold_kernel::ports::{PastSearch, SwitchReading, TranscriptError, Transcripts};
 use everfold_plugdir::Found;
 use everfold_search::TranscriptSearch;
 use everfold_settings::provider::ProviderChoice;
@@ -157,14 +158,14 @@ impl Agent {
     /// What sessions are started with, kill switches and limits as they are now.
     #[must_use]
     pub fn config(&self) -> Config {
-        let (mut flags, mut limits) = self.parts.live.current();
-        if self.parts.resolved.settings.file_checkpointing_enabled == Some(false) {
-            limits.rewind.file_bytes = 0;
+        let (flags, limits) = in_force(&self.parts.live.resolved());
+        let switches = SwitchReading { flags, limits, problem: None };
+        Config {
+            flags: switches.flags.clone(),
+            limits: Arc::new(switches.limits.clone()),
+            switches: Some(Arc::new(switches)),
+            ..self.parts.config.clone()
         }
-        if self.parts.resolved.settings.auto_compact_enabled == Some(false) {
-            flags.set(Flag::AutoCompact, false);
-        }
-        Config { flags, limits: Arc::new(limits), ..self.parts.config.clone() }
     }
 
     /// The styles of answers that there are.

@@ -18,11 +18,8 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::settings::Surface;
 use everfold_search::{TranscriptSearch, TreeSearch};
-use everfold_settings::live::poll_interval;
 use everfold_settings::provider::choose;
-use everfold_settings::{
-    BrokenFiles, Extra, FlagLocation, Home, Layer, LiveFlags, PollerHandle, Resolved, spawn_poller,
-};
+use everfold_settings::{BrokenFiles, Extra, Home, Layer, LiveFlags, Resolved};
 use everfold_web::WebReader;
 use everfold_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -35,8 +32,10 @@ mod hosts;
 mod inspection;
 mod plugins;
 mod setups;
+pub(crate) mod switches;
 
 use setups::Ground;
+use switches::FollowedSettings;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -274,7 +273,10 @@ impl Builder {
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
         let trust = inspection::look_at_trust(&home, repo.as_ref(), &cwd)?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        let source = self.settings_source(&home, repo.as_ref(), trust.root());
+        // Looked at before they are read: a change in between is seen later.
+        let stamps = source.stamps();
+        let resolved = source.load(&trust)?;
         let choice = choose(&resolved, &self.variables)?;
         let live = LiveFlags::new(resolved.clone());
         let poller = self.poller(&live, &resolved)?;
@@ -286,18 +288,16 @@ impl Builder {
             None => provider::make(&choice, &limits).await?,
         };
         let limits = Arc::new(limits);
-        let memories = match &self.memories {
+        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits)?;
+        world.memories = match &self.memories {
             Some(own) => Some(Arc::clone(own)),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
-        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits)?;
-        world.dreams = memories.as_deref().and_then(|found| self.dreams(found));
-        world.memories = memories;
+        world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
+        world.switches = Some(Arc::new(FollowedSettings::new(live.clone(), source, stamps)));
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
-        if self.instructions == Wanted::Yes {
-            let seen = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
-            config.setups.instructions = Some(seen);
-        }
+        config.setups.instructions = (self.instructions == Wanted::Yes)
+            .then(|| self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust));
         config.memory.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.launch.secrets = made.key.into_iter().collect();
         let kinds = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust));
@@ -330,14 +330,6 @@ impl Builder {
         Ok(Agent::new(parts))
     }
 
-    /// Looks at flags as they change, where settings say where.
-    fn poller(&self, live: &LiveFlags, settled: &Resolved) -> Result<Option<PollerHandle>, Error> {
-        let own = &settled.settings.everfold;
-        let source = FlagLocation::from_settings(&own.flag_source, self.user_home.as_deref())?;
-        let interval = poll_interval(&own.limits);
-        Ok(source.map(|source| spawn_poller(live.clone(), source, interval)))
-    }
-
     /// The outside world, but for memories and what people set up.
     fn world(
         &self,
@@ -367,6 +359,7 @@ impl Builder {
             past: Some(Arc::new(past)),
             memories: None,
             dreams: None,
+            switches: None,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
             post: Some(self.post(home, limits)?),
             worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),

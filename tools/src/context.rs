@@ -5,7 +5,7 @@
 //! Nothing here survives the process. What must is in the log.
 
 use everfold_kernel::ports::{
-    Confinement, FileVersion, JobInfo, JobState, PermissionAnswer, World,
+    Confinement, FileVersion, JobInfo, JobState, PastSearch, PermissionAnswer, World,
 };
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::settings::PermissionMode;
@@ -59,7 +59,7 @@ pub struct ToolContext {
     /// Keeps files as they were before tools changed them; none where nothing
     /// is to be gone back to (Q12).
     pub history: Option<Arc<dyn FileCheckpoints>>,
-    state: Mutex<ToolState>,
+    state: Arc<Mutex<ToolState>>,
 }
 
 /// Whether ranges may be taken out of view by a tool.
@@ -120,7 +120,7 @@ impl ToolContext {
             lookup: None,
             confinement: Confinement::Free,
             history: None,
-            state: Mutex::new(state),
+            state: Arc::new(Mutex::new(state)),
         }
     }
 
@@ -153,7 +153,35 @@ impl ToolContext {
             // Commands of background agents only read (S3), and are held to it.
             confinement: Confinement::Sandbox { writable: Vec::new() },
             history: None,
-            state: Mutex::new(state),
+            state: Arc::new(Mutex::new(state)),
+        }
+    }
+
+    /// The same context under other limits and switches. What tools remember is
+    /// the same too, also for a tool that still runs under the old ones.
+    #[must_use]
+    pub fn under(
+        &self,
+        limits: Arc<Limits>,
+        snipping: Snipping,
+        past: Option<Arc<dyn PastSearch>>,
+    ) -> Self {
+        Self {
+            world: World { past, ..self.world.clone() },
+            session: self.session.clone(),
+            limits,
+            session_dir: self.session_dir.clone(),
+            env_file: self.env_file.clone(),
+            roots: self.roots.clone(),
+            ask: self.ask.clone(),
+            snipping,
+            skills: Arc::clone(&self.skills),
+            agents: self.agents.clone(),
+            hooks: self.hooks.clone(),
+            lookup: self.lookup.clone(),
+            confinement: self.confinement.clone(),
+            history: self.history.clone(),
+            state: Arc::clone(&self.state),
         }
     }
 
@@ -267,6 +295,7 @@ impl ToolContext {
     }
 
     /// Puts another to-do list in place, and gives back the one before.
+    #[must_use]
     pub fn set_todos(&self, todos: Vec<Todo>) -> Vec<Todo> {
         std::mem::replace(&mut self.state().todos, todos)
     }
@@ -336,6 +365,7 @@ impl ToolContext {
 
     /// The mode to go on with, where the plan was agreed to since this was
     /// last asked.
+    #[must_use]
     pub fn left_plan(&self) -> Option<PermissionMode> {
         let mut state = self.state();
         let mode = state.left_plan.take()?;

@@ -240,6 +240,12 @@ fn settle(layers: &[Layer]) -> Result<(Settings, MergedSettings), Error> {
     Ok((checked.settings, merged))
 }
 
+/// Puts a layer where its rank says.
+fn put(layers: &mut Vec<Layer>, layer: Layer) {
+    let at = layers.partition_point(|old| old.origin.rank() <= layer.origin.rank());
+    layers.insert(at, layer);
+}
+
 impl Resolved {
     /// The same settings with what the flag provider says now: above files,
     /// below environment, command line and managed settings (Q3).
@@ -253,8 +259,27 @@ impl Resolved {
         check_flag(&layer)?;
         let mut layers = self.layers.clone();
         layers.retain(|old| old.origin != ValueOrigin::Provider);
-        let at = layers.partition_point(|old| old.origin.rank() < layer.origin.rank());
-        layers.insert(at, layer);
+        put(&mut layers, layer);
+        self.of_layers(layers)
+    }
+
+    /// The same settings with what an earlier reading had besides: what the
+    /// provider said, and files that are gone, which are named.
+    pub(crate) fn with_missing_of(&self, before: &Self) -> Result<(Self, Vec<ValueOrigin>), Error> {
+        let (mut layers, mut gone) = (self.layers.clone(), Vec::new());
+        for old in &before.layers {
+            if self.layers.iter().any(|own| own.origin == old.origin) {
+                continue;
+            }
+            put(&mut layers, old.clone());
+            if old.origin != ValueOrigin::Provider {
+                gone.push(old.origin.clone());
+            }
+        }
+        Ok((self.of_layers(layers)?, gone))
+    }
+
+    fn of_layers(&self, layers: Vec<Layer>) -> Result<Self, Error> {
         let (settings, merged) = settle(&layers)?;
         Ok(Self {
             settings,

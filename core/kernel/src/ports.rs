@@ -18,6 +18,7 @@ mod search;
 mod servers;
 mod shell;
 mod spending;
+mod switches;
 mod transcripts;
 mod web;
 mod worktrees;
@@ -53,6 +54,7 @@ pub use shell::{
     Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
 };
 pub use spending::{Spending, SpendingError, Spent};
+pub use switches::{SwitchReading, Switches};
 pub use transcripts::{
     Glimpse, LineSpan, LoadedTranscript, TranscriptError, TranscriptPart, Transcripts,
 };

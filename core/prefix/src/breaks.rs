@@ -142,6 +142,11 @@ impl Detector {
         Self { limits, epoch: 0, sent: BTreeMap::new(), cached: BTreeMap::new() }
     }
 
+    /// Judges by other limits from here on.
+    pub fn set_limits(&mut self, limits: BreakLimits) {
+        self.limits = limits;
+    }
+
     /// Takes a request that is about to be sent. One that was sent before by
     /// the same source and never answered is forgotten.
     pub fn sent(&mut self, request: Sent) {

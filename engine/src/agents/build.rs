@@ -115,7 +115,8 @@ impl Agents {
     }
 
     fn plan<'a>(&self, order: &'a Order, kind: Option<Definition>) -> Result<Plan<'a>, String> {
-        let limits = &self.seat().config.limits.agents;
+        let config = self.config();
+        let limits = &config.limits.agents;
         {
             let state = self.state();
             if state.members.len() >= limits.background {
@@ -147,7 +148,7 @@ impl Agents {
         let fold = parent.fold.clone().ok_or("there is no conversation to fork yet")?;
         let seat = self.seat();
         let world = self.world(plan, seat.world.memories.clone());
-        let config = config_of(&seat.config, None);
+        let config = config_of(&self.config(), None);
         let placeholders = plan::placeholders(&fold.open_calls());
         let mut session = Session::new(session_id(&plan.id), world, config, parent.toolbox.clone());
         outfit::become_agent(&mut session, &seat.session, plan, crew, Start::Parent);
@@ -169,7 +170,7 @@ impl Agents {
         crew: Crew,
     ) -> Ready {
         let seat = self.seat();
-        let mut config = config_of(&seat.config, kind.max_turns);
+        let mut config = config_of(&self.config(), kind.max_turns);
         config.models.model = model_of(&config, &parent.model, kind.model.as_deref());
         config.models.effort = kind.effort.clone().or(config.models.effort);
         config.models.cache = config.models.cache.map(|_| CacheTtl::FiveMinutes);
@@ -228,9 +229,10 @@ impl Agents {
     async fn memory_of(&self, kind: &Definition) -> Option<(PathBuf, String)> {
         let seat = self.seat();
         let scope = kind.memory?;
-        let dir = seat.config.agents.memory.of(scope, &kind.name)?;
+        let config = self.config();
+        let dir = config.agents.memory.of(scope, &kind.name)?;
         let dir = seat.world.files.resolve(&dir).await;
-        let limits = &seat.config.limits.agents;
+        let limits = &config.limits.agents;
         let most = u64::try_from(limits.memory_bytes).unwrap_or(u64::MAX).saturating_mul(4);
         let read = seat.world.files.read_lines(&dir.join("MEMORY.md"), 1, u64::MAX, most).await;
         let caps = Caps { lines: limits.memory_lines, bytes: limits.memory_bytes };
@@ -286,7 +288,7 @@ impl Agents {
     fn launch(&self, plan: &Plan<'_>, ready: Ready, life: Life) {
         let seat = self.seat();
         let title = format!("{}: {}", kind_name(plan), plan.order.description);
-        let deadline = std::time::Duration::from_secs(seat.config.limits.agents.deadline_s);
+        let deadline = std::time::Duration::from_secs(self.config().limits.agents.deadline_s);
         let Ready { session, prompt, placeholders, servers } = ready;
         let life = life.with_servers(servers);
         seat.background.start_as(plan.id.clone(), &title, source(plan), deadline, |task| {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What an agent works on besides the conversation.
-const NOT_FOR_AGENTS: &[Flag] =
+pub(crate) const NOT_FOR_AGENTS: &[Flag] =
     &[Flag::SessionMemory, Flag::Extract, Flag::Dream, Flag::Recall, Flag::AgentSummary];
 
 /// The servers that a kind may use, and those of them that end with it: its

@@ -44,7 +44,7 @@ struct Watch {
 impl Summing {
     pub(super) fn new(agents: &Agents, session: &mut Session) -> Self {
         let seat = agents.seat();
-        let config = &seat.config;
+        let config = &agents.config();
         let wanted = config.agents.delegation == Delegation::Coordinator
             && config.flags.is_on(Flag::AgentSummary);
         if !wanted {

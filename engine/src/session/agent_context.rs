@@ -46,6 +46,8 @@ pub(crate) struct Seat {
 }
 
 pub(crate) struct AgentState {
+    /// What agents are started with, flags and limits as they are now.
+    pub(crate) config: Arc<Config>,
     pub(crate) roster: Arc<Roster>,
     /// Kinds that the tool's description does not have, as lines.
     pub(crate) late: Vec<String>,
@@ -114,6 +116,7 @@ pub(crate) enum Me {
 impl Agents {
     pub(crate) fn new(seat: Seat) -> Self {
         let state = AgentState {
+            config: Arc::clone(&seat.config),
             roster: Arc::clone(&seat.config.agents.roster),
             late: Vec::new(),
             members: BTreeMap::new(),
@@ -128,6 +131,16 @@ impl Agents {
 
     pub(crate) fn seat(&self) -> &Seat {
         &self.0.seat
+    }
+
+    /// What agents are started with now.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.state().config)
+    }
+
+    /// Flags and limits have changed, for agents that start from here on.
+    pub(crate) fn follow(&self, config: Arc<Config>) {
+        self.state().config = config;
     }
 
     /// The kinds that there are.

@@ -34,7 +34,7 @@ struct Inner {
     session: SessionId,
     transcripts: Arc<dyn Transcripts>,
     clock: Arc<dyn Clock>,
-    limits: Arc<Limits>,
+    limits: Mutex<Arc<Limits>>,
     background: Background,
     /// Directories that have a history of their own, or none.
     aside: Vec<PathBuf>,
@@ -75,7 +75,7 @@ impl FileHistory {
             session: session.clone(),
             transcripts: Arc::clone(&world.transcripts),
             clock: Arc::clone(&world.clock),
-            limits: Arc::clone(&config.limits),
+            limits: Mutex::new(Arc::clone(&config.limits)),
             background: background.clone(),
             aside,
             state: Mutex::default(),
@@ -86,6 +86,15 @@ impl FileHistory {
     /// on, unless it has a checkout of its own.
     pub(crate) fn for_agent(&self, isolation: Isolation) -> Option<Arc<dyn FileCheckpoints>> {
         (isolation == Isolation::None).then(|| Arc::new(self.clone()) as _)
+    }
+
+    /// Limits have changed.
+    pub(crate) fn follow(&self, limits: &Arc<Limits>) {
+        *self.0.limits.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(limits);
+    }
+
+    fn limits(&self) -> Arc<Limits> {
+        Arc::clone(&self.0.limits.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Another message has come, or the person went back.
@@ -101,8 +110,8 @@ impl FileHistory {
         old: Option<&FileRead>,
         new: Option<&[u8]>,
     ) -> Result<(), String> {
-        let Inner { session, transcripts, clock, limits, background, aside, .. } = &*self.0;
-        if limits.rewind.file_bytes == 0 {
+        let Inner { session, transcripts, clock, background, aside, .. } = &*self.0;
+        if self.limits().rewind.file_bytes == 0 {
             return Err("files are not kept (fileCheckpointingEnabled)".to_owned());
         }
         if aside.iter().any(|dir| path.starts_with(dir)) {
@@ -138,7 +147,7 @@ impl FileHistory {
     /// What a file is, with a copy of it.
     async fn copied(&self, path: &Path, old: Option<&FileRead>) -> FileBefore {
         let Some(old) = old else { return FileBefore::Absent };
-        let most = self.0.limits.rewind.file_bytes;
+        let most = self.limits().rewind.file_bytes;
         let bytes = u64::try_from(old.bytes.len()).unwrap_or(u64::MAX);
         if bytes > most {
             return FileBefore::NotKept(format!(
@@ -190,7 +199,7 @@ impl FileHistory {
             return Ok(None);
         }
         let place = Path::new(DIR).join(name);
-        self.0.transcripts.beside(session, &place, self.0.limits.read_file_bytes).await
+        self.0.transcripts.beside(session, &place, self.limits().read_file_bytes).await
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

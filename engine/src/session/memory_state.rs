@@ -7,7 +7,7 @@ use crate::session::fork::Fork;
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_writes::{AtWork, Main, MemoryFiles, Writer};
 use everfold_extract::{ReviewQueue, put_off};
-use everfold_kernel::ports::{Files, Memories, World};
+use everfold_kernel::ports::{Files, Memories, PastSearch, World};
 use everfold_kernel::record::Extracted;
 use everfold_kernel::{Attachment, Limits, RecordId, SessionId};
 use everfold_memory_file::Memory;
@@ -23,6 +23,8 @@ pub(crate) struct MemoryState {
     pub(crate) extraction: Extraction,
     /// Files as they are, without the care for memories.
     pub(crate) plain_files: Arc<dyn Files>,
+    /// The search of past conversations, also while it is switched off.
+    pub(crate) past: Option<Arc<dyn PastSearch>>,
     /// Who writes memories in front of the person.
     pub(crate) main: Main,
 }
@@ -52,6 +54,7 @@ impl MemoryState {
         let own = Self {
             extraction: Extraction::default(),
             plain_files: Arc::clone(&world.files),
+            past: world.past.clone(),
             main: Main { session: session.clone(), at_work: AtWork::default() },
         };
         let Some(memories) = world.memories.clone() else { return (world, own) };

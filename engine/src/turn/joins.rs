@@ -14,7 +14,7 @@ use crate::session::{Error, Session, status};
 use crate::setups::hooks::{self, file_changes, session_events};
 use crate::setups::{instructions, mcp_tools, plan_mode, session_head, skills};
 use crate::turn::mentions::{self, Mentioned};
-use crate::turn::{date_notice, turn_end};
+use crate::turn::{date_notice, switches, turn_end};
 use everfold_kernel::UserOrigin;
 use everfold_kernel::provenance::Source;
 use serde_json::json;
@@ -45,6 +45,7 @@ enum Whose {
 /// What joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joining {
+    Switches,
     Head,
     LateAgentKinds,
     ChosenMode,
@@ -66,6 +67,7 @@ enum Joining {
 
 /// The list.
 const JOININGS: &[(Boundary, Whose, Joining)] = &[
+    (Boundary::Start, Whose::Kept, Joining::Switches),
     (Boundary::Start, Whose::Any, Joining::Head),
     (Boundary::Start, Whose::Main, Joining::LateAgentKinds),
     (Boundary::Start, Whose::Kept, Joining::ChosenMode),
@@ -115,6 +117,10 @@ async fn bring(
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
     match joining {
+        Joining::Switches => {
+            switches::follow_switches(session).await;
+            Ok(())
+        }
         Joining::Head => session_head::ensure_beginning(session).await,
         Joining::LateAgentKinds => kinds::attach_late_kinds(session).await,
         Joining::ChosenMode => {

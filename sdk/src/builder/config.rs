@@ -94,6 +94,7 @@ impl Builder {
                 ..usual.launch
             },
             flags: usual.flags,
+            switches: usual.switches,
             agents: usual.agents,
         })
     }

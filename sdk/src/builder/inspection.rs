@@ -10,7 +10,7 @@ use crate::repository::{Repository, Seen};
 use everfold_engine::config::InstructionSources;
 use everfold_kernel::ports::Memories;
 use everfold_settings::layout::{Platform, local_settings, project_settings};
-use everfold_settings::{Home, Resolved, SettingsInputs, Tracked, Trust, load};
+use everfold_settings::{Home, Resolved, Tracked, Trust};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -123,18 +123,7 @@ impl Builder {
         repo: Option<&Repo>,
         trust: &Trust,
     ) -> Result<Resolved, Error> {
-        let platform = Platform::current().managed_settings();
-        Ok(load(&SettingsInputs {
-            home,
-            repo: trust.root(),
-            local_is_tracked: local_is_tracked(repo),
-            trust: Some(trust),
-            extra: self.extra_settings.as_ref(),
-            variables: &self.variables,
-            flags: &self.flags,
-            managed: self.managed.as_deref().unwrap_or(&platform),
-            broken: self.broken,
-        })?)
+        self.settings_source(home, repo, trust.root()).load(trust)
     }
 }
 
@@ -144,7 +133,7 @@ pub(super) fn look_at_trust(home: &Home, repo: Option<&Repo>, cwd: &Path) -> Res
     Ok(Trust::look(home, root, local_is_tracked(repo))?)
 }
 
-fn local_is_tracked(repo: Option<&Repo>) -> Tracked {
+pub(super) fn local_is_tracked(repo: Option<&Repo>) -> Tracked {
     match repo {
         Some(repo) if local_settings(&repo.root).exists() => {
             repo.tracks(".claude/settings.local.json")

@@ -49,6 +49,7 @@ mod servers;
 mod skills;
 mod snip;
 mod surfaces;
+mod switches;
 mod team;
 mod turns;
 mod window;

@@ -26,6 +26,15 @@ impl Place {
 
     /// A builder with more variables in its environment.
     pub(crate) fn builder_with(&self, more: &[(&str, &str)]) -> Builder {
+        self.builder_of(more, &[])
+    }
+
+    /// A builder without some of the usual ones.
+    pub(crate) fn builder_without(&self, unset: &[&str]) -> Builder {
+        self.builder_of(&[], unset)
+    }
+
+    fn builder_of(&self, more: &[(&str, &str)], unset: &[&str]) -> Builder {
         let mut variables = BTreeMap::from([
             ("ANTHROPIC_BASE_URL".to_owned(), self.server.base_url()),
             ("ANTHROPIC_API_KEY".to_owned(), KEY.to_owned()),
@@ -37,6 +46,7 @@ impl Place {
             ("EVERFOLD_FLAG_EXTRACT".to_owned(), "0".to_owned()),
         ]);
         variables.extend(more.iter().map(|(name, value)| ((*name).into(), (*value).into())));
+        variables.retain(|name, _| !unset.contains(&name.as_str()));
         Agent::builder(self.dirs.project())
             .environment(variables, Some(self.dirs.root().to_owned()))
             .home(self.dirs.home())

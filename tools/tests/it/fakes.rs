@@ -61,6 +61,7 @@ impl Bench {
             post: None,
             worktrees: None,
             dreams: None,
+            switches: None,
         };
         let roots = vec![PathBuf::from("/proj"), PathBuf::from("/extra")];
         let context = ToolContext::new(world, "s1".into(), Arc::new(limits), roots);

@@ -137,6 +137,8 @@ impl Poller {
 
     fn take(&mut self, seen: Result<Vec<u8>, LookError>) {
         let applied = seen.and_then(|bytes| Ok(self.live.apply(&bytes)?));
+        let problem = applied.as_ref().err();
+        self.live.report(problem.map(|error| format!("the flag source gives nothing: {error}")));
         match (self.health.note(applied.is_ok()), applied) {
             (Change::Broke, Err(error)) => {
                 tracing::warn!(%error, "flag source gives nothing; the last values stay");

@@ -11,7 +11,6 @@ use crate::presenter::Presenter;
 use crate::setup::ProcessEnv;
 use anyhow::{Result, anyhow};
 use everfold::Agent;
-use everfold::engine::memory::extraction::statement;
 use everfold::kernel::Ledger;
 use everfold_tui::{BoxFuture, Listing, PanelData, Table, TextPage};
 use std::sync::Arc;
@@ -74,6 +73,7 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'sta
 mod tests {
     use super::*;
     use crate::setup;
+    use everfold::engine::memory::extraction::statement;
     use everfold_tui::TableRow;
     use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use super::{
     Approver, Clock, Dreams, Files, Hooks, Memories, Model, PastSearch, Post, Respondent, Search,
-    ServerMaker, Servers, Shell, Spending, Transcripts, Web, Worktrees,
+    ServerMaker, Servers, Shell, Spending, Switches, Transcripts, Web, Worktrees,
 };
 use std::sync::Arc;
 
@@ -46,4 +46,7 @@ pub struct World {
     pub worktrees: Option<Arc<dyn Worktrees>>,
     /// Consolidating those memories; none where there are none.
     pub dreams: Option<Arc<dyn Dreams>>,
+    /// Where kill switches and limits are followed; none keeps them as they
+    /// were when the session started (Q3).
+    pub switches: Option<Arc<dyn Switches>>,
 }
