@@ -1,10 +1,10 @@
 //! Kill switches and limits that change while a session runs (Q3, L1.6).
 
 use crate::extract::{dir_in, file, watched};
-use crate::place::{Place, say_ok};
+use crate::place::{Place, say, say_ok};
 use everfold::kernel::Flag;
-use everfold::{Agent, Builder, Event};
-use everfold_testkit::{Reply, Scenario, ServerRules, TestServer, oracle};
+use everfold::{Agent, Builder, EndReason, Event};
+use everfold_testkit::{Reply, Scenario, ServerRules, TestServer, When, oracle};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -151,7 +151,7 @@ async fn q3_a_switch_of_the_flag_file_holds_from_the_next_turn_on() {
     until(&agent, |config| config.flags.is_on(Flag::Extract)).await;
     watched(&mut session, TEA).await;
     assert!(place.server.requests_of("extract").len() > reviews, "and again");
-    oracle::assert_prefix_stable(&place.server.requests());
+    oracle::assert_prefix_stable(&place.server.requests_of("main"));
 }
 
 #[tokio::test]
@@ -245,4 +245,67 @@ async fn q3_what_a_session_was_started_with_by_hand_stays() {
     say_ok(&mut session, "count").await;
     assert!(last_results(&place).starts_with(SPILLED));
     assert_eq!(session.config().limits.read_lines, 7);
+}
+
+#[tokio::test]
+async fn l1_6_a_result_that_was_sent_and_not_answered_keeps_its_bytes() {
+    let count = || Reply::tool("Bash", json!({"command": "seq 1 2000"}));
+    let scenario = Scenario::new()
+        .reply(count())
+        .reply(Reply::error(400, "not now"))
+        .reply(Reply::text("counted"))
+        .reply(count())
+        .reply(Reply::text("counted"));
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = builder(&place).build().await.unwrap();
+    let mut session = agent.start();
+    let end = say(&mut session, "count").await;
+    assert!(matches!(end.reason, EndReason::Failed(_)), "{:?}", end.reason);
+    write_settings(&place, &json!({"limits": {"offload": {"bash_chars": 4_000}}}));
+    say_ok(&mut session, "go on").await;
+    assert!(!last_results(&place).contains(SPILLED));
+    say_ok(&mut session, "count again").await;
+    assert!(last_results(&place).starts_with(SPILLED), "the cap holds once there was an answer");
+    oracle::assert_prefix_stable(&place.server.requests());
+}
+
+#[tokio::test]
+async fn q3_the_past_is_no_longer_searched_and_searched_again() {
+    let place =
+        Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap());
+    let agent = builder(&place).build().await.unwrap();
+    let mut session = agent.start();
+    for on in [true, false, true] {
+        write_settings(&place, &json!({"flags": {"past_search": on}}));
+        say_ok(&mut session, "go on").await;
+        assert_eq!(session.context().world.past.is_some(), on);
+    }
+    oracle::assert_prefix_stable(&place.server.requests());
+}
+
+#[tokio::test]
+async fn l1_6_agents_that_start_later_go_by_the_new_caps() {
+    let task = json!({"description": "count", "prompt": "count", "subagent_type": "general"});
+    let agents = || When::source("agent:general");
+    let count = || Reply::tool("Bash", json!({"command": "seq 1 2000"}));
+    let scenario = (0..2).fold(Scenario::new(), |scenario, _| {
+        scenario
+            .on(agents(), count())
+            .on(agents(), Reply::text("counted"))
+            .on(When::source("main"), Reply::tool("Agent", task.clone()))
+            .on(When::source("main"), Reply::text("done"))
+    });
+    let place = Place::new(TestServer::start(scenario).unwrap());
+    let agent = builder(&place).build().await.unwrap();
+    let mut session = agent.start();
+    let counted = |place: &Place| {
+        let requests = place.server.requests_of("agent:general");
+        requests.last().unwrap().last_tool_results().unwrap()
+    };
+    say_ok(&mut session, "count").await;
+    assert!(!counted(&place).contains(SPILLED));
+    write_settings(&place, &json!({"limits": {"offload": {"bash_chars": 4_000}}}));
+    say_ok(&mut session, "count").await;
+    assert!(counted(&place).starts_with(SPILLED));
+    oracle::assert_prefix_stable(&place.server.requests_of("main"));
 }

@@ -26,6 +26,8 @@ Settings are JSON objects. They are read in this order, and what comes later win
 
 `<repo>` is the git root, else the working directory. Objects merge, lists are joined without repeats, any other value replaces the one before. Keys that are not in the tables below are kept and named by `everfold doctor`. `everfold config` shows every value with its origin.
 
+Flags and limits can change while sessions run: a session looks at the files when a turn starts, and goes by them from that turn on. What its requests begin with (the system prompt, the tools, the parameters) stays as it was when it started. A file that is broken or gone leaves the last values in force, and the session says so.
+
 A repository is not trusted with everything: from its settings (and from a local file that git tracks) keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are left out, and `everfold doctor` names them.
 
 An editor that knows JSON schemas checks the file if it names `docs/settings.schema.json` as `$schema`.

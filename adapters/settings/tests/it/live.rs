@@ -117,6 +117,28 @@ fn q3_an_answer_is_taken_whole_or_not_at_all() {
     }
 }
 
+#[test]
+fn q3_settings_read_anew_stay_under_the_provider_and_keep_what_is_gone() {
+    let retries = |max: u32| json!({"everfold": {"limits": {"max_retries": max, "read_lines": 5}}});
+    let house = House::new().home_settings(&retries(1)).local(&json!({"model": "m"}));
+    let live = live(&house);
+    live.apply(br#"{"flags": {"recall": false}, "limits": {"max_retries": 4}}"#).unwrap();
+    let house = house.home_settings(
+        &json!({"everfold": {"flags": {"recall": true}, "limits": {"read_lines": 9}}}),
+    );
+    assert!(live.renew(&house.load().unwrap()).unwrap().is_empty());
+    let (flags, limits) = live.current();
+    assert!(!flags.is_on(Flag::Recall), "the provider is above files");
+    assert_eq!((limits.max_retries, limits.read_lines), (4, 9));
+    std::fs::remove_file(house.path("home/settings.json")).unwrap();
+    let gone = live.renew(&house.load().unwrap()).unwrap();
+    assert!(matches!(gone[..], [ValueOrigin::Home(_)]), "{gone:?}");
+    assert_eq!(live.current().1.read_lines, 9);
+    let house = house.home_settings(&json!({}));
+    assert!(live.renew(&house.load().unwrap()).unwrap().is_empty());
+    assert_eq!(live.current().1.read_lines, everfold_kernel::Limits::default().read_lines);
+}
+
 #[tokio::test]
 async fn q3_a_file_is_read_at_once_and_followed() {
     let house = House::new().write("flags.json", r#"{"flags": {"recall": false}}"#);
@@ -138,8 +160,10 @@ async fn q3_a_file_that_is_not_there_yet_is_waited_for() {
     let path = house.path("flags.json");
     let _handle = spawn_poller(live.clone(), FlagLocation::File(path), SOON);
     assert!(recall_on(&live));
+    assert!(live.problem().is_some_and(|why| why.contains("no such file")));
     let _house = house.write("flags.json", r#"{"flags": {"recall": false}}"#);
     until("the file is seen", || !recall_on(&live)).await;
+    until("all is well", || live.problem().is_none()).await;
 }
 
 #[tokio::test]
