@@ -19,7 +19,7 @@ use everfold_kernel::ports::{
 use everfold_kernel::settings::Surface;
 use everfold_search::{TranscriptSearch, TreeSearch};
 use everfold_settings::provider::choose;
-use everfold_settings::{BrokenFiles, Extra, Home, Layer, LiveFlags, Resolved};
+use everfold_settings::{BrokenFiles, Extra, Home, Layer, Resolved};
 use everfold_web::WebReader;
 use everfold_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ mod setups;
 pub(crate) mod switches;
 
 use setups::Ground;
-use switches::FollowedSettings;
+use switches::LiveSettings;
 
 /// What an agent is made from. Everything but the working directory has a
 /// default; every port can be replaced.
@@ -273,13 +273,9 @@ impl Builder {
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
         let trust = inspection::look_at_trust(&home, repo.as_ref(), &cwd)?;
-        let source = self.settings_source(&home, repo.as_ref(), trust.root());
-        // Looked at before they are read: a change in between is seen later.
-        let stamps = source.stamps();
-        let resolved = source.load(&trust)?;
+        let LiveSettings { resolved, live, poller, switches } =
+            self.follow_settings(&home, repo.as_ref(), &trust)?;
         let choice = choose(&resolved, &self.variables)?;
-        let live = LiveFlags::new(resolved.clone());
-        let poller = self.poller(&live, &resolved)?;
         let (_, limits) = live.current();
         let root = repo.as_ref().map_or_else(|| cwd.clone(), |repo| repo.root.clone());
         let plugins = self.find_plugins(&home, &root, &resolved, &limits);
@@ -294,7 +290,7 @@ impl Builder {
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
         };
         world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
-        world.switches = Some(Arc::new(FollowedSettings::new(live.clone(), source, stamps)));
+        world.switches = Some(switches);
         let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
         config.setups.instructions = (self.instructions == Wanted::Yes)
             .then(|| self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust));

@@ -34,7 +34,7 @@ pub(super) struct SettingsSource {
 }
 
 /// By what a change of a file is seen; none where it is not there.
-pub(super) type Stamp = Option<(u64, Option<SystemTime>)>;
+type Stamp = Option<(u64, Option<SystemTime>)>;
 
 impl SettingsSource {
     pub(super) fn load(&self, trust: &Trust) -> Result<Resolved, Error> {
@@ -52,7 +52,7 @@ impl SettingsSource {
     }
 
     /// How each file is now.
-    pub(super) fn stamps(&self) -> Vec<Stamp> {
+    fn stamps(&self) -> Vec<Stamp> {
         let extra = match &self.extra {
             Some(Extra::File(path)) => Some(path.clone()),
             _ => None,
@@ -87,8 +87,17 @@ impl SettingsSource {
     }
 }
 
+/// Settings as they were read, and what follows their changes.
+pub(super) struct LiveSettings {
+    pub(super) resolved: Resolved,
+    pub(super) live: LiveFlags,
+    /// Looks at the flag source, where there is one.
+    pub(super) poller: Option<PollerHandle>,
+    pub(super) switches: Arc<dyn Switches>,
+}
+
 /// The settings of an agent, followed.
-pub(super) struct FollowedSettings(Arc<Followed>);
+struct FollowedSettings(Arc<Followed>);
 
 struct Followed {
     live: LiveFlags,
@@ -104,7 +113,7 @@ struct Seen {
 
 impl FollowedSettings {
     /// Goes on from settings that were read when files were as the stamps say.
-    pub(super) fn new(live: LiveFlags, source: SettingsSource, stamps: Vec<Stamp>) -> Self {
+    fn new(live: LiveFlags, source: SettingsSource, stamps: Vec<Stamp>) -> Self {
         let seen = Mutex::new(Seen { stamps, problem: None });
         Self(Arc::new(Followed { live, source, seen }))
     }
@@ -178,15 +187,23 @@ impl Builder {
         }
     }
 
-    /// Looks at flags as they change, where settings say where.
-    pub(super) fn poller(
+    /// Reads the settings, and goes on looking at what may change of them.
+    pub(super) fn follow_settings(
         &self,
-        live: &LiveFlags,
-        settled: &Resolved,
-    ) -> Result<Option<PollerHandle>, Error> {
-        let own = &settled.settings.everfold;
-        let source = FlagLocation::from_settings(&own.flag_source, self.user_home.as_deref())?;
+        home: &Home,
+        repo: Option<&Repo>,
+        trust: &Trust,
+    ) -> Result<LiveSettings, Error> {
+        let source = self.settings_source(home, repo, trust.root());
+        // Looked at before they are read: a change in between is seen later.
+        let stamps = source.stamps();
+        let resolved = source.load(trust)?;
+        let live = LiveFlags::new(resolved.clone());
+        let own = &resolved.settings.everfold;
+        let location = FlagLocation::from_settings(&own.flag_source, self.user_home.as_deref())?;
         let interval = poll_interval(&own.limits);
-        Ok(source.map(|source| spawn_poller(live.clone(), source, interval)))
+        let poller = location.map(|location| spawn_poller(live.clone(), location, interval));
+        let switches = Arc::new(FollowedSettings::new(live.clone(), source, stamps));
+        Ok(LiveSettings { resolved, live, poller, switches })
     }
 }
