@@ -193,6 +193,21 @@ pub struct MemorySettings {
     /// turn; unset, they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extract_headless: Option<bool>,
+    /// Whether MEMORY.md is loaded into each conversation: `off` leaves it to
+    /// recall to bring in what helps, and saving is one step. Where recall is
+    /// switched off, the index is loaded all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexUse>,
+}
+
+/// Whether the memory index is part of each conversation (L5.44).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum IndexUse {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
 }
 
 impl MemorySettings {

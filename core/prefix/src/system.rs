@@ -81,6 +81,8 @@ pub enum Keeping {
     /// Each in a file of its own, with a line in the index.
     #[default]
     Topics,
+    /// Each in a file of its own; the index is not shown (L5.44).
+    TopicsAlone,
     /// As lines of a log for each day, which a dream distils (L5.22).
     DailyLogs,
 }
@@ -166,6 +168,7 @@ fn fill_memory(values: &MemorySurroundings) -> Result<String, Error> {
         transcripts => values.transcripts.clone(),
         guidelines => values.guidelines.clone(),
         daily_logs => values.keeping == Keeping::DailyLogs,
+        with_index => values.keeping != Keeping::TopicsAlone,
     };
     fill("memory", MEMORY, values)
 }
@@ -264,6 +267,19 @@ mod tests {
         let how = section.split("## How to save").nth(1).unwrap();
         insta::assert_snapshot!(how.split("## When to look").next().unwrap());
         assert!(!section.contains("2026-11-15") && !section.contains("Two steps"));
+    }
+
+    #[test]
+    fn l5_44_without_the_index_saving_is_one_step() {
+        let blocks = with_memory(MemorySurroundings {
+            dir: "/m".into(),
+            keeping: Keeping::TopicsAlone,
+            ..MemorySurroundings::default()
+        });
+        let section = blocks[2].text.split("\n\n# Environment").next().unwrap();
+        assert!(!section.contains("Two steps") && !section.contains("Then add one line"));
+        assert!(!section.contains("MEMORY.md"), "{section}");
+        assert!(section.contains("type: user, feedback, project or reference"));
     }
 
     #[test]

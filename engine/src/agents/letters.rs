@@ -79,7 +79,7 @@ pub(crate) fn has_news(session: &Session) -> bool {
 }
 
 /// Done when a letter has come, or a background agent has ended. Nothing
-/// is taken: [`Session::go_on`] does.
+/// is taken: [`crate::go_on`] does.
 pub async fn news(session: &Session) {
     let mail = async {
         match &session.world.post {

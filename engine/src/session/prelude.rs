@@ -7,6 +7,7 @@ use crate::tools::Access;
 use crate::tools::servers::loaded_tools;
 use everfold_kernel::ports::MemoryScope;
 use everfold_kernel::record::Dialect;
+use everfold_kernel::settings::IndexUse;
 use everfold_kernel::{Decision, Entry, Flag, ModelId, Params, Prelude};
 use everfold_prefix::system;
 use everfold_prefix::system::{Keeping, MemorySurroundings};
@@ -55,12 +56,19 @@ pub(crate) fn memory_surroundings(session: &Session) -> Option<MemorySurrounding
         team_dir: dir(MemoryScope::Team),
         transcripts: searchable_past(session).map(|dir| dir.display().to_string()),
         guidelines: session.config.memory.guidelines.clone(),
-        keeping: if session.config.flags.is_on(Flag::DailyLogs) {
-            Keeping::DailyLogs
-        } else {
-            Keeping::Topics
+        keeping: match shows_index(session) {
+            _ if session.config.flags.is_on(Flag::DailyLogs) => Keeping::DailyLogs,
+            true => Keeping::Topics,
+            false => Keeping::TopicsAlone,
         },
     })
+}
+
+/// Whether the memory index is part of the conversation: it is left out only
+/// where recall serves instead (L5.44).
+pub(crate) fn shows_index(session: &Session) -> bool {
+    let config = &session.config;
+    config.memory.keep.index != Some(IndexUse::Off) || !config.flags.is_on(Flag::Recall)
 }
 
 /// Where past conversations are, if they may be searched.

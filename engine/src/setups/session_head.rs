@@ -8,7 +8,7 @@
 
 use crate::session::memory_state::MemorySwitch;
 use crate::session::prelude::{INSTRUCTIONS, compose_prelude};
-use crate::session::{Error, Session, status};
+use crate::session::{Error, Session, prelude, status};
 use crate::setups::skills::{self, LISTING};
 use crate::setups::{instructions, memory_switch, preferences, session_head};
 use everfold_kernel::ports::{MemoryIndex, MemoryScope};
@@ -40,7 +40,8 @@ pub(crate) async fn attach_standing(
     if !shows(session, INSTRUCTIONS) {
         instructions::attach_instructions(session).await?;
     }
-    if !shows(session, MEMORY_INDEX) && memory == MemorySwitch::On {
+    if !shows(session, MEMORY_INDEX) && memory == MemorySwitch::On && prelude::shows_index(session)
+    {
         attach_memory_index(session).await?;
     }
     if !shows(session, LISTING) {

@@ -53,7 +53,7 @@ pub async fn with_mentions(
     out
 }
 
-/// Runs a turn as [`Session::turn`] does, with the files that the message
+/// Runs a turn as [`crate::turn()`] does, with the files that the message
 /// names. What was read or could not be is told as notices.
 ///
 /// # Errors

@@ -66,6 +66,38 @@ async fn l5_8_searching_the_past_has_a_switch() {
 }
 
 #[tokio::test]
+async fn l5_44_without_the_index_recall_serves_and_saving_is_one_step() {
+    let place = answering();
+    let builder = || place.builder().set("t", "/everfold/memory/index", "off");
+    let agent = builder().set("t", "/everfold/recall/by", "local").build().await.unwrap();
+    let dir = dir_of(&agent, MemoryScope::Project);
+    let memory = "---\nname: deploys\ndescription: how the billing service is deployed\n\
+        type: project\n---\nThe billing service is deployed from the green pipeline.\n";
+    write(&dir, "deploys.md", memory);
+    write(&dir, "MEMORY.md", "- [deploys](deploys.md) — how billing is deployed\n");
+    say_ok(&mut agent.start(), "How is the billing service deployed?").await;
+    let requests = place.server.requests_of("main");
+    let request = requests.last().unwrap();
+    let body = request.body.to_string();
+    assert!(!body.contains("Your memory index"), "{body}");
+    assert!(body.contains("from the green pipeline"), "recall brings it in: {body}");
+    assert!(!request.system_text().contains("Two steps"));
+
+    // Without recall there would be no way to a memory: the index is shown.
+    let agent = place
+        .builder_with(&[("EVERFOLD_FLAG_RECALL", "0")])
+        .set("t", "/everfold/memory/index", "off")
+        .build()
+        .await
+        .unwrap();
+    say_ok(&mut agent.start(), "How is the billing service deployed?").await;
+    let requests = place.server.requests_of("main");
+    let request = requests.last().unwrap();
+    assert!(request.body.to_string().contains("Your memory index"));
+    assert!(request.system_text().contains("Two steps"));
+}
+
+#[tokio::test]
 async fn l5_3_the_indexes_head_the_first_message_the_global_one_first() {
     let place = answering();
     let agent = place.agent().await;

@@ -122,9 +122,11 @@ impl Relay {
         let opened = Arc::clone(&open);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                // Held over both: a connection that is on its way is switched too.
+                let mut opened = opened.lock().unwrap();
                 let target = usize::from(flag.load(std::sync::atomic::Ordering::SeqCst));
                 let server = std::net::TcpStream::connect(&targets[target]).unwrap();
-                opened.lock().unwrap().push(stream.try_clone().unwrap());
+                opened.push(stream.try_clone().unwrap());
                 let pairs =
                     [(stream.try_clone().unwrap(), server.try_clone().unwrap()), (server, stream)];
                 for (mut from, mut to) in pairs {
@@ -143,8 +145,9 @@ impl Relay {
     }
 
     pub(crate) fn switch(&self) {
+        let mut open = self.open.lock().unwrap();
         self.switched.store(true, std::sync::atomic::Ordering::SeqCst);
-        for stream in self.open.lock().unwrap().drain(..) {
+        for stream in open.drain(..) {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
     }

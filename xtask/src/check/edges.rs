@@ -310,9 +310,9 @@ mod tests {
             "layers/a/Cargo.toml:6: layers may depend on core, memory/file, memory/judge, memory/recall, not on layers/b",
             "layers/b/Cargo.toml:6: `futures-util` has no place in layers",
             "adapters/web/Cargo.toml:6: adapters may depend on core, memory/file",
-            "apps/tui/Cargo.toml:6: apps may depend on sdk, core, memory, not on adapters/web",
+            "apps/tui/Cargo.toml:6: apps may depend on sdk, core, memory, replay, not on adapters/web",
             "engine/Cargo.toml:6: `reqwest` has no place in engine",
-            "engine/Cargo.toml:7: engine may depend on core, layers, memory/file",
+            "engine/Cargo.toml:7: engine may depend on core, layers, tools, memory/file",
             "attic/Cargo.toml:1: no rule for the folder `attic`",
         ];
         for start in starts {

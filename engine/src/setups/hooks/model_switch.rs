@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 /// Tokens that prices are for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
 
-/// Changes the model as [`Session::switch_model`] does, if hooks agree.
+/// Changes the model as [`prelude::switch_model`] does, if hooks agree.
 /// The inner result says why not. `source` is who wants it: `command`,
 /// `skill` or `fallback`.
 ///
