@@ -1,8 +1,8 @@
 //! One conversation: a log, its projections, and a runtime.
 //!
-//! The log on disk is the truth. A record is written there first ([`log`]), and
-//! taken into what follows from it only then ([`projections`]). What lives only
-//! while the process does is apart ([`runtime`]). Features are functions over a
+//! The log on disk is the truth. A record is written there first (`log`), and
+//! taken into what follows from it only then (`projections`). What lives only
+//! while the process does is apart (`runtime`). Features are functions over a
 //! session, in the folders beside this one; a session knows none of them.
 
 use crate::background::Background;

@@ -2,7 +2,7 @@
 //! could not be computed from them again.
 //!
 //! A live session applies one record after the other; resume, rewind and fork
-//! build all of it anew from the records. Both go through [`Projections::apply`],
+//! build all of it anew from the records. Both go through `Projections::apply`,
 //! so that a projection cannot be forgotten in one of them.
 
 use crate::session::memory_state::{MemorySwitch, SWITCH};
