@@ -87,7 +87,9 @@ impl Root {
         // Opening a pipe would wait for its other end, so look first.
         let there = self.dir.metadata(&inside).map_err(failed)?;
         self.must_be_file(path, there.is_dir(), there.is_file())?;
-        let mut bytes = Vec::new();
+        // Growing by doubling would copy a large file several times.
+        let expected = there.len().min(max_bytes).saturating_add(1);
+        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
         self.dir
             .open(&inside)
             .map_err(failed)?

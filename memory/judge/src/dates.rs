@@ -36,6 +36,11 @@ use lexicon::{LEXICON, Lexicon};
 /// idempotent. Two rounds do in practice.
 const MAX_ROUNDS: usize = 16;
 
+/// Reads the tables of all languages, if nobody did.
+pub(crate) fn read_tables() {
+    std::sync::LazyLock::force(&LEXICON);
+}
+
 /// The text with its one-off relative times made absolute, seen from `today`.
 #[must_use]
 pub fn absolute(text: &str, today: Date) -> String {

@@ -34,6 +34,13 @@ pub mod stamp;
 pub mod wish;
 pub mod words;
 
+/// Reads the tables of dates and secrets, which takes some milliseconds the first
+/// time. Whoever has something else to wait for does it meanwhile.
+pub fn read_tables() {
+    dates::read_tables();
+    secrets::read_tables();
+}
+
 pub use everfold_kernel::testimony::{self, Testimony, Utterance};
 pub use evidence::{Grounds, MemoryStanding};
 pub use gate::{Case, GateRefusal, Known, ProposalEffect, Ruling, Target, judge};

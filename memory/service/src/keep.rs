@@ -66,11 +66,15 @@ impl Service {
     /// If the memories cannot be read or written. That something is not kept is
     /// no error, but [`Kept::Refused`].
     pub fn keep(&self, proposal: &MemoryProposal) -> Result<Kept, MemoryError> {
-        match self.try_keep(proposal) {
-            // What the store does not take is refused, like what the judge does not.
-            Err(MemoryError::Refused { reason, .. }) => Ok(Kept::Refused { reason }),
-            done => done,
-        }
+        std::thread::scope(|beside| {
+            // The judge needs them soon; meanwhile the store is read.
+            beside.spawn(everfold_memory_judge::read_tables);
+            match self.try_keep(proposal) {
+                // What the store does not take is refused, like what the judge does not.
+                Err(MemoryError::Refused { reason, .. }) => Ok(Kept::Refused { reason }),
+                done => done,
+            }
+        })
     }
 
     fn try_keep(&self, proposal: &MemoryProposal) -> Result<Kept, MemoryError> {
