@@ -1,8 +1,7 @@
 //! The only way in (L5.32): whoever proposes, by whichever door.
 //!
-//! What becomes of a proposal is the judge's; here it is found out what is
-//! known, and done what was decided. Comparing and writing are one step for
-//! all processes: of twenty that would keep the same, one does.
+//! What becomes of a proposal is the judge's; here it is found out what is known,
+//! and done what was decided, in one step for all processes.
 
 use crate::Service;
 use crate::tier::Tier;
@@ -70,7 +69,7 @@ impl Service {
             // The judge needs them soon; meanwhile the store is read.
             beside.spawn(everfold_memory_judge::read_tables);
             match self.try_keep(proposal) {
-                // What the store does not take is refused, like what the judge does not.
+                // The store refuses too, and says so like the judge.
                 Err(MemoryError::Refused { reason, .. }) => Ok(Kept::Refused { reason }),
                 done => done,
             }
