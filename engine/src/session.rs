@@ -151,7 +151,7 @@ impl Session {
             self.append_as(id, entry).await?;
         }
         if compacts {
-            reload::mark_resume_point(&self.world, &mut self.log).await?;
+            reload::mark_resume_point(&self.world, &self.log).await?;
         }
         Ok(())
     }

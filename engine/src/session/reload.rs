@@ -78,7 +78,7 @@ async fn load_whole(
 /// Says in the log, behind a boundary, where it can be read from the next
 /// time. Without that it is read whole, so a log that cannot be read now
 /// costs time later and nothing else.
-pub(crate) async fn mark_resume_point(world: &World, log: &mut Log) -> Result<(), Error> {
+pub(crate) async fn mark_resume_point(world: &World, log: &Log) -> Result<(), Error> {
     let Ok((conversation, _)) = load(world, &log.id, slim).await else { return Ok(()) };
     if let Some(point) = conversation.resume_point {
         let line = point.encode(&log.id);

@@ -252,7 +252,6 @@ async fn write_result(
     duration: Duration,
 ) -> Result<(), Error> {
     tool_events::note_in_batch(session, call, &output);
-    session.context.brought(&call.id, output.provenance);
     let is_error = output.is_error();
     let content = made_safe(session, output.content);
     let mut block = Block::tool_result(&call.id, content);

@@ -67,9 +67,9 @@ impl Service {
     pub fn keep(&self, proposal: &MemoryProposal) -> Result<Kept, MemoryError> {
         std::thread::scope(|beside| {
             // The judge needs them soon; meanwhile the store is read.
-            beside.spawn(everfold_memory_judge::read_tables);
+            let tables = everfold_memory_judge::read_tables;
+            let _ = std::thread::Builder::new().spawn_scoped(beside, tables);
             match self.try_keep(proposal) {
-                // The store refuses too, and says so like the judge.
                 Err(MemoryError::Refused { reason, .. }) => Ok(Kept::Refused { reason }),
                 done => done,
             }
