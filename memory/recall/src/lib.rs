@@ -9,9 +9,9 @@
 //! others. What was surfaced before is passed in; the messages are its source.
 
 pub mod budget;
-mod fusion;
 pub mod inject;
 pub mod manifest;
+
 mod query;
 mod rank;
 mod scan;
@@ -19,12 +19,13 @@ pub mod side_query;
 mod text;
 mod tuning;
 mod usefulness;
+mod vectors;
 mod words;
 
-pub use fusion::fuse;
 pub use manifest::{Manifest, Topic};
 pub use rank::{Document, Hit, Ranking, rank};
 pub use text::stems;
 pub use tuning::Tuning;
 pub use usefulness::was_used;
-pub use words::{Counter, Words, rank_known};
+pub use vectors::{Embedder, QueryVector, Sense, Vectors, passages};
+pub use words::{Counter, WORDS_FORM, Words, rank_known};

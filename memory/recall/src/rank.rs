@@ -12,6 +12,7 @@ use crate::query::{NamedDate, Query};
 use crate::scan::{Found, Scanner};
 use crate::text;
 use crate::tuning::Tuning;
+use crate::vectors::Sense;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +94,7 @@ pub fn rank(
     now: Option<Timestamp>,
     tuning: &Tuning,
 ) -> Ranking {
-    by_found(query, documents, now, tuning, |query, stemmer| {
+    by_found(query, documents, &[], now, tuning, |query, stemmer| {
         let scanner = Scanner::new(&query.terms, query.asks_when, stemmer);
         documents.iter().map(|text| scanner.scan(text, tuning)).collect()
     })
@@ -103,6 +104,7 @@ pub fn rank(
 pub(crate) fn by_found(
     query: &str,
     documents: &[Document<'_>],
+    senses: &[Sense<'_>],
     now: Option<Timestamp>,
     tuning: &Tuning,
     find: impl FnOnce(&Query, &rust_stemmers::Stemmer) -> Vec<Found>,
@@ -113,6 +115,7 @@ pub(crate) fn by_found(
     let found = find(&query, &stemmer);
     let rarity = Rarity::of(&query, &found, tuning);
     let own: Vec<f64> = found.iter().map(|found| rarity.score(found, tuning)).collect();
+    let own = add_meaning(own, senses, rarity.whole(tuning));
     let shared = share_with_neighbours(&own, documents, tuning);
     let mut hits: Vec<Hit> = documents
         .iter()
@@ -135,6 +138,17 @@ pub(crate) fn by_found(
         needed: rarity.needed(tuning),
         least_of_best: tuning.least_of_best,
     }
+}
+
+/// Scores by words and by meaning, each by its weight. Where every word of the
+/// query is found counts as much as where its whole meaning is.
+fn add_meaning(mut scores: Vec<f64>, senses: &[Sense<'_>], whole: f64) -> Vec<f64> {
+    for sense in senses {
+        for (index, score) in scores.iter_mut().enumerate() {
+            *score += sense.weight * whole * sense.likeness(index);
+        }
+    }
+    scores
 }
 
 /// The authors that the query names. Their names are taken out of the words to
@@ -208,6 +222,11 @@ impl Rarity {
             .map(|hit| self.weight(hit.term) * hit.count * (tuning.k1 + 1.0) / (hit.count + damp))
             .sum();
         sum * (1.0 + tuning.coverage * self.coverage(found))
+    }
+
+    /// The score of a text of average length that has each word once.
+    fn whole(&self, tuning: &Tuning) -> f64 {
+        self.weights.iter().sum::<f64>() * (1.0 + tuning.coverage)
     }
 
     fn coverage(&self, found: &Found) -> f64 {

@@ -10,8 +10,13 @@ use crate::rank::{Document, Ranking, by_found};
 use crate::scan::{Found, Match};
 use crate::text;
 use crate::tuning::Tuning;
+use crate::vectors::Sense;
 use jiff::Timestamp;
 use rust_stemmers::Stemmer;
+
+/// How words are cut, stemmed and counted. What was counted in another way is
+/// counted again.
+pub const WORDS_FORM: u8 = 2;
 
 /// Places for words whose stems are known, a power of two.
 const MEMO: usize = 1 << 14;
@@ -174,16 +179,18 @@ fn mix(bytes: &[u8], map: impl Fn(&u8) -> u8) -> u64 {
     })
 }
 
-/// Ranks texts whose words are known; their bodies may be left out.
+/// Ranks texts whose words are known, and their meaning by `senses`; their
+/// bodies may be left out.
 #[must_use]
 pub fn rank_known(
     query: &str,
     documents: &[(Document<'_>, &Words)],
+    senses: &[Sense<'_>],
     now: Option<Timestamp>,
     tuning: &Tuning,
 ) -> Ranking {
     let texts: Vec<Document<'_>> = documents.iter().map(|(document, _)| *document).collect();
-    by_found(query, &texts, now, tuning, |query, _| {
+    by_found(query, &texts, senses, now, tuning, |query, _| {
         let stems = query.terms.iter().map(|term| number(&term.stem)).enumerate();
         let wanted: Vec<(usize, u64)> = stems.collect();
         documents.iter().map(|(_, words)| words.find(&wanted, tuning)).collect()
@@ -231,7 +238,7 @@ mod tests {
                 .zip(&words)
                 .collect();
             let (slow, fast) =
-                (rank(&query, &documents, None, &Tuning::default()), rank_known(&query, &known, None, &Tuning::default()));
+                (rank(&query, &documents, None, &Tuning::default()), rank_known(&query, &known, &[], None, &Tuning::default()));
             prop_assert_eq!(slow.hits.len(), fast.hits.len());
             for slow in &slow.hits {
                 let fast = fast.hits.iter().find(|hit| hit.index == slow.index).unwrap();

@@ -90,7 +90,7 @@ impl Service {
         let limits = &self.terms.recall;
         let now = self.clock.now();
         let cards: Vec<(&Card, u32)> = placed.iter().map(|one| (one.card, one.used)).collect();
-        let ranking = rank_cards(&query.text, &cards, now);
+        let ranking = rank_cards(&query.text, &cards, &[], now);
         let in_view =
             |index: usize| placed.get(index).is_some_and(|one| query.in_view.contains(&one.path()));
         let good: Vec<usize> = ranking

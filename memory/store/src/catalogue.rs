@@ -16,7 +16,7 @@ use crate::shelf::{self, Shelved};
 use crate::store::TopicHead;
 use everfold_memory_file::frontmatter::Basis;
 use everfold_memory_file::{Frontmatter, MemoryType};
-use everfold_memory_recall::{Counter, Document, Ranking, Tuning, Words, rank_known};
+use everfold_memory_recall::{Counter, Document, Ranking, Sense, Tuning, Words, rank_known};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::fs::{DirEntry, Metadata};
@@ -222,11 +222,17 @@ impl Catalogue {
 }
 
 /// Ranks cards of any catalogues by a text; each with how often it was of use.
+/// Readings by meaning are in the order of the cards.
 #[must_use]
-pub fn rank_cards(query: &str, cards: &[(&Card, u32)], now: Timestamp) -> Ranking {
+pub fn rank_cards(
+    query: &str,
+    cards: &[(&Card, u32)],
+    senses: &[Sense<'_>],
+    now: Timestamp,
+) -> Ranking {
     let documents: Vec<(Document<'_>, &Words)> =
         cards.iter().map(|(card, used)| (card.document(*used), &card.words)).collect();
-    rank_known(query, &documents, Some(now), &Tuning::default())
+    rank_known(query, &documents, senses, Some(now), &Tuning::default())
 }
 
 /// Whether it is noted what memories are about.

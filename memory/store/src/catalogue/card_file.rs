@@ -8,14 +8,14 @@ use crate::likeness::{self, Note};
 use everfold_disk::{Lock, Root};
 use everfold_memory_file::MemoryType;
 use everfold_memory_file::frontmatter::Basis;
-use everfold_memory_recall::Words;
+use everfold_memory_recall::{WORDS_FORM, Words};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::io;
 use std::path::Path;
 
 /// The form of the file, and of how words are counted.
-const NAME: &[u8; 8] = b"mnrcl\0\0\x01";
+const NAME: [u8; 8] = [b'm', b'n', b'r', b'c', b'l', 0, 1, WORDS_FORM];
 const FILE: &str = "recall.bin";
 /// Largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
@@ -29,7 +29,7 @@ pub(super) fn read(dir: &Path) -> Option<Vec<Card>> {
     let bytes = std::fs::read(path).ok()?;
     let (name, rest) = bytes.split_first_chunk::<8>()?;
     let (kept, body) = rest.split_first_chunk::<8>()?;
-    if name != NAME || u64::from_le_bytes(*kept) != sum(body) {
+    if *name != NAME || u64::from_le_bytes(*kept) != sum(body) {
         return None;
     }
     let mut left = body;

@@ -1,0 +1,243 @@
+//! By meaning (R14): texts as vectors, and how alike two of them are.
+//!
+//! Whatever makes vectors is a [`Embedder`]: the table of words in the program,
+//! a sentence model that somebody has installed. A memory is cut into
+//! [`passages`], each with a vector of its own, so that a long body is found by
+//! the part that is about the matter. They are made once and kept
+//! ([`Vectors`]); a query is one vector, made when it is asked.
+
+use crate::rank::Document;
+
+/// Bytes of a body that make one passage: about what a sentence model reads.
+const PASSAGE_BYTES: usize = 800;
+/// Most passages of one memory; what comes later is found by its words.
+const MAX_PASSAGES: usize = 16;
+/// What a length of one is kept as.
+const UNIT: f32 = 127.0;
+
+/// Something that makes vectors of texts.
+pub trait Embedder: Send + Sync {
+    /// Its name and version. Vectors of another one tell nothing here.
+    fn id(&self) -> &str;
+
+    /// How many numbers a vector has.
+    fn dims(&self) -> usize;
+
+    /// The vector of a text; none where it knows nothing of it.
+    fn embed(&self, text: &str) -> Option<Vec<f32>>;
+}
+
+/// The texts of a memory that are given a vector each: what it is about with
+/// the beginning of its body, then the rest of that, part by part.
+#[must_use]
+pub fn passages(document: &Document<'_>) -> Vec<String> {
+    let mut passages = Vec::new();
+    let head = format!("{}. {}", document.name.trim(), document.description.trim());
+    let mut rest = document.body.trim();
+    let mut passage = head;
+    loop {
+        let room = PASSAGE_BYTES.saturating_sub(passage.len()).max(PASSAGE_BYTES / 4);
+        let (part, behind) = rest.split_at(cut(rest, room));
+        passage.push('\n');
+        passage.push_str(part.trim());
+        passages.push(std::mem::take(&mut passage));
+        rest = behind.trim_start();
+        if rest.is_empty() || passages.len() == MAX_PASSAGES {
+            return passages;
+        }
+    }
+}
+
+/// Where to end a part of so many bytes: at the end of a line, else of a word.
+fn cut(text: &str, room: usize) -> usize {
+    if text.len() <= room {
+        return text.len();
+    }
+    let most = text.floor_char_boundary(room);
+    let part = text.get(..most).unwrap_or_default();
+    let line = part.rfind('\n').filter(|at| *at >= most / 2);
+    line.or_else(|| part.rfind(' ')).filter(|at| *at > 0).unwrap_or(most)
+}
+
+/// The vectors of a memory's passages, as they are kept: a byte for each number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Vectors {
+    dims: usize,
+    values: Vec<i8>,
+}
+
+impl Vectors {
+    /// The vectors of a memory. Passages of which nothing is known have none.
+    #[must_use]
+    pub fn of(embedder: &dyn Embedder, document: &Document<'_>) -> Self {
+        let mut vectors = Self { dims: embedder.dims(), values: Vec::new() };
+        for passage in passages(document) {
+            if let Some(vector) = embedder.embed(&passage) {
+                vectors.add(&vector);
+            }
+        }
+        vectors
+    }
+
+    /// Adds the vector of one more passage.
+    pub fn add(&mut self, vector: &[f32]) {
+        if self.dims == 0 {
+            self.dims = vector.len();
+        }
+        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if vector.len() == self.dims && length > 0.0 && length.is_finite() {
+            self.values.extend(vector.iter().map(|value| small(value / length)));
+        }
+    }
+
+    /// Whether nothing is known of the memory.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// How alike the query and the passage nearest to it are, from -1 to 1;
+    /// none where there is nothing to compare.
+    #[must_use]
+    pub fn likeness(&self, query: &QueryVector) -> Option<f64> {
+        if self.dims == 0 || query.values.len() != self.dims {
+            return None;
+        }
+        let passages = self.values.chunks_exact(self.dims);
+        let best = passages.map(|passage| query.dot(passage)).max()?;
+        Some(f64::from(best) / f64::from(UNIT * UNIT))
+    }
+
+    /// Writes them for [`Vectors::decode`].
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        for number in [self.dims, self.values.len()] {
+            out.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+        }
+        out.extend(self.values.iter().map(|value| value.cast_unsigned()));
+    }
+
+    /// Reads what was written, and goes on behind it; none if that is not it.
+    #[must_use]
+    pub fn decode(bytes: &mut &[u8]) -> Option<Self> {
+        let (dims, rest) = bytes.split_first_chunk::<4>()?;
+        let (count, rest) = rest.split_first_chunk::<4>()?;
+        let dims = u32::from_le_bytes(*dims) as usize;
+        let (values, rest) = rest.split_at_checked(u32::from_le_bytes(*count) as usize)?;
+        if values.len().checked_rem(dims).unwrap_or(values.len()) != 0 {
+            return None;
+        }
+        *bytes = rest;
+        Some(Self { dims, values: values.iter().map(|value| value.cast_signed()).collect() })
+    }
+}
+
+/// The vector of a query, in the form that it is compared in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryVector {
+    values: Vec<i8>,
+}
+
+impl QueryVector {
+    /// The vector of a text; none where nothing is known of it.
+    #[must_use]
+    pub fn of(embedder: &dyn Embedder, text: &str) -> Option<Self> {
+        let mut vectors = Vectors::default();
+        vectors.add(&embedder.embed(text)?);
+        (!vectors.is_empty()).then_some(Self { values: vectors.values })
+    }
+
+    fn dot(&self, passage: &[i8]) -> i32 {
+        let pairs = self.values.iter().zip(passage);
+        pairs.map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a part of a vector of length one")]
+fn small(value: f32) -> i8 {
+    (value * UNIT).round().clamp(-UNIT, UNIT) as i8
+}
+
+/// One reading of all memories by meaning, beside that by words.
+#[derive(Clone, Debug)]
+pub struct Sense<'a> {
+    /// What it counts beside the words, which count 1.
+    pub weight: f64,
+    /// The query.
+    pub query: QueryVector,
+    /// The memories, in the order of the documents; none where it is not made yet.
+    pub memories: Vec<Option<&'a Vectors>>,
+}
+
+impl Sense<'_> {
+    /// How alike query and memory are, from 0 to 1.
+    #[must_use]
+    pub fn likeness(&self, index: usize) -> f64 {
+        let vectors = self.memories.get(index).copied().flatten();
+        vectors.and_then(|vectors| vectors.likeness(&self.query)).unwrap_or(0.0).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    struct Letters;
+
+    impl Embedder for Letters {
+        fn id(&self) -> &'static str {
+            "letters"
+        }
+
+        fn dims(&self) -> usize {
+            3
+        }
+
+        fn embed(&self, text: &str) -> Option<Vec<f32>> {
+            let count = |letter| f32::from(u16::try_from(text.matches(letter).count()).unwrap());
+            let vector = vec![count('a'), count('b'), count('c')];
+            vector.iter().any(|value| *value > 0.0).then_some(vector)
+        }
+    }
+
+    fn body(body: &str) -> Document<'_> {
+        Document { body, ..Document::default() }
+    }
+
+    #[test]
+    fn r14_a_long_memory_is_found_by_its_nearest_part() {
+        let long = format!("{}{}", "aaaa ".repeat(400), "bbbb ".repeat(100));
+        let query = QueryVector::of(&Letters, "b").unwrap();
+        let likeness = |text: &str| Vectors::of(&Letters, &body(text)).likeness(&query);
+        assert!(likeness(&long).unwrap() > 0.9);
+        assert!(likeness("aaaa").unwrap() < 0.1);
+        assert_eq!(likeness("xyz"), None);
+    }
+
+    #[test]
+    fn r14_vectors_that_are_none_are_not_read() {
+        let vectors = Vectors::of(&Letters, &body("abc abc"));
+        let mut bytes = Vec::new();
+        vectors.encode(&mut bytes);
+        bytes.push(9);
+        let mut rest = bytes.as_slice();
+        assert_eq!(Vectors::decode(&mut rest), Some(vectors));
+        assert_eq!(rest, [9]);
+        for cut in 0..bytes.len() - 1 {
+            assert_eq!(Vectors::decode(&mut &bytes[..cut]), None);
+        }
+        let other = QueryVector { values: vec![1; 64] };
+        assert_eq!(Vectors::of(&Letters, &body("a")).likeness(&other), None);
+    }
+
+    proptest! {
+        #[test]
+        fn passages_hold_the_beginning_and_have_an_end(text in "[a-zé \n]{0,5000}") {
+            let all = passages(&body(&text));
+            prop_assert!(!all.is_empty() && all.len() <= MAX_PASSAGES);
+            let joined: String = all.concat().split_whitespace().collect();
+            let whole: String = text.split_whitespace().collect();
+            prop_assert!(all.len() == MAX_PASSAGES || joined.trim_start_matches('.') == whole);
+        }
+    }
+}
