@@ -5,15 +5,17 @@ use std::ops::Range;
 /// The longest key file that is taken as one.
 const LONGEST_KEY_BYTES: usize = 20_000;
 
-/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes on.
+/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as it goes on;
+/// SSH2 writes four dashes and a space.
 pub(super) fn private_keys(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Some(start) = next(text, "-----BEGIN ", from) {
-        from = start + 11;
+    while let Some(at) = next(text, BEGIN, from) {
+        from = at + BEGIN.len();
+        let Some(start) = dashes_before(text, at) else { continue };
         let Some(rest) = text.get(from..) else { break };
         let Some(label_len) =
-            rest.get(..rest.floor_char_boundary(60)).and_then(|head| head.find("-----"))
+            rest.get(..rest.floor_char_boundary(60)).and_then(|head| head.find("----"))
         else {
             continue;
         };
@@ -21,25 +23,44 @@ pub(super) fn private_keys(text: &str) -> Vec<Range<usize>> {
         if !label.contains("PRIVATE KEY") && !label.contains("SECRET KEY") {
             continue;
         }
-        let body = from + label_len + 5;
-        let end = closing(text, body, label).unwrap_or_else(|| encoded_end(text, body));
+        let body = from + label_len + dashes(text, from + label_len);
+        let end = closing(text, body, label.trim_end()).unwrap_or_else(|| encoded_end(text, body));
         found.push(start..end);
         from = end;
     }
     found
 }
 
+const BEGIN: &str = "BEGIN ";
+
 fn next(text: &str, what: &str, from: usize) -> Option<usize> {
     Some(from + text.get(from..)?.find(what)?)
+}
+
+/// Where the dashes begin that stand before a place.
+fn dashes_before(text: &str, at: usize) -> Option<usize> {
+    let head = text.get(..at)?;
+    let head = head.strip_suffix(' ').unwrap_or(head);
+    let start = head.trim_end_matches('-').len();
+    (head.len() - start >= 4).then_some(start)
+}
+
+/// How many bytes of dashes stand at a place, with the space before them.
+fn dashes(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let inner = rest.strip_prefix(' ').unwrap_or(rest);
+    let after = inner.trim_start_matches('-');
+    if after.len() < inner.len() { rest.len() - after.len() } else { 0 }
 }
 
 fn closing(text: &str, body: usize, label: &str) -> Option<usize> {
     let rest = text.get(body..)?;
     let rest = rest.get(..rest.floor_char_boundary(LONGEST_KEY_BYTES))?;
     // Another key may begin before this one ends.
-    let rest = rest.get(..rest.find("-----BEGIN ").unwrap_or(rest.len()))?;
-    let end = format!("-----END {label}-----");
-    Some(body + rest.find(&end)? + end.len())
+    let rest = rest.get(..rest.find(BEGIN).unwrap_or(rest.len()))?;
+    let end = format!("END {label}");
+    let at = body + rest.find(&end)? + end.len();
+    Some(at + dashes(text, at))
 }
 
 /// The end of the lines of base64 after a place.

@@ -17,6 +17,8 @@ pub(super) enum Proof {
     Random,
     /// The form tells the place of a password, which may be a stand-in.
     Spot,
+    /// The form tells the place of a password, which has letters and digits.
+    Mixed,
     /// Base64 of `user:password`.
     Basic,
     /// What follows is a password by its place: `sshpass -p …`.
@@ -36,7 +38,7 @@ pub(super) enum Proof {
 impl Proof {
     /// Whether the pattern is only what leads to the secret.
     pub(super) fn takes_what_follows(self) -> bool {
-        !matches!(self, Self::Certain | Self::Random | Self::Spot | Self::Basic)
+        !matches!(self, Self::Certain | Self::Random | Self::Spot | Self::Mixed | Self::Basic)
     }
 
     /// Whether tokens are looked for, which have fewer signs than passwords.
@@ -49,6 +51,13 @@ impl Proof {
         match self {
             Self::Random => !is_placeholder(hit) && has_digit(hit) && entropy(hit) >= 3.0,
             Self::Spot => !is_placeholder(hit) && !is_port(hit) && !is_stock_word(hit),
+            Self::Mixed => {
+                !is_placeholder(hit)
+                    && !is_reference(hit)
+                    && is_mixed(hit)
+                    && !is_technical(hit)
+                    && !is_snake_case(hit)
+            }
             Self::Basic => is_pair_in_base64(hit),
             _ => !is_shown(hit),
         }
@@ -75,7 +84,7 @@ impl Proof {
                 chars >= 16 && is_token(word, 3.0) && !is_uuid(word) && !is_other_token(text, &lead)
             }
             Self::Digits => (4..=12).contains(&chars) && word.bytes().all(|b| b.is_ascii_digit()),
-            Self::Certain | Self::Random | Self::Spot | Self::Basic => true,
+            Self::Certain | Self::Random | Self::Spot | Self::Mixed | Self::Basic => true,
         }
     }
 }
@@ -157,6 +166,14 @@ fn is_reference(word: &str) -> bool {
         || is_path(word)
         || is_field(&lower)
         || is_address(word)
+        || is_sealed(word)
+}
+
+/// What a sealed secret of Kubernetes holds: only its cluster can open it.
+fn is_sealed(word: &str) -> bool {
+    word.len() >= 100
+        && word.starts_with("Ag")
+        && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
 }
 
 /// `/oauth2/v2.0/token`.
@@ -330,7 +347,12 @@ fn is_other_token(text: &str, lead: &Range<usize>) -> bool {
         pagination idempotency foreign cancellation object verifying public_ resume \
         checkpoint max publishable_ publishable";
     let before = text.get(..lead.start).unwrap_or_default();
-    if before.ends_with(':') {
+    let own = text.get(lead.clone()).unwrap_or_default();
+    // What stands before a question mark or an ampersand is another word.
+    if own.starts_with(['?', '&']) {
+        return false;
+    }
+    if before.ends_with(':') || own.trim_end().ends_with("sha256:") {
         return true;
     }
     let before = before.trim_end_matches(['_', '-', ' ', '\'', '"']);

@@ -46,6 +46,9 @@ pub(super) fn after(text: &str, at: usize) -> Option<Value<'_>> {
     let marked = line.trim_start_matches("**");
     let inner =
         if marked.len() < line.len() { marked.trim_start_matches([' ', '\t']) } else { line };
+    // `b'…'`, `r"…"`: how a language marks a string.
+    let string = inner.strip_prefix(['b', 'r', 'f', 'u', 'B', 'R']).unwrap_or(inner);
+    let inner = if string.starts_with(['"', '\'']) { string } else { inner };
     let start = line.len() - inner.len();
     let (open, dress) = match inner.chars().next()? {
         '\\' if inner.starts_with("\\\"") => ("\\\"", Dress::Quoted),

@@ -2,7 +2,8 @@
 //!
 //! Signs without width are left out, full-width and mathematical letters
 //! become plain ones, curly quotes straight ones, and a line that goes on
-//! after a backslash is one line. Most text needs none of this and is borrowed.
+//! after a backslash is one line, and so is a key that a terminal has wrapped.
+//! Most text needs none of this and is borrowed.
 
 use std::ops::Range;
 
@@ -30,7 +31,8 @@ impl<'a> View<'a> {
     /// How the text reads.
     pub(super) fn of(text: &'a str) -> Self {
         let continued = text.contains('\\') && (text.contains("\\\n") || text.contains("\\\r\n"))
-            || text.contains('+') && has_joined_strings(text);
+            || text.contains('+') && has_joined_strings(text)
+            || has_wrapped_key(text);
         let odd = !text.is_ascii() && text.chars().any(|c| !matches!(fold(c), Fold::Keep));
         let folded = (continued || odd).then(|| folded(text));
         Self { text, folded }
@@ -61,7 +63,7 @@ fn folded(text: &str) -> Folded {
     while let Some(rest) = text.get(at..)
         && let Some(c) = rest.chars().next()
     {
-        if let Some(skip) = joint(rest) {
+        if let Some(skip) = joint(rest).or_else(|| wrap(&into.text, rest)) {
             at += skip;
             continue;
         }
@@ -93,6 +95,82 @@ fn joint(rest: &str) -> Option<usize> {
     let after = after.strip_prefix('+')?.trim_start_matches([' ', '\n']).strip_prefix(quote)?;
     Some(rest.len() - after.len())
 }
+
+/// How keys begin that are long enough to be wrapped.
+const OPENINGS: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "sk-",
+    "sk_",
+    "rk_",
+    "xox",
+    "xapp-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "eyJ",
+    "hf_",
+    "gsk_",
+    "xai-",
+    "npm_",
+    "pypi-",
+    "SG.",
+    "dop_v1_",
+    "hvs.",
+    "glsa_",
+    "sntrys_",
+    "dckr_pat_",
+    "pat-",
+    "shpat_",
+    "figd_",
+    "lin_api_",
+    "ATATT3",
+    "whsec_",
+    "tskey-",
+    "pscale_",
+    "nfp_",
+    "dapi",
+    "AGE-SECRET-KEY-",
+];
+
+fn has_wrapped_key(text: &str) -> bool {
+    text.match_indices('\n').any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let before = before.strip_suffix('\r').unwrap_or(before);
+        wrap(before, text.get(before.len()..).unwrap_or_default()).is_some()
+    })
+}
+
+/// How many bytes to leave out here because a key goes on in the next line.
+fn wrap(before: &str, rest: &str) -> Option<usize> {
+    let line = rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n')?;
+    let is_sign =
+        |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '%');
+    let len = before.chars().rev().take(MOST_WRAPPED).take_while(is_sign).count();
+    let key = before.get(before.len() - len..)?;
+    if len < 12 || !OPENINGS.iter().any(|opening| key.starts_with(opening)) {
+        return None;
+    }
+    let next = line.trim_start_matches([' ', '\t']);
+    let run: String = next.chars().take_while(is_sign).collect();
+    let ends = next.get(run.len()..)?.chars().next();
+    let is_whole = ends.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ','));
+    let count = |is: fn(&char) -> bool| run.chars().filter(is).count();
+    let is_jumbled = count(char::is_ascii_digit) >= 1
+        && (count(char::is_ascii_uppercase) >= 2 && count(char::is_ascii_lowercase) >= 2
+            || run.len() >= 16);
+    let is_other = OPENINGS.iter().any(|opening| run.starts_with(opening));
+    (run.len() >= 8 && is_whole && is_jumbled && !is_other).then(|| rest.len() - next.len())
+}
+
+/// The longest key that is looked for across lines.
+const MOST_WRAPPED: usize = 2_000;
 
 fn fold(c: char) -> Fold {
     match c {

@@ -4,6 +4,7 @@
 mod forms;
 mod harmless;
 mod noise;
+mod unseen;
 
 use everfold_memory_judge::secrets::{Finding, find, mask};
 use forms::{COMMANDS, FILES, ISSUED, PHRASES};
@@ -15,11 +16,11 @@ use proptest::prelude::*;
 const SEEDS: u64 = 5;
 
 fn forms() -> impl Iterator<Item = &'static str> {
-    [ISSUED, FILES, COMMANDS, PHRASES, forms::SEEN].into_iter().flatten().copied()
+    [ISSUED, FILES, COMMANDS, PHRASES, forms::SEEN, unseen::FORMS].into_iter().flatten().copied()
 }
 
 fn harmless() -> impl Iterator<Item = &'static str> {
-    [IDENTIFIERS, PROSE, CODE, harmless::SEEN].into_iter().flatten().copied()
+    [IDENTIFIERS, PROSE, CODE, harmless::SEEN, unseen::HARMLESS].into_iter().flatten().copied()
 }
 
 /// Alone, in a sentence, and in a file with frontmatter.

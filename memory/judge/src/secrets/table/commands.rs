@@ -59,6 +59,7 @@ super::patterns! { RULES:
     Given "a password in a command", ["securestring", "pscredential", "networkcredential"], r#"(?i)(?:ConvertTo-SecureString[ \t]+(?:-String[ \t]+|-AsPlainText[ \t]+|-Force[ \t]+)*|NetworkCredential\([ \t]*"[^"\n]*"[ \t]*,[ \t]*)"#;
     Token "a token in a command", ["vault login", "authtoken", "auth token", "setx", "gh secret", "auth:token", "token set", "login --token", "wandb login"], r"(?i)\b(?:vault login(?: token=)?|authtoken|add-authtoken|auth:token|wandb login|setx[ \t]+\w*(?:token|key|secret|password)\w*)[ \t]+";
     Given "a password in a command", ["setx"], r"(?i)\bsetx[ \t]+\w*(?:pass\w*|pwd|secret|token|key)\w*[ \t]+";
+    Spot "a password in a command", ["-command", "askpass"], r#"(?i)(?:pass(?:word|phrase)?|askpass)[-_]?command(?:[ \t]+|=)["']?(?:echo|printf)[ \t]+["']?([^\s"'|]{4,})"#;
     Given "a password in a variable", ["pgpassword", "mysql_pwd", "redisclli_auth", "rediscli_auth", "sshpass=", "ldap_password", "restic_password", "borg_passphrase", "kopia_password", "smtp_pass", "rclone_config_pass", "pgpass=", "sudo_password"], r#"(?i)\b(?:PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH|SSHPASS|LDAP_PASSWORD|RESTIC_PASSWORD|BORG_PASSPHRASE|KOPIA_PASSWORD|\w*SMTP_PASS\w*|RCLONE_CONFIG_PASS)["']?[ \t]*[=:][ \t]*"#;
     Given "a password in a variable", ["_pass", "_pwd=", "_pw="], r"\b(?:[A-Z][A-Z0-9]*_)+(?:PASSWORD|PASSWD|PASSPHRASE|PASSCODE|PASS|PWD|PW)=";
     Given "a password in a variable", ["$env:", "set "], r#"(?i)(?:\$env:|\bset[ \t]+"?)\w*(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|PWD)[ \t]*=[ \t]*"#;

@@ -7,7 +7,7 @@ use crate::secrets::table::{Form, Rule};
 pub(in crate::secrets) const KEYS: &[Rule] = &[
     Rule {
         kind: "a private key",
-        words: &["-----begin "],
+        words: &["---- begin ", "-----begin "],
         form: Form::Block(blocks::private_keys),
     },
     Rule {
@@ -39,7 +39,7 @@ super::patterns! { RULES:
     Certain "an Ethereum private key", ["0x"], r"(?i)(?:private|priv|secret|signer|deployer)[^\n]{0,30}?\b(0x[0-9a-f]{64})\b";
     Certain "a seed phrase", ["seed", "mnemonic", "recovery phrase", "wallet"], r#"(?i)(?:seed|mnemonic|recovery phrase|wallet)[^\n:=]{0,24}(?:[:=]|\bis\b)\s*["'`]?((?:[a-z]{3,8} ){11,23}[a-z]{3,8})\b"#;
     Certain "a time-based code's secret", ["otpauth://"], r"(?i)otpauth://[^\s]*?secret=([A-Z2-7]{8,}=*)";
-    Certain "a time-based code's secret", ["totp", "2fa", "mfa", "authenticator"], r"(?i)(?:totp|2fa|mfa|authenticator)[ _-]*(?:secret|seed|key)[^\n]{0,12}?[:=\s]\s*.?([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})\b";
+    Certain "a time-based code's secret", ["totp", "2fa", "mfa", "authenticator"], r#"(?i)(?:totp|2fa|mfa|authenticator)[ _-]*(?:secret|seed|key)[^\n]{0,12}?[:=\s][ \t]*["'`(]?([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})\b"#;
     Given "a password in a netrc file", ["password"], r"(?i)(?:\bmachine\s+\S+|\bdefault)(?:\s+(?:login|account|user)\s+\S+)*\s+(?:password|passwd)\s+";
     Given "a password in a netrc file", ["login"], r"(?i)\blogin\s+\S+\s+(?:password|passwd)\s+";
     Certain "a password in a pgpass file", [":5432:", ":*:", ":5433:", ":5434:", ":6432:", ":5439:", ":25060:", ":6543:"], r"(?m)(?:^|[\s`])[\w.*-]+:(?:\d{4,5}|\*):[^:\s]+:[^:\s]+:([^\s:`$<{*\[][^\s`]{2,})";
@@ -49,14 +49,14 @@ super::patterns! { RULES:
     Certain "a hash of a password", [":aad3b435", ":::"], r"\b([0-9a-fA-F]{32}:[0-9a-fA-F]{32}):::";
     Basic "a Docker registry login", ["\"auth\"", "auth:", "\"auth\\\""], r#"(?i)\\?["']?\bauth\\?["']?\s*:\s*\\?["']([A-Za-z0-9+/=_-]{8,})\\?["']"#;
     Given "a Docker identity token", ["identitytoken", "registrytoken"], r#"(?i)"(?:identitytoken|registrytoken)"\s*:\s*"#;
-    Given "an npm token", ["_authtoken", "_password"], r"(?i):?_(?:authToken|password)[ \t]*[= ][ \t]*";
+    Given "an npm token", ["_authtoken", "_password"], r"(?i)(?:^|[\s:])_(?:authToken|password)[ \t]*[= ][ \t]*";
     Basic "an npm login", ["_auth"], r#"(?i)\b_auth\s*=\s*["']?([A-Za-z0-9+/=]{8,})"#;
     Given "a password in a configuration", ["requirepass", "masterauth", "ansible_", "rcon.password", "bindpw", "rootpw", "ldap_bind", "bindcredentials", "olcrootpw"], r"(?im)(?:^|[\s;])(?:requirepass|masterauth|ansible_(?:ssh_)?(?:become_)?pass(?:word)?|ansible_sudo_pass|rcon\.password|\w*bindpw|(?:olc)?rootpw|bindcredentials)[ \t]*[:= ][ \t]*";
     Given "a Wi-Fi password", ["psk", "wpa_passphrase", "wifi", "wi-fi", "wlan"], r"(?i)(?:\bpsk\s*=\s*|wpa_passphrase[= ]|wifi[^\n]{0,10};P:|WIFI:[^\n]{0,60}?;P:)";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n]{0,40}?(?:key|code|pass|schlüssel|clave|clé|:|/)\s*(?:is|ist|est|es|[:=])?\s+";
     Loose "a Wi-Fi password", ["wifi", "wi-fi", "wlan", "ssid"], r"(?i)\b(?:wifi|wi-fi|wlan|ssid)\b[^\n/]{1,40}?[ \t]/[ \t]";
     Given "an rclone or s3cmd key", ["pass =", "pass2 =", "secret_key =", "pass=", "secret_key="], r"(?im)^\s*(?:pass2?|secret_key|gs_secret_access_key)\s*=\s*";
-    Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey)>\s*([^<\s]{3,200})\s*</";
+    Spot "a password in XML", ["password>", "passphrase>", "secret>", "token>", "apikey>", "passwd>", "pass>", "accesskey>", "privatekey>", "psk>", "pwd>"], r"(?i)<(?:[\w.-]+:)?[\w.-]*(?:password|passwd|passphrase|secret|token|apikey|pass|accesskey|privatekey|psk|pwd)>\s*([^<\s]{3,200})\s*</";
     Given "a password in XML", ["password", "secret", "token", "apikey"], r#"(?i)(?:key|name)\s*=\s*"[\w.:-]*(?:password|secret|token|apikey|passphrase)"\s+value\s*=\s*"#;
     Given "a cleartext group policy password", ["cpassword="], r"(?i)\bcpassword\s*=\s*";
     Certain "an Ansible vault", ["$ansible_vault"], r"(\$ANSIBLE_VAULT;[\d.]+;AES256[\w;.-]*\s+[0-9a-f\s]{64,}[0-9a-f])";

@@ -6,6 +6,7 @@ super::patterns! { RULES:
     Certain "an AWS session token", ["session_token", "sessiontoken", "security-token", "security_token"], r#"(?i)(?:aws[_-]?session[_-]?token|"?sessiontoken|x-amz-security-token|aws_security_token)["'`]*\s*[:=]\s*["'`]*([A-Za-z0-9/+=%]{60,})"#;
     Certain "an AWS session token", ["fwogzxivyxdz", "iqojb3jpz2lu"], r"\b((?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9/+=]{40,})";
     Certain "a signed address", ["x-amz-signature=", "x-goog-signature="], r"(?i)X-(?:Amz|Goog)-Signature=([0-9a-f]{64,})";
+    Certain "an Amazon MWS token", ["amzn.mws."], r"\bamzn\.mws\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}";
     Certain "an AWS Bedrock key", ["absk"], r"\b(ABSK[A-Za-z0-9+/]{60,}={0,2})";
     Certain "a Google API key", ["aiza"], r"\bAIza[A-Za-z0-9_-]{35}";
     Certain "a Google OAuth token", ["ya29."], r"\bya29\.[A-Za-z0-9_.-]{20,}";
@@ -26,6 +27,7 @@ super::patterns! { RULES:
     Certain "a GitLab token", ["glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-", "glimt-", "glagent-", "gloas-", "glffct-", "gr1348941"], r"\b((?:glpat|gldt|glrtr?|glptt|glcbt|glsoat|glft|glimt|glagent|gloas|glffct)-[A-Za-z0-9_.=-]{18,}[A-Za-z0-9_=]|GR1348941[A-Za-z0-9_-]{20,})";
     Certain "a Bitbucket token", ["atbb"], r"\b(ATBB[A-Za-z0-9]{24,40})\b";
     Certain "an Atlassian token", ["atatt3", "atctt3", "atstt3"], r"\bAT[ACS]TT3[A-Za-z0-9_=-]{40,}";
+    Certain "a Trello token", ["atta"], r"\b(ATTA[A-Za-z0-9]{60,80})\b";
     Certain "a Gitea token", ["gta_", "gto_", "gtr_", "gtu_"], r"\b(gt[aoru]_[A-Za-z0-9]{30,})\b";
     Certain "a Sourcegraph token", ["sgp_", "slk_"], r"\b((?:sgp|slk)_[A-Za-z0-9_]{40,})\b";
     Certain "an npm token", ["npm_"], r"\b(npm_[A-Za-z0-9]{32,})\b";
@@ -40,6 +42,11 @@ super::patterns! { RULES:
     Certain "a Terraform token", [".atlasv1."], r"\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,})";
     Certain "a Vault token", ["hvs.", "hvb.", "hvr."], r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}";
     Random "a Vault token", ["vault"], r"\b(s\.[A-Za-z0-9]{24})\b";
+    Certain "a Vault secret id", ["secret_id", "secret-id", "secretid"], r#"(?i)\bsecret[_-]?id["']?[ \t]*[:=][ \t]*["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b"#;
+    Certain "a Vault unseal key", ["unseal"], r#"(?i)\bunseal[ _-]?key(?:[ _-]?\d+)?["']?[ \t]*(?:[:=]|\bis\b)[ \t]*["'`]?([A-Za-z0-9+/]{43,}=?)"#;
+    Certain "a Nomad or Consul token", ["nomad", "consul"], r"(?i)\b(?:nomad|consul)\b[^\n]{0,30}?token[^\n]{0,12}?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b";
+    Certain "a Bitwarden session", ["bw_session"], r#"\bBW_SESSION=["']?([A-Za-z0-9+/]{80,}={0,2})"#;
+    Certain "a Docker Swarm token", ["swmtkn-"], r"\bSWMTKN-\d-[a-z0-9]{40,}-[a-z0-9]{20,}";
     Certain "a Pulumi token", ["pul-"], r"\b(pul-[a-f0-9]{40})\b";
     Certain "a Doppler token", ["dp."], r"\bdp\.(?:pt|st|ct|sa|scim|audit|said)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{38,46}";
     Certain "a 1Password token", ["ops_ey"], r"\bops_eyJ[A-Za-z0-9+/=_-]{60,}";

@@ -25,6 +25,7 @@ super::patterns! { RULES:
     Certain "a Coinbase or Plaid key", ["access-sandbox-", "access-production-", "access-development-"], r"\baccess-(?:sandbox|production|development)-[0-9a-f-]{36}";
     Random "a Twilio key", ["sk"], r"\b(SK[0-9a-f]{32})\b";
     Certain "a Twilio token", ["twilio"], r"(?i)twilio[^\n]{0,40}?(?:token|secret|auth)[^\n]{0,20}?\b([0-9a-f]{32})\b";
+    Certain "a Twilio token", ["twilio"], r"(?i)twilio[^\n]{0,80}?\bAC[0-9a-f]{32}\b[^\n]{1,20}?\b([0-9a-f]{32})\b";
     Certain "a SendGrid key", ["sg."], r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}";
     Certain "a Mailgun key", ["key-"], r"\b(key-[0-9a-f]{32})\b";
     Certain "a Mailgun key", ["mailgun", "api", "key"], r"\b([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})\b";
