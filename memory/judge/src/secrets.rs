@@ -12,6 +12,7 @@
 mod blocks;
 mod keywords;
 mod proof;
+mod stand_in;
 mod table;
 mod value;
 mod view;

@@ -25,7 +25,10 @@ pub(super) fn private_keys(text: &str) -> Vec<Range<usize>> {
         }
         let body = from + label_len + dashes(text, from + label_len);
         let end = closing(text, body, label.trim_end()).unwrap_or_else(|| encoded_end(text, body));
-        found.push(start..end);
+        // Text about such a file has the line, and no key.
+        if end > body {
+            found.push(start..end);
+        }
         from = end;
     }
     found

@@ -4,6 +4,7 @@
 //! "password: required", `password: String` and "the password is hashed" are
 //! let through, and so is whatever stands for a secret without being one.
 
+use super::stand_in::{is_placeholder, is_reference};
 use super::value::{Dress, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -79,7 +80,13 @@ impl Proof {
             Self::Loose => {
                 chars >= 6 && is_mixed(word) && !is_technical(word) && !is_snake_case(word)
             }
-            Self::Token => chars >= 8 && is_token(word, 2.5) && !is_other_token(text, &lead),
+            Self::Token => {
+                // `token: sv=2024-11-04`: the value has a name of its own.
+                let own =
+                    if is_pair(word) { word.split_once('=').map(|(_, value)| value) } else { None };
+                let own = own.unwrap_or(word);
+                chars >= 8 && is_token(own, 2.5) && !is_other_token(text, &lead)
+            }
             Self::LooseToken => {
                 chars >= 16 && is_token(word, 3.0) && !is_uuid(word) && !is_other_token(text, &lead)
             }
@@ -103,106 +110,6 @@ fn is_shown(hit: &str) -> bool {
         || ["your", "placeholder", "redacted", "...", "…", "****", "<", "{{", "${"]
             .iter()
             .any(|mark| lower.contains(mark))
-}
-
-/// Marks of text that stands for a secret.
-const PLACEHOLDERS: &str = "\
-        placeholder changeme change_me change-me your_ your- yourpass yoursecret yourtoken \
-        yourkey my_secret mysecretkey xxxx dummy redacted -here _here goes-here insert todo \
-        ${ {{ }} ... … **** •••• ●● process. getenv environ secretref vault: op:// keyring \
-        required min: -> :: => [secret env: env(";
-
-fn is_placeholder(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    let body = word.trim_start_matches(['$', '%', '@', ':', '&', '!', '?', '#']);
-    let is_name = !body.is_empty()
-        && body
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '}' | '%' | '\''));
-    let is_variable = match word.chars().next() {
-        Some('$') => !is_hash(word),
-        Some('%') => word.ends_with('%') || body.len() < 4,
-        Some('@' | '_') if word.starts_with("@@") || word.starts_with("__") => true,
-        Some('<' | '{' | '[' | '(' | '|' | '=' | '~') => true,
-        Some('&' | '!' | ':' | '?' | '@') => is_name && !has_digit(body),
-        Some('#') => is_hex_colour(body),
-        _ => false,
-    };
-    is_variable
-        || distinct(word) <= if is_all_digits(word) { 1 } else { 2 }
-        || PLACEHOLDERS.split_ascii_whitespace().any(|mark| lower.contains(mark))
-}
-
-fn is_hash(word: &str) -> bool {
-    word.matches('$').count() >= 3
-}
-
-fn is_hex_colour(body: &str) -> bool {
-    matches!(body.len(), 3 | 6 | 8) && body.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
-/// A path, an address, a call, a field: where a value comes from.
-fn is_reference(word: &str) -> bool {
-    const PLACES: &str = "\
-        /run/ /etc/ /var/ /home/ /opt/ /usr/ /tmp/ /secrets/ /mnt/ ./ ../ ~/ pass: secret/ \
-        secrets/ kv/ arn: http:// https:// file: projects/ s3:// gs:// ssm: ref+ sha256: \
-        sha512- sha384- sha256- sha1- ssh-rsa ssh-ed25519 ecdsa- age1 urn: docker.io/ \
-        ghcr.io/";
-    const ENDINGS: &str = "\
-        .txt .json .yml .yaml .pem .key .env .rs .ts .js .py .go .md .conf .toml .ini .com \
-        .org .tsx .jsx .php .java .html .sh";
-    let lower = word.to_ascii_lowercase();
-    let name: usize = word
-        .chars()
-        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '?' | '!'))
-        .count();
-    let after_name = word.chars().nth(name);
-    let is_call = name > 0
-        && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && (after_name == Some('(') || after_name == Some('[') || after_name == Some('<'));
-    PLACES.split_ascii_whitespace().any(|place| lower.starts_with(place))
-        || ENDINGS.split_ascii_whitespace().any(|ending| lower.ends_with(ending))
-        || is_call
-        || is_path(word)
-        || is_field(&lower)
-        || is_address(word)
-        || is_sealed(word)
-}
-
-/// What a sealed secret of Kubernetes holds: only its cluster can open it.
-fn is_sealed(word: &str) -> bool {
-    word.len() >= 100
-        && word.starts_with("Ag")
-        && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
-}
-
-/// `/oauth2/v2.0/token`.
-fn is_path(word: &str) -> bool {
-    word.strip_prefix('/')
-        .is_some_and(|path| path.contains('/') && path.split('/').all(|part| part.len() <= 14))
-}
-
-/// `config.db.password`, `self.token2`.
-fn is_field(lower: &str) -> bool {
-    const OWNERS: &str = "\
-        self this config cfg conf settings req request user args params data form props \
-        state var local module secrets ctx opts options credentials input body env app \
-        process os account event values spec res response row item client session auth";
-    lower
-        .split_once(['.', '?', '['])
-        .is_some_and(|(owner, _)| OWNERS.split_ascii_whitespace().any(|name| name == owner))
-}
-
-fn is_address(word: &str) -> bool {
-    word.split_once('@').is_some_and(|(user, host)| {
-        !user.is_empty()
-            && host.contains('.')
-            && host
-                .rsplit('.')
-                .next()
-                .is_some_and(|top| top.len() >= 2 && top.bytes().all(|b| b.is_ascii_alphabetic()))
-            && host.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-'))
-    })
 }
 
 /// `12 characters`, `8-64 chars`, `90 days`.
@@ -235,8 +142,21 @@ fn is_stock_word(word: &str) -> bool {
     WORDS.split_ascii_whitespace().any(|stock| stock == lower)
 }
 
+/// Passwords without a digit that everybody has seen.
+fn is_known_password(word: &str) -> bool {
+    const KNOWN: &str = "\
+        letmein qwerty qwertz azerty swordfish iloveyou opensesame correcthorse \
+        correcthorsebatterystaple sunshine dragon monkey princess superman batman trustnoone \
+        asdfgh zxcvbn hunter geheim";
+    let lower = word.to_ascii_lowercase();
+    KNOWN.split_ascii_whitespace().any(|known| known == lower)
+}
+
 fn is_password(value: &Value<'_>) -> bool {
     let word = value.text;
+    if is_known_password(word) {
+        return true;
+    }
     if is_stock_word(word) || is_technical(word) {
         return false;
     }
@@ -393,15 +313,15 @@ fn is_pair_in_base64(hit: &str) -> bool {
         || hit.len() >= 16 && has_digit(hit) && entropy(hit) >= 3.0
 }
 
-fn is_all_digits(word: &str) -> bool {
+pub(super) fn is_all_digits(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn has_digit(word: &str) -> bool {
+pub(super) fn has_digit(word: &str) -> bool {
     word.bytes().any(|b| b.is_ascii_digit())
 }
 
-fn distinct(word: &str) -> usize {
+pub(super) fn distinct(word: &str) -> usize {
     word.chars().collect::<std::collections::BTreeSet<char>>().len()
 }
 

@@ -16,11 +16,17 @@ use proptest::prelude::*;
 const SEEDS: u64 = 5;
 
 fn forms() -> impl Iterator<Item = &'static str> {
-    [ISSUED, FILES, COMMANDS, PHRASES, forms::SEEN, unseen::FORMS].into_iter().flatten().copied()
+    [ISSUED, FILES, COMMANDS, PHRASES, forms::SEEN, unseen::FORMS, unseen::LATER_FORMS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 fn harmless() -> impl Iterator<Item = &'static str> {
-    [IDENTIFIERS, PROSE, CODE, harmless::SEEN, unseen::HARMLESS].into_iter().flatten().copied()
+    [IDENTIFIERS, PROSE, CODE, harmless::SEEN, unseen::HARMLESS, unseen::LATER_HARMLESS]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// Alone, in a sentence, and in a file with frontmatter.

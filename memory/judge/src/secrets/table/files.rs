@@ -29,7 +29,7 @@ super::patterns! { RULES:
     Certain "a private key", ["miieowibaa", "miiepaibaa", "miiepqibaa", "miieogibaa", "miievqibad", "miievwibad", "miievaibad", "miieugibad", "mhccaqee", "miijkaibaa", "miijkqibaa", "miijqgibad", "miijqwibad", "miievg", "miigraibaa", "mc4caqawbqyd", "mightagea"], r"\b(?:MII[A-Za-z0-9]{2}[A-Za-z0-9+/](?:IBAA|IBAD)|MHcCAQEE|MC4CAQAwBQYD|MIGHAgEA)[A-Za-z0-9+/=]{20,}";
     Certain "a private key in base64", ["ls0tls1crudjti"], r"\bLS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQyBQ|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg|BQR1AgUFJJ)[A-Za-z0-9+/=]{20,}";
     Given "a client key", ["client-key-data"], r"(?i)client-key-data:\s*";
-    Certain "a WireGuard key", ["privatekey", "presharedkey", "private-key", "preshared-key", "wireguard", "wg_", "wg "], r#"(?i)(?:private[-_ ]?key|preshared[-_ ]?key|\bpsk|\bwg\w*|wireguard)\b[^\n]{0,30}?(?:[:=]|\bis\b|\s)\s*["'`]?([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)"#;
+    Certain "a WireGuard key", ["privatekey", "presharedkey", "private-key", "preshared-key", "wireguard", "wg_", "wg "], r#"(?i)(?:private[-_ ]?key|preshared[-_ ]?key|\bpsk|\bwg\w*|wireguard)\b[^\nbB]{0,30}?(?:[:=]|\bis\b|\s)\s*["'`]?([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)"#;
     Certain "a minisign secret key", ["rwrty0iy", "rwqaaei"], r"\b(RW(?:RTY0Iy|QAAEIy)[A-Za-z0-9+/=]{40,})";
     Certain "a signify secret key", ["rwrcsw"], r"\b(RWRCSw[A-Za-z0-9+/=]{60,})";
     Certain "a Nix or cosign key", ["-1:", "encrypted cosign"], r"\b([\w.-]+-1:[A-Za-z0-9+/]{86}==)";
