@@ -11,7 +11,10 @@ use everfold_compact::apply::{AppliedCompaction, CompactionContext, Extras, sett
 use everfold_compact::{
     CompactionScope, ConversationKind, Due, Guidance, Plan, Sending, Summariser, Summary, Trigger,
 };
-use everfold_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
+use everfold_economy::cache_state;
+use everfold_kernel::record::{
+    CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum, FailedSummary,
+};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{
@@ -19,7 +22,6 @@ use everfold_kernel::{
     Usd,
 };
 use everfold_prefix::Fold;
-use everfold_prefix::economy::cache_state;
 use everfold_prefix::sim::hash;
 use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use std::path::PathBuf;
@@ -171,7 +173,9 @@ fn compact(
         .or_else(|_| settle_local(setting, &plan, &extras));
     match applied {
         Ok(applied) => put_in_place(lane, own, now, applied),
-        Err(rejection) => own.append(now, Entry::Decision(rejection.decision())),
+        Err(rejection) => {
+            own.append(now, Entry::Decision(rejection.decision(FailedSummary::Local)));
+        }
     }
     spent
 }

@@ -21,9 +21,11 @@ use serde_json::{Value, json};
 
 mod breakdown;
 pub(crate) mod breaks;
+mod why;
 
 /// What the lines have in them that matter here; others need not be read.
-const TELLING: [&str; 2] = ["everfold_booked", "everfold_break_seen"];
+const TELLING: [&str; 4] =
+    ["everfold_booked", "everfold_break_seen", "everfold_cleared", "everfold_weighed"];
 
 /// How sources are called that worked beside other agents, in one table with ours.
 const BESIDE: &str = "beside:";
@@ -42,6 +44,7 @@ struct Sum {
     ledger: Ledger,
     sessions: usize,
     breaks: Vec<breaks::Seen>,
+    sums: Vec<why::Why>,
     groups: breakdown::Groups,
 }
 
@@ -78,7 +81,11 @@ pub(crate) async fn run(env: &ProcessEnv, args: &CostArgs, presenter: &Presenter
         presenter.line("\nbeside other agents, by hooks")?;
         presenter.table(&table(&beside.ledger))?;
     }
-    Ok(breaks::show(&sum.breaks, presenter)?)
+    breaks::show(&sum.breaks, presenter)?;
+    if args.form.why {
+        why::show_all(&sum.sums, presenter)?;
+    }
+    Ok(())
 }
 
 /// What our own sessions used, and what was used beside other agents (X1).
@@ -191,6 +198,7 @@ impl Sum {
     ) -> Result<()> {
         let mut found = Ledger::default();
         let mut breaks = Vec::new();
+        let mut sums = Vec::new();
         let groups = &mut self.groups;
         let mut sink = |line: &[u8]| {
             let Some(line) = telling(line, &TELLING) else { return };
@@ -198,6 +206,7 @@ impl Sum {
             if span.is_some_and(|span| !span.has(at)) {
                 return;
             }
+            sums.extend(why::Why::of(&entry, session, at));
             match entry {
                 Entry::Decision(Decision::Booked(booking)) => {
                     let place = breakdown::Place { session, cwd: facts.cwd.as_deref(), at };
@@ -212,6 +221,7 @@ impl Sum {
         };
         transcripts.load(session, &mut sink).await.map_err(everfold::Error::from)?;
         self.breaks.append(&mut breaks);
+        self.sums.append(&mut sums);
         if found.lines().next().is_some() || span.is_none() {
             self.sessions += 1;
         }
@@ -245,6 +255,8 @@ impl Sum {
             }
             let breaks: Vec<Value> = self.breaks.iter().map(breaks::Seen::to_json).collect();
             map.insert("cache_breaks".into(), json!(breaks));
+            let sums: Vec<Value> = self.sums.iter().map(why::Why::to_json).collect();
+            map.insert("sums".into(), json!(sums));
         }
         value
     }
@@ -334,7 +346,10 @@ pub(crate) async fn show_session(
     let mut sum = Sum::default();
     presenter.table(&table(session.ledger()))?;
     match sum.add(&*agent.world().transcripts, session.id(), None).await {
-        Ok(()) => Ok(breaks::show(&sum.breaks, presenter)?),
+        Ok(()) => {
+            breaks::show(&sum.breaks, presenter)?;
+            Ok(why::show(&sum.sums, why::SHOWN_IN_SESSION, presenter)?)
+        }
         // A session that has said nothing yet has no transcript.
         Err(error) if is_not_there(&error) => Ok(()),
         Err(error) => Err(error),

@@ -13,11 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 mod decision;
+mod sum;
 
 pub use decision::{
-    AppliedEdit, BreakSeen, CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum,
-    Decision, Extracted, RECALL_TOOL, RewindWhat, Rewound, Spilled,
+    AppliedEdit, BreakSeen, ClearTrigger, Cleared, ClearedResult, Decision, Extracted,
+    FailedSummary, RECALL_TOOL, RewindWhat, Rewound, Spilled,
 };
+pub use sum::{ActSum, CacheState, ClearingSum, SumTerm, SumVerdict};
 
 /// One entry of the log.
 #[derive(Clone, Debug, PartialEq)]

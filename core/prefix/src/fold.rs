@@ -1,8 +1,8 @@
 //! Records in, messages and bytes out.
 
 use crate::measure::Weight;
-use crate::message::{Link, Message, Piece, PieceOrigin, Showing, interrupted};
-use crate::request::{Directive, Frame, Rendered, Request};
+use crate::message::{Link, Message, Piece, PieceOrigin, Showing};
+use crate::request::{Frame, Rendered};
 use everfold_kernel::record::Keeps;
 use everfold_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
 use everfold_kernel::{
@@ -13,16 +13,17 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+mod breakpoints;
 mod decisions;
 mod results;
+mod summary_record;
 mod token_count;
 
+use breakpoints::LentMarks;
 pub use decisions::BreakCause;
 pub use results::{Freshness, ResultView};
+pub use summary_record::{MODEL_FAILURES, SummaryRecord};
 use token_count::Reported;
-
-/// JSON around the texts of a conversation is about one part in so many.
-const SYNTAX_SHARE: u64 = 4;
 
 /// The conversation as the model is to see it, kept up to date record by
 /// record. Two folds that were given the same records are the same.
@@ -57,8 +58,9 @@ pub struct Fold {
     calibrated_for: Option<ModelId>,
     last_response: Option<Timestamp>,
     pins: BTreeSet<RecordId>,
-    compaction_failures: u32,
+    summaries: SummaryRecord,
     noted: Option<RecordId>,
+    notes_tried: Option<RecordId>,
     voided: BTreeSet<RecordId>,
     stale: bool,
     declared: Option<BreakCause>,
@@ -69,6 +71,8 @@ pub struct Fold {
     carried: Option<RecordId>,
     /// The first message that a clearing changed since the last response.
     cleared_from: Option<usize>,
+    /// Where a fork's breakpoints stand: on what its parent had, and nowhere else.
+    lent: Option<LentMarks>,
 }
 
 /// A block that a record brought, and whose words it holds.
@@ -95,8 +99,9 @@ impl Fold {
             calibrated_for: None,
             last_response: None,
             pins: BTreeSet::new(),
-            compaction_failures: 0,
+            summaries: SummaryRecord::default(),
             noted: None,
+            notes_tried: None,
             voided: BTreeSet::new(),
             stale: false,
             declared: None,
@@ -104,6 +109,7 @@ impl Fold {
             last_break: None,
             carried: None,
             cleared_from: None,
+            lent: None,
         }
     }
 
@@ -180,85 +186,6 @@ impl Fold {
             }
             _ => Vec::new(),
         }
-    }
-
-    /// The next request; with a directive, a fork's: the same bytes and the
-    /// directive after them. None before there is a prelude.
-    pub fn request(&mut self, directive: Option<Directive<'_>>) -> Option<Request> {
-        let prelude = self.prelude.as_ref()?;
-        if self.rendered.len() == 0 {
-            let bytes = self.raw.0.saturating_mul(self.limits.bytes_per_token_text);
-            self.rendered.reserve(bytes.saturating_add(bytes / SYNTAX_SHARE));
-        }
-        for index in self.rendered.len()..self.messages.len() {
-            let before = index.checked_sub(1).and_then(|before| self.messages.get(before));
-            if let Some(message) = self.messages.get(index) {
-                self.rendered.push(&self.frame, message, before);
-            }
-        }
-        let (betas, ttl) = (prelude.params.betas.clone(), prelude.params.cache);
-        let marks = self.marks(directive.is_some());
-        let forked = directive.map(|directive| self.with_directive(directive));
-        let rendered = forked.as_ref().unwrap_or(&self.rendered);
-        Some(Request {
-            body: rendered.body(&self.frame, &marks, ttl),
-            betas,
-            cache: ttl,
-            prefix: rendered.prefix_hash(&self.frame),
-            fingerprint: rendered.fingerprint(&self.frame, &marks, ttl),
-        })
-    }
-
-    /// Breakpoints on messages (PC5): where the request before this one ended,
-    /// so that what it wrote is read however many blocks came since, and at
-    /// the end, so that the next one can read it. Where a clearing broke what
-    /// that request wrote, the mark stands before the break instead, on the
-    /// end of an older request, so that all before it is still read.
-    pub(crate) fn marks(&self, forked: bool) -> Vec<usize> {
-        let last_answer = self.messages.iter().rposition(|m| m.role() == Role::Assistant);
-        let before = last_answer.and_then(|at| {
-            let intact = self.cleared_from.map_or(at, |from| from.min(at));
-            let (earlier, _) = self.messages.split_at_checked(intact)?;
-            earlier.iter().rposition(|message| message.role() == Role::User)
-        });
-        let ends_with_user = self.messages.last().is_some_and(|m| m.role() == Role::User);
-        let count = self.messages.len();
-        let end = if forked && !ends_with_user { count } else { count.saturating_sub(1) };
-        before.into_iter().chain([end]).collect()
-    }
-
-    /// The rendered messages with a directive as the last thing the user says.
-    fn with_directive(&self, directive: Directive<'_>) -> Rendered {
-        let mut rendered = self.rendered.clone();
-        let piece = |block| Piece {
-            record: RecordId::new(""),
-            at: Timestamp::UNIX_EPOCH,
-            origin: PieceOrigin::User(UserOrigin::Meta),
-            tokens: Tokens(0),
-            shown: Showing::Whole,
-            link: Link::of(&block),
-            content: None,
-            provenance: BlockProvenance::default(),
-            block,
-        };
-        let text = piece(Block::text(directive.0));
-        let mut messages = self.messages.iter().rev();
-        match messages.next() {
-            Some(last) if last.role() == Role::User => {
-                let mut extended = last.clone();
-                extended.push(text);
-                rendered.truncate(self.messages.len().saturating_sub(1));
-                rendered.push(&self.frame, &extended, messages.next());
-            }
-            last => {
-                let mut message = Message::new(Role::User, text);
-                for id in last.into_iter().flat_map(Message::tool_calls) {
-                    message.push(piece(interrupted(id)));
-                }
-                rendered.push(&self.frame, &message, last);
-            }
-        }
-        rendered
     }
 
     fn push_user(&mut self, id: &RecordId, at: Timestamp, user: UserEntry, weights: &[Weight]) {
@@ -375,7 +302,7 @@ impl Fold {
         self.raw = self.messages.iter().map(Message::tokens).sum();
         self.rendered.truncate(0);
         self.reported = None;
-        self.compaction_failures = 0;
+        self.summaries.follow(boundary);
         self.declare(BreakCause::Compaction, at);
         self.cleared_from = None;
         self.summary_goes_first = boundary.keeps == Keeps::Suffix;

@@ -6,12 +6,11 @@
 //! otherwise: a new prelude, a boundary. Work is in proportion to what is new.
 //!
 //! [`system`] composes the system prompt, [`sim`] models the server's cache,
-//! [`measure`] shows it a request without writing one,
-//! [`economy`] weighs what a change of the prefix costs and saves, [`breaks`]
-//! notices when the cache was lost and nothing had announced it.
+//! [`measure`] shows it a request without writing one, [`breaks`] notices when
+//! the cache was lost and nothing had announced it. What a change of the prefix
+//! costs and saves is weighed in `everfold-economy`.
 
 pub mod breaks;
-pub mod economy;
 pub mod fold;
 pub mod measure;
 pub mod message;
@@ -20,6 +19,6 @@ pub mod request;
 pub mod sim;
 pub mod system;
 
-pub use fold::{BreakCause, Fold, Freshness, ResultView};
+pub use fold::{BreakCause, Fold, Freshness, ResultView, SummaryRecord};
 pub use message::{Message, Piece, Showing};
 pub use request::{Directive, PrefixHash, Request};

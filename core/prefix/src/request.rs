@@ -179,16 +179,14 @@ fn cache_control(ttl: CacheTtl) -> Value {
 struct Span {
     start: usize,
     end: usize,
-    /// The closing brace of the last block that may carry a breakpoint.
-    mark: Option<Mark>,
     /// How many blocks stand before it.
     first_block: usize,
     hash: [u8; 32],
 }
 
-/// Where a breakpoint may stand.
+/// Where a breakpoint stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Mark {
+pub(crate) struct BlockMark {
     /// The closing brace, in the buffer.
     brace: usize,
     /// The block, counted over all messages.
@@ -205,6 +203,8 @@ pub(crate) struct Rendered {
     spans: Vec<Span>,
     /// A hash for each block of all messages.
     prints: Vec<BlockPrint>,
+    /// For each block its closing brace, where it may carry a breakpoint.
+    braces: Vec<Option<usize>>,
     /// The same messages as the cache simulator sees them.
     pub(crate) measured: Measured,
 }
@@ -226,6 +226,7 @@ impl Rendered {
         if let Some(span) = self.spans.get(count) {
             self.bytes.truncate(span.start);
             self.prints.truncate(span.first_block);
+            self.braces.truncate(span.first_block);
             self.spans.truncate(count);
         }
         self.measured.truncate(count);
@@ -242,23 +243,21 @@ impl Rendered {
 
     fn push_blocks(&mut self, frame: &Frame, role: Role, blocks: &[ShownBlock<'_>]) {
         let (start, first_block) = (self.bytes.len(), self.prints.len());
-        let mut mark = None;
         if !blocks.is_empty() {
             if start > 0 || frame.follows_message {
                 self.bytes.push(b',');
             }
             match frame.dialect {
-                Dialect::Anthropic => mark = self.write_anthropic(role, blocks),
+                Dialect::Anthropic => self.write_anthropic(role, blocks),
                 Dialect::OpenAi => self.write_openai(role, blocks, start),
             }
         }
         let end = self.bytes.len();
         let hash = blake3::hash(self.bytes.get(start..end).unwrap_or_default()).into();
-        self.spans.push(Span { start, end, mark, first_block, hash });
+        self.spans.push(Span { start, end, first_block, hash });
     }
 
-    fn write_anthropic(&mut self, role: Role, blocks: &[ShownBlock<'_>]) -> Option<Mark> {
-        let mut mark = None;
+    fn write_anthropic(&mut self, role: Role, blocks: &[ShownBlock<'_>]) {
         self.bytes.extend_from_slice(b"{\"role\":\"");
         self.bytes.extend_from_slice(role.as_str().as_bytes());
         self.bytes.extend_from_slice(b"\",\"content\":[");
@@ -268,14 +267,12 @@ impl Rendered {
             }
             let start = self.bytes.len();
             write_block(&mut self.bytes, shown.block());
-            if shown.is_cacheable() {
-                mark = Some(Mark { brace: self.bytes.len() - 1, block: self.prints.len() });
-            }
+            let brace = self.bytes.len().checked_sub(1).filter(|_| shown.is_cacheable());
+            self.braces.push(brace);
             let written = self.bytes.get(start..).unwrap_or_default();
             self.prints.push(BlockPrint::new(role, written));
         }
         self.bytes.extend_from_slice(b"]}");
-        mark
     }
 
     fn write_openai(&mut self, role: Role, blocks: &[ShownBlock<'_>], start: usize) {
@@ -284,6 +281,7 @@ impl Rendered {
             let mut written = Vec::new();
             write_block(&mut written, block);
             self.prints.push(BlockPrint::new(role, &written));
+            self.braces.push(None);
         }
         let text = openai::message_json(role, &blocks);
         if text.is_empty() {
@@ -293,8 +291,26 @@ impl Rendered {
         }
     }
 
-    /// The request's body, with breakpoints on the messages at `marks`.
-    pub(crate) fn body(&self, frame: &Frame, marks: &[usize], ttl: Option<CacheTtl>) -> Bytes {
+    /// How many blocks stand before a message.
+    pub(crate) fn blocks_before(&self, message: usize) -> usize {
+        self.spans.get(message).map_or(self.prints.len(), |span| span.first_block)
+    }
+
+    /// The last blocks of these messages that may carry a breakpoint, none
+    /// behind the first `most` blocks.
+    pub(crate) fn marks(&self, messages: &[usize], most: usize) -> Vec<BlockMark> {
+        let mark = |message: &usize| {
+            let start = self.spans.get(*message)?.first_block;
+            let end = self.blocks_before(message.saturating_add(1)).min(most);
+            let own = self.braces.get(start..end)?;
+            let at = own.iter().rposition(Option::is_some)?;
+            Some(BlockMark { brace: own.get(at).copied().flatten()?, block: start + at })
+        };
+        messages.iter().filter_map(mark).collect()
+    }
+
+    /// The request's body, with breakpoints at `marks`.
+    pub(crate) fn body(&self, frame: &Frame, marks: &[BlockMark], ttl: Option<CacheTtl>) -> Bytes {
         let marker = ttl.map(|ttl| format!(",\"cache_control\":{}", cache_control(ttl)));
         let marker = marker.unwrap_or_default();
         let extra = marker.len() * marks.len();
@@ -302,9 +318,7 @@ impl Rendered {
         let mut body = Vec::with_capacity(size);
         body.extend_from_slice(&frame.before);
         let mut copied = 0;
-        let places =
-            marks.iter().filter_map(|index| self.spans.get(*index)?.mark).map(|mark| mark.brace);
-        for place in places.filter(|_| !marker.is_empty()) {
+        for place in marks.iter().map(|mark| mark.brace).filter(|_| !marker.is_empty()) {
             body.extend_from_slice(self.bytes.get(copied..place).unwrap_or_default());
             body.extend_from_slice(marker.as_bytes());
             copied = place;
@@ -318,15 +332,14 @@ impl Rendered {
     pub(crate) fn fingerprint(
         &self,
         frame: &Frame,
-        marks: &[usize],
+        marks: &[BlockMark],
         ttl: Option<CacheTtl>,
     ) -> Fingerprint {
-        let marked = marks.iter().filter_map(|index| self.spans.get(*index)?.mark);
         Fingerprint {
             head: frame.head.clone(),
             blocks: self.prints.clone(),
             starts: self.spans.iter().map(|span| span.first_block).collect(),
-            marks: marked.filter(|_| ttl.is_some()).map(|mark| mark.block).collect(),
+            marks: marks.iter().filter(|_| ttl.is_some()).map(|mark| mark.block).collect(),
             ttl,
         }
     }

@@ -142,6 +142,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
         Decision::Rewound(Rewound { point, left, .. }) => vec![point, left],
         Decision::Voided { decision: id }
         | Decision::Noted { through: id, .. }
+        | Decision::NotesTried { through: id, .. }
         | Decision::Pinned { record: id }
         | Decision::Unpinned { record: id }
         | Decision::Extracted(Extracted { through: id, .. }) => vec![id],
@@ -154,6 +155,7 @@ fn copy_decision(decision: &Decision, renamed: &dyn Fn(&RecordId) -> Option<Reco
         | Decision::ServerCleared { .. }
         | Decision::CompactionFailed { .. }
         | Decision::HookFailed { .. }
+        | Decision::Weighed(_)
         | Decision::BreakSeen(_) => Vec::new(),
     };
     for id in ids {

@@ -161,7 +161,7 @@ pub fn fork_off(session: &mut Session, errand: Errand) -> Option<Fork> {
         Start::Parent => {
             session.runtime.cache.last_fork = Some(session.world.clock.now());
             session.state.fold.prelude()?;
-            session.state.fold.clone()
+            session.state.fold.lent()
         }
         Start::Fresh => prelude_alone(session)?,
     };

@@ -14,6 +14,7 @@ use everfold_compact::{
     AppliedCompaction, ConversationKind, Due, Guidance, Plan, Rejection, Summariser, Summary,
 };
 use everfold_kernel::ports::ModelKind;
+use everfold_kernel::record::FailedSummary;
 use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Window};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -90,7 +91,9 @@ pub(crate) async fn make_room(
     cancel: &CancellationToken,
 ) -> Result<bool, Error> {
     let window = narrowed(session.window(), maximum, &session.config.limits);
-    let writer = if try_number > 1 { Writer::Nobody } else { Writer::Model };
+    let is_open =
+        everfold_compact::policy::is_breaker_open(&session.state.fold, &session.config.limits);
+    let writer = if try_number > 1 || is_open { Writer::Nobody } else { Writer::Model };
     Ok(compact_by(session, Compaction::automatic(), writer, &window, cancel).await?.is_ok())
 }
 
@@ -212,7 +215,7 @@ async fn compact_by(
             Ok(Ok(report))
         }
         Err(error) => {
-            session.append(Entry::Decision(error.decision())).await?;
+            session.append(Entry::Decision(error.decision(FailedSummary::Local))).await?;
             Ok(Err(error.to_string()))
         }
     }
@@ -245,7 +248,7 @@ async fn summarised(
     });
     let rejection = match asked {
         Some(Ok(applied)) => return Ok(Ok(applied)),
-        Some(Err(rejection)) => Some(rejection.decision()),
+        Some(Err(rejection)) => Some(rejection.decision(FailedSummary::Model)),
         None => None,
     };
     let applied = settle_local(setting, plan, &extras);

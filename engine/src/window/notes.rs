@@ -159,7 +159,7 @@ pub(crate) async fn look_at_notes(session: &mut Session) -> Result<(), Error> {
 
 /// The later of what the notes cover and what was tried last.
 fn noted_or_tried(session: &Session) -> Option<&RecordId> {
-    session.runtime.branch.notes.tried.as_ref().or_else(|| session.state.fold.noted())
+    session.runtime.branch.notes.tried.as_ref().or_else(|| session.state.fold.notes_tried())
 }
 
 /// Takes over what an update came to, if it has ended.

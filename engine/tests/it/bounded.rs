@@ -4,6 +4,7 @@
 
 use everfold_compact::apply::{CompactionContext, Extras, settle_local};
 use everfold_compact::{CompactionScope, ConversationKind, Due, Plan, Trigger};
+use everfold_kernel::record::FailedSummary;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{
     AssistantEntry, Block, Decision, EffectOutcome, Entry, Flags, Limits, ModelSpec, ModelTable,
@@ -165,7 +166,9 @@ impl World {
                 CompactionContext { fold: &self.fold, window: &self.window, limits: &self.limits };
             match settle_local(setting, &plan, &Extras::default()) {
                 Ok(applied) => applied.entries.into_iter().for_each(|entry| self.append(entry)),
-                Err(rejection) => self.append(Entry::Decision(rejection.decision())),
+                Err(rejection) => {
+                    self.append(Entry::Decision(rejection.decision(FailedSummary::Local)));
+                }
             }
         }
     }

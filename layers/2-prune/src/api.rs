@@ -6,10 +6,10 @@
 //! the window, the model's prices and the tool list, not on the pace.
 
 use crate::policy::MCP_PREFIX;
+use everfold_economy::CostTerms;
 use everfold_kernel::limits::PruneLimits;
 use everfold_kernel::record::{AppliedEdit, CacheState};
 use everfold_kernel::{ModelSpec, Prelude, Tokens, Window};
-use everfold_prefix::economy::CostTerms;
 use serde_json::{Value, json};
 
 const CLEAR_THINKING: &str = "clear_thinking_20251015";

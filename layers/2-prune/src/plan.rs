@@ -17,10 +17,10 @@
 use crate::apply::{clear, edit, marker, write_marker};
 use crate::policy::{RequestThread, Situation, is_clearable};
 use crate::refetch::Again;
+use everfold_economy::{CostTerms, pays, spent};
 use everfold_kernel::record::{CacheState, CacheTtl, ClearTrigger, ClearedResult, ClearingSum};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Decision, Role, Timestamp, Tokens, Usd};
-use everfold_prefix::economy::{CostTerms, pays, spent};
 use everfold_prefix::message::{CACHE_EDITS, PieceOrigin};
 use everfold_prefix::{Fold, Message, ResultView, Showing};
 use std::collections::BTreeSet;

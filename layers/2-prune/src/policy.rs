@@ -1,9 +1,9 @@
 //! When results are cleared, and which tools' results may be.
 
+use everfold_economy::{CostTerms, SECONDS_A_MINUTE, cache_state, expected_rounds};
 use everfold_kernel::record::{CacheState, ClearTrigger};
 use everfold_kernel::{Flag, Flags, Limits, ModelSpec, Timestamp};
 use everfold_prefix::Fold;
-use everfold_prefix::economy::{CostTerms, SECONDS_A_MINUTE, cache_state, expected_rounds};
 
 /// Tools whose results can be had again, or are stale once acted on (L2.1).
 const CLEARABLE: [&str; 8] =

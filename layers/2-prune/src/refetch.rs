@@ -15,10 +15,10 @@
 
 use crate::plan::Stale;
 use crate::policy::Situation;
+use everfold_economy::CostTerms;
 use everfold_kernel::call::file_of;
 use everfold_kernel::limits::PruneLimits;
 use everfold_kernel::{Tokens, Usd};
-use everfold_prefix::economy::CostTerms;
 use everfold_prefix::{Fold, ResultView};
 use serde_json::Value;
 use std::collections::BTreeMap;

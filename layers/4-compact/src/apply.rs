@@ -16,6 +16,7 @@ use everfold_kernel::{
     Attachment, Block, Boundary, Entry, Limits, Tokens, UserEntry, UserOrigin, Window,
 };
 use everfold_prefix::Fold;
+use everfold_prefix::fold::MODEL_FAILURES;
 use serde_json::{Map, Value, json};
 
 /// A summary that is to be put in place.
@@ -178,6 +179,12 @@ fn attempt(
         CompactionReport::new(setting, plan, past, summary, after.count(), (restored, left_out));
     if let Some(Entry::Boundary(boundary)) = entries.first_mut() {
         boundary.metadata = metadata(&report, extras);
+        if let (Summariser::Local | Summariser::Notes, failures @ 1..) =
+            (summary.way, fold.summaries().model_failures)
+        {
+            // Whoever resumes here knows of them.
+            boundary.metadata.insert(MODEL_FAILURES.to_owned(), json!(failures));
+        }
     }
     Ok(AppliedCompaction { entries, report })
 }

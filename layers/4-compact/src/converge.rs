@@ -8,6 +8,7 @@
 
 use crate::plan::Summariser;
 use crate::policy::threshold;
+use everfold_kernel::record::FailedSummary;
 use everfold_kernel::{Class, Classify, Decision, Tokens, Window};
 use everfold_kernel::{Limits, limits::CompactLimits};
 use everfold_prefix::{Fold, Message};
@@ -46,10 +47,11 @@ impl Classify for Rejection {
 }
 
 impl Rejection {
-    /// What goes into the log: it counts as a failure (L4.2).
+    /// What goes into the log: it counts as a failure of whoever wrote the
+    /// summary (L4.2).
     #[must_use]
-    pub fn decision(&self) -> Decision {
-        Decision::CompactionFailed { reason: self.to_string() }
+    pub fn decision(&self, by: FailedSummary) -> Decision {
+        Decision::CompactionFailed { reason: self.to_string(), by }
     }
 }
 

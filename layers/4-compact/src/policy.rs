@@ -54,8 +54,8 @@ pub fn may_start(origin: ConversationKind) -> bool {
 
 /// Whether the conversation has to be compacted before the next request.
 ///
-/// Once even a local summary was rejected, nothing more is tried until a
-/// compaction by hand succeeds: trying again could not help (L4.15).
+/// Once even local summaries were rejected in a row, nothing more is tried
+/// until a compaction by hand succeeds: trying again could not help (L4.15).
 #[must_use]
 pub fn due(
     fold: &Fold,
@@ -68,10 +68,15 @@ pub fn due(
     if !on || !may_start(origin) || fold.count() <= threshold(window) {
         return Due::No;
     }
-    let failures = fold.compaction_failures();
-    match failures.cmp(&limits.compact.breaker_failures) {
-        std::cmp::Ordering::Less => Due::Yes,
-        std::cmp::Ordering::Equal => Due::BreakerOpen,
-        std::cmp::Ordering::Greater => Due::No,
+    if fold.summaries().local_failures >= limits.compact.breaker_failures {
+        return Due::No;
     }
+    if is_breaker_open(fold, limits) { Due::BreakerOpen } else { Due::Yes }
+}
+
+/// Whether models failed so often that none is asked again (L4.2). Summaries
+/// of our own in between change nothing about that.
+#[must_use]
+pub fn is_breaker_open(fold: &Fold, limits: &Limits) -> bool {
+    fold.summaries().model_failures >= limits.compact.breaker_failures
 }

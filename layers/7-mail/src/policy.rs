@@ -1,9 +1,9 @@
 //! When it is said what an agent does, and who is asked (L7.7).
 
+use everfold_economy::CostTerms;
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::{BlockView, Limits, Prices, Role, Timestamp, Tokens};
 use everfold_prefix::Fold;
-use everfold_prefix::economy::CostTerms;
 use std::fmt::Write as _;
 
 /// What a model is asked for a summary.

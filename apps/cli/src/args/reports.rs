@@ -52,6 +52,9 @@ pub(crate) struct CostForm {
     /// For spreadsheets
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
+    /// What was done or left because of what it costs and saves
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) why: bool,
 }
 
 /// What costs are summed by.

@@ -1,6 +1,7 @@
 //! What transcripts tell of the layers.
 
 use crate::record_filter::telling;
+use everfold::kernel::record::FailedSummary;
 use everfold::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
 use everfold_memory_recall::inject::{self, KIND};
 use jiff::Timestamp;
@@ -59,16 +60,19 @@ impl Tally {
             Entry::Boundary(boundary) => {
                 let way = boundary.metadata.get("way").and_then(Value::as_str).unwrap_or(BY_MODEL);
                 *self.summaries.entry(way.to_owned()).or_default() += 1;
-                self.in_a_row = 0;
+                // A summary that no model wrote says nothing of models (L4.2).
+                if way == BY_MODEL {
+                    self.in_a_row = 0;
+                }
             }
             Entry::Attachment(attachment) if attachment.kind == KIND => {
                 self.recalled += inject::each(&attachment.data).count() as u64;
             }
             Entry::Decision(Decision::Booked(booking)) => self.ledger.book(booking),
             Entry::Decision(Decision::BreakSeen(_)) => self.breaks += 1,
-            Entry::Decision(Decision::CompactionFailed { .. }) => {
+            Entry::Decision(Decision::CompactionFailed { by, .. }) => {
                 self.failures += 1;
-                self.in_a_row += 1;
+                self.in_a_row += u32::from(*by == FailedSummary::Model);
                 let opens = Limits::default().compact.breaker_failures;
                 self.trips += u64::from(self.in_a_row == opens);
             }
@@ -99,7 +103,10 @@ mod tests {
     #[test]
     fn q10_three_failures_in_a_row_are_a_trip_and_a_summary_ends_the_row() {
         let mut tally = Tally::default();
-        let failed = Entry::Decision(Decision::CompactionFailed { reason: "too long".into() });
+        let failed = Entry::Decision(Decision::CompactionFailed {
+            reason: "too long".into(),
+            by: FailedSummary::Model,
+        });
         let record = |entry| Record { id: "r".into(), parent: None, at: Timestamp::now(), entry };
         tally.begin_session();
         for _ in 0..4 {

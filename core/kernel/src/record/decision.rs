@@ -4,6 +4,7 @@
 //! unless a later one voids it. Bytes that the model sees are frozen in it.
 
 use super::Prelude;
+use super::sum::{ActSum, ClearingSum};
 use crate::ids::{MessageId, RecordId, ToolUseId};
 use crate::models::Usd;
 use crate::tokens::Tokens;
@@ -78,10 +79,14 @@ pub enum Decision {
         /// The record.
         record: RecordId,
     },
-    /// A compaction was tried and failed; three in a row open the breaker (L4.2).
+    /// A compaction was tried and failed; three in a row that a model failed
+    /// open the breaker (L4.2).
     CompactionFailed {
         /// Why.
         reason: String,
+        /// Whose summary it was.
+        #[serde(default)]
+        by: FailedSummary,
     },
     /// The running notes cover the conversation up to a record (L3.6).
     Noted {
@@ -103,10 +108,31 @@ pub enum Decision {
     },
     /// The newest part of the conversation was reviewed for memories (L5.10).
     Extracted(Extracted),
+    /// An act was priced before it was done, or left (E1).
+    Weighed(ActSum),
+    /// Notes were tried and came to nothing (E3): nobody tries again before
+    /// there is more to tell.
+    NotesTried {
+        /// The last record that they were to cover.
+        through: RecordId,
+        /// What came of it.
+        reason: String,
+    },
     /// The person went back to an earlier point (Q12). Where the conversation
     /// went back, this record follows the one before that point, and what came
     /// after it is a branch that was left.
     Rewound(Rewound),
+}
+
+/// Whose summary could not be had or used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedSummary {
+    /// A model's: it was asked and paid for.
+    #[default]
+    Model,
+    /// Our own, which is the last resort (L4.11).
+    Local,
 }
 
 /// A step back.
@@ -205,33 +231,6 @@ pub enum ClearTrigger {
     Time,
     /// It pays for itself (L2.7).
     Economy,
-}
-
-/// The sum by which a clearing was decided (L2.7).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ClearingSum {
-    /// Whether the prefix was still cached.
-    pub cache: CacheState,
-    /// Tokens that go.
-    pub cleared_tokens: u64,
-    /// Tokens that have to be written to the cache again.
-    pub rewritten_tokens: u64,
-    /// Requests that are expected to follow.
-    pub rounds: f64,
-    /// What it saves over those.
-    pub saves: Usd,
-    /// What it costs.
-    pub costs: Usd,
-}
-
-/// Whether the server still has the prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CacheState {
-    /// It has.
-    Warm,
-    /// It has not: everything is paid for again anyway.
-    Cold,
 }
 
 /// One edit that the server made of a prompt, by its own account (L2.4).

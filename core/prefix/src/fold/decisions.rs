@@ -1,6 +1,6 @@
 //! How decisions change what is shown.
 
-use super::{Brought, Fold};
+use super::{Brought, Fold, SummaryRecord};
 use crate::message::{CACHE_EDITS, Link, Message, Piece, PieceOrigin, Showing};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::tokens::estimate_block;
@@ -44,16 +44,22 @@ impl Fold {
         self.messages.iter().flat_map(Message::pieces).filter_map(Piece::lowest).max()
     }
 
-    /// Compactions that failed since the last one that did not.
+    /// What became of the summaries that were asked for.
     #[must_use]
-    pub fn compaction_failures(&self) -> u32 {
-        self.compaction_failures
+    pub fn summaries(&self) -> &SummaryRecord {
+        &self.summaries
     }
 
     /// The last record that the running notes cover (L3.6).
     #[must_use]
     pub fn noted(&self) -> Option<&RecordId> {
         self.noted.as_ref()
+    }
+
+    /// The last record that notes were tried for, whatever came of it (E3).
+    #[must_use]
+    pub fn notes_tried(&self) -> Option<&RecordId> {
+        self.notes_tried.as_ref()
     }
 
     /// Whether a decision was voided whose effect is still in this fold: it
@@ -160,8 +166,12 @@ impl Fold {
             Decision::Unpinned { record } => {
                 self.pins.remove(&record);
             }
-            Decision::CompactionFailed { .. } => self.compaction_failures += 1,
-            Decision::Noted { through, .. } => self.noted = Some(through),
+            Decision::CompactionFailed { by, .. } => self.summaries.fail(by),
+            Decision::Noted { through, .. } => {
+                self.notes_tried = Some(through.clone());
+                self.noted = Some(through);
+            }
+            Decision::NotesTried { through, .. } => self.notes_tried = Some(through),
             // The branch ends before the point, so there is nothing to take away.
             Decision::Rewound(rewound) if rewound.what.conversation() => {
                 self.declare(BreakCause::Rewind, at);
@@ -171,6 +181,7 @@ impl Fold {
             | Decision::BreakSeen(_)
             | Decision::Extracted(_)
             | Decision::HookFailed { .. }
+            | Decision::Weighed(_)
             | Decision::ServerCleared { .. } => {}
         }
     }

@@ -29,6 +29,13 @@ impl Fold {
         }
     }
 
+    /// Tokens that the last request held, by what the API said of it; none
+    /// where nothing is known of one.
+    #[must_use]
+    pub fn last_prompt(&self) -> Tokens {
+        self.reported.as_ref().map_or(Tokens(0), |reported| reported.usage.prompt())
+    }
+
     /// The calibration of this session and model (T7).
     #[must_use]
     pub fn calibration(&self) -> &Calibration {

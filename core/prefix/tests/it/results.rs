@@ -6,7 +6,6 @@ use everfold_kernel::provenance::Source;
 use everfold_kernel::record::{CacheState, ClearTrigger, Cleared, ClearedResult, ClearingSum};
 use everfold_kernel::{Attachment, Block, Decision, Entry, Usage, Usd};
 use everfold_prefix::Freshness::{Fresh, Sent};
-use everfold_prefix::economy::expected_rounds;
 use everfold_prefix::{Fold, Freshness, Message, Showing};
 use serde_json::{Value, json};
 
@@ -76,21 +75,6 @@ fn pc5_after_a_clearing_what_stands_before_it_is_still_read() {
     let fold = log.fold();
     let shown: Vec<Showing> = fold.results().iter().map(|result| result.piece.shown).collect();
     assert_eq!(shown, [Showing::Whole, Showing::Cleared, Showing::Cleared, Showing::Whole]);
-}
-
-#[test]
-#[expect(clippy::float_cmp, reason = "quotients of small whole numbers")]
-fn l2_7_the_pace_of_a_session_tells_how_long_a_turn_goes_on() {
-    let mut log = Log::started();
-    log.user("go");
-    assert_eq!(expected_rounds(&log.fold(), 10), 10.0, "nothing is known yet");
-    log.says("done").user("more").says("done").user("and");
-    assert_eq!(expected_rounds(&log.fold(), 10), 4.0, "short turns");
-    for id in 0..98 {
-        let id = format!("t{id}");
-        log.calls(&[&id]).result(&id, "found");
-    }
-    assert_eq!(expected_rounds(&log.fold(), 10), 27.5, "a long one");
 }
 
 fn searching(id: &str) -> Block {

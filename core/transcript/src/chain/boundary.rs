@@ -210,6 +210,8 @@ impl<'a> Kept<'a> {
             | Decision::BreakSeen(_)
             | Decision::Extracted(_)
             | Decision::HookFailed { .. }
+            | Decision::NotesTried { .. }
+            | Decision::Weighed(_)
             | Decision::Rewound(_)
             | Decision::Booked(_) => false,
         }

@@ -3,7 +3,7 @@
 use super::packed::{PACKED, shorten};
 use super::{ANCHOR, DATA, DECISION_PREFIX, ORIGIN, PROVENANCE};
 use crate::envelope::{Envelope, Side};
-use everfold_kernel::record::Keeps;
+use everfold_kernel::record::{ActSum, Keeps, SumVerdict};
 use everfold_kernel::{
     AssistantEntry, Attachment, Block, BlockProvenance, Boundary, Decision, Entry, Record,
     RecordId, Tokens, Usage, UserEntry, UserOrigin,
@@ -283,10 +283,12 @@ fn decision_text(decision: &Decision) -> String {
         Decision::Voided { decision } => format!("Decision {decision} taken back"),
         Decision::Pinned { record } => format!("Record {record} pinned"),
         Decision::Unpinned { record } => format!("Record {record} no longer pinned"),
-        Decision::CompactionFailed { reason } => format!("Compaction failed: {reason}"),
+        Decision::CompactionFailed { reason, .. } => format!("Compaction failed: {reason}"),
         Decision::Noted { through, tokens } => {
             format!("The notes, of {tokens} tokens, cover all up to {through}")
         }
+        Decision::NotesTried { reason, .. } => format!("No notes were taken: {reason}"),
+        Decision::Weighed(sum) => weighed_text(sum),
         Decision::HookFailed { event, handler, reason } => {
             format!("The {event} hook {handler:?} failed: {reason}")
         }
@@ -300,6 +302,15 @@ fn decision_text(decision: &Decision) -> String {
         ),
         Decision::Rewound(rewound) => format!("Went back to {}", rewound.point),
     }
+}
+
+fn weighed_text(sum: &ActSum) -> String {
+    let done = match sum.verdict {
+        SumVerdict::Done => "done",
+        SumVerdict::Left => "left",
+    };
+    let (costs, saves) = (sum.cost().0, sum.saving().0);
+    format!("{} ({}): costs ${costs:.4}, saves ${saves:.4}, {done}", sum.act, sum.source)
 }
 
 fn boundary_metadata(record: &Record, boundary: &Boundary) -> Value {

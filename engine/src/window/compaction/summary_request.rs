@@ -4,8 +4,9 @@ use crate::session::{Error, Session, effects};
 use everfold_compact::parse::{self, Attempt};
 use everfold_compact::strip::{Stripped, TooLong};
 use everfold_compact::{Guidance, Plan, Sending};
+use everfold_economy::cache_state;
+use everfold_kernel::record::FailedSummary;
 use everfold_kernel::{Decision, Effect, EffectOutcome, Entry, Window};
-use everfold_prefix::economy::cache_state;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,8 @@ pub(super) async fn ask_for_summary(
         Err(reason) => reason,
     };
     if !cancel.is_cancelled() {
-        session.append(Entry::Decision(Decision::CompactionFailed { reason: failed })).await?;
+        let (reason, by) = (failed, FailedSummary::Model);
+        session.append(Entry::Decision(Decision::CompactionFailed { reason, by })).await?;
     }
     Ok(None)
 }

@@ -149,8 +149,7 @@ fn l2_7_a_session_that_ends_at_once_is_hardly_dearer() {
         log.limits.prune.loss_percent = Limits::default().prune.loss_percent;
         let Some(decision) = log.plan() else { continue };
         let spent =
-            everfold_prefix::economy::spent(&log.fold(), &log.situation().terms(&log.fold()))
-                .unwrap();
+            everfold_economy::spent(&log.fold(), &log.situation().terms(&log.fold())).unwrap();
         let (_, sum) = self::cleared(&decision);
         assert!(sum.costs.0 <= spent.0 * 0.01 + 1e-9, "{sum:?} of {spent:?}");
         cleared += 1;

@@ -6,8 +6,9 @@ use everfold_compact::check::{CARRIED_OVER, Fact, check};
 use everfold_compact::parse::{self, Attempt, ParsedSummary};
 use everfold_compact::{Guidance, Rejection, SpanFacts, Summariser, Summary, files};
 use everfold_kernel::Effect;
+use everfold_kernel::Entry;
 use everfold_kernel::effect::AskShape;
-use everfold_kernel::{Decision, Entry};
+use everfold_kernel::record::FailedSummary;
 use serde_json::json;
 
 fn log() -> Log {
@@ -146,10 +147,9 @@ fn l4_15_a_summary_that_gains_too_little_is_rejected() {
     log.tool("Bash", json!({"command": "cat big"}), &"line\n".repeat(4_000));
     let rejection = attempt(&log, &"word ".repeat(3_500), 167_000).unwrap_err();
     assert!(matches!(rejection, Rejection::NoGain { .. }), "{rejection}");
-    assert!(matches!(rejection.decision(), Decision::CompactionFailed { .. }));
-    let before = log.fold().compaction_failures();
-    log.decide(rejection.decision());
-    assert_eq!(log.fold().compaction_failures(), before + 1);
+    let before = log.fold().summaries().model_failures;
+    log.decide(rejection.decision(FailedSummary::Model));
+    assert_eq!(log.fold().summaries().model_failures, before + 1);
 }
 
 #[test]

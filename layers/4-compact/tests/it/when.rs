@@ -2,12 +2,29 @@
 
 use crate::logs::{Log, window};
 use everfold_compact::policy::{ConversationKind, Due, due, threshold};
-use everfold_kernel::{Decision, Flag, Flags, QuerySource, Tokens, Usage, Window};
+use everfold_kernel::record::{FailedSummary, Keeps};
+use everfold_kernel::{Boundary, Decision, Entry, Flag, Flags, QuerySource, Tokens, Usage, Window};
 
 fn log() -> Log {
     let mut log = Log::started();
     log.user(&"x".repeat(40_000));
     log
+}
+
+fn failed(by: FailedSummary) -> Decision {
+    Decision::CompactionFailed { reason: "no".into(), by }
+}
+
+fn by_model() -> Boundary {
+    let way = [("way".to_owned(), "model".into())];
+    Boundary {
+        trigger: "auto".into(),
+        pre_tokens: 1,
+        last_before: None,
+        preserved: Vec::new(),
+        keeps: Keeps::Suffix,
+        metadata: way.into_iter().collect(),
+    }
 }
 
 fn ask(log: &Log, flags: &Flags, origin: ConversationKind) -> Due {
@@ -65,11 +82,14 @@ fn l4_2_three_failures_open_the_breaker_and_a_success_closes_it() {
     let mut log = log();
     for _ in 0..3 {
         assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
-        log.decide(Decision::CompactionFailed { reason: "no".into() });
+        log.decide(failed(FailedSummary::Model));
+        log.compact(&window(5_000)).unwrap();
+        log.user(&"y".repeat(40_000));
     }
     assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::BreakerOpen);
-    log.compact(&window(5_000)).unwrap();
-    assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::No);
+    let resumed = log.fold().summaries().model_failures;
+    assert_eq!(resumed, 3, "summaries of our own in between say nothing of models");
+    log.entry(Entry::Boundary(by_model()));
     log.user(&"y".repeat(40_000));
     assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::Yes);
 }
@@ -77,8 +97,9 @@ fn l4_2_three_failures_open_the_breaker_and_a_success_closes_it() {
 #[test]
 fn l4_15_once_even_the_local_summary_failed_nothing_more_is_tried() {
     let mut log = log();
-    for _ in 0..4 {
-        log.decide(Decision::CompactionFailed { reason: "no".into() });
+    for _ in 0..3 {
+        assert_ne!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::No);
+        log.decide(failed(FailedSummary::Local));
     }
     assert_eq!(ask(&log, &Flags::default(), ConversationKind::MainThread), Due::No);
 }

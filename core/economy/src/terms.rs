@@ -46,7 +46,7 @@
 //!
 //! # How many requests will follow
 //!
-//! [`expected_rounds`] looks at the turns in view. The length of a turn is
+//! [`expected_rounds`](crate::expected_rounds) looks at the turns in view. The length of a turn is
 //! taken as memoryless, so what is left of it is what turns had on average;
 //! the setting `expected_rounds` counts as one more turn of that length, and
 //! is all there is at first. Nothing beyond this turn is counted: when the
@@ -57,7 +57,7 @@
 //!
 //! Nobody knows that it will go on. If it ended right after a clearing, `costs`
 //! would be lost. So layer 2 also keeps that under a small percentage of what
-//! the conversation has cost so far ([`spent`]): a session is never made
+//! the conversation has cost so far ([`spent`](crate::spent)): a session is never made
 //! noticeably dearer, however it ends.
 //!
 //! # Not in the sum
@@ -66,10 +66,8 @@
 //! under a model's border for long prompts. Nor that a model may ask again for
 //! what was cleared: layer 2 weighs that beside the sum, result by result.
 
-use crate::fold::Fold;
-use crate::message::{Message, PieceOrigin};
 use everfold_kernel::record::{CacheState, CacheTtl, ClearingSum};
-use everfold_kernel::{Prices, Role, Timestamp, Tokens, Usd, UserOrigin};
+use everfold_kernel::{Prices, Timestamp, Tokens, Usd};
 
 /// All that a sum is made with, but for the tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,7 +89,7 @@ impl CostTerms {
     ///
     /// ```
     /// use everfold_kernel::{ModelTable, Tokens, record::{CacheState, CacheTtl}};
-    /// use everfold_prefix::economy::{CostTerms, pays};
+    /// use everfold_economy::{CostTerms, pays};
     ///
     /// let prices = ModelTable::builtin().spec(&"claude-sonnet-4-6".into()).prices;
     /// let warm = CostTerms { prices, ttl: Some(CacheTtl::FiveMinutes), cache: CacheState::Warm, rounds: 10.0 };
@@ -155,6 +153,24 @@ impl CostTerms {
         priced(tokens, self.write_price())
     }
 
+    /// What it costs to read so many tokens from the cache; 0 without a price.
+    #[must_use]
+    pub fn read(&self, tokens: Tokens) -> Usd {
+        priced(tokens, self.read_price())
+    }
+
+    /// What so many tokens cost that are sent and not cached; 0 without a price.
+    #[must_use]
+    pub fn input(&self, tokens: Tokens) -> Usd {
+        priced(tokens, self.prices.map_or(0.0, |prices| prices.input))
+    }
+
+    /// What it costs that a model writes so many tokens; 0 without a price.
+    #[must_use]
+    pub fn output(&self, tokens: Tokens) -> Usd {
+        priced(tokens, self.prices.map_or(0.0, |prices| prices.output))
+    }
+
     fn read_price(&self) -> f64 {
         let Some(prices) = &self.prices else { return 0.0 };
         if self.ttl.is_some() { prices.cache_read } else { prices.input }
@@ -208,54 +224,8 @@ pub fn cache_state(
 /// What a minute has.
 pub const SECONDS_A_MINUTE: i64 = 60;
 
-/// Requests that are expected to follow in this turn: those of the turns in
-/// view and `prior` more, over the turns and one more. Turns that have had no
-/// answer yet say nothing.
-#[must_use]
-#[expect(clippy::cast_precision_loss, reason = "counts of messages are far below 2^52")]
-pub fn expected_rounds(fold: &Fold, prior: u64) -> f64 {
-    let (mut turns, mut requests) = (0_u64, 0_u64);
-    let mut asked = false;
-    for message in fold.messages() {
-        match message.role() {
-            Role::User => asked |= is_prompt(message),
-            Role::Assistant => {
-                requests += 1;
-                turns += u64::from(std::mem::take(&mut asked));
-            }
-        }
-    }
-    (prior + requests) as f64 / (1 + turns) as f64
-}
-
-/// About what the requests of the messages in view have cost: each read what
-/// stood before its answer, everything was written once, and the answers were
-/// paid for. None without a price.
-#[must_use]
-pub fn spent(fold: &Fold, terms: &CostTerms) -> Option<Usd> {
-    let prices = terms.prices?;
-    let (mut end, mut read, mut output) = (Tokens(0), Tokens(0), Tokens(0));
-    for message in fold.messages() {
-        if message.role() == Role::Assistant {
-            read += end;
-            output += message.tokens();
-        }
-        end += message.tokens();
-    }
-    let calibrated = |tokens| fold.calibration().apply(tokens);
-    let reads = priced(calibrated(read), terms.read_price());
-    let written = priced(calibrated(end), terms.write_price());
-    let answers = priced(calibrated(output), prices.output);
-    Some(Usd(reads.0 + written.0 + answers.0))
-}
-
-/// Whether a person speaks in a message.
-fn is_prompt(message: &Message) -> bool {
-    message.pieces().iter().any(|piece| piece.origin == PieceOrigin::User(UserOrigin::Human))
-}
-
 #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
-fn priced(tokens: Tokens, per_million: f64) -> Usd {
+pub(crate) fn priced(tokens: Tokens, per_million: f64) -> Usd {
     Usd(tokens.0 as f64 * per_million / 1_000_000.0)
 }
 

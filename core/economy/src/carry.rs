@@ -1,0 +1,161 @@
+//! Whether carrying the past costs more than summing it up (E4).
+//!
+//! Every request reads what is in view; after a pause in which the cache
+//! expired, the next one writes all of it again. A summary is paid for once:
+//! one pass over the conversation, what the model writes, and the new start of
+//! the prefix. What turns out to be needed again comes back at the price of a
+//! write; how much that is, the session itself tells.
+//!
+//! ```text
+//! at the end of a turn   saves  n·(view − after)·R
+//!                        costs  view·R + summary·O + after·(W − R) + again·W
+//! before a long pause    saves  p·(view − after)·(W + (n − 1)·R)
+//!                        costs  view·R + summary·O + p·again·W
+//! ```
+//!
+//! where `n` requests follow, and `p` is how likely the person comes back only
+//! when the cache is cold.
+
+use crate::act::Weighing;
+use crate::terms::CostTerms;
+use everfold_kernel::{QuerySource, Tokens, Usd};
+
+/// A compaction that is thought of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Carry {
+    /// Tokens in view.
+    pub view: Tokens,
+    /// Tokens that would be in view after it.
+    pub after: Tokens,
+    /// Tokens that the model writes for it.
+    pub summary: Tokens,
+    /// Requests of the conversation that are expected to follow.
+    pub requests: f64,
+    /// Percentage of what goes that will be needed again.
+    pub again_percent: f64,
+}
+
+impl Carry {
+    /// Tokens that go.
+    #[must_use]
+    pub fn gone(&self) -> Tokens {
+        self.view - self.after
+    }
+
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a token count, which is far below 2^52"
+    )]
+    fn again(&self) -> Tokens {
+        Tokens((self.gone().0 as f64 * self.again_percent.clamp(0.0, 100.0) / 100.0) as u64)
+    }
+
+    /// The sum at the end of a turn, while the cache is warm.
+    #[must_use]
+    pub fn at_turn_end(&self, terms: &CostTerms) -> Weighing {
+        let rewrite = Usd((terms.write(self.after).0 - terms.read(self.after).0).max(0.0));
+        let reads = Usd(terms.read(self.gone()).0 * self.requests.max(0.0));
+        Weighing::new(QuerySource::Compact, "sum up at the end of a turn", terms)
+            .costs("one pass over the conversation", self.view, terms.read(self.view))
+            .costs("the summary", self.summary, terms.output(self.summary))
+            .costs("the new start of the prefix", self.after, rewrite)
+            .costs("what is needed again", self.again(), terms.write(self.again()))
+            .saves("reads of the requests to come", self.gone(), reads)
+    }
+
+    /// The sum before the cache expires in a pause. `late_percent` is how
+    /// likely the person comes back only after that.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a percentage is far below 2^52")]
+    pub fn at_pause(&self, terms: &CostTerms, late_percent: u64) -> Weighing {
+        let late = late_percent.min(100) as f64 / 100.0;
+        let write = Usd(late * terms.write(self.gone()).0);
+        let more = (self.requests - 1.0).max(0.0);
+        let reads = Usd(late * more * terms.read(self.gone()).0);
+        let again = Usd(late * terms.write(self.again()).0);
+        Weighing::new(QuerySource::Compact, "sum up before the cache expires", terms)
+            .costs("one pass over the conversation", self.view, terms.read(self.view))
+            .costs("the summary", self.summary, terms.output(self.summary))
+            .costs("what is needed again", self.again(), again)
+            .saves("writing the past once more", self.gone(), write)
+            .saves("reads of the requests to come", self.gone(), reads)
+    }
+}
+
+/// What a session lost by compactions that only the sum called for: the more
+/// of it is needed again, the dearer the next one is taken to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Regrets {
+    /// Tokens that went out of view.
+    pub gone: Tokens,
+    /// Tokens of it that were fetched again.
+    pub again: Tokens,
+}
+
+impl Regrets {
+    /// The percentage of what goes that is taken to be needed again. What is
+    /// expected counts as much as `prior` tokens that went.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
+    pub fn percent(&self, expected: u64, prior: Tokens) -> f64 {
+        let expected = prior.0 as f64 * expected as f64 / 100.0;
+        let gone = (self.gone + prior).0.max(1) as f64;
+        (self.again.0 as f64 + expected) * 100.0 / gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everfold_kernel::ModelTable;
+    use everfold_kernel::record::{CacheState, CacheTtl, SumVerdict};
+
+    fn terms(ttl: CacheTtl) -> CostTerms {
+        let prices = ModelTable::builtin().spec(&"claude-sonnet-5-5".into()).prices;
+        CostTerms { prices, ttl: Some(ttl), cache: CacheState::Warm, rounds: 1.0 }
+    }
+
+    fn carry(view: u64, requests: f64) -> Carry {
+        let (after, summary) = (Tokens(15_000), Tokens(4_000));
+        Carry { view: Tokens(view), after, summary, requests, again_percent: 10.0 }
+    }
+
+    #[test]
+    fn e4_a_long_past_is_summed_up_where_many_requests_follow() {
+        let at = |view, requests| {
+            carry(view, requests).at_turn_end(&terms(CacheTtl::OneHour)).decided(100).verdict
+        };
+        assert_eq!(at(300_000, 60.0), SumVerdict::Done);
+        assert_eq!(at(300_000, 3.0), SumVerdict::Left, "the conversation is nearly over");
+        assert_eq!(at(30_000, 60.0), SumVerdict::Left, "there is little to carry");
+    }
+
+    #[test]
+    fn e4_a_pause_pays_sooner_than_a_turn_s_end() {
+        let pause = |view, late| {
+            carry(view, 1.0).at_pause(&terms(CacheTtl::OneHour), late).decided(100).verdict
+        };
+        assert_eq!(pause(100_000, 50), SumVerdict::Done);
+        assert_eq!(pause(100_000, 5), SumVerdict::Left, "they will be back in time");
+        assert_eq!(pause(20_000, 50), SumVerdict::Left);
+    }
+
+    #[test]
+    fn e4_regrets_make_the_policy_give_way() {
+        let calm = Regrets { gone: Tokens(400_000), again: Tokens(10_000) };
+        let sorry = Regrets { gone: Tokens(400_000), again: Tokens(200_000) };
+        let prior = Tokens(100_000);
+        assert!((Regrets::default().percent(10, prior) - 10.0).abs() < 1e-9);
+        assert!((calm.percent(10, prior) - 4.0).abs() < 1e-9);
+        assert!((sorry.percent(10, prior) - 42.0).abs() < 1e-9);
+        let with = |regrets: Regrets| Carry {
+            again_percent: regrets.percent(10, prior),
+            ..carry(300_000, 20.0)
+        };
+        let decide = |regrets| with(regrets).at_turn_end(&terms(CacheTtl::OneHour)).decided(100);
+        assert_eq!(decide(calm).verdict, SumVerdict::Done);
+        assert_eq!(decide(sorry).verdict, SumVerdict::Left);
+    }
+}
