@@ -1,7 +1,7 @@
 //! Work that is handed to other agents: what one is asked to do, what came of
 //! it, and who starts them and carries their letters.
 
-use everfold_kernel::ports::{AgentName, BoxFuture, LetterDraft};
+use everfold_kernel::ports::{AgentName, BoxFuture, LetterDraft, WorktreeError};
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::{Class, Classify, ToolUseId, Usage};
 use everfold_mail::{Isolation, Running};
@@ -76,9 +76,47 @@ pub enum Started {
 /// Why an agent was not started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// It may or can not be.
-    #[error("{0}")]
-    Refused(String),
+    /// Only the conversation starts agents.
+    #[error("agents are started by the conversation, with Agent")]
+    NotHere,
+    /// No such kind.
+    #[error("there is no kind of agent {wanted:?}; there are {known}")]
+    UnknownKind {
+        /// What was asked for.
+        wanted: String,
+        /// What there is.
+        known: String,
+    },
+    /// As many run as may.
+    #[error("{running} agents run already, as many as may; wait until one ends")]
+    TooMany {
+        /// How many.
+        running: usize,
+    },
+    /// Two of one name.
+    #[error("an agent called {0} runs already; choose another name")]
+    NameTaken(AgentName),
+    /// A fork in a worktree.
+    #[error("a fork works where you do; use another kind for a worktree")]
+    ForkInWorktree,
+    /// A fork of nothing.
+    #[error("there is no conversation to fork yet")]
+    NothingToFork,
+    /// A hook made no worktree.
+    #[error("a WorktreeCreate hook made no worktree: {0}")]
+    Hook(String),
+    /// A hook named a place that is none.
+    #[error("the WorktreeCreate hook names {}, which is no directory", .0.display())]
+    NoDirectory(PathBuf),
+    /// No worktrees.
+    #[error("worktrees are not available here; use the agent without isolation")]
+    NoWorktrees,
+    /// Git.
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
+    /// It broke off.
+    #[error("the agent ended without a word")]
+    Vanished,
 }
 
 impl Classify for StartError {

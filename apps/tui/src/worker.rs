@@ -255,7 +255,7 @@ impl Worker {
     /// event.
     async fn remember(&mut self, text: &str) {
         let kept = statement::remember(self.host.session(), text).await;
-        let told = kept.and_then(|kept| match kept {
+        let told = kept.map_err(|error| error.to_string()).and_then(|kept| match kept {
             Kept::Refused { reason } => Err(format!("nothing was saved: {reason}")),
             kept if kept.notice().is_none() => Err("it is remembered already".to_owned()),
             _ => Ok(Next::GoOn),

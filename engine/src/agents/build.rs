@@ -11,7 +11,7 @@ use crate::session::fork::Start;
 use crate::session::prelude::WEB_SEARCH;
 use crate::session::prompt::Prompt;
 use crate::session::queue::Queue;
-use crate::tools::{Started, server_tools};
+use crate::tools::{StartError, Started, server_tools};
 use everfold_hooks::Registry;
 use everfold_kernel::ports::{
     Approver, BoxFuture, Memories, PermissionAnswer, PermissionAsk, Servers, World,
@@ -52,10 +52,13 @@ pub(super) struct Plan<'a> {
 }
 
 impl Agents {
-    /// Starts an agent, and waits for it where the call asks for that. An
-    /// error says why there is none, for the model.
-    pub(crate) async fn start(&self, order: Order, call: &ToolUseId) -> Result<Started, String> {
-        let parent = self.parent().ok_or("agents are started by the conversation, with Agent")?;
+    /// Starts an agent, and waits for it where the call asks for that.
+    pub(crate) async fn start(
+        &self,
+        order: Order,
+        call: &ToolUseId,
+    ) -> Result<Started, StartError> {
+        let parent = self.parent().ok_or(StartError::NotHere)?;
         let kind = self.kind_of(&order)?;
         self.start_kind(&parent, kind, order, call).await
     }
@@ -67,7 +70,7 @@ impl Agents {
         kind: Option<Definition>,
         order: Order,
         call: &ToolUseId,
-    ) -> Result<Started, String> {
+    ) -> Result<Started, StartError> {
         let plan = self.plan(&order, kind)?;
         let tree = match plan.isolation {
             Isolation::None => None,
@@ -96,45 +99,43 @@ impl Agents {
         }
         // Who no longer waits wants it no longer.
         let stop = StopUnlessDone { agents: self, id: &plan.id };
-        let finished = ended.await.map_err(|_| "the agent ended without a word".to_owned());
+        let finished = ended.await.map_err(|_| StartError::Vanished);
         std::mem::forget(stop);
         finished.map(Started::Ended)
     }
 
     /// The kind that an order names; none is a fork.
-    fn kind_of(&self, order: &Order) -> Result<Option<Definition>, String> {
+    fn kind_of(&self, order: &Order) -> Result<Option<Definition>, StartError> {
         let roster = self.roster();
         let wanted = order.kind.as_deref().unwrap_or_default();
         if wanted == FORK {
             return Ok(None);
         }
-        let known = || roster.names().collect::<Vec<_>>().join(", ");
-        let unknown =
-            || format!("there is no kind of agent {wanted:?}; there are {}, {FORK}", known());
+        let unknown = || StartError::UnknownKind {
+            wanted: wanted.to_owned(),
+            known: roster.names().chain([FORK]).collect::<Vec<_>>().join(", "),
+        };
         roster.get(wanted).cloned().ok_or_else(unknown).map(Some)
     }
 
-    fn plan<'a>(&self, order: &'a Order, kind: Option<Definition>) -> Result<Plan<'a>, String> {
+    fn plan<'a>(&self, order: &'a Order, kind: Option<Definition>) -> Result<Plan<'a>, StartError> {
         let config = self.config();
         let limits = &config.limits.agents;
         {
             let state = self.state();
             if state.members.len() >= limits.background {
-                return Err(format!(
-                    "{} agents run already, as many as may; wait until one ends",
-                    state.members.len()
-                ));
+                return Err(StartError::TooMany { running: state.members.len() });
             }
             if let Some(name) = &order.name
                 && (state.find(name.as_str()).is_some() || name.as_str() == super::MAIN)
             {
-                return Err(format!("an agent called {name} runs already; choose another name"));
+                return Err(StartError::NameTaken(name.clone()));
             }
         }
         let isolation =
             order.isolation.or(kind.as_ref().map(|kind| kind.isolation)).unwrap_or_default();
         if kind.is_none() && isolation == Isolation::Worktree {
-            return Err("a fork works where you do; use another kind for a worktree".into());
+            return Err(StartError::ForkInWorktree);
         }
         let running = order.running.or(kind.as_ref().map(|kind| kind.running)).unwrap_or_default();
         let fresh = self.seat().world.clock.fresh_uuid().replace('-', "");
@@ -144,8 +145,8 @@ impl Agents {
     }
 
     /// A copy of the conversation, byte for byte, up to its directive (L7.1, L7.2).
-    fn fork_of(&self, parent: &Parent, plan: &Plan<'_>, crew: Crew) -> Result<Ready, String> {
-        let fold = parent.fold.clone().ok_or("there is no conversation to fork yet")?;
+    fn fork_of(&self, parent: &Parent, plan: &Plan<'_>, crew: Crew) -> Result<Ready, StartError> {
+        let fold = parent.fold.clone().ok_or(StartError::NothingToFork)?;
         let seat = self.seat();
         let world = self.world(plan, seat.world.memories.clone());
         let config = config_of(&self.config(), None);

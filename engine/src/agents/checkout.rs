@@ -1,6 +1,7 @@
 //! The checkout of an agent: a worktree of ours, or a place that a hook made.
 
 use super::{Agents, Parent};
+use crate::tools::StartError;
 use everfold_hooks::Occasion;
 use everfold_kernel::ports::{FileKind, Left, Worktree};
 use std::path::{Path, PathBuf};
@@ -49,26 +50,27 @@ impl Checkout {
 
 impl Agents {
     /// Makes a checkout, unless a hook does or refuses to.
-    pub(super) async fn check_out(&self, parent: &Parent, name: &str) -> Result<Checkout, String> {
+    pub(super) async fn check_out(
+        &self,
+        parent: &Parent,
+        name: &str,
+    ) -> Result<Checkout, StartError> {
         let mode = parent.permit.mode().as_str();
         let verdict = self.fire_beside(mode, &Occasion::WorktreeCreate { name }).await;
         if let Some(why) = verdict.blocked.or(verdict.stop) {
-            return Err(format!("a WorktreeCreate hook made no worktree: {why}"));
+            return Err(StartError::Hook(why));
         }
         let seat = self.seat();
         if let Some(path) = verdict.wanted.place {
             let found = seat.world.files.stat(&path).await;
             if !found.is_ok_and(|found| found.kind == FileKind::Directory) {
-                let path = path.display();
-                return Err(format!("the WorktreeCreate hook names {path}, which is no directory"));
+                return Err(StartError::NoDirectory(path));
             }
             return Ok(Checkout { place: Place::Given(path), mode });
         }
-        let Some(trees) = &seat.world.worktrees else {
-            return Err("worktrees are not available here; use the agent without isolation".into());
-        };
+        let trees = seat.world.worktrees.as_ref().ok_or(StartError::NoWorktrees)?;
         let dir = seat.config.workplace.roots.first().cloned().unwrap_or_default();
-        let tree = trees.make(&dir, name).await.map_err(|error| error.to_string())?;
+        let tree = trees.make(&dir, name).await?;
         Ok(Checkout { place: Place::Ours(tree), mode })
     }
 

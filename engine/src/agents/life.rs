@@ -19,6 +19,11 @@ use tokio_util::sync::CancellationToken;
 /// Characters of a line about what an agent does.
 const LINE_CHARS: usize = 120;
 
+/// How an agent ended that did not do what it was sent for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct AgentFailed(String);
+
 /// Who an agent is.
 #[derive(Clone, Debug)]
 pub(super) struct Brief {
@@ -79,7 +84,7 @@ impl Life {
         placeholders: Vec<Block>,
         prompt: Prompt,
         task: TaskHandle,
-    ) -> Result<(), String> {
+    ) -> Result<(), AgentFailed> {
         let mut tally = Tally::default();
         let mut summing = Summing::new(&self.agents, &mut session);
         let begun = if placeholders.is_empty() {
@@ -120,7 +125,7 @@ impl Life {
             source,
         };
         self.end(&finished);
-        if success { Ok(()) } else { Err(how) }
+        if success { Ok(()) } else { Err(AgentFailed(how)) }
     }
 
     /// Whether it may end: nothing waits for it, or it said that it ends.

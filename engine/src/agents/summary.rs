@@ -9,10 +9,10 @@ use super::Agents;
 use crate::config::{Config, Delegation};
 use crate::session::Session;
 use crate::session::agent_context::Peek;
-use crate::session::budget::Budget;
+use crate::session::budget::{Budget, Denied};
 use crate::session::effects::{SideBookings, collect, side_request};
 use everfold_economy::{CostTerms, cache_state};
-use everfold_kernel::ports::{BoxFuture, World};
+use everfold_kernel::ports::{BoxFuture, ModelError, World};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Flag, QuerySource, Timestamp};
@@ -99,9 +99,22 @@ impl Watch {
         let (books, budget) = (self.books.clone(), self.budget.clone());
         self.asking = Some(Box::pin(async move {
             let said = ask(fold, step, &world, &config, &books, &budget).await;
-            said.map_err(|error| tracing::debug!(error, "no summary of an agent")).ok().flatten()
+            said.map_err(|error| tracing::debug!(%error, "no summary of an agent")).ok().flatten()
         }));
     }
+}
+
+/// Why an agent has no status line this time.
+#[derive(Debug, thiserror::Error)]
+enum NoStatus {
+    #[error(transparent)]
+    Budget(#[from] Denied),
+    #[error("the agent has not begun")]
+    NotBegun,
+    #[error("no request could be made")]
+    NoRequest,
+    #[error(transparent)]
+    Model(#[from] ModelError),
 }
 
 async fn ask(
@@ -111,12 +124,12 @@ async fn ask(
     config: &Config,
     books: &SideBookings,
     budget: &Budget,
-) -> Result<Option<String>, String> {
+) -> Result<Option<String>, NoStatus> {
     let source = QuerySource::AgentSummary;
-    budget.allows(&source).await.map_err(|denied| denied.to_string())?;
+    budget.allows(&source).await?;
     let limits = &config.limits;
     let newest = policy::newest(&fold, limits);
-    let prelude = fold.prelude().ok_or("the agent has not begun")?;
+    let prelude = fold.prelude().ok_or(NoStatus::NotBegun)?;
     let spec = config.models.table.spec(&prelude.params.model);
     let ttl = prelude.params.cache;
     let cache = cache_state(world.clock.now(), Some(step), ttl, limits.prune.idle_minutes);
@@ -133,8 +146,8 @@ async fn ask(
             side_request(config, params, policy::SUMMARY.trim(), &newest)
         }
     };
-    let request = request.ok_or("no request could be made")?;
-    let reply = collect(&*world.model, request, source.clone()).await.map_err(|e| e.to_string())?;
+    let request = request.ok_or(NoStatus::NoRequest)?;
+    let reply = collect(&*world.model, request, source.clone()).await?;
     let text = crate::session::prompt::text_of(&reply.blocks);
     books.add(Booking::new(source, reply.model, reply.usage, &config.models.table));
     Ok(policy::read(&text))

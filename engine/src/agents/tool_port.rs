@@ -18,7 +18,7 @@ impl AgentDesk for Crew {
         order: Order,
         call: &'a ToolUseId,
     ) -> BoxFuture<'a, Result<Started, StartError>> {
-        Box::pin(async move { self.agents.start(order, call).await.map_err(StartError::Refused) })
+        Box::pin(self.agents.start(order, call))
     }
 
     fn post(&self, to: &str, draft: &LetterDraft) -> Option<String> {

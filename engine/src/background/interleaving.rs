@@ -28,7 +28,7 @@ fn start<F>(
     work: impl FnOnce(TaskHandle) -> F,
 ) -> String
 where
-    F: Future<Output = Result<(), String>> + Send + 'static,
+    F: Future<Output = Result<(), &'static str>> + Send + 'static,
 {
     let task = background.enter(None, name, QuerySource::Extract);
     let id = task.id().to_owned();
@@ -46,7 +46,7 @@ async fn speak(task: &TaskHandle) {
 }
 
 /// Waits to be stopped, and only then starts one more that does the same.
-async fn heir(task: TaskHandle, background: Background) -> Result<(), String> {
+async fn heir(task: TaskHandle, background: Background) -> Result<(), &'static str> {
     task.cancel().cancelled().await;
     start(&background, "heir", std::future::pending(), |task| async move {
         task.cancel().cancelled().await;
@@ -63,7 +63,7 @@ fn start_all(background: &Background) -> String {
     });
     start(background, "failed", std::future::pending(), |task| async move {
         speak(&task).await;
-        Err("broken".into())
+        Err("broken")
     });
     start(background, "late", turns(3), |_| std::future::pending());
     let owner = background.clone();

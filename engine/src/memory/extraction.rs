@@ -13,6 +13,7 @@ use crate::background::TaskHandle;
 use crate::event::{Event, Finder};
 use crate::memory::recall::topic;
 use crate::permit::{Remit, Room};
+use crate::session::budget::Denied;
 use crate::session::fork::{self, Errand, Until};
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_state::{Job, MemorySwitch, Scene};
@@ -166,10 +167,25 @@ async fn keep_by_rule(
     }
 }
 
+/// Why a review came to nothing.
+#[derive(Debug, thiserror::Error)]
+enum ReviewError {
+    #[error(transparent)]
+    Budget(#[from] Denied),
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error(transparent)]
+    Directive(#[from] everfold_extract::Error),
+    #[error("there is no directory for memories of this project")]
+    NoDirectory,
+    #[error("the review ended early: {0:?}")]
+    Early(crate::event::EndReason),
+}
+
 impl Job {
     /// Reviews what is there to review by now: the review before may have
     /// moved the cursor.
-    async fn run(self, task: &TaskHandle) -> Result<(), String> {
+    async fn run(self, task: &TaskHandle) -> Result<(), ReviewError> {
         let Self { fork, keeper, scene } = self;
         let found = scene.review(fork.messages());
         match worth(&found) {
@@ -180,7 +196,7 @@ impl Job {
             }
             Worth::Asking => {}
         }
-        scene.budget.allows(&QuerySource::Extract).await.map_err(|denied| denied.to_string())?;
+        scene.budget.allows(&QuerySource::Extract).await?;
         let told = scene.directive(&found).await?;
         keeper.begin(found.testimony.clone());
         let report = fork.directed(told).run(task.cancel().clone()).await;
@@ -188,7 +204,7 @@ impl Job {
         if kept.iter().all(|kept| kept.memory().is_none()) {
             // What the person asked for in so many words is kept all the same.
             let net = scene.keep_by_rule(&found, WishRules::ExplicitOnly).await;
-            kept.extend(net.map_err(|error| error.to_string())?);
+            kept.extend(net?);
         }
         for denial in &report.end.denials {
             tracing::info!(tool = denial.name, input = %denial.input, "refused to a review");
@@ -209,7 +225,7 @@ impl Job {
             || matches!(report.end.reason, crate::event::EndReason::TooManyRequests(_));
         // What failed is looked at again after the next turn.
         if !over {
-            return Err(format!("the review ended early: {:?}", report.end.reason));
+            return Err(ReviewError::Early(report.end.reason));
         }
         scene.state.moved(extracted(&found, &kept));
         Ok(())
@@ -230,11 +246,9 @@ impl Scene {
         self.state.moved(extracted(found, &[]));
     }
 
-    async fn directive(&self, found: &ReviewSpan) -> Result<String, String> {
-        let failed = |error: &dyn std::fmt::Display| error.to_string();
+    async fn directive(&self, found: &ReviewSpan) -> Result<String, ReviewError> {
         let recall = &self.limits.recall;
-        let heads =
-            self.memories.scan(recall.scan_files, Bodies::Left).await.map_err(|e| failed(&e))?;
+        let heads = self.memories.scan(recall.scan_files, Bodies::Left).await?;
         let said: Vec<&str> = found.testimony.said.iter().map(|said| said.text.as_str()).collect();
         let topics: Vec<Topic> = heads.iter().map(topic).collect();
         let manifest = Manifest::new(topics, &said.join("\n"), &BTreeSet::new(), recall);
@@ -242,16 +256,14 @@ impl Scene {
             let mut places = self.memories.places().iter();
             places.find(|place| place.scope == scope).map(|place| place.dir.as_path())
         };
-        let Some(project) = dir(MemoryScope::Project) else {
-            return Err("there is no directory for memories of this project".to_owned());
-        };
+        let project = dir(MemoryScope::Project).ok_or(ReviewError::NoDirectory)?;
         let told = ReviewDirective {
             dir: project,
             global_dir: dir(MemoryScope::Global),
             team_dir: dir(MemoryScope::Team),
             manifest: &manifest,
         };
-        directive(found, &told).map_err(|e| failed(&e))
+        Ok(directive(found, &told)?)
     }
 
     /// Proposes what rules find in what the person typed.

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::event::Event;
 use crate::tools::FileCheckpoints;
 use everfold_kernel::ports::{
-    BoxFuture, Clock, FileError, FileRead, FileVersion, Transcripts, World,
+    BoxFuture, Clock, FileError, FileRead, FileVersion, TranscriptError, Transcripts, World,
 };
 use everfold_kernel::{Limits, RecordId, SessionId};
 use everfold_mail::Isolation;
@@ -25,6 +25,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Where copies are, in the session's directory.
 const DIR: &str = "file-history";
+
+/// Why a file cannot be kept or brought back.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckpointError {
+    #[error("files are not kept (fileCheckpointingEnabled)")]
+    Off,
+    #[error("{0}")]
+    NotKept(String),
+    #[error("its copy is gone")]
+    Gone,
+    #[error("its copy was changed")]
+    Changed,
+    #[error("it leads to {} now", .0.display())]
+    Elsewhere(PathBuf),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Log(#[from] TranscriptError),
+}
 
 /// Keeps files of a session. Clones are the same.
 #[derive(Clone)]
@@ -102,17 +121,17 @@ impl FileHistory {
         *self.state() = State { message: Some(record), before: BTreeMap::new() };
     }
 
-    /// Keeps what a file is before it is changed to something else. An error
-    /// says why there is no copy; whoever watches was told.
+    /// Keeps what a file is before it is changed to something else. Where
+    /// there is no copy, whoever watches was told.
     pub(crate) async fn keep(
         &self,
         path: &Path,
         old: Option<&FileRead>,
         new: Option<&[u8]>,
-    ) -> Result<(), String> {
+    ) -> Result<(), CheckpointError> {
         let Inner { session, transcripts, clock, background, aside, .. } = &*self.0;
         if self.limits().rewind.file_bytes == 0 {
-            return Err("files are not kept (fileCheckpointingEnabled)".to_owned());
+            return Err(CheckpointError::Off);
         }
         if aside.iter().any(|dir| path.starts_with(dir)) {
             return Ok(());
@@ -135,8 +154,8 @@ impl FileHistory {
         let line = checkpoint.line(place, clock.now());
         let written = transcripts.append(session, line.as_bytes()).await;
         let failed = match (written, checkpoint.before) {
-            (Err(error), _) => error.to_string(),
-            (Ok(()), FileBefore::NotKept(reason)) => reason,
+            (Err(error), _) => CheckpointError::Log(error),
+            (Ok(()), FileBefore::NotKept(reason)) => CheckpointError::NotKept(reason),
             (Ok(()), _) => return Ok(()),
         };
         let told = format!("{} cannot be brought back: {failed}", checkpoint.path.display());
@@ -166,12 +185,11 @@ impl FileHistory {
     }
 
     /// A copy, whole and as it was made.
-    pub(crate) async fn copy(&self, name: &str) -> Result<Vec<u8>, String> {
-        let read = self.read(&self.0.session, name).await.map_err(|error| error.to_string())?;
-        let read = read.ok_or("its copy is gone")?;
+    pub(crate) async fn copy(&self, name: &str) -> Result<Vec<u8>, CheckpointError> {
+        let read = self.read(&self.0.session, name).await?.ok_or(CheckpointError::Gone)?;
         let expected = name.split('@').next().unwrap_or_default();
         if read.version != FileVersion(expected.to_owned()) {
-            return Err("its copy was changed".to_owned());
+            return Err(CheckpointError::Changed);
         }
         Ok(read.bytes.to_vec())
     }

@@ -4,6 +4,7 @@
 //! say whose words they are.
 
 use crate::session::{Error, Session};
+use crate::setups::hooks::session_events::PromptRefusal;
 use crate::setups::mcp_tools::output;
 use everfold_kernel::ports::ServerView;
 use everfold_kernel::provenance::Source;
@@ -47,12 +48,15 @@ pub(crate) fn called_prompt(session: &Session, text: &str) -> Option<PromptCall>
     })
 }
 
-/// The text of a prompt; why there is none, where there is none.
-pub(crate) async fn prompt_text(session: &Session, call: &PromptCall) -> Result<String, String> {
-    let Some(servers) = &session.world.servers else { return Err("there are no servers".into()) };
+/// The text of a prompt.
+pub(crate) async fn prompt_text(
+    session: &Session,
+    call: &PromptCall,
+) -> Result<String, PromptRefusal> {
+    let servers = session.world.servers.as_ref().ok_or(PromptRefusal::NoServers)?;
     let asked = servers.prompt(&call.server, &call.prompt, call.arguments.clone()).await;
-    let texts = asked.map_err(|error| format!("/{} cannot be used: {error}", call.name))?;
-    Ok(texts.join("\n\n"))
+    let refused = |source| PromptRefusal::Server { name: call.name.clone(), source };
+    Ok(asked.map_err(refused)?.join("\n\n"))
 }
 
 /// Brings a prompt into the conversation.

@@ -11,7 +11,7 @@ use crate::session::prelude::params_now;
 use crate::session::{Error, Session};
 use everfold_kernel::models::Thinking;
 use everfold_kernel::record::{Dialect, reminder};
-use everfold_kernel::{Attachment, Decision, Entry, Params, Prelude};
+use everfold_kernel::{Attachment, Class, Classify, Decision, Entry, ModelId, Params, Prelude};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -35,44 +35,82 @@ pub enum ThinkingWish {
 /// The least budget that the API takes.
 const LEAST_BUDGET: u64 = 1_024;
 
-/// Changes how much the model thinks. The inner result says why it cannot
-/// be, in words for a person.
+/// Why a choice cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PreferenceError {
+    /// No such effort.
+    #[error("there is no effort {0:?}; there are {list}", list = EFFORTS.join(", "))]
+    UnknownEffort(String),
+    /// No model.
+    #[error("without a model there is no effort to ask for")]
+    NoModel,
+    /// The dialect has no word for it.
+    #[error("{0} is asked in a form that says nothing of thinking; try /effort")]
+    NoThinkingParameter(ModelId),
+    /// It cannot be switched off.
+    #[error("{0} always thinks")]
+    AlwaysThinks(ModelId),
+    /// It cannot be switched on.
+    #[error("{0} does not think")]
+    NeverThinks(ModelId),
+    /// It wants a number.
+    #[error("{0} thinks on a budget; give a number of tokens")]
+    NeedsBudget(ModelId),
+    /// It takes no number.
+    #[error("{0} decides by itself how much it thinks")]
+    TakesNoBudget(ModelId),
+    /// Too little or too much.
+    #[error("a budget is between {LEAST_BUDGET} and {most} tokens")]
+    Budget {
+        /// The most.
+        most: u64,
+    },
+    /// The log.
+    #[error(transparent)]
+    Session(#[from] Error),
+}
+
+impl Classify for PreferenceError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Session(error) => error.class(),
+            _ => Class::Refuse,
+        }
+    }
+}
+
+/// Changes how much the model thinks.
 ///
 /// # Errors
-/// If the log cannot be written.
+/// If the model does not take it, or the log cannot be written.
 pub async fn set_thinking(
     session: &mut Session,
     wish: ThinkingWish,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), PreferenceError> {
     let params = params_now(session);
-    let thinking = match thinking(&session.config, &params, wish) {
-        Ok(thinking) => thinking,
-        Err(why) => return Ok(Err(why)),
-    };
-    change_params(session, Params { thinking, ..params }).await?;
-    Ok(Ok(()))
+    let thinking = thinking(&session.config, &params, wish)?;
+    Ok(change_params(session, Params { thinking, ..params }).await?)
 }
 
 /// Changes the effort; none is the model's own.
 ///
 /// # Errors
-/// If the log cannot be written.
+/// If there is no such effort, or the log cannot be written.
 pub async fn set_effort(
     session: &mut Session,
     effort: Option<&str>,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), PreferenceError> {
     if let Some(name) = effort.filter(|name| !EFFORTS.contains(name)) {
-        return Ok(Err(format!("there is no effort {name:?}; there are {}", EFFORTS.join(", "))));
+        return Err(PreferenceError::UnknownEffort(name.to_owned()));
     }
     if params_now(session).model.as_str() == OFFLINE {
-        return Ok(Err("without a model there is no effort to ask for".to_owned()));
+        return Err(PreferenceError::NoModel);
     }
     let mut config = Config::clone(&session.config);
     config.models.effort = effort.map(str::to_owned);
     session.config = Arc::new(config);
     let params = Params { effort: effort.map(str::to_owned), ..params_now(session) };
-    change_params(session, params).await?;
-    Ok(Ok(()))
+    Ok(change_params(session, params).await?)
 }
 
 /// Changes how answers are written; none is as they are by themselves.
@@ -178,35 +216,32 @@ pub struct Chosen {
 const OFFLINE: &str = "offline";
 
 /// The `thinking` parameter for a wish, if the model takes it.
-fn thinking(config: &Config, params: &Params, wish: ThinkingWish) -> Result<Option<Value>, String> {
+fn thinking(
+    config: &Config,
+    params: &Params,
+    wish: ThinkingWish,
+) -> Result<Option<Value>, PreferenceError> {
     let model = &params.model;
     let usual = config.models.table.spec(model).thinking;
     let always = config.models.table.always_thinks(model);
     if params.dialect != Dialect::Anthropic && wish != ThinkingWish::Usual {
-        return Err(format!(
-            "{model} is asked in a form that says nothing of thinking; try /effort"
-        ));
+        return Err(PreferenceError::NoThinkingParameter(model.clone()));
     }
     match wish {
         ThinkingWish::Usual => Ok(config.params(model, params.dialect).thinking),
-        ThinkingWish::Off if always => Err(format!("{model} always thinks")),
+        ThinkingWish::Off if always => Err(PreferenceError::AlwaysThinks(model.clone())),
         ThinkingWish::Off if usual == Thinking::Adaptive => {
             Ok(Some(json!({"type": config.models.table.thinking_off(model)})))
         }
         ThinkingWish::Off => Ok(None),
-        _ if usual == Thinking::Off => Err(format!("{model} does not think")),
+        _ if usual == Thinking::Off => Err(PreferenceError::NeverThinks(model.clone())),
         ThinkingWish::Adaptive if usual == Thinking::Adaptive => {
             Ok(Some(json!({"type": "adaptive"})))
         }
-        ThinkingWish::Adaptive => {
-            Err(format!("{model} thinks on a budget; give a number of tokens"))
-        }
-        ThinkingWish::Budget(_) if always => {
-            Err(format!("{model} decides by itself how much it thinks"))
-        }
+        ThinkingWish::Adaptive => Err(PreferenceError::NeedsBudget(model.clone())),
+        ThinkingWish::Budget(_) if always => Err(PreferenceError::TakesNoBudget(model.clone())),
         ThinkingWish::Budget(tokens) if tokens < LEAST_BUDGET || tokens >= params.max_tokens => {
-            let most = params.max_tokens.saturating_sub(1);
-            Err(format!("a budget is between {LEAST_BUDGET} and {most} tokens"))
+            Err(PreferenceError::Budget { most: params.max_tokens.saturating_sub(1) })
         }
         ThinkingWish::Budget(tokens) => {
             Ok(Some(json!({"type": "enabled", "budget_tokens": tokens})))

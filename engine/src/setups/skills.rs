@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::permit::Verdict;
 use crate::session::projections::LENT;
 use crate::session::{Error, Session};
+use crate::setups::hooks::session_events::PromptRefusal;
 use crate::setups::hooks::{self, model_switch, tool_events};
 pub use crate::tools::SkillRequest;
 use crate::tools::{Access, ToolCall};
@@ -56,23 +57,22 @@ pub(crate) fn called_skill(session: &Session, prompt: &str) -> Option<SkillReque
     Some(SkillRequest { name: skill.name.clone(), args: args.trim().to_owned() })
 }
 
-/// Asks hooks about a skill or a prompt that the person calls. Why not,
-/// where it is refused.
+/// Asks hooks about a skill or a prompt that the person calls.
 pub(crate) async fn expansion_hooks(
     session: &mut Session,
     kind: &str,
     (name, args): (&str, &str),
     prompt: &str,
     cancel: &CancellationToken,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), PromptRefusal> {
     let source = "user";
     let occasion = Occasion::UserPromptExpansion { kind, name, args, source, prompt };
     let verdict = hooks::fire(session, &occasion, cancel).await?;
     hooks::keep_contexts(session, occasion.event(), verdict.contexts);
-    Ok(match verdict.blocked.or(verdict.stop) {
-        Some(why) => Err(format!("a UserPromptExpansion hook refused /{name}: {why}")),
+    match verdict.blocked.or(verdict.stop) {
+        Some(why) => Err(PromptRefusal::Expansion { name: name.to_owned(), why }),
         None => Ok(()),
-    })
+    }
 }
 
 /// Brings in the skills that were asked for by the tool.

@@ -6,7 +6,8 @@ use crate::memory::recall;
 use crate::session::prompt::{Prompt, text_of};
 use crate::session::reminder::append_user;
 use crate::session::{Converse, Error, Session, fork};
-use crate::setups::hooks::model_switch::{self, go_over};
+use crate::setups::hooks::model_switch::{self, SwitchError, go_over};
+use crate::setups::hooks::session_events::PromptRefusal;
 use crate::setups::hooks::{self, session_events};
 use crate::setups::mcp_prompts::{self, PromptCall};
 use crate::setups::mcp_tools;
@@ -50,10 +51,13 @@ pub async fn turn(
     prompt: impl Into<Prompt>,
     cancel: &CancellationToken,
 ) -> Result<TurnEnd, Error> {
-    if let Err(why) = Box::pin(open_turn(session, prompt.into(), cancel)).await? {
-        return Ok(TurnEnd { reason: EndReason::Failed(why), ..TurnEnd::default() });
+    match Box::pin(open_turn(session, prompt.into(), cancel)).await {
+        Ok(()) => drive(session, cancel).await,
+        Err(PromptRefusal::Session(error)) => Err(error),
+        Err(why) => {
+            Ok(TurnEnd { reason: EndReason::Failed(why.to_string()), ..TurnEnd::default() })
+        }
     }
-    drive(session, cancel).await
 }
 
 /// Runs a turn without a word of the person, where letters have come or
@@ -96,9 +100,10 @@ async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<Turn
                 end.denials.extend(denied);
                 step_boundary(session, &mut run, cancel).await?;
             }
-            Step::SwitchModel => match fall_back(session, cancel).await? {
+            Step::SwitchModel => match fall_back(session, cancel).await {
                 Ok(()) => run.layer_done(),
-                Err(why) => run.blocked(why),
+                Err(SwitchError::Session(error)) => return Err(error),
+                Err(why) => run.blocked(why.to_string()),
             },
             Step::MakeRoom { try_number, maximum } => {
                 if session.keeps_itself()
@@ -130,20 +135,16 @@ async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<Turn
 }
 
 /// Brings in what the person said, and what comes before and after it.
-/// Why not, where a hook refused it.
 async fn open_turn(
     session: &mut Session,
     prompt: Prompt,
     cancel: &CancellationToken,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), PromptRefusal> {
     mcp_tools::meet_servers(session).await;
     joins::join(session, Boundary::Start, cancel).await?;
     joins::join(session, Boundary::BeforePrompt, cancel).await?;
     let text = prompt.text();
-    let called = match called(session, &text, cancel).await? {
-        Ok(called) => called,
-        Err(why) => return Ok(Err(why)),
-    };
+    let called = called(session, &text, cancel).await?;
     session.permit.end_turn();
     model_switch::return_model(session, cancel).await?;
     session.runtime.branch.prefetch.take_if(|prefetch| !prefetch.is_over());
@@ -161,35 +162,28 @@ async fn open_turn(
         Called::Prompt(call, text) => mcp_prompts::attach_prompt(session, &call, &text).await?,
     }
     mcp_prompts::attach_mentioned(session, &text).await?;
-    hooks::attach_hook_texts(session).await?;
-    Ok(Ok(()))
+    Ok(hooks::attach_hook_texts(session).await?)
 }
 
 /// What the person calls by a slash, once hooks agreed to what was said.
-/// Why not, where it is refused or cannot be had.
 async fn called(
     session: &mut Session,
     text: &str,
     cancel: &CancellationToken,
-) -> Result<Result<Called, String>, Error> {
+) -> Result<Called, PromptRefusal> {
     if let Some(skill) = skills::called_skill(session, text).filter(|_| session.is_main()) {
         let named = (skill.name.as_str(), skill.args.as_str());
-        let asked = skills::expansion_hooks(session, "slash_command", named, text, cancel).await?;
-        return Ok(asked.map(|()| Called::Skill(skill)));
+        skills::expansion_hooks(session, "slash_command", named, text, cancel).await?;
+        return Ok(Called::Skill(skill));
     }
     if let Some(call) = mcp_prompts::called_prompt(session, text) {
         let named = (call.name.as_str(), call.args.as_str());
-        if let Err(why) =
-            skills::expansion_hooks(session, "mcp_prompt", named, text, cancel).await?
-        {
-            return Ok(Err(why));
-        }
-        return Ok(mcp_prompts::prompt_text(session, &call)
-            .await
-            .map(|text| Called::Prompt(call, text)));
+        skills::expansion_hooks(session, "mcp_prompt", named, text, cancel).await?;
+        let text = mcp_prompts::prompt_text(session, &call).await?;
+        return Ok(Called::Prompt(call, text));
     }
-    let asked = session_events::prompt_hooks(session, text, cancel).await?;
-    Ok(asked.map(|()| Called::Nothing))
+    session_events::prompt_hooks(session, text, cancel).await?;
+    Ok(Called::Nothing)
 }
 
 async fn step_model(
@@ -269,11 +263,8 @@ fn fallback_model(session: &Session) -> Option<everfold_kernel::ModelId> {
     session.config.models.fallback.clone().filter(|fallback| fallback != session.model())
 }
 
-async fn fall_back(
-    session: &mut Session,
-    cancel: &CancellationToken,
-) -> Result<Result<(), String>, Error> {
-    let Some(to) = fallback_model(session) else { return Ok(Ok(())) };
+async fn fall_back(session: &mut Session, cancel: &CancellationToken) -> Result<(), SwitchError> {
+    let Some(to) = fallback_model(session) else { return Ok(()) };
     let reason = "the model is overloaded";
     go_over(session, to, "fallback", reason, cancel).await
 }

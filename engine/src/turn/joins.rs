@@ -11,6 +11,7 @@ use crate::event::Event;
 use crate::memory::recall;
 use crate::session::reminder::append_user;
 use crate::session::{Error, Session, status};
+use crate::setups::hooks::session_events::PromptRefusal;
 use crate::setups::hooks::{self, file_changes, session_events};
 use crate::setups::{instructions, mcp_tools, plan_mode, session_head, skills};
 use crate::turn::mentions::{self, Mentioned};
@@ -151,9 +152,13 @@ pub(crate) async fn take_queued(
 ) -> Result<(), Error> {
     for waiting in session.runtime.queue.take() {
         let text = waiting.text.clone();
-        if let Err(why) = session_events::prompt_hooks(session, &text, cancel).await? {
-            session.emit(|| Event::Notice(why));
-            continue;
+        match session_events::prompt_hooks(session, &text, cancel).await {
+            Ok(()) => {}
+            Err(PromptRefusal::Session(error)) => return Err(error),
+            Err(why) => {
+                session.emit(|| Event::Notice(why.to_string()));
+                continue;
+            }
         }
         if session.is_main() && !recall::is_recalling(session) {
             recall::recall_for(session, &text, cancel).await?;

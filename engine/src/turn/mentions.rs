@@ -17,7 +17,7 @@ use crate::turn::{driver, tool_calls};
 use everfold_kernel::ports::{FileKind, GlobQuery};
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::record::reminder;
-use everfold_kernel::{Attachment, Block, Entry, Limits, ToolUseId};
+use everfold_kernel::{Attachment, Block, Class, Classify, Entry, Limits, ToolUseId};
 use parse::{Mention, mentions};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -157,21 +157,40 @@ pub(crate) async fn attach_named_files(session: &mut Session) -> Result<(), Erro
     Ok(())
 }
 
+/// Why a paste cannot be given to a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PasteError {
+    /// Too many bytes.
+    #[error("it has {has} bytes, more than the {most} that can be shown (limit read_media_bytes)")]
+    TooLarge {
+        /// Its size.
+        has: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// Of no kind that models take.
+    #[error("it is neither a picture (PNG, JPEG, GIF, WebP) nor a PDF")]
+    Unknown,
+}
+
+impl Classify for PasteError {
+    fn class(&self) -> Class {
+        Class::Refuse
+    }
+}
+
 /// A picture or a PDF that was pasted, as a block. The kind is told by its
 /// bytes, whatever somebody says that it is.
 ///
 /// # Errors
-/// Why it cannot be given to a model, in words for a person.
-pub fn pasted(bytes: &[u8], limits: &Limits) -> Result<Block, String> {
+/// If it cannot be given to a model.
+pub fn pasted(bytes: &[u8], limits: &Limits) -> Result<Block, PasteError> {
     let most = limits.read_media_bytes;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
-        let has = bytes.len();
-        return Err(format!(
-            "it has {has} bytes, more than the {most} that can be shown (limit read_media_bytes)"
-        ));
+    let has = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if has > most {
+        return Err(PasteError::TooLarge { has, most });
     }
-    media::block(bytes)
-        .ok_or_else(|| "it is neither a picture (PNG, JPEG, GIF, WebP) nor a PDF".to_owned())
+    media::block(bytes).ok_or(PasteError::Unknown)
 }
 
 fn read_call(path: &str, lines: Option<(u64, u64)>) -> ToolCall {

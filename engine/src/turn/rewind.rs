@@ -19,7 +19,7 @@ use crate::session::{Error, Session};
 use crate::turn::resume;
 use crate::window::notes;
 use everfold_kernel::record::Rewound;
-use everfold_kernel::{Decision, Entry, Prelude, RecordId};
+use everfold_kernel::{Class, Classify, Decision, Entry, Prelude, RecordId};
 use everfold_transcript::trace::{Stop, StopKind};
 use everfold_transcript::{Trace, bookkeeping};
 use std::path::PathBuf;
@@ -79,25 +79,45 @@ pub async fn rewind_preview(session: &Session, point: &RecordId) -> Result<Optio
     Ok(Some(Point::of(number, stop, files, &session.config.limits)))
 }
 
-/// Goes back to before a message, or to before an earlier step back. The
-/// inner result says why not, in words for a person.
+/// Why one cannot go back.
+#[derive(Debug, thiserror::Error)]
+pub enum RewindError {
+    /// No such point.
+    #[error("there is no such point in this conversation; see /rewind")]
+    UnknownPoint,
+    /// The log does not hold what came before.
+    #[error("what came before that point is not in the log")]
+    NotInLog,
+    /// The log.
+    #[error(transparent)]
+    Session(#[from] Error),
+}
+
+impl Classify for RewindError {
+    fn class(&self) -> Class {
+        match self {
+            Self::UnknownPoint | Self::NotInLog => Class::Refuse,
+            Self::Session(error) => error.class(),
+        }
+    }
+}
+
+/// Goes back to before a message, or to before an earlier step back.
 ///
 /// # Errors
-/// If the log cannot be read or written.
+/// If there is no such point, or the log cannot be read or written.
 pub async fn rewind(
     session: &mut Session,
     point: &RecordId,
     what: RewindWhat,
-) -> Result<Result<RewindReport, String>, Error> {
+) -> Result<RewindReport, RewindError> {
     let trace = trace(session).await?;
-    let Some(leaf) = session.log.last.clone() else { return Ok(Err(NO_POINT.to_owned())) };
+    let leaf = session.log.last.clone().ok_or(RewindError::UnknownPoint)?;
     let stop = trace.stops(&leaf).into_iter().find(|stop| stop.id == *point).cloned();
-    let Some(stop) = stop else { return Ok(Err(NO_POINT.to_owned())) };
+    let stop = stop.ok_or(RewindError::UnknownPoint)?;
     let rewound = Rewound { point: point.clone(), what, left: leaf };
     let record = if what.conversation() {
-        let Some(target) = target(&trace, &stop) else {
-            return Ok(Err("what came before that point is not in the log".to_owned()));
-        };
+        let target = target(&trace, &stop).ok_or(RewindError::NotInLog)?;
         go_back(session, target, rewound).await?
     } else {
         session.append(Entry::Decision(Decision::Rewound(rewound))).await?
@@ -121,7 +141,7 @@ pub async fn rewind(
     if !what.conversation() {
         tell_restored(session, &report).await?;
     }
-    Ok(Ok(report))
+    Ok(report)
 }
 
 /// Goes on from an earlier record. What the person chose meanwhile (model,
@@ -189,8 +209,6 @@ pub(crate) async fn trace(session: &Session) -> Result<Trace, Error> {
     }
     Ok(trace)
 }
-
-const NO_POINT: &str = "there is no such point in this conversation; see /rewind";
 
 /// The record that the conversation goes on from.
 fn target(trace: &Trace, stop: &Stop) -> Option<RecordId> {

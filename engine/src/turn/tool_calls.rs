@@ -51,7 +51,7 @@ pub(crate) async fn run_tools(
         if !reads {
             run_batch(session, std::mem::take(&mut side_by_side), cancel).await?;
         }
-        match clear(session, &mut call, said, cancel).await? {
+        match clear(session, &mut call, said, cancel).await {
             Ok(tool) if reads && reads_only(session, &call) => {
                 side_by_side.push(Cleared { call, tool });
             }
@@ -59,11 +59,13 @@ pub(crate) async fn run_tools(
                 side_by_side.push(Cleared { call, tool });
                 run_batch(session, std::mem::take(&mut side_by_side), cancel).await?;
             }
-            Err(Refusal { mut output, denied }) => {
-                if denied {
+            Err(NotRun::Session(error)) => return Err(error),
+            Err(why) => {
+                let mut output = ToolOutput::error(why.to_string());
+                if matches!(why, NotRun::Denied(_)) {
                     tool_events::told_refusal(session, &call, &mut output, cancel).await?;
+                    denials.push(denial(&call));
                 }
-                denials.extend(denied.then(|| denial(&call)));
                 write_result(session, &call, output, Duration::ZERO).await?;
             }
         }
@@ -86,14 +88,10 @@ async fn clear(
     call: &mut ToolCall,
     said: Said,
     cancel: &CancellationToken,
-) -> Result<Result<Arc<dyn Tool>, Refusal>, Error> {
+) -> Result<Arc<dyn Tool>, NotRun> {
     let Some(tool) = mcp_tools::find_tool(session, &call.name) else {
         let known: Vec<_> = session.toolbox.names().collect();
-        return Ok(Err(Refusal::mistake(format!(
-            "there is no tool {:?}; the tools are {}",
-            call.name,
-            known.join(", ")
-        ))));
+        return Err(NotRun::UnknownTool { name: call.name.clone(), known: known.join(", ") });
     };
     let access = resolved(session, tool.access(&call.input, &session.context)).await;
     let decided = memory_switch::without_memory(session, &call.name);
@@ -107,46 +105,44 @@ async fn clear(
         (Verdict::Ask { .. }, Some((Permission::Allow, _))) => Verdict::Allow,
         (verdict, _) => verdict,
     };
-    let permitted = permitted(session, call, access, verdict, cancel).await?;
-    Ok(permitted.map(|access| {
-        session.runtime.branch.touched.extend(touch(&access));
-        tool
-    }))
+    let access = permitted(session, call, access, verdict, cancel).await?;
+    session.runtime.branch.touched.extend(touch(&access));
+    Ok(tool)
 }
 
-/// What a call that may run touches; why it may not.
+/// What a call that may run touches.
 async fn permitted(
     session: &mut Session,
     call: &mut ToolCall,
     access: Access,
     verdict: Verdict,
     cancel: &CancellationToken,
-) -> Result<Result<Access, Refusal>, Error> {
+) -> Result<Access, NotRun> {
     let rule = match verdict {
-        Verdict::Allow => return Ok(Ok(access)),
-        Verdict::Deny { reason } => return Ok(Err(refused(session, call, &reason))),
+        Verdict::Allow => return Ok(access),
+        Verdict::Deny { reason } => return Err(refused(session, call, reason)),
         Verdict::AllowIfItOnlyReads => {
             let reads = only_reads(session, call, &access);
-            return Ok(reads.map(|()| access).map_err(|reason| refused(session, call, &reason)));
+            return reads.map(|()| access).map_err(|reason| refused(session, call, reason));
         }
         Verdict::Ask { rule } => rule,
     };
     match tool_events::request_hooks(session, call, &rule, cancel).await? {
-        Some((Permission::Deny, reason)) => return Ok(Err(Refusal::denied(&reason))),
-        Some(_) => return Ok(still_permitted(session, call, access).await),
+        Some((Permission::Deny, reason)) => return Err(NotRun::Denied(reason)),
+        Some(_) => return still_permitted(session, call, access).await,
         None => {}
     }
     let summary = summary(&call.name, &access);
     let (tool, input) = (call.name.clone(), call.input.clone());
     let ask = PermissionAsk { tool, input, summary, rule: rule.clone() };
-    Ok(match ask_person(session, ask, cancel).await? {
+    match ask_person(session, ask, cancel).await? {
         PermissionAnswer::Allow => Ok(access),
         PermissionAnswer::AllowAlways => {
             session.permit.allow_for_session(&rule);
             Ok(access)
         }
-        PermissionAnswer::Deny { reason } => Err(Refusal::denied(&reason)),
-    })
+        PermissionAnswer::Deny { reason } => Err(NotRun::Denied(reason)),
+    }
 }
 
 /// Looks at a call again that a hook let through: whatever its arguments
@@ -155,43 +151,39 @@ async fn still_permitted(
     session: &Session,
     call: &ToolCall,
     access: Access,
-) -> Result<Access, Refusal> {
+) -> Result<Access, NotRun> {
     let access = match mcp_tools::find_tool(session, &call.name) {
         Some(tool) => resolved(session, tool.access(&call.input, &session.context)).await,
         None => access,
     };
     match session.permit.decide(&call.name, &access) {
-        Verdict::Deny { reason } => Err(refused(session, call, &reason)),
+        Verdict::Deny { reason } => Err(refused(session, call, reason)),
         Verdict::AllowIfItOnlyReads => match only_reads(session, call, &access) {
             Ok(()) => Ok(access),
-            Err(reason) => Err(refused(session, call, &reason)),
+            Err(reason) => Err(refused(session, call, reason)),
         },
         Verdict::Allow | Verdict::Ask { .. } => Ok(access),
     }
 }
 
-/// Whether a file may be read that the person named. An error says why not.
+/// Whether a file may be read that the person named.
 pub(crate) async fn may_read(
     session: &mut Session,
     call: &ToolCall,
     path: PathBuf,
     cancel: &CancellationToken,
-) -> Result<(), String> {
+) -> Result<(), NotRun> {
     let access = resolved(session, Access::Read(path)).await;
     let verdict = session.permit.decide(&call.name, &access);
-    match permitted(session, &mut call.clone(), access, verdict, cancel).await {
-        Ok(Ok(_)) => Ok(()),
-        Ok(Err(refusal)) => Err(refusal.output.content.as_str().unwrap_or_default().to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    permitted(session, &mut call.clone(), access, verdict, cancel).await.map(|_| ())
 }
 
 /// A refusal that nobody is there to see is at least in the log (L5.14).
-fn refused(session: &Session, call: &ToolCall, reason: &str) -> Refusal {
+fn refused(session: &Session, call: &ToolCall, reason: String) -> NotRun {
     if !session.is_main() {
         tracing::info!(source = %session.source(), tool = call.name, reason, "refused");
     }
-    Refusal::denied(reason)
+    NotRun::Denied(reason)
 }
 
 /// A command of an agent that nobody watches only reads, and runs to its end.
@@ -283,20 +275,14 @@ fn made_safe_structured(session: &Session, value: Value) -> Value {
 }
 
 /// Why a call did not run, as the model reads it.
-struct Refusal {
-    output: ToolOutput,
-    denied: bool,
-}
-
-impl Refusal {
-    fn mistake(text: String) -> Self {
-        Self { output: ToolOutput::error(text), denied: false }
-    }
-
-    fn denied(reason: &str) -> Self {
-        let text = format!("This call was refused: {reason}");
-        Self { output: ToolOutput::error(text), denied: true }
-    }
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotRun {
+    #[error("there is no tool {name:?}; the tools are {known}")]
+    UnknownTool { name: String, known: String },
+    #[error("This call was refused: {0}")]
+    Denied(String),
+    #[error(transparent)]
+    Session(#[from] Error),
 }
 
 async fn run_one(

@@ -11,7 +11,7 @@ use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_hea
 use crate::window::notes::summary;
 use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{
-    AppliedCompaction, ConversationKind, Due, Guidance, Plan, Rejection, Summariser, Summary,
+    AppliedCompaction, ConversationKind, Due, Guidance, Plan, Summariser, Summary,
 };
 use everfold_kernel::ports::ModelKind;
 use everfold_kernel::record::FailedSummary;
@@ -20,9 +20,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) mod collapse;
+mod error;
 pub(crate) mod snip;
 pub(crate) mod summary_request;
 
+pub use error::CompactionError;
 pub use everfold_compact::preview::{CompactionPreview, CompactionReport};
 pub use everfold_compact::{CompactionScope, Trigger};
 
@@ -75,8 +77,9 @@ pub(crate) async fn auto_compact(
         Due::Yes => Writer::Model,
         Due::BreakerOpen => Writer::Nobody,
     };
-    let done = compact_by(session, Compaction::automatic(), writer, &window, cancel).await?;
-    if let Err(reason) = done {
+    let done = compact_by(session, Compaction::automatic(), writer, &window, cancel).await;
+    if let Err(error) = done {
+        let reason = error.unless_broken()?;
         session.emit(|| Event::Notice(format!("the conversation was not compacted: {reason}")));
     }
     Ok(())
@@ -94,71 +97,74 @@ pub(crate) async fn make_room(
     let is_open =
         everfold_compact::policy::is_breaker_open(&session.state.fold, &session.config.limits);
     let writer = if try_number > 1 || is_open { Writer::Nobody } else { Writer::Model };
-    Ok(compact_by(session, Compaction::automatic(), writer, &window, cancel).await?.is_ok())
+    match compact_by(session, Compaction::automatic(), writer, &window, cancel).await {
+        Ok(_) => Ok(true),
+        Err(error) => error.unless_broken().map(|_| false),
+    }
 }
 
 /// What a compaction would do.
 ///
 /// # Errors
-/// Why none can be made, in words for a person.
+/// If none can be made.
 pub fn preview_compaction(
     session: &Session,
     scope: CompactionScope,
-) -> Result<CompactionPreview, String> {
+) -> Result<CompactionPreview, CompactionError> {
     let limits = &session.config.limits;
-    let plan = Plan::new(&session.state.fold, scope, Trigger::Manual, limits)
-        .map_err(|error| error.to_string())?;
+    let plan = Plan::new(&session.state.fold, scope, Trigger::Manual, limits)?;
     Ok(everfold_compact::preview::preview(&session.state.fold, &plan, limits))
 }
 
-/// Compacts the conversation now. The inner result says why none could be
-/// made, in words for a person.
+/// Compacts the conversation now.
 ///
 /// # Errors
-/// If the log cannot be written.
+/// If none can be made, or the log cannot be written.
 pub async fn compact(
     session: &mut Session,
     compaction: Compaction,
     cancel: &CancellationToken,
-) -> Result<Result<CompactionReport, String>, Error> {
+) -> Result<CompactionReport, CompactionError> {
     let window = session.window();
     compact_by(session, compaction, Writer::Model, &window, cancel).await
 }
 
-/// Keeps a record word for word through every compaction (L4.16). The
-/// inner result says why it cannot be, in words for a person.
+/// Keeps a record word for word through every compaction (L4.16).
 ///
 /// # Errors
-/// If the log cannot be written.
-pub async fn pin(session: &mut Session, record: &RecordId) -> Result<Result<(), String>, Error> {
-    let decision = everfold_compact::pins::pin(&session.state.fold, record, &session.config.limits);
-    Ok(decide(session, decision).await?.map(|_| ()))
+/// If it cannot be pinned, or the log cannot be written.
+pub async fn pin(session: &mut Session, record: &RecordId) -> Result<(), CompactionError> {
+    let decision =
+        everfold_compact::pins::pin(&session.state.fold, record, &session.config.limits)?;
+    session.append(Entry::Decision(decision)).await?;
+    Ok(())
 }
 
 /// Takes a pin out.
 ///
 /// # Errors
-/// If the log cannot be written.
-pub async fn unpin(session: &mut Session, record: &RecordId) -> Result<Result<(), String>, Error> {
-    let decision = everfold_compact::pins::unpin(&session.state.fold, record);
-    Ok(decide(session, decision).await?.map(|_| ()))
+/// If there is none, or the log cannot be written.
+pub async fn unpin(session: &mut Session, record: &RecordId) -> Result<(), CompactionError> {
+    let decision = everfold_compact::pins::unpin(&session.state.fold, record)?;
+    session.append(Entry::Decision(decision)).await?;
+    Ok(())
 }
 
 /// Takes a range of messages out of the model's view (L4.14), and gives
 /// the record by which that can be undone.
 ///
 /// # Errors
-/// If the log cannot be written.
+/// If the range cannot be, or the log cannot be written.
 pub async fn snip(
     session: &mut Session,
     from: &RecordId,
     to: &RecordId,
-) -> Result<Result<RecordId, String>, Error> {
+) -> Result<RecordId, CompactionError> {
     if !session.config.flags.is_on(Flag::Snip) {
-        return Ok(Err("snipping is switched off (flag snip)".to_owned()));
+        return Err(CompactionError::SwitchedOff(Flag::Snip));
     }
-    let decision = everfold_compact::snip::snip(&session.state.fold, from, to);
-    decide(session, decision).await
+    let decision = everfold_compact::snip::snip(&session.state.fold, from, to)?;
+    Ok(session.append(Entry::Decision(decision)).await?)
 }
 
 /// Takes a snip, a collapse or a clearing back: what it hid is shown again.
@@ -170,55 +176,43 @@ pub async fn undo_decision(session: &mut Session, decision: &RecordId) -> Result
     reload::refold(session).await
 }
 
-async fn decide(
-    session: &mut Session,
-    decision: Result<Decision, everfold_compact::Error>,
-) -> Result<Result<RecordId, String>, Error> {
-    match decision {
-        Ok(decision) => Ok(Ok(session.append(Entry::Decision(decision)).await?)),
-        Err(error) => Ok(Err(error.to_string())),
-    }
-}
-
 async fn compact_by(
     session: &mut Session,
     compaction: Compaction,
     writer: Writer,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<CompactionReport, String>, Error> {
+) -> Result<CompactionReport, CompactionError> {
     let Compaction { scope, trigger, guidance } = compaction;
-    let plan = match Plan::new(&session.state.fold, scope, trigger, &session.config.limits) {
-        Ok(plan) => plan,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
+    let plan = Plan::new(&session.state.fold, scope, trigger, &session.config.limits)?;
     let refused = session_events::compaction_refused(session, trigger, guidance.as_deref(), cancel);
     if let Some(why) = refused.await? {
-        return Ok(Err(why));
+        return Err(CompactionError::Hook(why));
     }
     let from_notes = match trigger {
         Trigger::Auto => summary::compacted_from_notes(session, window, cancel).await?,
         Trigger::Manual => None,
     };
     let applied = match from_notes {
-        Some(applied) => Ok(applied),
-        None => summarised(session, &plan, guidance.as_deref(), writer, window, cancel).await?,
+        Some(applied) => applied,
+        None => {
+            match summarised(session, &plan, guidance.as_deref(), writer, window, cancel).await {
+                Err(CompactionError::Rejected(why)) if !cancel.is_cancelled() => {
+                    let failed = why.decision(FailedSummary::Local);
+                    session.append(Entry::Decision(failed)).await?;
+                    return Err(why.into());
+                }
+                other => other?,
+            }
+        }
     };
     if cancel.is_cancelled() {
-        return Ok(Err("it was stopped".to_owned()));
+        return Err(CompactionError::Stopped);
     }
-    match applied {
-        Ok(applied) => {
-            let summary = applied.summary();
-            let report = put_in_place(session, applied).await?;
-            session_events::compacted_hooks(session, trigger, &summary, cancel).await?;
-            Ok(Ok(report))
-        }
-        Err(error) => {
-            session.append(Entry::Decision(error.decision(FailedSummary::Local))).await?;
-            Ok(Err(error.to_string()))
-        }
-    }
+    let summary = applied.summary();
+    let report = put_in_place(session, applied).await?;
+    session_events::compacted_hooks(session, trigger, &summary, cancel).await?;
+    Ok(report)
 }
 
 /// A summary by a model; where that is not to be had, one of our own.
@@ -229,7 +223,7 @@ async fn summarised(
     writer: Writer,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<AppliedCompaction, Rejection>, Error> {
+) -> Result<AppliedCompaction, CompactionError> {
     let limits = Arc::clone(&session.config.limits);
     let asked = match (writer, session.world.model.kind()) {
         (Writer::Model, ModelKind::Language) => {
@@ -247,7 +241,7 @@ async fn summarised(
         settle(setting, plan, &summary, &extras)
     });
     let rejection = match asked {
-        Some(Ok(applied)) => return Ok(Ok(applied)),
+        Some(Ok(applied)) => return Ok(applied),
         Some(Err(rejection)) => Some(rejection.decision(FailedSummary::Model)),
         None => None,
     };
@@ -255,7 +249,7 @@ async fn summarised(
     if let Some(decision) = rejection.filter(|_| !cancel.is_cancelled()) {
         session.append(Entry::Decision(decision)).await?;
     }
-    Ok(applied)
+    Ok(applied?)
 }
 
 /// Writes the boundary and what follows it. Sections of the system prompt

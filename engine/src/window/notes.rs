@@ -40,6 +40,26 @@ pub enum NotesError {
     /// There is nothing to take notes of, or nobody to take them.
     #[error("{0}")]
     NotNow(&'static str),
+    /// The update came to nothing.
+    #[error("the notes were not updated: {0}")]
+    NotUpdated(&'static str),
+    /// The model failed.
+    #[error("the model failed: {0}")]
+    Model(String),
+    /// What the model made of them is not taken.
+    #[error("the update was thrown away: {0}")]
+    Rejected(#[from] everfold_notes::Rejected),
+}
+
+/// What became of an update that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotesUpdate {
+    /// There are newer notes.
+    Changed,
+    /// They are as they were.
+    Unchanged,
+    /// None was made.
+    Refused(NotesError),
 }
 
 /// The notes as they are on disk.
@@ -81,26 +101,27 @@ pub async fn write_notes(session: &Session, text: &str, expect: Expect) -> Resul
     Ok(transcripts.replace(&session.log.id, Path::new(PLACE), text.as_bytes(), expect).await?)
 }
 
-/// Brings the notes up to date now, and waits for it. True if they changed.
-/// The inner error says why it cannot be, in words for a person.
+/// Brings the notes up to date now, and waits for it.
 ///
 /// # Errors
 /// If the log cannot be written.
-pub async fn update_notes(session: &mut Session) -> Result<Result<bool, NotesError>, Error> {
+pub async fn update_notes(session: &mut Session) -> Result<NotesUpdate, Error> {
+    let refused = |why| Ok(NotesUpdate::Refused(NotesError::NotNow(why)));
     if !session.config.flags.is_on(Flag::SessionMemory) {
-        return Ok(Err(NotesError::NotNow("notes are switched off (flag session_memory)")));
+        return refused("notes are switched off (flag session_memory)");
     }
     if session.world.model.kind() != ModelKind::Language {
-        return Ok(Err(NotesError::NotNow("there is no model to take notes")));
+        return refused("there is no model to take notes");
     }
     wait_for_notes(session, Duration::MAX).await?;
     let before = session.state.fold.noted().cloned();
     if let Err(error) = start_update(session).await {
-        return Ok(Err(error));
+        return Ok(NotesUpdate::Refused(error));
     }
     wait_for_notes(session, Duration::MAX).await?;
     effects::book_side_queries(session).await?;
-    Ok(Ok(session.state.fold.noted().cloned() != before))
+    let changed = session.state.fold.noted().cloned() != before;
+    Ok(if changed { NotesUpdate::Changed } else { NotesUpdate::Unchanged })
 }
 
 /// Takes along the notes of the session that this one continues. Without
@@ -226,7 +247,7 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
             task.say(format!("updated {}", update.path().display()));
             // Nobody waits any more where the session is gone; the file is written.
             let _ = sender.send(decision);
-            Ok(())
+            Ok::<(), NotesError>(())
         },
     );
     Ok(())

@@ -378,7 +378,7 @@ async fn l5_33_a_summary_is_the_lowest_of_what_it_sums_up_but_for_the_persons_wo
         &CancellationToken::new(),
     )
     .await;
-    done.unwrap().unwrap();
+    done.unwrap();
     let lines = talk.lines(Side::Main);
     let (whose, line) = lines.iter().find(|(_, line)| line["isCompactSummary"] == true).unwrap();
     let text = line["message"]["content"].as_str().unwrap();

@@ -171,7 +171,7 @@ async fn pc3_sections_are_computed_once_and_anew_after_a_compaction() {
     }
     let compaction = Compaction::by_hand(None);
     let stop = everfold::CancellationToken::new();
-    compaction::compact(&mut session, compaction, &stop).await.unwrap().unwrap();
+    compaction::compact(&mut session, compaction, &stop).await.unwrap();
     say_ok(&mut session, "go on").await;
     let requests = place.server.requests_of("main");
     let system = |index: usize| requests[index].body["system"].clone();
@@ -191,7 +191,7 @@ async fn pc4_a_fork_has_the_same_tools_system_and_messages() {
     }
     let compaction = Compaction::by_hand(None);
     let stop = everfold::CancellationToken::new();
-    compaction::compact(&mut session, compaction, &stop).await.unwrap().unwrap();
+    compaction::compact(&mut session, compaction, &stop).await.unwrap();
     let (main, fork) = (place.server.requests_of("main"), place.server.requests_of("compact"));
     let (parent, fork) = (main.last().unwrap(), &fork[0]);
     assert_eq!(parent.body["tools"], fork.body["tools"]);

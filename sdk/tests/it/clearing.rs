@@ -149,7 +149,6 @@ async fn l2_3_edits_are_sent_again_at_the_same_place_for_ever() {
     // A fork carries the parent's edits and adds none; a resumed session too.
     compaction::compact(&mut session, Compaction::by_hand(None), &CancellationToken::new())
         .await
-        .unwrap()
         .unwrap();
     let fork = place.server.requests_of("compact").pop().unwrap();
     assert_eq!(edits_of(&fork), edits_of(requests.last().unwrap()));

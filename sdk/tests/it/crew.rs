@@ -236,7 +236,7 @@ async fn q14_l4_5_the_plan_comes_back_after_a_compaction() {
         &everfold::CancellationToken::new(),
     )
     .await;
-    done.unwrap().unwrap();
+    done.unwrap();
     say_ok(&mut session, "go on").await;
     let last = place.server.requests().pop().unwrap();
     let body = String::from_utf8_lossy(&last.raw).into_owned();

@@ -246,7 +246,7 @@ async fn l5_10_after_a_compaction_all_that_is_left_counts() {
     say_ok(&mut session, &format!("the first matter {}", "and more of it ".repeat(300))).await;
     everfold::engine::finish(&mut session).await.unwrap();
     let stop = everfold::CancellationToken::new();
-    compaction::compact(&mut session, Compaction::by_hand(None), &stop).await.unwrap().unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &stop).await.unwrap();
     say_ok(&mut session, "the second matter").await;
     everfold::engine::finish(&mut session).await.unwrap();
     let told = reviews(&place).pop().unwrap().last_user_text();

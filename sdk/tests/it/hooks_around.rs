@@ -213,12 +213,12 @@ async fn q7_a_change_of_the_model_is_told_and_can_be_refused() {
     say_ok(&mut session, "one").await;
     let never = CancellationToken::new();
     let cheap = "claude-haiku-4-5".into();
-    model_switch::change_model(&mut session, &cheap, "command", &never).await.unwrap().unwrap();
+    model_switch::change_model(&mut session, &cheap, "command", &never).await.unwrap();
     let dear = "claude-opus-5".into();
     let refused = model_switch::change_model(&mut session, &dear, "command", &never)
         .await
-        .unwrap()
-        .unwrap_err();
+        .unwrap_err()
+        .to_string();
     assert_eq!(refused, "a PreModelSwitch hook refused claude-opus-5: too dear");
     say_ok(&mut session, "two").await;
     assert_eq!(place.server.requests()[1].body["model"], "claude-haiku-4-5");
@@ -357,7 +357,6 @@ async fn q5_a_model_that_the_person_chooses_stays() {
     let never = CancellationToken::new();
     model_switch::change_model(&mut session, &"claude-opus-5".into(), "command", &never)
         .await
-        .unwrap()
         .unwrap();
     say_ok(&mut session, "/same").await;
     say_ok(&mut session, "three").await;

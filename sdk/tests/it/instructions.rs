@@ -132,7 +132,7 @@ async fn i4_a_compaction_reads_instructions_again() {
     place.write("CLAUDE.md", "Instruction of after.");
     let cancel = everfold::CancellationToken::new();
     let compaction = Compaction::by_hand(None);
-    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap();
     say_ok(&mut session, "and now?").await;
     let body = place.server.requests().pop().unwrap().body.to_string();
     assert!(body.contains("Instruction of after.") && !body.contains("Instruction of before."));
@@ -194,7 +194,7 @@ async fn l4_16_standing_guidance_reaches_the_summary_request_and_survives_a_resu
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     let compaction = Compaction::by_hand(Some("and the names".into()));
     let cancel = everfold::CancellationToken::new();
-    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap();
     let asked = place.server.requests_of("compact")[0].last_user_text();
     assert!(asked.contains("Keep every SQL query.") && asked.contains("and the names"), "{asked}");
     assert!(!asked.contains("# More"), "only that section");

@@ -78,11 +78,23 @@ async fn l5_16_l5_17_a_stated_memory_is_saved_at_once_and_can_be_undone() {
     assert!(index.contains(path.file_name().unwrap().to_str().unwrap()), "{index}");
     let again = statement::remember(&session, "always run the tests with nextest").await.unwrap();
     assert!(again.entry().is_none() && again.memory().unwrap().path == path, "{again:?}");
-    assert!(statement::remember(&session, "  ").await.unwrap_err().contains("nothing to remember"));
+    assert!(
+        statement::remember(&session, "  ")
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("nothing to remember")
+    );
     let key = format!("the key is sk-ant-api03-{}", "a1B2".repeat(24));
     let refused = statement::remember(&session, &key).await.unwrap();
     assert!(matches!(refused, Kept::Refused { .. }), "keys are not remembered: {refused:?}");
     memory_switch::switch_memory(&mut session, MemorySwitch::Off).await.unwrap();
-    assert!(statement::remember(&session, "x y z").await.unwrap_err().contains("/memory on"));
+    assert!(
+        statement::remember(&session, "x y z")
+            .await
+            .unwrap_err()
+            .to_string()
+            .contains("/memory on")
+    );
     assert_eq!(place.server.requests().len(), 0, "no model was asked");
 }

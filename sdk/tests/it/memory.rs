@@ -149,7 +149,7 @@ async fn l5_8_a_compaction_reads_the_index_again() {
     write(&dir, "MEMORY.md", "- [A](a.md) — after\n");
     let cancel = everfold::CancellationToken::new();
     let compaction = Compaction::by_hand(None);
-    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap();
     say_ok(&mut session, "what was it?").await;
     let last = place.server.requests().pop().unwrap();
     let body = last.body.to_string();

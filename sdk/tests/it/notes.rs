@@ -2,7 +2,7 @@
 //! becomes of them.
 
 use crate::place::{Place, say_ok};
-use everfold::engine::window::notes;
+use everfold::engine::window::notes::{self, NotesUpdate};
 use everfold::{Agent, Session};
 use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
@@ -474,12 +474,10 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
     let place = place(take_notes);
     let agent = agent(&place).await;
     let mut session = agent.start();
-    assert!(
-        notes::update_notes(&mut session).await.unwrap().is_err(),
-        "there is nothing to note yet"
-    );
+    let refused = notes::update_notes(&mut session).await.unwrap();
+    assert!(matches!(refused, NotesUpdate::Refused(_)), "there is nothing to note yet");
     turn(&mut session, "hello").await;
-    assert_eq!(notes::update_notes(&mut session).await.unwrap(), Ok(true));
+    assert_eq!(notes::update_notes(&mut session).await.unwrap(), NotesUpdate::Changed);
     assert!(notes_of(&session).contains("Update 1."));
     let file = notes::notes(&session).await.unwrap().unwrap();
     notes::write_notes(&session, &file.text.replace("Update 1.", "Mine."), file.expect.clone())
@@ -490,7 +488,8 @@ async fn q9_a_person_has_the_notes_brought_up_to_date_at_once() {
     let off = agent_with(&place, &[("EVERFOLD_FLAG_SESSION_MEMORY", "0")]).await;
     let mut session = off.start();
     turn(&mut session, "hello").await;
-    assert!(notes::update_notes(&mut session).await.unwrap().is_err());
+    let refused = notes::update_notes(&mut session).await.unwrap();
+    assert!(matches!(refused, NotesUpdate::Refused(_)));
 }
 
 #[tokio::test]

@@ -215,7 +215,7 @@ async fn l4_16_pins_stay_beside_the_notes() {
     let mut session = agent.start();
     turn(&mut session, "hello, remember the number 4711").await;
     let pinned = session.fold().messages().last().unwrap().pieces()[0].record.clone();
-    compaction::pin(&mut session, &pinned).await.unwrap().unwrap();
+    compaction::pin(&mut session, &pinned).await.unwrap();
     until_compacted(&place, &mut session).await;
     let metadata = boundaries(&place).remove(0)["compactMetadata"].clone();
     assert_eq!(metadata["way"], "notes");

@@ -346,7 +346,7 @@ async fn r7_a_compaction_lets_a_memory_come_again() {
     say_ok(&mut session, &"please keep this text in mind. ".repeat(200)).await;
     let cancel = everfold::CancellationToken::new();
     let compaction = Compaction::by_hand(None);
-    compaction::compact(&mut session, compaction, &cancel).await.unwrap().unwrap();
+    compaction::compact(&mut session, compaction, &cancel).await.unwrap();
     say_ok(&mut session, "yes").await;
     let after = mains(&place).pop().unwrap().body["messages"].to_string();
     assert!(!after.contains("on Fridays"), "{after}");

@@ -55,7 +55,7 @@ async fn point(session: &Session, said: &str) -> Point {
 
 async fn back(session: &mut Session, said: &str, what: RewindWhat) -> RewindReport {
     let point = point(session, said).await;
-    rewind::rewind(session, &point.id, what).await.unwrap().unwrap()
+    rewind::rewind(session, &point.id, what).await.unwrap()
 }
 
 fn last(place: &Place) -> Received {
@@ -94,7 +94,7 @@ async fn q12_files_go_back_and_forth() {
     assert_eq!(text(&place, "a.txt"), None, "it was not there");
     let points = rewind::rewind_points(&session).await.unwrap();
     let undo = points.iter().find(|point| point.kind == PointKind::WentBack).unwrap();
-    rewind::rewind(&mut session, &undo.id, RewindWhat::Files).await.unwrap().unwrap();
+    rewind::rewind(&mut session, &undo.id, RewindWhat::Files).await.unwrap();
     assert_eq!(text(&place, "a.txt").as_deref(), Some("two\n"), "a step back can be undone");
     assert_eq!(text(&place, "b.txt").as_deref(), Some("new\n"));
 }
@@ -137,7 +137,7 @@ async fn q12_the_conversation_goes_back_and_the_cache_is_read() {
     // The step back itself can be taken back: what was left is shown again.
     let points = rewind::rewind_points(&session).await.unwrap();
     let undo = points.iter().find(|point| point.kind == PointKind::WentBack).unwrap();
-    rewind::rewind(&mut session, &undo.id, RewindWhat::Conversation).await.unwrap().unwrap();
+    rewind::rewind(&mut session, &undo.id, RewindWhat::Conversation).await.unwrap();
     say_ok(&mut session, "with all").await;
     let body = last(&place).body["messages"].to_string();
     assert!(body.contains("second some") && body.contains("third some"), "{body}");
@@ -176,7 +176,7 @@ async fn q12_work_by_hand_is_said_and_kept() {
     let report = back(&mut session, "a.txt two", RewindWhat::Files).await;
     assert_eq!(report.by_hand, [file(&place, "a.txt")]);
     assert_eq!(text(&place, "a.txt").as_deref(), Some("one\n"));
-    rewind::rewind(&mut session, &report.record, RewindWhat::Files).await.unwrap().unwrap();
+    rewind::rewind(&mut session, &report.record, RewindWhat::Files).await.unwrap();
     assert_eq!(text(&place, "a.txt").as_deref(), Some("mine\n"));
 }
 
@@ -201,7 +201,7 @@ async fn q12_a_point_before_a_compaction_can_be_gone_back_to() {
     say_ok(&mut session, &format!("remember the blue house {long}")).await;
     say_ok(&mut session, "do: write a.txt two").await;
     let cancel = CancellationToken::new();
-    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap();
     say_ok(&mut session, "after all that").await;
     assert_eq!(rewind::rewind_points(&session).await.unwrap().len(), 4, "across the boundary");
     let before = place.server.requests().len();
@@ -216,7 +216,7 @@ async fn q12_a_point_before_a_compaction_can_be_gone_back_to() {
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     say_ok(&mut session, &format!("and on {long}")).await;
     oracle::assert_prefix_stable(&place.server.requests()[before..]);
-    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap().unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &cancel).await.unwrap();
     let (mut session, _) = place.agent().await.resume(session.id().clone()).await.unwrap();
     say_ok(&mut session, "still there").await;
     assert!(place.server.requests().iter().all(|request| request.refused.is_none()));

@@ -136,7 +136,7 @@ async fn l4_5_names_instructions_and_schemas_come_back_after_a_compaction() {
         say_ok(&mut session, prompt).await;
     }
     let never = CancellationToken::new();
-    compaction::compact(&mut session, Compaction::by_hand(None), &never).await.unwrap().unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &never).await.unwrap();
     say_ok(&mut session, "four").await;
     let last = messages(&place, place.server.requests().len() - 1);
     for wanted in ["- mcp__s__echo", "be kind to the server", "Schemas of tools that you called"] {

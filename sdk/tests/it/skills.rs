@@ -124,7 +124,7 @@ async fn l4_5_skills_in_use_come_back_after_a_compaction_within_their_limits() {
         say_ok(&mut session, &format!("/{name}")).await;
     }
     let never = CancellationToken::new();
-    compaction::compact(&mut session, Compaction::by_hand(None), &never).await.unwrap().unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &never).await.unwrap();
     say_ok(&mut session, "go on").await;
     let last = messages(&place, place.server.requests().len() - 1);
     let back: Vec<&str> = ["a", "b", "c", "d", "e", "f", "g"]
@@ -270,7 +270,7 @@ async fn l4_5_skills_come_back_within_their_budget_newest_first() {
         say_ok(&mut session, &format!("take {number}")).await;
     }
     let never = CancellationToken::new();
-    compaction::compact(&mut session, Compaction::by_hand(None), &never).await.unwrap().unwrap();
+    compaction::compact(&mut session, Compaction::by_hand(None), &never).await.unwrap();
     let limits = agent.config().limits;
     let restored: Vec<String> = session
         .fold()

@@ -77,7 +77,7 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     match wish.act {
         Act::Preview => match compaction::preview_compaction(&cx.session, wish.scope) {
             Ok(preview) => show_preview(cx, &preview, &entries),
-            Err(why) => tell(cx, Err(why)),
+            Err(why) => tell(cx, Err(why.to_string())),
         },
         Act::Compact => compact(cx, wish.scope, wish.guidance).await,
     }
@@ -95,7 +95,7 @@ pub(super) async fn compact(
     let (sender, mut events) = unbounded_channel();
     session.watch(sender);
     let wanted = Compaction { scope, trigger: Trigger::Manual, guidance };
-    let done = compaction::compact(session, wanted, stop).await?;
+    let done = compaction::compact(session, wanted, stop).await;
     while let Ok(event) = events.try_recv() {
         if let Event::Notice(text) = event {
             presenter.note(TextStyle::Yellow, &text);

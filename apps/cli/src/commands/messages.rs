@@ -93,7 +93,10 @@ pub(super) async fn pin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
         return show(cx, &entries);
     }
     let done = match named(&entries, name) {
-        Ok(entry) => compaction::pin(&mut cx.session, &entry.record).await?.map(|()| entry),
+        Ok(entry) => {
+            let pinned = compaction::pin(&mut cx.session, &entry.record).await;
+            pinned.map(|()| entry).map_err(|error| error.to_string())
+        }
         Err(why) => Err(why),
     };
     tell(cx, done.map(|entry| format!("message {} stays through compactions", entry.number)))
@@ -108,7 +111,10 @@ pub(super) async fn unpin(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     }
     let done = match named(&entries, name) {
         Ok(entry) if !entry.pinned => Err(format!("message {} is not pinned", entry.number)),
-        Ok(entry) => compaction::unpin(&mut cx.session, &entry.record).await?.map(|()| entry),
+        Ok(entry) => {
+            let taken = compaction::unpin(&mut cx.session, &entry.record).await;
+            taken.map(|()| entry).map_err(|error| error.to_string())
+        }
         Err(why) => Err(why),
     };
     tell(cx, done.map(|entry| format!("message {} is no longer pinned", entry.number)))
@@ -124,7 +130,9 @@ pub(super) async fn snip(cx: &mut CommandContext, names: &str) -> Result<Flow> {
         _ => return tell(cx, Err("name the first message and the last one".to_owned())),
     };
     let done = match (from, to) {
-        (Ok(from), Ok(to)) => compaction::snip(&mut cx.session, &from.record, &to.record).await?,
+        (Ok(from), Ok(to)) => compaction::snip(&mut cx.session, &from.record, &to.record)
+            .await
+            .map_err(|error| error.to_string()),
         (Err(why), _) | (_, Err(why)) => Err(why),
     };
     let told = |record| format!("taken out of the model's view; /unsnip {record} puts it back");

@@ -5,7 +5,7 @@ use crate::memory::editor;
 use crate::presenter::TextStyle;
 use anyhow::{Result, anyhow};
 use everfold::TaskStatus;
-use everfold::engine::window::notes;
+use everfold::engine::window::notes::{self, NotesUpdate};
 use everfold::kernel::QuerySource;
 
 /// Shows the notes, says where they are, or changes them.
@@ -60,9 +60,9 @@ async fn update(cx: &mut CommandContext) -> Result<()> {
         () = cx.stop.cancelled() => return Ok(()),
     };
     match changed {
-        Ok(true) => show(cx).await,
-        Ok(false) => Err(anyhow!("the notes were not changed: {}", why(cx))),
-        Err(error) => Err(error.into()),
+        NotesUpdate::Changed => show(cx).await,
+        NotesUpdate::Unchanged => Err(anyhow!("the notes were not changed: {}", why(cx))),
+        NotesUpdate::Refused(error) => Err(error.into()),
     }
 }
 

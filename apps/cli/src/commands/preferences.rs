@@ -21,9 +21,9 @@ pub(super) async fn thinking(cx: &mut CommandContext, text: &str) -> Result<Flow
             ThinkingWish::Budget(tokens)
         }
     };
-    let done = preferences::set_thinking(&mut cx.session, wish).await?;
+    let done = preferences::set_thinking(&mut cx.session, wish).await;
     let told = done.map(|()| format!("thinking: {}", thinks(&params(cx))));
-    tell(cx, told)
+    tell(cx, told.map_err(|error| error.to_string()))
 }
 
 fn params(cx: &CommandContext) -> Params {
@@ -52,9 +52,9 @@ pub(super) async fn effort(cx: &mut CommandContext, text: &str) -> Result<Flow> 
     }
     let done =
         preferences::set_effort(&mut cx.session, Some(text).filter(|text| *text != "default"))
-            .await?;
+            .await;
     let told = done.map(|()| said(params(cx)));
-    tell(cx, told)
+    tell(cx, told.map_err(|error| error.to_string()))
 }
 
 pub(super) async fn output_style(cx: &mut CommandContext, text: &str) -> Result<Flow> {

@@ -192,6 +192,7 @@ const COMMANDS: &[Command] = &[
         run: |cx, text| {
             Box::pin(async move {
                 let saved = statement::remember(&cx.session, text).await;
+                let saved = saved.map_err(|error| error.to_string());
                 messages::tell(cx, saved.and_then(|kept| memory::stated(&kept)))
             })
         },
@@ -370,9 +371,9 @@ async fn model(cx: &mut CommandContext, name: &str) -> Result<Flow> {
         let stop = cx.stop.clone();
         let changed =
             model_switch::change_model(&mut cx.session, &ModelId::new(name), "command", &stop)
-                .await?;
+                .await;
         if let Err(why) = changed {
-            cx.presenter.note(TextStyle::Yellow, &why);
+            cx.presenter.note(TextStyle::Yellow, &why.to_string());
         }
     }
     let answers = setup::model_name(&cx.agent, &cx.session);

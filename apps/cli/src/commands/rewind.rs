@@ -34,12 +34,12 @@ pub(super) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
         }
     };
     let Some(point) = named(&points, name) else { return unknown(cx, name) };
-    match rewind::rewind(&mut cx.session, &point, what).await? {
+    match rewind::rewind(&mut cx.session, &point, what).await {
         Ok(report) => {
             told(cx, &report)?;
             Ok(if what.conversation() { Flow::WentBack(report.text) } else { Flow::GoOn })
         }
-        Err(why) => tell(cx, Err(why)),
+        Err(why) => tell(cx, Err(why.to_string())),
     }
 }
 

@@ -79,15 +79,14 @@ impl Host for TestHost {
         self.asked.lock().unwrap().push(format!("/{line}"));
         Box::pin(async move {
             match line.split_once(' ') {
-                Some(("pin", id)) => compaction::pin(&mut self.session, &id.into()).await?.unwrap(),
+                Some(("pin", id)) => compaction::pin(&mut self.session, &id.into()).await.unwrap(),
                 Some(("unpin", id)) => {
-                    compaction::unpin(&mut self.session, &id.into()).await?.unwrap();
+                    compaction::unpin(&mut self.session, &id.into()).await.unwrap();
                 }
                 Some(("rewind", rest)) => {
                     let (id, _) = rest.split_once(' ').unwrap();
                     let what = everfold::engine::turn::rewind::RewindWhat::Conversation;
-                    let report =
-                        rewind::rewind(&mut self.session, &id.into(), what).await?.unwrap();
+                    let report = rewind::rewind(&mut self.session, &id.into(), what).await.unwrap();
                     return Ok(Next::WentBack(report.text));
                 }
                 _ => {}

@@ -202,7 +202,7 @@ async fn q9_tasks_are_watched_and_stopped() {
         |task| async move {
             task.say("reading the conversation");
             task.cancel().cancelled().await;
-            Ok(())
+            Ok::<(), std::convert::Infallible>(())
         },
     );
     tokio::task::yield_now().await;

@@ -83,7 +83,10 @@ impl Panel for CompactPanel {
     }
 
     fn begin(&mut self) -> PanelAct {
-        look(&self.found, |session| compaction::preview_compaction(session, CompactionScope::All))
+        look(&self.found, |session| {
+            compaction::preview_compaction(session, CompactionScope::All)
+                .map_err(|error| error.to_string())
+        })
     }
 
     fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {

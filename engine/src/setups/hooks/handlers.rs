@@ -9,17 +9,19 @@ use crate::agents::{Order, Started};
 use crate::config::Config;
 use crate::session::agent_context::{Agents, Parent};
 use crate::session::effects::{SideBookings, collect, side_request};
+use crate::tools::StartError;
 use everfold_hooks::{
     Act, Handler, HandlerExit, HookEvent, Means, Ran, filled_arguments, filled_prompt, judgement,
 };
 use everfold_kernel::env::{HOOK_ENV_FILE, HOOK_PROJECT_DIR};
-use everfold_kernel::ports::{HookAction, HookCall, World};
+use everfold_kernel::ports::{HookAction, HookCall, ModelError, World};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::record::reminder;
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{Attachment, ModelId, QuerySource, ToolUseId};
 use everfold_mail::{Definition, Running};
 use serde_json::{Map, Value, json};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,7 +111,7 @@ impl Handlers {
                 ran = self.run(&handler) => then(&self, &ran),
                 () = task.cancel().cancelled() => {}
             }
-            Ok(())
+            Ok::<(), Infallible>(())
         });
     }
 
@@ -177,29 +179,27 @@ impl Handlers {
         };
         match answer {
             Ok(text) => judgement(&text),
-            Err(why) => not_run(why),
+            Err(why) => not_run(why.to_string()),
         }
     }
 
-    async fn ask(&self, prompt: &str, model: Option<&str>) -> Result<String, String> {
+    async fn ask(&self, prompt: &str, model: Option<&str>) -> Result<String, NoJudgement> {
         let config = &self.config;
         let model = model.map_or_else(|| config.models.small.clone(), ModelId::new);
         let dialect = self.world.model.dialect();
         let params = config.side_params(&model, dialect, config.limits.hooks.judge_tokens);
-        let request = side_request(config, params, JUDGE.trim(), prompt)
-            .ok_or_else(|| "no request could be made".to_owned())?;
+        let request =
+            side_request(config, params, JUDGE.trim(), prompt).ok_or(NoJudgement::NoRequest)?;
         let source = QuerySource::Agent(HANDLER_KIND.into());
-        let reply = collect(&*self.world.model, request, source.clone())
-            .await
-            .map_err(|error| error.to_string())?;
+        let reply = collect(&*self.world.model, request, source.clone()).await?;
         let text = crate::session::prompt::text_of(&reply.blocks);
         self.books.add(Booking::new(source, reply.model, reply.usage, &config.models.table));
         Ok(text)
     }
 
     /// Sends an agent that only looks, and waits for its last words.
-    async fn send_agent(&self, prompt: String, model: Option<&str>) -> Result<String, String> {
-        let parent = self.parent.as_ref().ok_or("agents are sent by the conversation alone")?;
+    async fn send_agent(&self, prompt: String, model: Option<&str>) -> Result<String, NoJudgement> {
+        let parent = self.parent.as_ref().ok_or(StartError::NotHere)?;
         let looking = self.agents.roster().get("explore").cloned();
         let kind = Definition {
             model: model.map(str::to_owned),
@@ -220,10 +220,25 @@ impl Handlers {
         let call = ToolUseId::new("hook");
         match self.agents.start_kind(parent, Some(kind), order, &call).await? {
             Started::Ended(finished) if finished.success => Ok(finished.text),
-            Started::Ended(finished) => Err(finished.how),
-            Started::Background { .. } => Err("it did not come to an end".into()),
+            Started::Ended(finished) => Err(NoJudgement::Agent(finished.how)),
+            Started::Background { .. } => Err(NoJudgement::Unfinished),
         }
     }
+}
+
+/// Why a model that was to judge for a hook did not.
+#[derive(Debug, thiserror::Error)]
+enum NoJudgement {
+    #[error("no request could be made")]
+    NoRequest,
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("{0}")]
+    Agent(String),
+    #[error("it did not come to an end")]
+    Unfinished,
 }
 
 fn not_run(why: impl Into<String>) -> Ran {

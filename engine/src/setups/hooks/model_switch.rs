@@ -5,39 +5,63 @@ use crate::event::Event;
 use crate::session::{Error, Session, prelude};
 use crate::setups::hooks::{self, model_switch};
 use everfold_hooks::{Occasion, Switch};
-use everfold_kernel::ModelId;
 use everfold_kernel::record::CacheTtl;
+use everfold_kernel::{Class, Classify, ModelId};
 use everfold_skills::Skill;
 use tokio_util::sync::CancellationToken;
 
 /// Tokens that prices are for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
 
+/// Why the model was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SwitchError {
+    /// A hook said no.
+    #[error("a PreModelSwitch hook refused {model}: {why}")]
+    Hook {
+        /// The model.
+        model: ModelId,
+        /// What it said.
+        why: String,
+    },
+    /// The log.
+    #[error(transparent)]
+    Session(#[from] Error),
+}
+
+impl Classify for SwitchError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Hook { .. } => Class::Refuse,
+            Self::Session(error) => error.class(),
+        }
+    }
+}
+
 /// Changes the model as [`prelude::switch_model`] does, if hooks agree.
-/// The inner result says why not. `source` is who wants it: `command`,
-/// `skill` or `fallback`.
+/// `source` is who wants it: `command`, `skill` or `fallback`.
 ///
 /// # Errors
-/// If the log cannot be written.
+/// If a hook refuses it, or the log cannot be written.
 pub async fn change_model(
     session: &mut Session,
     model: &ModelId,
     source: &str,
     cancel: &CancellationToken,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), SwitchError> {
     let from = session.model().to_string();
     if from == model.as_str() {
-        return prelude::switch_model(session, model).await.map(Ok);
+        return Ok(prelude::switch_model(session, model).await?);
     }
     let switch = switch_to(session, &from, model, source);
     let verdict = hooks::fire(session, &Occasion::PreModelSwitch(switch), cancel).await?;
     if let Some(why) = verdict.blocked.or(verdict.stop) {
         session.runtime.hooks.stop = None;
-        return Ok(Err(format!("a PreModelSwitch hook refused {model}: {why}")));
+        return Err(SwitchError::Hook { model: model.clone(), why });
     }
     prelude::switch_model(session, model).await?;
     hooks::fire(session, &Occasion::PostModelSwitch(switch), cancel).await?;
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Lets a skill's own model go on with the turn, a declared break of the
@@ -57,10 +81,11 @@ pub(crate) async fn lend_model(
     }
     let own = session.state.lent.clone().unwrap_or_else(|| session.model().clone());
     let reason = format!("the skill {} works with it", skill.name);
-    match model_switch::go_over(session, to, "skill", &reason, cancel).await? {
+    match model_switch::go_over(session, to, "skill", &reason, cancel).await {
         Ok(()) => Ok(Some(own)),
+        Err(SwitchError::Session(error)) => Err(error),
         Err(why) => {
-            session.emit(|| Event::Notice(why));
+            session.emit(|| Event::Notice(why.to_string()));
             Ok(None)
         }
     }
@@ -73,10 +98,14 @@ pub(crate) async fn return_model(
 ) -> Result<(), Error> {
     let Some(own) = session.state.lent.clone() else { return Ok(()) };
     let reason = "what the skill was for is done";
-    if let Err(why) = model_switch::go_over(session, own, "skill", reason, cancel).await? {
-        session.emit(|| Event::Notice(why));
+    match model_switch::go_over(session, own, "skill", reason, cancel).await {
+        Err(SwitchError::Session(error)) => Err(error),
+        Err(why) => {
+            session.emit(|| Event::Notice(why.to_string()));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
-    Ok(())
 }
 
 fn switch_to<'a>(session: &Session, from: &'a str, to: &'a ModelId, source: &'a str) -> Switch<'a> {
@@ -107,12 +136,10 @@ pub(crate) async fn go_over(
     source: &str,
     reason: &str,
     cancel: &CancellationToken,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), SwitchError> {
     let from = session.model().clone();
-    let changed = Box::pin(model_switch::change_model(session, &to, source, cancel)).await?;
-    if changed.is_ok() {
-        let reason = reason.to_owned();
-        session.emit(|| Event::ModelSwitched { from, to, reason });
-    }
-    Ok(changed)
+    Box::pin(model_switch::change_model(session, &to, source, cancel)).await?;
+    let reason = reason.to_owned();
+    session.emit(|| Event::ModelSwitched { from, to, reason });
+    Ok(())
 }

@@ -10,7 +10,7 @@ use crate::setups::hooks;
 use everfold_compact::Trigger;
 use everfold_hooks::{HookEvent, HookVerdict, Occasion, SideRequest, Task};
 use everfold_kernel::Block;
-use everfold_kernel::ports::JobState;
+use everfold_kernel::ports::{JobState, ServerError};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::settings::Surface;
 use everfold_rules::{FileFate, InstructionFile, InstructionScope, Reason};
@@ -104,15 +104,29 @@ pub(crate) fn first_words(session: &mut Session) -> Option<Prompt> {
     Some(Prompt::of(Source::Hook, vec![Block::text(said)]))
 }
 
-/// Asks hooks about what the person said. Why not, where it is refused:
-/// then it never was.
+/// Why what the person said is not taken: then it never was.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PromptRefusal {
+    #[error("a UserPromptSubmit hook refused the message: {why}{said}")]
+    Submission { why: String, said: String },
+    #[error("a UserPromptExpansion hook refused /{name}: {why}")]
+    Expansion { name: String, why: String },
+    #[error("/{name} cannot be used: {source}")]
+    Server { name: String, source: ServerError },
+    #[error("there are no servers")]
+    NoServers,
+    #[error(transparent)]
+    Session(#[from] Error),
+}
+
+/// Asks hooks about what the person said.
 pub(crate) async fn prompt_hooks(
     session: &mut Session,
     prompt: &str,
     cancel: &CancellationToken,
-) -> Result<Result<(), String>, Error> {
+) -> Result<(), PromptRefusal> {
     if !session.is_main() {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let source = if session.config.launch.entrypoint == "cli" { "user" } else { "sdk" };
     let verdict =
@@ -121,10 +135,10 @@ pub(crate) async fn prompt_hooks(
         session.runtime.hooks.stop = None;
         let shown = !verdict.wanted.wishes.contains(&SideRequest::HidePrompt);
         let said = if shown { format!("\nIt was: {}", prompt.trim()) } else { String::new() };
-        return Ok(Err(format!("a UserPromptSubmit hook refused the message: {why}{said}")));
+        return Err(PromptRefusal::Submission { why, said });
     }
     hooks::keep_contexts(session, HookEvent::UserPromptSubmit, verdict.contexts);
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Asks hooks whether the model may stop. True where it is kept at work:
@@ -173,8 +187,7 @@ pub(crate) async fn compaction_refused(
     let occasion = Occasion::PreCompact { trigger: trigger.as_str(), instructions };
     let verdict = hooks::fire(session, &occasion, cancel).await?;
     session.runtime.hooks.stop = None;
-    let blocked = verdict.blocked.or(verdict.stop);
-    Ok(blocked.map(|why| format!("a PreCompact hook blocked it: {why}")))
+    Ok(verdict.blocked.or(verdict.stop))
 }
 
 /// Tells hooks of a compaction, and starts the conversation anew for them (L4.5).

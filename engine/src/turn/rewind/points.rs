@@ -1,6 +1,7 @@
 //! Points, and what happened to files since.
 
 use crate::session::Session;
+use crate::session::file_history::CheckpointError;
 use everfold_kernel::ports::FileError;
 use everfold_kernel::{Limits, RecordId, Timestamp};
 use everfold_transcript::trace::{Stop, StopKind};
@@ -102,8 +103,8 @@ impl<'a> Looks<'a> {
 
 /// What happened to a file; none where it is what it was.
 async fn look_at_change(session: &Session, checkpoint: &Checkpoint) -> Option<ChangedFile> {
-    let stuck = |reason: String| {
-        let path = checkpoint.path.clone();
+    let stuck = |error: CheckpointError| {
+        let (path, reason) = (checkpoint.path.clone(), error.to_string());
         Some(ChangedFile { path, added: 0, removed: 0, standing: Standing::Stuck(reason) })
     };
     let now = match file_now(session, &checkpoint.path).await {
@@ -129,31 +130,30 @@ async fn look_at_change(session: &Session, checkpoint: &Checkpoint) -> Option<Ch
 pub(super) async fn file_then(
     session: &Session,
     before: &FileBefore,
-) -> Result<Option<Vec<u8>>, String> {
+) -> Result<Option<Vec<u8>>, CheckpointError> {
     match before {
         FileBefore::Absent => Ok(None),
-        FileBefore::NotKept(reason) => Err(reason.clone()),
+        FileBefore::NotKept(reason) => Err(CheckpointError::NotKept(reason.clone())),
         FileBefore::Kept(name) => session.crew.agents.seat().history.copy(name).await.map(Some),
     }
 }
 
-/// What a file is; none where there is none. An error says why it cannot
-/// be touched.
+/// What a file is; none where there is none.
 pub(super) async fn file_now(
     session: &Session,
     path: &std::path::Path,
-) -> Result<Option<everfold_kernel::ports::FileRead>, String> {
+) -> Result<Option<everfold_kernel::ports::FileRead>, CheckpointError> {
     let files = &session.world.files;
     // The path was resolved when the file was changed. A link that was put
     // there since could lead anywhere (S1).
     let leads_to = files.resolve(path).await;
     if leads_to != path {
-        return Err(format!("it leads to {} now", leads_to.display()));
+        return Err(CheckpointError::Elsewhere(leads_to));
     }
     match files.read(path, session.config.limits.read_file_bytes).await {
         Ok(read) => Ok(Some(read)),
         Err(FileError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -3,8 +3,9 @@
 
 use super::RewindReport;
 use crate::session::Session;
+use crate::session::file_history::CheckpointError;
 use crate::turn::rewind::points;
-use everfold_kernel::ports::{Expect, FileRead};
+use everfold_kernel::ports::{Expect, FileError, FileRead};
 use everfold_transcript::Checkpoint;
 use std::path::Path;
 
@@ -26,7 +27,7 @@ pub(super) async fn restore_files(
         let now = match points::file_now(session, path).await {
             Ok(now) => now,
             Err(reason) => {
-                report.failed.push((path.clone(), reason));
+                report.failed.push((path.clone(), reason.to_string()));
                 continue;
             }
         };
@@ -37,7 +38,7 @@ pub(super) async fn restore_files(
             Ok(Done::Restored) => report.restored.push(path.clone()),
             Ok(Done::Removed) => report.removed.push(path.clone()),
             Err(reason) => {
-                report.failed.push((path.clone(), reason));
+                report.failed.push((path.clone(), reason.to_string()));
                 continue;
             }
         }
@@ -51,7 +52,7 @@ async fn put_back(
     session: &Session,
     checkpoint: &Checkpoint,
     now: Option<&FileRead>,
-) -> Result<Done, String> {
+) -> Result<Done, CheckpointError> {
     let path = &checkpoint.path;
     let then = points::file_then(session, &checkpoint.before).await?;
     if then.as_deref() == now.map(|now| now.bytes.as_ref()) {
@@ -63,12 +64,11 @@ async fn put_back(
     match (then, now) {
         (Some(bytes), now) => {
             let expect = now.map_or(Expect::Absent, |now| Expect::Version(now.version.clone()));
-            files.write(path, &bytes, expect).await.map_err(|error| error.to_string())?;
+            files.write(path, &bytes, expect).await?;
             Ok(Done::Restored)
         }
         (None, Some(now)) => {
-            let version = now.version.clone();
-            files.remove(path, version).await.map_err(|error| error.to_string())?;
+            files.remove(path, now.version.clone()).await?;
             Ok(Done::Removed)
         }
         (None, None) => Ok(Done::Nothing),
@@ -77,13 +77,14 @@ async fn put_back(
 
 /// A directory of the person's that is gone is made again only where tools
 /// may work.
-async fn may_be_made(session: &Session, path: &Path, now: Option<&FileRead>) -> Result<(), String> {
+async fn may_be_made(
+    session: &Session,
+    path: &Path,
+    now: Option<&FileRead>,
+) -> Result<(), FileError> {
     let inside = session.config.workplace.roots.iter().any(|root| path.starts_with(root));
     let Some(parent) = path.parent().filter(|_| now.is_none() && !inside) else {
         return Ok(());
     };
-    match session.world.files.stat(parent).await {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.to_string()),
-    }
+    session.world.files.stat(parent).await.map(|_| ())
 }

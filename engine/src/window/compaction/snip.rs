@@ -20,7 +20,8 @@ pub(crate) async fn snip_as_asked(session: &mut Session) -> Result<(), Error> {
     for SnipRequest { from, to } in session.context.take_snips() {
         let first = record_of(session, &from, End::First);
         let last = record_of(session, &to, End::Last);
-        if let Err(reason) = compaction::snip(session, &first, &last).await? {
+        if let Err(error) = compaction::snip(session, &first, &last).await {
+            let reason = error.unless_broken()?;
             let text = format!("The range {from} to {to} was not taken out of view: {reason}");
             session.attach("snip_refused", &text, json!({"from": from, "to": to})).await?;
         }

@@ -10,6 +10,23 @@ use everfold_kernel::{Decision, Effect, EffectOutcome, Entry, Window};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
+/// Why a model gave no summary.
+#[derive(Debug, thiserror::Error)]
+enum SummaryError {
+    #[error("the model wrote no summary")]
+    None,
+    #[error("the conversation is too long to be summed up")]
+    TooLong,
+    #[error("the model gave no answer")]
+    NoAnswer,
+    #[error("{0}")]
+    Failed(String),
+    #[error(transparent)]
+    Layer(#[from] everfold_compact::Error),
+    #[error(transparent)]
+    Session(#[from] Error),
+}
+
 /// A model's summary. None if there is none to be had: the failure is in
 /// the log then (L4.2).
 pub(super) async fn ask_for_summary(
@@ -19,25 +36,32 @@ pub(super) async fn ask_for_summary(
     window: &Window,
     cancel: &CancellationToken,
 ) -> Result<Option<String>, Error> {
-    let limits = Arc::clone(&session.config.limits);
-    let outcome = ask_until_it_fits(session, plan, guidance, window, cancel).await?;
-    let failed = match outcome {
-        Ok((text, effect)) => match parse::read(&text, Attempt::First, &limits) {
-            parse::ParsedSummary::Summary(summary) => return Ok(Some(summary)),
-            parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => {
-                match ask_again(session, &effect, cancel).await? {
-                    Ok(summary) => return Ok(Some(summary)),
-                    Err(reason) => reason,
-                }
-            }
-        },
-        Err(reason) => reason,
-    };
-    if !cancel.is_cancelled() {
-        let (reason, by) = (failed, FailedSummary::Model);
-        session.append(Entry::Decision(Decision::CompactionFailed { reason, by })).await?;
+    match summary(session, plan, guidance, window, cancel).await {
+        Ok(summary) => return Ok(Some(summary)),
+        Err(SummaryError::Session(error)) => return Err(error),
+        Err(_) if cancel.is_cancelled() => {}
+        Err(failed) => {
+            let (reason, by) = (failed.to_string(), FailedSummary::Model);
+            session.append(Entry::Decision(Decision::CompactionFailed { reason, by })).await?;
+        }
     }
     Ok(None)
+}
+
+async fn summary(
+    session: &mut Session,
+    plan: &Plan,
+    guidance: Guidance<'_>,
+    window: &Window,
+    cancel: &CancellationToken,
+) -> Result<String, SummaryError> {
+    let (text, effect) = ask_until_it_fits(session, plan, guidance, window, cancel).await?;
+    match parse::read(&text, Attempt::First, &session.config.limits) {
+        parse::ParsedSummary::Summary(summary) => Ok(summary),
+        parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => {
+            ask_again(session, &effect, cancel).await
+        }
+    }
 }
 
 /// Asks once more, with a word about what was missing.
@@ -45,18 +69,16 @@ async fn ask_again(
     session: &mut Session,
     effect: &Effect,
     cancel: &CancellationToken,
-) -> Result<Result<String, String>, Error> {
-    let none = || "the model wrote no summary".to_owned();
-    let Some(effect) = parse::again(effect) else { return Ok(Err(none())) };
-    Ok(match effects::perform(session, effect, cancel).await? {
-        EffectOutcome::Answered { text, .. } => {
-            match parse::read(&text, Attempt::Again, &session.config.limits) {
-                parse::ParsedSummary::Summary(summary) => Ok(summary),
-                parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => Err(none()),
-            }
-        }
-        other => Err(reason(&other)),
-    })
+) -> Result<String, SummaryError> {
+    let effect = parse::again(effect).ok_or(SummaryError::None)?;
+    let text = match effects::perform(session, effect, cancel).await? {
+        EffectOutcome::Answered { text, .. } => text,
+        other => return Err(failure(other)),
+    };
+    match parse::read(&text, Attempt::Again, &session.config.limits) {
+        parse::ParsedSummary::Summary(summary) => Ok(summary),
+        parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => Err(SummaryError::None),
+    }
 }
 
 /// Asks, with less and less of the conversation where it is too long (L4.8).
@@ -66,7 +88,7 @@ async fn ask_until_it_fits(
     guidance: Guidance<'_>,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<(String, Effect), String>, Error> {
+) -> Result<(String, Effect), SummaryError> {
     let limits = Arc::clone(&session.config.limits);
     let ttl = session.state.fold.prelude().and_then(|prelude| prelude.params.cache);
     let last_use = session.state.fold.last_response().max(session.runtime.cache.last_fork);
@@ -81,32 +103,25 @@ async fn ask_until_it_fits(
         let effect = match &stripped {
             None => plan.ask(&session.state.fold, guidance, &limits),
             Some(stripped) => stripped.ask(&session.state.fold, plan, guidance, &limits),
-        };
-        let effect = match effect {
-            Ok(effect) => effect,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+        }?;
         match effects::perform(session, effect.clone(), cancel).await? {
-            EffectOutcome::Answered { text, .. } => return Ok(Ok((text, effect))),
+            EffectOutcome::Answered { text, .. } => return Ok((text, effect)),
             EffectOutcome::TooLong { actual, maximum } => {
                 let smaller = match &stripped {
                     None => Some(Stripped::of(&session.state.fold, plan, &limits)),
                     Some(stripped) => stripped.shrink(TooLong { actual, maximum }, &limits),
                 };
-                if smaller.is_none() {
-                    return Ok(Err("the conversation is too long to be summed up".to_owned()));
-                }
-                stripped = smaller;
+                stripped = Some(smaller.ok_or(SummaryError::TooLong)?);
             }
-            other => return Ok(Err(reason(&other))),
+            other => return Err(failure(other)),
         }
     }
 }
 
-fn reason(outcome: &EffectOutcome) -> String {
+fn failure(outcome: EffectOutcome) -> SummaryError {
     match outcome {
-        EffectOutcome::Failed { reason, .. } => reason.clone(),
-        EffectOutcome::TooLong { .. } => "the conversation is too long to be summed up".to_owned(),
-        _ => "the model gave no answer".to_owned(),
+        EffectOutcome::Failed { reason, .. } => SummaryError::Failed(reason),
+        EffectOutcome::TooLong { .. } => SummaryError::TooLong,
+        _ => SummaryError::NoAnswer,
     }
 }

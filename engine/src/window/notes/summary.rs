@@ -29,30 +29,46 @@ pub(crate) async fn compacted_from_notes(
     }
     let at_most = Duration::from_secs(session.config.limits.notes.wait_s);
     cancel.run_until_cancelled(notes::wait_for_notes(session, at_most)).await.transpose()?;
-    match plan_from_notes(session, window, cancel).await? {
+    match plan_from_notes(session, window, cancel).await {
         Ok(applied) => Ok(Some(applied)),
+        Err(Unfit::Session(error)) => Err(error),
         Err(reason) => {
-            tracing::info!(reason, "the notes are no summary this time");
+            tracing::info!(%reason, "the notes are no summary this time");
             Ok(None)
         }
     }
+}
+
+/// Why the notes are no summary this time.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("there are none yet")]
+    None,
+    #[error("the file is gone")]
+    Gone,
+    #[error("they are empty")]
+    Empty,
+    #[error(transparent)]
+    File(#[from] notes::NotesError),
+    #[error(transparent)]
+    Uncovered(#[from] everfold_notes::plan::Nothing),
+    #[error(transparent)]
+    Layer(#[from] everfold_compact::Error),
+    #[error(transparent)]
+    Rejected(#[from] everfold_compact::Rejection),
+    #[error(transparent)]
+    Session(#[from] Error),
 }
 
 async fn plan_from_notes(
     session: &mut Session,
     window: &Window,
     cancel: &CancellationToken,
-) -> Result<Result<AppliedCompaction, String>, Error> {
+) -> Result<AppliedCompaction, Unfit> {
     let limits = Arc::clone(&session.config.limits);
-    let (first, text) = match notes_and_cut(session).await {
-        Ok(found) => found,
-        Err(reason) => return Ok(Err(reason)),
-    };
+    let (first, text) = notes_and_cut(session).await?;
     let scope = CompactionScope::UpTo(first.clone());
-    let plan = match Plan::new(&session.state.fold, scope, Trigger::Auto, &limits) {
-        Ok(plan) => plan,
-        Err(error) => return Ok(Err(error.to_string())),
-    };
+    let plan = Plan::new(&session.state.fold, scope, Trigger::Auto, &limits)?;
     let past = plan.past(&session.state.fold, &limits);
     let mut extras = compaction::restored(session, &past, cancel).await?;
     let read = read_from(session, &first);
@@ -62,7 +78,7 @@ async fn plan_from_notes(
     extras.metadata.insert(KEPT_SEGMENT.to_owned(), ends);
     let summary = Summary::checked(&past, &text, Summariser::Notes, &limits);
     let setting = CompactionContext { fold: &session.state.fold, window, limits: &limits };
-    Ok(settle(setting, &plan, &summary, &extras).map_err(|rejection| rejection.to_string()))
+    Ok(settle(setting, &plan, &summary, &extras)?)
 }
 
 /// The files that the model reads in what stays: they need not come back.
@@ -79,18 +95,16 @@ fn read_from(session: &Session, first: &RecordId) -> Vec<Value> {
 }
 
 /// The first record that stays, and the notes for all before it.
-async fn notes_and_cut(session: &Session) -> Result<(RecordId, String), String> {
-    let through = session.state.fold.noted().ok_or("there are none yet")?;
-    let file = notes::notes(session).await.map_err(|error| error.to_string())?;
-    let file = file.ok_or("the file is gone")?;
+async fn notes_and_cut(session: &Session) -> Result<(RecordId, String), Unfit> {
+    let through = session.state.fold.noted().ok_or(Unfit::None)?;
+    let file = notes::notes(session).await?.ok_or(Unfit::Gone)?;
     let template = notes::notes_template(session).await;
     let notes = Notes::adopt(&file.text, &template);
     if notes.is_blank() {
-        return Err("they are empty".to_owned());
+        return Err(Unfit::Empty);
     }
     let limits = &session.config.limits;
-    let first =
-        keep_from(&session.state.fold, through, limits).map_err(|nothing| nothing.to_string())?;
+    let first = keep_from(&session.state.fold, through, limits)?;
     let path = notes::notes_path(session).display().to_string();
     Ok((first, notes.shortened(&path, limits)))
 }

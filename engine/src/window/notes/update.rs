@@ -1,7 +1,7 @@
 //! The end of an update: it is judged, and written if it is taken.
 
-use super::PLACE;
 use super::page::Page;
+use super::{NotesError, PLACE};
 use crate::config::Config;
 use crate::event::EndReason;
 use everfold_kernel::ports::{Expect, FileError, Transcripts};
@@ -34,25 +34,23 @@ impl Update {
 
     /// Writes what the fork made of the notes, and gives what goes into the
     /// log; or says why it is thrown away.
-    pub(super) async fn settle(&self, end: &EndReason) -> Result<Decision, String> {
+    pub(super) async fn settle(&self, end: &EndReason) -> Result<Decision, NotesError> {
         match end {
             EndReason::Completed | EndReason::OutputLimit | EndReason::TooManyRequests(_) => {}
-            EndReason::Refused => return Err("the model declined".into()),
-            EndReason::Cancelled => return Err("it was stopped".into()),
-            EndReason::Failed(why) => return Err(why.clone()),
+            EndReason::Refused => return Err(NotesError::NotUpdated("the model declined")),
+            EndReason::Cancelled => return Err(NotesError::NotUpdated("it was stopped")),
+            EndReason::Failed(why) => return Err(NotesError::Model(why.clone())),
         }
         let after = self.config.redact(&self.page.text());
-        let taken = judge(&self.before, &after, &self.template, &self.config.limits)
-            .map_err(|rejected| format!("the update was thrown away: {rejected}"))?;
+        let taken = judge(&self.before, &after, &self.template, &self.config.limits)?;
         let (place, text) = (Path::new(PLACE), taken.text.as_bytes());
         let written =
             self.transcripts.replace(&self.session, place, text, self.expect.clone()).await;
         written.map_err(|error| match error {
             FileError::Changed { .. } => {
-                "the notes were edited meanwhile, and stay as they are; the update was thrown away"
-                    .to_owned()
+                NotesError::NotUpdated("they were edited meanwhile, and stay as they are")
             }
-            error => format!("the notes could not be written: {error}"),
+            error => error.into(),
         })?;
         Ok(taken.decision(self.through.clone()))
     }
