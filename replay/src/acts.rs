@@ -5,8 +5,9 @@
 //! text of a set length, booked at its price.
 
 use crate::conversation::Conversation;
-use crate::lane::Lane;
+use crate::lane::{Lane, written};
 use crate::policy::Prune;
+use crate::step::Asked;
 use everfold_compact::apply::{AppliedCompaction, CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{
     CompactionScope, ConversationKind, Due, Guidance, Plan, Sending, Summariser, Summary, Trigger,
@@ -31,9 +32,10 @@ use std::sync::Arc;
 pub(crate) fn climb(
     lane: &mut Lane,
     own: &mut Conversation,
-    now: Timestamp,
+    asked: &Asked,
     spec: &ModelSpec,
 ) -> f64 {
+    let now = asked.at;
     let limits = Arc::clone(&lane.common.limits);
     if lane.rules.offload {
         offload(lane, own, now, &limits);
@@ -44,7 +46,7 @@ pub(crate) fn climb(
         Prune::AllBut { keep, over } => mask(lane, own, now, (keep, over)),
     }
     match lane.rules.compact {
-        Some(overrides) => compact(lane, own, now, spec, &overrides, &limits),
+        Some(overrides) => compact(lane, own, asked, spec, &overrides, &limits),
         None => 0.0,
     }
 }
@@ -130,12 +132,13 @@ fn mask(lane: &mut Lane, own: &mut Conversation, now: Timestamp, (keep, over): (
 fn compact(
     lane: &mut Lane,
     own: &mut Conversation,
-    now: Timestamp,
+    asked: &Asked,
     spec: &ModelSpec,
     overrides: &Overrides,
     limits: &Limits,
 ) -> f64 {
-    let window = own.window(spec, overrides, limits);
+    let now = asked.at;
+    let window = Conversation::window(spec, overrides, limits);
     let due = everfold_compact::policy::due(
         &own.fold,
         &window,
@@ -153,7 +156,7 @@ fn compact(
     let last_use = own.fold.last_response().max(own.last_fork);
     let cache = cache_state(now, last_use, ttl, limits.prune.idle_minutes);
     let sending = everfold_compact::plan::sending(&own.fold, &window, cache, limits);
-    let usage = ask(lane, own, now, spec, (&plan, sending), limits);
+    let usage = ask(lane, own, asked, spec, (&plan, sending), limits);
     let spent = spec.cost(&usage).map_or(0.0, |usd| usd.0);
     lane.totals.usage.add(&usage);
     lane.totals.usd += spent;
@@ -200,7 +203,7 @@ fn put_in_place(
 fn ask(
     lane: &mut Lane,
     own: &mut Conversation,
-    now: Timestamp,
+    asked: &Asked,
     spec: &ModelSpec,
     (plan, sending): (&Plan, Sending),
     limits: &Limits,
@@ -220,11 +223,27 @@ fn ask(
     marks.pop();
     marks.push(length);
     let ttl = own.fold.prelude().and_then(|prelude| prelude.params.cache).unwrap_or_default();
-    let minimum = Tokens(spec.cache_minimum);
-    let usage = lane.cache.advance(now, &own.chain, minimum, (&marks, ttl));
+    let usage = lane.billed(own, asked, (spec, &marks, ttl));
     own.chain.truncate(length);
-    own.last_fork = Some(now);
-    Usage { output, ..usage.unwrap_or_default() }
+    own.last_fork = Some(asked.at);
+    Usage { output, ..usage }
+}
+
+/// Books the summary that the session's own program asked for: a fork of the
+/// conversation, as ours is. The transcript does not have that request.
+pub(crate) fn book_summary(lane: &mut Lane, own: &mut Conversation, summary: Tokens) {
+    let Some((prompt, gap)) = own.summarised.take() else { return };
+    let model = own.model.clone().unwrap_or_else(|| ModelId::new(""));
+    let common = Arc::clone(&lane.common);
+    let ttl = own.fold.prelude().and_then(|prelude| prelude.params.cache).unwrap_or_default();
+    let cached = if gap < ttl.seconds() { own.sent().min(prompt) } else { Tokens(0) };
+    // Its draft stands in the summary.
+    let usage =
+        Usage { cache_read: cached.0, output: summary.0, ..written((prompt - cached).0, ttl) };
+    let spent = common.spec(&model).cost(&usage).map_or(0.0, |usd| usd.0);
+    lane.totals.usage.add(&usage);
+    lane.totals.usd += spent;
+    lane.totals.summaries_usd += spent;
 }
 
 /// Stands for what a model would write.

@@ -1,10 +1,13 @@
 //! One conversation of a session under one policy: its view, and what the
 //! server has of it.
 
+use crate::anchor::{Hit, Shared};
 use crate::policy::Boundaries;
 use crate::regret::Memory;
 use crate::report::Before;
 use crate::step::{Asked, Said};
+use crate::steps::UNSEEN;
+use crate::went::{Ratio, rewound};
 use crate::why::Stays;
 use everfold_kernel::record::{Breakpoint, CacheTtl};
 use everfold_kernel::{
@@ -34,11 +37,16 @@ pub(crate) struct Conversation {
     /// its view is passed over too.
     passing: Passing,
     pub(crate) last_request: Option<Timestamp>,
+    /// The prompt of the last request.
+    sent: Tokens,
     pub(crate) requests: u64,
     /// Calls without a result yet, for people.
     pub(crate) calls: BTreeMap<ToolUseId, Arc<str>>,
     pub(crate) stays: Stays,
     pub(crate) last_fork: Option<Timestamp>,
+    /// The prompt that the session's own summary is made of, from the boundary
+    /// to the summary, and the seconds since the last request.
+    pub(crate) summarised: Option<(Tokens, i64)>,
     pub(crate) made: u64,
     rewound: bool,
 }
@@ -66,10 +74,12 @@ impl Conversation {
             salt: Arc::default(),
             passing: Passing::No,
             last_request: None,
+            sent: Tokens(0),
             requests: 0,
             calls: BTreeMap::new(),
             stays: Stays::new(),
             last_fork: None,
+            summarised: None,
             made: 0,
             rewound: false,
         }
@@ -93,7 +103,8 @@ impl Conversation {
                 false
             }
             Entry::Attachment(own) if self.passing != Passing::No => {
-                !everfold_compact::strip::REINJECTED.contains(&own.kind.as_str())
+                let kind = own.kind.as_str();
+                kind != UNSEEN && !everfold_compact::strip::REINJECTED.contains(&kind)
             }
             Entry::Decision(decision) => matches!(
                 decision,
@@ -110,6 +121,13 @@ impl Conversation {
         self.fold.push_weighed(said.record(whole).clone(), &said.weights);
     }
 
+    /// Brings something of so many tokens into view again.
+    pub(crate) fn push_again(&mut self, at: Timestamp, tokens: Tokens) {
+        self.made += 1;
+        let said = crate::steps::unseen(at, &format!("again-{}", self.made), tokens);
+        self.push(&said, true);
+    }
+
     /// Appends an entry that the policy made.
     pub(crate) fn append(&mut self, at: Timestamp, entry: Entry) {
         self.made += 1;
@@ -123,8 +141,11 @@ impl Conversation {
         if same && self.prelude == asked.prelude {
             return;
         }
-        // Its first block is salted, so that all messages differ.
-        self.chain.truncate(usize::from(self.model.as_ref() == Some(model)));
+        // The same bytes that are known to be fewer tokens break nothing; else
+        // the first block is salted, so that all messages differ.
+        let is_same_model = self.model.as_ref() == Some(model);
+        self.chain.truncate(usize::from(is_same_model && self.prelude == asked.prelude));
+        self.sent = self.sent.min(asked.prelude + (self.sent - self.prelude));
         self.model = Some(model.clone());
         self.prelude = asked.prelude;
         self.salt = Arc::clone(&asked.salt);
@@ -164,15 +185,16 @@ impl Conversation {
     pub(crate) fn before(
         &mut self,
         declared: Option<BreakCause>,
-        at: Timestamp,
-        ttl: CacheTtl,
+        (asked, ttl): (&Asked, CacheTtl),
         usage: &Usage,
     ) -> Before {
         let rewound = std::mem::take(&mut self.rewound);
         let Some(last) = self.last_request else { return Before::Start };
-        let expired = at.as_second().saturating_sub(last.as_second()) >= ttl.seconds();
+        let gap = asked.at.as_second().saturating_sub(last.as_second());
+        let is_cut = asked.anchor.is_some_and(|own| matches!(own.hit, Hit::Cut { .. }));
         match declared {
-            _ if expired && usage.cache_read <= self.prelude.0 => Before::Expiry,
+            _ if gap >= ttl.seconds() && usage.cache_read <= self.prelude.0 => Before::Expiry,
+            None if is_cut => Before::Break,
             _ if rewound => Before::Rewind,
             Some(BreakCause::Compaction) => Before::Compaction,
             Some(BreakCause::Prelude) => Before::Change,
@@ -181,19 +203,46 @@ impl Conversation {
         }
     }
 
+    /// What the request that would be sent now shares with those before, of
+    /// which the cache simulator finds so much.
+    pub(crate) fn shared(&self, simulated: &Usage) -> Shared {
+        Shared {
+            prompt: simulated.prompt().0,
+            prelude: self.prelude.0,
+            simulated: simulated.cache_read,
+            sent: self.sent.0,
+        }
+    }
+
+    /// Takes note of what the session's own summary is made of.
+    pub(crate) fn note_summary(&mut self, at: Timestamp) {
+        if let (Some(last), Some(model)) = (self.last_request, self.model.clone()) {
+            self.extend(&model);
+            self.summarised = Some((self.chain.total(), at.as_second() - last.as_second()));
+        }
+    }
+
+    /// The prompt of the last request.
+    pub(crate) fn sent(&self) -> Tokens {
+        self.sent
+    }
+
+    /// Takes note of a request that was sent.
+    pub(crate) fn sends(&mut self, at: Timestamp) {
+        self.last_request = Some(at);
+        self.sent = self.chain.total();
+        self.requests += 1;
+    }
+
+    /// All that is in view weighs so much less.
+    pub(crate) fn shrink(&mut self, ratio: Ratio) {
+        self.fold.reweigh(0, &mut |piece| Some(ratio.of(piece.tokens)));
+        self.sent = self.prelude + ratio.of(self.sent - self.prelude);
+    }
+
     /// Drops records from view, and nothing else.
     pub(crate) fn rewind(&mut self, dropped: &[RecordId]) {
-        let dropped: BTreeSet<&RecordId> = dropped.iter().collect();
-        let pieces = self.fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
-        let preserved = pieces.map(|piece| piece.record.clone()).filter(|id| !dropped.contains(id));
-        let boundary = everfold_kernel::Boundary {
-            trigger: "rewind".to_owned(),
-            pre_tokens: 0,
-            last_before: None,
-            preserved: preserved.collect(),
-            keeps: everfold_kernel::record::Keeps::Prefix,
-            metadata: serde_json::Map::new(),
-        };
+        let boundary = rewound(&self.fold, dropped);
         let at = self.last_request.unwrap_or_default();
         self.append(at, Entry::Boundary(boundary));
         self.rewound = true;
@@ -201,14 +250,13 @@ impl Conversation {
 
     /// The window of the conversation's model.
     pub(crate) fn window(
-        &self,
         spec: &ModelSpec,
         overrides: &everfold_kernel::window::Overrides,
         limits: &Limits,
     ) -> Window {
-        let unknown = ModelId::new("");
-        let model = self.model.as_ref().unwrap_or(&unknown);
-        Window::resolve(model, spec, &[], overrides, limits)
+        // A window that was set or shown counts, whatever the model is called.
+        let model = ModelId::new("");
+        Window::resolve(&model, spec, &[], overrides, limits)
     }
 }
 

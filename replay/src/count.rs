@@ -7,6 +7,7 @@
 //! before any calibration. It says nothing that thresholds depend on: those
 //! stay with the kernel's estimate (T2).
 
+use everfold_kernel::limits::ReplayLimits;
 use everfold_kernel::{Block, BlockView, Limits};
 use serde_json::Value;
 
@@ -43,6 +44,38 @@ fn value(own: &Value, limits: &Limits) -> u64 {
             Some("image" | "document") => limits.image_tokens,
             _ => map.iter().map(|(key, own)| text(key) + 2 + value(own, limits)).sum(),
         },
+    }
+}
+
+/// What turns estimates into tokens: as far off as texts were whose tokens
+/// were reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Factor {
+    estimated: u64,
+    reported: u64,
+}
+
+/// One odd request cannot make the count meaningless.
+const FACTOR_PERCENT: (u64, u64) = (50, 300);
+
+impl Factor {
+    pub(crate) fn new(limits: &ReplayLimits) -> Self {
+        let reported = limits.factor_tokens.saturating_mul(limits.factor_percent) / 100;
+        Self { estimated: limits.factor_tokens, reported }
+    }
+
+    /// Corrects an estimate.
+    pub(crate) fn of(self, estimate: u64) -> u64 {
+        let (least, most) = FACTOR_PERCENT;
+        let percent = self.reported.saturating_mul(100) / self.estimated.max(1);
+        estimate.saturating_mul(percent.clamp(least, most)) / 100
+    }
+
+    /// Takes note of texts that had been corrected to `corrected` tokens.
+    pub(crate) fn learn(&mut self, corrected: u64, reported: u64) {
+        let percent = self.of(100).max(1);
+        self.estimated = self.estimated.saturating_add(corrected.saturating_mul(100) / percent);
+        self.reported = self.reported.saturating_add(reported);
     }
 }
 

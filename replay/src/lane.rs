@@ -5,14 +5,16 @@ use crate::conversation::Conversation;
 use crate::policy::{Policy, Rules};
 use crate::report::{Before, LaneReport, Round, RoundShares, Totals, small};
 use crate::step::{Asked, Said};
+use crate::went::Ratio;
 use crate::why::{Stay, Watch};
 use everfold_foreign::Thread;
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{
-    BlockView, Decision, Entry, Flags, Limits, ModelId, ModelSpec, ModelTable, RecordId, Tokens,
-    ToolUseId, Usage, UserOrigin,
+    BlockView, Decision, Entry, Flags, Limits, ModelId, ModelSpec, ModelTable, RecordId, Timestamp,
+    Tokens, ToolUseId, Usage, UserOrigin,
 };
 use everfold_prefix::sim::{SimConfig, Simulator};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -25,6 +27,27 @@ pub(crate) struct Common {
     /// The model by which everything is priced, if not by its own.
     pub(crate) model: Option<ModelId>,
     pub(crate) ttl: Option<CacheTtl>,
+    /// The window of the session, if not that of its model.
+    pub(crate) window: Option<u64>,
+}
+
+impl Common {
+    /// What is known of a model, with the window of the session.
+    pub(crate) fn spec(&self, model: &ModelId) -> Cow<'_, ModelSpec> {
+        let spec = self.table.spec(model);
+        match self.window {
+            None => Cow::Borrowed(spec),
+            Some(_) => Cow::Owned(ModelSpec { window: self.window, ..spec.clone() }),
+        }
+    }
+}
+
+/// So many tokens written to the cache.
+pub(crate) fn written(tokens: u64, ttl: CacheTtl) -> Usage {
+    match ttl {
+        CacheTtl::FiveMinutes => Usage { cache_write_5m: tokens, ..Usage::default() },
+        CacheTtl::OneHour => Usage { cache_write_1h: tokens, ..Usage::default() },
+    }
 }
 
 /// One policy.
@@ -61,6 +84,9 @@ impl Lane {
     pub(crate) fn said(&mut self, thread: Thread, said: &Said) {
         let mut own = self.take(thread);
         if own.wants(said.entry(), self.rules.boundaries) {
+            if let Entry::Boundary(_) = said.entry() {
+                own.note_summary(said.record.at);
+            }
             own.push(said, self.rules.reads());
             self.look(&mut own, said);
         }
@@ -74,12 +100,10 @@ impl Lane {
         let model = common.model.as_ref().unwrap_or(&asked.model);
         let ttl = common.ttl.unwrap_or(asked.ttl);
         own.set_prelude(model, ttl, asked);
-        let spec = common.table.spec(model);
-        let spent = acts::climb(self, &mut own, asked.at, spec);
+        let spec = &*common.spec(model);
+        let spent = self.reread(&mut own, asked, (spec, ttl));
+        let spent = spent + acts::climb(self, &mut own, asked, spec);
         self.request(&mut own, asked, (model, spec, ttl), spent);
-        for said in &asked.answer {
-            own.push(said, self.rules.reads());
-        }
         let missed = own.memory.called(&asked.wishes);
         self.totals.regrets += missed;
         self.conversations.insert(thread, own);
@@ -91,6 +115,30 @@ impl Lane {
         own.rewind(dropped);
         self.forget_all_but_shown(&mut own);
         self.conversations.insert(thread, own);
+    }
+
+    /// What was said weighs less than it did.
+    pub(crate) fn shrunk(&mut self, thread: Thread, ratio: Ratio) {
+        if let Some(own) = self.conversations.get_mut(&thread) {
+            own.shrink(ratio);
+        }
+    }
+
+    /// How a request is billed: as the simulator says, where the transcript
+    /// does not tell what the server still had.
+    pub(crate) fn billed(
+        &mut self,
+        own: &Conversation,
+        asked: &Asked,
+        (spec, marks, ttl): (&ModelSpec, &[usize], CacheTtl),
+    ) -> Usage {
+        let minimum = Tokens(spec.cache_minimum);
+        let anchor = asked.anchor.map(|anchor| anchor.under(asked.ttl, ttl));
+        // Where the transcript tells what expired, nothing does by itself.
+        let at = if anchor.is_some() { Timestamp::UNIX_EPOCH } else { asked.at };
+        let simulated = self.cache.advance(at, &own.chain, minimum, (marks, ttl));
+        let simulated = simulated.unwrap_or_default();
+        anchor.map_or(simulated, |anchor| anchor.bill(&own.shared(&simulated), ttl))
     }
 
     pub(crate) fn finish(self) -> LaneReport {
@@ -116,6 +164,7 @@ impl Lane {
                     let BlockView::ToolResult { id, .. } = block.view() else { continue };
                     let id = ToolUseId::new(id);
                     let label = own.calls.remove(&id).unwrap_or_default();
+                    own.memory.came(&id, weight.tokens.0);
                     let place = (said.record.at, self.rounds.len(), own.requests);
                     let stay = Stay::new(label, weight.tokens.0, place);
                     own.stays.extend(stay.map(|stay| (id.clone(), stay)));
@@ -125,6 +174,10 @@ impl Lane {
             Entry::Boundary(_) => {
                 self.totals.compactions += 1;
                 self.forget_all_but_shown(own);
+            }
+            Entry::User(user) if user.origin == UserOrigin::CompactSummary => {
+                let tokens: Tokens = said.weights.iter().map(|weight| weight.tokens).sum();
+                acts::book_summary(self, own, tokens);
             }
             Entry::Decision(Decision::Cleared(cleared)) => {
                 self.totals.clearings += 1;
@@ -169,11 +222,10 @@ impl Lane {
         let declared = own.fold.take_break();
         let measure = own.extend(model);
         let (marks, shares) = measure;
-        let minimum = Tokens(spec.cache_minimum);
-        let billed = self.cache.advance(asked.at, &own.chain, minimum, (&marks, ttl));
-        let usage = Usage { output: asked.output, ..billed.unwrap_or_default() };
+        let billed = self.billed(own, asked, (spec, &marks, ttl));
+        let usage = Usage { output: asked.output, ..billed };
         let prompt = usage.prompt().0;
-        let before = own.before(declared, asked.at, ttl, &usage);
+        let before = own.before(declared, (asked, ttl), &usage);
         let usd = spec.cost(&usage).map(|usd| usd.0);
         let totals = &mut self.totals;
         totals.requests += 1;
@@ -186,6 +238,7 @@ impl Lane {
         self.window = window;
         match before {
             Before::Expiry => totals.breaks.expired += 1,
+            Before::Break => totals.breaks.unexplained += 1,
             Before::Nothing | Before::Start => {}
             _ => totals.breaks.declared += 1,
         }
@@ -206,9 +259,36 @@ impl Lane {
             self.watch.request(round, (&usage, ttl), prices, (spent, gap));
         }
         self.rounds.push(round);
-        own.last_request = Some(asked.at);
-        own.requests += 1;
+        own.sends(asked.at);
         own.calls.extend(asked.calls.iter().map(|call| (call.id.clone(), call.label.clone())));
+    }
+
+    /// What this response needs that was taken out of view is read again
+    /// first, by a request more.
+    fn reread(
+        &mut self,
+        own: &mut Conversation,
+        asked: &Asked,
+        (spec, ttl): (&ModelSpec, CacheTtl),
+    ) -> f64 {
+        let mut usd = 0.0;
+        // As it went, nothing was but what the transcript has.
+        let needs = asked.needs.iter().filter(|_| self.policy != Policy::Recorded);
+        for wish in needs {
+            let Some(tokens) = own.memory.needed(wish) else { continue };
+            let output = self.common.limits.replay.call_tokens;
+            let prompt = own.chain.total().0;
+            let usage = Usage { cache_read: prompt, output, ..Usage::default() };
+            let cost = spec.cost(&usage).map_or(0.0, |usd| usd.0);
+            own.push_again(asked.at, Tokens(tokens));
+            let written = Usage { output: 0, ..written(tokens, ttl) };
+            usd += cost;
+            self.totals.rereads += 1;
+            self.totals.rereads_usd += cost + spec.cost(&written).map_or(0.0, |usd| usd.0);
+            self.totals.usage.add(&usage);
+        }
+        self.totals.usd += usd;
+        usd
     }
 
     /// The last request that was priced.

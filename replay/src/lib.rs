@@ -7,8 +7,13 @@
 //!
 //! What this is not: a guess at what a model would have said. The answers are
 //! those of the transcript under every policy. Where a policy had taken
-//! something away that a later call asks for, that is counted as regret; it
-//! is not priced.
+//! something away that a later call asks for, that is counted as regret: the
+//! call and its result are in every row. Where a later call could not have
+//! been made without it, it is read again, at the policy's own cost.
+//!
+//! What the transcript reports is taken as it is (PC8): sizes of prompts, what
+//! was read, where the cache was lost. Only what a policy would have done
+//! otherwise is simulated.
 //!
 //! Pure: no clock, no files, no model. Records go in one at a time, and what
 //! is held is the view of each policy: policies that never look at texts hold
@@ -17,8 +22,10 @@
 //! their own; [`Replay`] is the two together.
 
 mod acts;
+mod anchor;
 mod conversation;
 mod count;
+mod glance;
 mod lane;
 mod policy;
 mod regret;
@@ -26,8 +33,10 @@ mod report;
 mod step;
 mod steps;
 mod weigh;
+mod went;
 mod why;
 
+pub use glance::Glance;
 pub use policy::Policy;
 pub use report::{
     Before, Breaks, Compared, LaneReport, Outcome, Round, RoundShares, Totals, Truth,
@@ -39,11 +48,11 @@ pub use why::{Cause, Moment};
 use everfold_foreign::{Thread, TranscriptEvent};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::window::Overrides;
-use everfold_kernel::{Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource};
+use everfold_kernel::{Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource, Usage};
 use lane::{Common, Lane};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use step::{Asked, Standing, Stepped};
+use step::{Asked, Stepped};
 
 /// What is asked of a replay.
 #[derive(Clone, Debug)]
@@ -62,6 +71,9 @@ pub struct Options {
     pub flags: Flags,
     /// What is set about the window, for the policy `settings`.
     pub window: Overrides,
+    /// The window of the session; none is that of each request's model.
+    /// [`Glance`] tells which one a transcript shows.
+    pub window_tokens: Option<u64>,
 }
 
 impl Default for Options {
@@ -74,6 +86,7 @@ impl Default for Options {
             limits: Arc::default(),
             flags: Flags::default(),
             window: Overrides::default(),
+            window_tokens: None,
         }
     }
 }
@@ -122,8 +135,16 @@ impl Lanes {
     /// Policies that have seen nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let Options { policies, model, ttl, table, limits, flags, window } = options;
-        let common = Arc::new(Common { table, limits, flags: Flags::default(), model, ttl });
+        let Options { policies, model, ttl, table, limits, flags, window, window_tokens } = options;
+        let flags_of_lanes = Flags::default();
+        let common = Arc::new(Common {
+            table,
+            limits,
+            flags: flags_of_lanes,
+            model,
+            ttl,
+            window: window_tokens,
+        });
         let lane = |policy: Policy| {
             let rules = policy.rules(&flags, &common.limits, window);
             Lane::new(policy, rules, Arc::clone(&common))
@@ -153,6 +174,9 @@ impl Lanes {
             }
             Stepped::Rewound(dropped) => {
                 self.all.iter_mut().for_each(|lane| lane.rewound(*thread, dropped));
+            }
+            Stepped::Shrunk(ratio) => {
+                self.all.iter_mut().for_each(|lane| lane.shrunk(*thread, *ratio));
             }
         }
     }
@@ -194,20 +218,19 @@ impl Lanes {
         own.usd += cost.map_or(0.0, |usd| usd.0);
         own.unpriced += u64::from(cost.is_none());
         own.largest = own.largest.max(usage.prompt().0);
-        if asked.standing == Standing::Teaches {
-            return;
-        }
         let recorded = self.all.iter_mut().find(|lane| lane.policy == Policy::Recorded);
         let Some(recorded) = recorded else { return };
         let Some(round) = recorded.last_round().copied() else { return };
-        self.truth.requests += 1;
-        self.truth.prompt.add(usage.prompt().0, round.prompt());
-        self.truth.cache_read.add(usage.cache_read, u64::from(round.read));
-        let missing = u64::from(round.read).saturating_sub(usage.cache_read);
-        // Less than half of it: the prediction itself is off by some percent.
-        if missing > self.common.limits.breaks.slack_tokens.max(u64::from(round.read) / 2) {
-            recorded.totals.breaks.unexplained += 1;
-            own.breaks.unexplained += 1;
-        }
+        let spec = self.common.table.spec(&asked.model);
+        let truth = &mut self.truth;
+        truth.requests += 1;
+        truth.prompt.add(usage.prompt().0, round.prompt());
+        truth.cache_read.add(usage.cache_read, u64::from(round.read));
+        truth.cache_write.add(usage.cache_write(), u64::from(round.written));
+        let input_side = |usage: &Usage| {
+            let input = Usage { output: 0, web_searches: 0, ..*usage };
+            spec.cost(&input).map_or(0.0, |usd| usd.0)
+        };
+        truth.usd.add(input_side(usage), input_side(&round.prompt_usage(asked.ttl)));
     }
 }

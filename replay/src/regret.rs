@@ -39,49 +39,70 @@ pub(crate) fn wishes(response: &[Record]) -> Vec<(ToolUseId, Wish)> {
     calls.collect()
 }
 
+/// What has to be in view for the calls of a response to be made: a file that
+/// is edited was read.
+pub(crate) fn needs(response: &[Record]) -> Vec<Wish> {
+    let calls = response.iter().flat_map(crate::weigh::blocks).filter_map(|block| {
+        let BlockView::ToolUse { name: "Edit" | "MultiEdit", input, .. } = block.view() else {
+            return None;
+        };
+        Some(wish_of("Read", file_of(input)?))
+    });
+    calls.collect()
+}
+
 /// What a model can see and what it could, by wish.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
-    /// Results in view, and what they answer.
-    shown: BTreeMap<ToolUseId, Wish>,
-    /// What was answered and is out of view.
-    gone: BTreeSet<Wish>,
-    /// How often something was asked for that was out of view.
-    pub(crate) regrets: u64,
+    /// Results in view, what they answer, and their tokens.
+    shown: BTreeMap<ToolUseId, (Wish, u64)>,
+    /// What was answered and is out of view, with its tokens.
+    gone: BTreeMap<Wish, u64>,
 }
 
 impl Memory {
     /// Takes note of calls, and tells how many ask for what is gone.
     pub(crate) fn called(&mut self, wishes: &[(ToolUseId, Wish)]) -> u64 {
-        let missed = wishes.iter().filter(|(_, wish)| self.gone.contains(wish)).count() as u64;
-        self.regrets += missed;
+        let missed = wishes.iter().filter(|(_, wish)| self.gone.contains_key(wish)).count() as u64;
         for (id, wish) in wishes {
             self.gone.remove(wish);
-            self.shown.insert(id.clone(), *wish);
+            self.shown.insert(id.clone(), (*wish, 0));
         }
         missed
     }
 
+    /// A result came, with so many tokens.
+    pub(crate) fn came(&mut self, id: &ToolUseId, tokens: u64) {
+        if let Some((_, own)) = self.shown.get_mut(id) {
+            *own = tokens;
+        }
+    }
+
+    /// Something that is gone is needed: its tokens. It is in view again.
+    pub(crate) fn needed(&mut self, wish: &Wish) -> Option<u64> {
+        self.gone.remove(wish)
+    }
+
     /// A result went out of view.
     pub(crate) fn takes(&mut self, id: &ToolUseId) {
-        if let Some(wish) = self.shown.remove(id)
-            && !self.shown.values().any(|own| *own == wish)
+        if let Some((wish, tokens)) = self.shown.remove(id)
+            && !self.shown.values().any(|(own, _)| *own == wish)
         {
-            self.gone.insert(wish);
+            self.gone.insert(wish, tokens);
         }
     }
 
     /// Everything went out of view but these results.
     pub(crate) fn keeps(&mut self, ids: &BTreeSet<&str>) {
         let shown = std::mem::take(&mut self.shown);
-        for (id, wish) in shown {
+        for (id, (wish, tokens)) in shown {
             if ids.contains(id.as_str()) {
-                self.shown.insert(id, wish);
+                self.shown.insert(id, (wish, tokens));
             } else {
-                self.gone.insert(wish);
+                self.gone.insert(wish, tokens);
             }
         }
-        for wish in self.shown.values() {
+        for (wish, _) in self.shown.values() {
             self.gone.remove(wish);
         }
     }
@@ -113,5 +134,16 @@ mod tests {
         memory.brings_back("Read", "a");
         assert_eq!(memory.called(&[(id("7"), read("a"))]), 0);
         assert_eq!(wish("Edit", &json!({"file_path": "a"})), None);
+    }
+
+    #[test]
+    fn pc8_what_is_edited_has_to_be_in_view() {
+        let read = wish("Read", &json!({"file_path": "a"})).unwrap();
+        let mut memory = Memory::default();
+        memory.called(&[("1".into(), read)]);
+        memory.came(&"1".into(), 700);
+        assert_eq!(memory.needed(&read), None, "it is in view");
+        memory.takes(&"1".into());
+        assert_eq!((memory.needed(&read), memory.needed(&read)), (Some(700), None));
     }
 }

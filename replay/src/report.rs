@@ -2,9 +2,11 @@
 
 use crate::policy::Policy;
 use crate::why::Moment;
+use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{Timestamp, Usage};
 use everfold_prefix::measure::Shares;
 use serde::Serialize;
+use std::ops::AddAssign;
 
 /// Sums over the requests of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -31,8 +33,16 @@ pub struct Totals {
     pub clearings: u64,
     /// Results that went to disk.
     pub spilled: u64,
-    /// How often a later call asked for what had been taken away.
+    /// How often a later call of the session asks for what had been taken
+    /// away. It does so in every row.
     pub regrets: u64,
+    /// How often something had to be read again that had been taken away, and
+    /// the session itself did not: a request more, which is in the sum.
+    pub rereads: u64,
+    /// What those cost.
+    pub rereads_usd: f64,
+    /// What of the sum work in the background is.
+    pub background_usd: f64,
 }
 
 /// Breaks of the prefix.
@@ -63,6 +73,9 @@ impl Totals {
         self.clearings += other.clearings;
         self.spilled += other.spilled;
         self.regrets += other.regrets;
+        self.rereads += other.rereads;
+        self.rereads_usd += other.rereads_usd;
+        self.background_usd += other.background_usd;
     }
 }
 
@@ -118,6 +131,22 @@ impl Round {
         let RoundShares { said, written, results, injected } = self.shares;
         [self.prelude, said, written, results, injected].into_iter().map(u64::from).sum()
     }
+
+    /// How its prompt was billed, where prefixes are cached for so long.
+    pub(crate) fn prompt_usage(&self, ttl: CacheTtl) -> Usage {
+        let (read, written) = (u64::from(self.read), u64::from(self.written));
+        let (five, hour) = match ttl {
+            CacheTtl::FiveMinutes => (written, 0),
+            CacheTtl::OneHour => (0, written),
+        };
+        Usage {
+            input: self.prompt().saturating_sub(read + written),
+            cache_read: read,
+            cache_write_5m: five,
+            cache_write_1h: hour,
+            ..Usage::default()
+        }
+    }
 }
 
 /// A count that is kept in four bytes: tens of thousands of rounds are.
@@ -144,6 +173,9 @@ pub enum Before {
     Rewind,
     /// The cache had expired.
     Expiry,
+    /// The server had less of it than it was sent, and nothing in the
+    /// transcript says why.
+    Break,
 }
 
 /// What a session comes to under one policy.
@@ -161,40 +193,55 @@ pub struct LaneReport {
     pub moments: Vec<Moment>,
 }
 
-/// What the session really used, beside what was predicted for it: all
-/// requests but those that the prediction was calibrated on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+/// What the session really used, beside what the replay makes of it as it
+/// went: how far the other rows can be trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Truth {
     /// Requests that were compared.
     pub requests: u64,
     /// Their prompts.
-    pub prompt: Compared,
+    pub prompt: Compared<u64>,
     /// What they read from the cache.
-    pub cache_read: Compared,
+    pub cache_read: Compared<u64>,
+    /// What they wrote to it.
+    pub cache_write: Compared<u64>,
+    /// What their prompts cost, in US dollars; answers are as they are.
+    pub usd: Compared<f64>,
 }
 
 /// A sum as it was and as it was predicted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Compared {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Compared<T> {
     /// As the transcript says.
-    pub reported: u64,
+    pub reported: T,
     /// As predicted.
-    pub predicted: u64,
+    pub predicted: T,
 }
 
-impl Compared {
+impl<T: AddAssign> Compared<T> {
     /// Takes one more pair.
-    pub(crate) fn add(&mut self, reported: u64, predicted: u64) {
+    pub(crate) fn add(&mut self, reported: T, predicted: T) {
         self.reported += reported;
         self.predicted += predicted;
     }
+}
 
+impl Compared<u64> {
     /// How far the prediction is off, in percent of what was reported.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
     pub fn error_percent(&self) -> f64 {
-        let (is, said) = (self.predicted as f64, self.reported as f64);
-        if said == 0.0 { 0.0 } else { (is - said) * 100.0 / said }
+        let Self { reported, predicted } = *self;
+        Compared { reported: reported as f64, predicted: predicted as f64 }.error_percent()
+    }
+}
+
+impl Compared<f64> {
+    /// How far the prediction is off, in percent of what was reported.
+    #[must_use]
+    pub fn error_percent(&self) -> f64 {
+        let Self { reported, predicted } = *self;
+        if reported == 0.0 { 0.0 } else { (predicted - reported) * 100.0 / reported }
     }
 }
 
@@ -204,6 +251,8 @@ impl Truth {
         self.requests += other.requests;
         self.prompt.add(other.prompt.reported, other.prompt.predicted);
         self.cache_read.add(other.cache_read.reported, other.cache_read.predicted);
+        self.cache_write.add(other.cache_write.reported, other.cache_write.predicted);
+        self.usd.add(other.usd.reported, other.usd.predicted);
     }
 }
 

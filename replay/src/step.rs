@@ -1,7 +1,9 @@
 //! What happened in a session, made ready for policies: weighed, hashed and
 //! looked through once, however many of them take it.
 
+use crate::anchor::Anchor;
 use crate::regret::Wish;
+use crate::went::Ratio;
 use everfold_foreign::Thread;
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{
@@ -23,6 +25,9 @@ pub(crate) enum Stepped {
     Said(Box<Said>),
     Asked(Box<Asked>),
     Rewound(Vec<RecordId>),
+    /// All that was said before weighs so much less: the session's program
+    /// dropped something without a word.
+    Shrunk(Ratio),
 }
 
 /// Something said.
@@ -47,7 +52,7 @@ impl Said {
     }
 }
 
-/// A request as the transcript has it, and its answer.
+/// A request as the transcript has it. Its answer is said after it.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) at: Timestamp,
@@ -56,22 +61,16 @@ pub(crate) struct Asked {
     pub(crate) prelude: Tokens,
     /// What of the parameters is part of the cache key.
     pub(crate) salt: Arc<str>,
+    /// What the text of the answer makes, or what was reported if that is more.
     pub(crate) output: u64,
     pub(crate) wishes: Vec<(ToolUseId, Wish)>,
+    /// What has to be in view for its calls to be made.
+    pub(crate) needs: Vec<Wish>,
     pub(crate) calls: Vec<Call>,
-    pub(crate) answer: Vec<Said>,
     /// What the transcript says that it used.
     pub(crate) usage: Usage,
-    pub(crate) standing: Standing,
-}
-
-/// What a request is to the prediction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
-    /// It teaches how to count.
-    Teaches,
-    /// It is compared with what was predicted for it.
-    Compared,
+    /// The same as far as it holds under any policy.
+    pub(crate) anchor: Option<Anchor>,
 }
 
 /// A call, for people.

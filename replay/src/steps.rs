@@ -2,19 +2,22 @@
 //!
 //! Everything that is the same for all policies is done here, once: blocks of
 //! a response are put together, texts counted and hashed, calls looked
-//! through. The first steps of a conversation are held back until it is known
-//! how its texts are to be counted.
+//! through. What was said is held back until the request that carried it
+//! tells how many tokens it has.
 
 use crate::Options;
 use crate::regret;
-use crate::step::{Asked, Call, Said, Standing, Step, Stepped};
-use crate::weigh::{self, Hollow, Sampler, Scale};
+use crate::step::{Asked, Call, Said, Step, Stepped};
+use crate::weigh::{self, Hollow};
+use crate::went::{Told, Went};
 use everfold_foreign::{Thread, TranscriptEvent, What};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{
-    Decision, Entry, Limits, MessageId, ModelId, Params, Record, RecordId, Timestamp, Tokens, Usage,
+    Attachment, Decision, Entry, Limits, MessageId, ModelId, Params, Record, RecordId, Timestamp,
+    Tokens, Usage,
 };
 use everfold_prefix::measure::Weight;
+use everfold_prefix::sim::hash;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,30 +48,23 @@ enum Readers {
 }
 
 /// One conversation as the transcript has it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Head {
-    /// What is held back until the count is calibrated.
-    waiting: Vec<Happened>,
-    sampler: Sampler,
-    scale: Option<Scale>,
+    /// What was said since the last request: how many tokens it has is known
+    /// with the next one.
+    pending: Vec<Said>,
+    /// The estimate of that.
+    waiting: Tokens,
+    went: Went,
     /// The response that may go on.
     response: Vec<Record>,
     /// When something was last said.
     latest: Timestamp,
     /// The lifetime that its usage shows.
     ttl: CacheTtl,
-    prelude: Option<Tokens>,
     salt: Option<Arc<str>>,
-    /// Requests that said what they used.
-    reported: usize,
-}
-
-/// What a conversation did, a response being one thing.
-#[derive(Debug)]
-enum Happened {
-    Said(Box<Record>),
-    Answered { at: Timestamp, response: Vec<Record> },
-    Rewound(Vec<RecordId>),
+    /// Things that came in and are in no text.
+    unseen: u64,
 }
 
 impl Steps {
@@ -91,33 +87,37 @@ impl Steps {
     /// Takes what a transcript tells next.
     pub fn take(&mut self, told: TranscriptEvent, sink: Sink<'_>) {
         let TranscriptEvent { thread, what } = told;
-        let head = self.heads.entry(thread).or_default();
+        let making = &self.making;
+        let head = self.heads.entry(thread).or_insert_with(|| Head::new(&making.limits));
         let sink = &mut |what| sink(Step { thread, what });
         match what {
             What::Record(record) => {
                 if let Entry::Assistant(entry) = &record.entry {
                     if message_of(&head.response).is_some_and(|id| *id != entry.message_id) {
-                        head.answered(&self.making, sink);
+                        head.answered(making, sink);
                     }
                     head.response.push(*record);
                 } else {
-                    head.answered(&self.making, sink);
-                    head.take(Happened::Said(record), &self.making, sink);
+                    head.answered(making, sink);
+                    head.said(*record, making, sink);
                 }
             }
             What::Rewound { dropped } => {
-                head.answered(&self.making, sink);
-                head.take(Happened::Rewound(dropped), &self.making, sink);
+                head.answered(making, sink);
+                head.went.absorb(&head.pending);
+                head.flush(sink);
+                head.went.rewind(&dropped);
+                sink(Stepped::Rewound(dropped));
             }
         }
     }
 
-    /// Gives what was held back.
+    /// Gives what is left.
     pub fn finish(self, sink: Sink<'_>) {
         for (thread, mut head) in self.heads {
             let sink = &mut |what| sink(Step { thread, what });
             head.answered(&self.making, sink);
-            head.calibrate(&self.making, sink);
+            head.flush(sink);
         }
     }
 }
@@ -125,117 +125,122 @@ impl Steps {
 /// Takes what a conversation did.
 type Own<'a> = &'a mut dyn FnMut(Stepped);
 
+/// The model of answers that no server gave.
+const SYNTHETIC: &str = "<synthetic>";
+
 impl Head {
+    fn new(limits: &Arc<Limits>) -> Self {
+        Self {
+            pending: Vec::new(),
+            waiting: Tokens(0),
+            went: Went::new(limits),
+            response: Vec::new(),
+            latest: Timestamp::default(),
+            ttl: CacheTtl::default(),
+            salt: None,
+            unseen: 0,
+        }
+    }
+
+    /// Takes something said. More than any prompt holds is not held back.
+    fn said(&mut self, record: Record, making: &Making, sink: Own<'_>) {
+        self.latest = self.latest.max(record.at);
+        if let Entry::Decision(Decision::Prelude(prelude)) = &record.entry {
+            self.salt = Some(salt(&prelude.params));
+            self.went.prelude(weigh::prelude_tokens(prelude, &making.limits));
+        }
+        let weights = weigh::said(&record, self.went.factor, &making.limits);
+        self.waiting += weights.iter().map(|weight| weight.tokens).sum();
+        self.pending.push(making.said(record, weights));
+        if self.waiting.0 > making.limits.long_window_tokens {
+            self.went.absorb(&self.pending);
+            self.flush(sink);
+        }
+    }
+
     /// A response is complete.
     fn answered(&mut self, making: &Making, sink: Own<'_>) {
         if self.response.is_empty() {
             return;
         }
         let response = std::mem::take(&mut self.response);
-        self.take(Happened::Answered { at: self.latest, response }, making, sink);
-    }
-
-    /// Takes what happened, or holds it until the count is calibrated.
-    fn take(&mut self, happened: Happened, making: &Making, sink: Own<'_>) {
-        let limits = &making.limits;
-        let last = match &happened {
-            Happened::Said(record) => Some(record.at),
-            Happened::Answered { response, .. } => response.last().map(|record| record.at),
-            Happened::Rewound(_) => None,
-        };
+        let weights = weigh::response(&response, self.went.factor, &making.limits);
+        let model = model_of(&response);
+        if model.as_str() != SYNTHETIC {
+            let written = weights.iter().map(|weight| weight.tokens.0).sum();
+            self.asked(model, &response, written, sink);
+        }
+        let last = response.iter().map(|record| record.at).max();
         self.latest = last.map_or(self.latest, |at| at.max(self.latest));
-        if let Some(scale) = self.scale {
-            return sink(self.made(happened, scale, making));
-        }
-        match &happened {
-            Happened::Said(record) => self.sampler.said(record, limits),
-            Happened::Answered { response, .. } => self.sampler.answered(response, limits),
-            Happened::Rewound(_) => {}
-        }
-        self.waiting.push(happened);
-        if self.sampler.samples() >= limits.replay.calibrate_requests {
-            self.calibrate(making, sink);
-        }
+        let blocks = response.into_iter().zip(weights);
+        self.pending.extend(blocks.map(|(record, weight)| making.said(record, vec![weight])));
     }
 
-    /// Makes the scale of the conversation, and gives what was held back.
-    fn calibrate(&mut self, making: &Making, sink: Own<'_>) {
-        if self.scale.is_some() {
-            return;
+    /// Gives what led to a request, by what that tells of it, and the request.
+    fn asked(&mut self, model: ModelId, response: &[Record], written: u64, sink: Own<'_>) {
+        let usage = weigh::usage_of(response);
+        let told = Told { at: self.latest, model: &model, usage: &usage, ttl: self.ttl };
+        let settled = self.went.settle(&self.pending, told);
+        match (usage.cache_write_1h, usage.cache_write_5m) {
+            (1.., _) => self.ttl = CacheTtl::OneHour,
+            (0, 1..) => self.ttl = CacheTtl::FiveMinutes,
+            (0, 0) => {}
         }
-        let limits = &making.limits;
-        for happened in &self.waiting {
-            match happened {
-                Happened::Said(record) => {
-                    if let Entry::Decision(Decision::Prelude(prelude)) = &record.entry {
-                        self.prelude = Some(weigh::prelude_tokens(prelude, limits));
-                    }
-                }
-                Happened::Answered { response, .. }
-                    if weigh::usage_of(response).cache_write_1h > 0 =>
-                {
-                    self.ttl = CacheTtl::OneHour;
-                }
-                _ => {}
+        if let Some(shrunk) = settled.shrunk {
+            sink(Stepped::Shrunk(shrunk));
+        }
+        for own in &mut self.pending {
+            for weight in &mut own.weights {
+                weight.tokens = settled.scale.of(weight.tokens);
             }
         }
-        let scale = self.sampler.scale(self.prelude, &limits.replay);
-        self.scale = Some(scale);
-        for happened in std::mem::take(&mut self.waiting) {
-            sink(self.made(happened, scale, making));
+        self.flush(sink);
+        if settled.unseen.0 > 0 {
+            self.unseen += 1;
+            let name = format!("unseen-{}", self.unseen);
+            let said = unseen(self.latest, &name, settled.unseen);
+            self.went.absorb(std::slice::from_ref(&said));
+            sink(Stepped::Said(Box::new(said)));
         }
-    }
-
-    fn made(&mut self, happened: Happened, scale: Scale, making: &Making) -> Stepped {
-        match happened {
-            Happened::Said(record) => {
-                if let Entry::Decision(Decision::Prelude(prelude)) = &record.entry {
-                    self.salt = Some(salt(&prelude.params));
-                }
-                let weights = scale.weigh(&record, &making.limits);
-                Stepped::Said(Box::new(making.said(*record, weights)))
-            }
-            Happened::Answered { at, response } => {
-                Stepped::Asked(Box::new(self.asked(at, response, scale, making)))
-            }
-            Happened::Rewound(dropped) => Stepped::Rewound(dropped),
-        }
-    }
-
-    fn asked(
-        &mut self,
-        at: Timestamp,
-        response: Vec<Record>,
-        scale: Scale,
-        making: &Making,
-    ) -> Asked {
-        let usage = weigh::usage_of(&response);
-        self.reported += usize::from(usage.prompt().0 > 0);
-        let weights = scale.weigh_response(&response, &making.limits);
-        let written: u64 = weights.iter().map(|weight| weight.tokens.0).sum();
-        let standing = if self.reported > making.limits.replay.calibrate_requests {
-            Standing::Compared
-        } else {
-            Standing::Teaches
-        };
-        Asked {
-            at,
-            model: model_of(&response),
+        sink(Stepped::Asked(Box::new(Asked {
+            at: self.latest,
+            model,
             ttl: self.ttl,
-            prelude: scale.prelude,
+            prelude: settled.prelude,
             salt: self.salt.clone().unwrap_or_default(),
             output: usage.output.max(written),
-            wishes: regret::wishes(&response),
-            calls: Call::all(&response),
-            answer: response
-                .into_iter()
-                .zip(weights)
-                .map(|(record, weight)| making.said(record, vec![weight]))
-                .collect(),
+            wishes: regret::wishes(response),
+            needs: regret::needs(response),
+            calls: Call::all(response),
             usage,
-            standing,
+            anchor: settled.anchor,
+        })));
+    }
+
+    /// Gives what was said.
+    fn flush(&mut self, sink: Own<'_>) {
+        self.waiting = Tokens(0);
+        for said in self.pending.drain(..) {
+            sink(Stepped::Said(Box::new(said)));
         }
     }
+}
+
+/// The kind of what came in and is in no text of the transcript.
+pub(crate) const UNSEEN: &str = "unseen";
+
+/// Tokens that came in, as something said.
+pub(crate) fn unseen(at: Timestamp, name: &str, tokens: Tokens) -> Said {
+    let id = RecordId::from(name);
+    let weight = Weight { content: hash(id.as_str().as_bytes()), tokens };
+    let entry = Entry::Attachment(Attachment {
+        kind: UNSEEN.to_owned(),
+        rendered: ".".to_owned(),
+        data: serde_json::Value::Null,
+        provenance: None,
+    });
+    let record = Record { id, parent: None, at, entry };
+    Said { record, hollow: None, weights: vec![weight] }
 }
 
 impl Making {

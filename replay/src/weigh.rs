@@ -1,110 +1,37 @@
-//! How many tokens a session's blocks have.
-//!
-//! System prompt and tools are in few transcripts, and the estimate of a text
-//! is off by a factor. Both are learnt from the first requests of each
-//! conversation that say what they used; everything after is predicted.
+//! How many tokens a session's blocks have, before its usage tells.
 
-use crate::count;
-use everfold_kernel::limits::ReplayLimits;
+use crate::count::{self, Factor};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{AssistantEntry, Block, BlockView, Entry, Limits, Record, Tokens, Usage};
 use everfold_prefix::measure::Weight;
 use serde_json::Value;
 
-/// What the first requests of a conversation teach.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sampler {
-    /// The estimate of all that was said.
-    estimated: u64,
-    /// Estimate and truth of each request so far.
-    seen: Vec<(u64, u64)>,
-}
-
-impl Sampler {
-    /// Takes note of something said.
-    pub(crate) fn said(&mut self, record: &Record, limits: &Limits) {
-        self.estimated += estimate_of(record, limits);
-    }
-
-    /// Takes note of a request and its answer.
-    pub(crate) fn answered(&mut self, response: &[Record], limits: &Limits) {
-        let usage = usage_of(response);
-        if usage.prompt().0 > 0 {
-            self.seen.push((self.estimated, usage.prompt().0));
+/// Weighs what was said.
+pub(crate) fn said(record: &Record, factor: Factor, limits: &Limits) -> Vec<Weight> {
+    let weigh = |block| Weight::of(block, Tokens(factor.of(count::block(block, limits))));
+    match &record.entry {
+        Entry::Attachment(own) => {
+            let block = Block::text(own.rendered.as_str());
+            vec![weigh(&block)]
         }
-        let estimate: u64 = response.iter().map(|record| estimate_of(record, limits)).sum();
-        // What the model wrote is known in tokens, where it is known at all.
-        self.estimated += if is_whole(usage.output, estimate) { usage.output } else { estimate };
-    }
-
-    /// How many requests said what they used.
-    pub(crate) fn samples(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// What was learnt. `prelude` is the estimate of a prelude that the
-    /// transcript has.
-    pub(crate) fn scale(&self, prelude: Option<Tokens>, limits: &ReplayLimits) -> Scale {
-        let (Some(first), Some(last)) = (self.seen.first(), self.seen.last()) else {
-            let prelude = prelude.map_or(limits.prelude_tokens, |own| own.0);
-            return Scale { prelude: Tokens(prelude), percent: limits.factor_percent };
-        };
-        let grown = last.0.saturating_sub(first.0) + limits.factor_tokens;
-        let prior = limits.factor_tokens * limits.factor_percent / 100;
-        let percent = (last.1.saturating_sub(first.1) + prior) * 100 / grown.max(1);
-        let percent = percent.clamp(LEAST_PERCENT, MOST_PERCENT);
-        let prelude = last.1.saturating_sub(last.0 * percent / 100);
-        Scale { prelude: Tokens(prelude), percent }
+        _ => blocks(record).map(weigh).collect(),
     }
 }
 
-/// One odd request cannot make the count meaningless.
-const LEAST_PERCENT: u64 = 50;
-const MOST_PERCENT: u64 = 300;
-
-/// What turns estimates into tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Scale {
-    /// Tokens of system prompt and tools.
-    pub(crate) prelude: Tokens,
-    percent: u64,
-}
-
-impl Scale {
-    /// Weighs what was said.
-    pub(crate) fn weigh(self, record: &Record, limits: &Limits) -> Vec<Weight> {
-        let weigh = |block| Weight::of(block, self.apply(Tokens(count::block(block, limits))));
-        match &record.entry {
-            Entry::Attachment(own) => {
-                let block = Block::text(own.rendered.as_str());
-                vec![weigh(&block)]
-            }
-            _ => blocks(record).map(weigh).collect(),
-        }
-    }
-
-    /// Weighs a response. Where it says how many tokens it has, they are
-    /// shared out among its blocks; a count that is far too small is one that
-    /// was written before the response was complete.
-    pub(crate) fn weigh_response(self, response: &[Record], limits: &Limits) -> Vec<Weight> {
-        let estimates: Vec<u64> = response.iter().map(|own| estimate_of(own, limits)).collect();
-        let total: u64 = estimates.iter().sum();
-        let said = usage_of(response).output;
-        let is_known = total > 0 && is_whole(said, total);
-        let weigh = |(record, estimate): (&Record, u64)| {
-            let tokens = if is_known {
-                Tokens(said.saturating_mul(estimate) / total)
-            } else {
-                self.apply(Tokens(estimate))
-            };
-            blocks(record).next().map(|block| Weight::of(block, tokens))
-        };
-        response.iter().zip(estimates).filter_map(weigh).collect()
-    }
-
-    fn apply(self, estimate: Tokens) -> Tokens {
-        Tokens(estimate.0.saturating_mul(self.percent) / 100)
-    }
+/// Weighs a response. Where it says how many tokens it has, they are shared
+/// out among its blocks; a count that is far too small is one that was written
+/// before the response was complete.
+pub(crate) fn response(response: &[Record], factor: Factor, limits: &Limits) -> Vec<Weight> {
+    let estimates: Vec<u64> = response.iter().map(|own| estimate_of(own, limits)).collect();
+    let total: u64 = estimates.iter().sum();
+    let said = usage_of(response).output;
+    let is_known = total > 0 && is_whole(said, total);
+    let weigh = |(record, estimate): (&Record, u64)| {
+        let tokens =
+            if is_known { said.saturating_mul(estimate) / total } else { factor.of(estimate) };
+        blocks(record).next().map(|block| Weight::of(block, Tokens(tokens)))
+    };
+    response.iter().zip(estimates).filter_map(weigh).collect()
 }
 
 /// What a response used.

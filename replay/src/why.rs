@@ -44,6 +44,8 @@ pub enum Cause {
     Clearing,
     /// The person went back.
     Rewind,
+    /// The prefix changed, and nothing in the transcript says why.
+    Break,
     /// A tool's result stayed.
     Stayed,
     /// The model wrote much.
@@ -129,6 +131,12 @@ impl Watch {
                 again,
                 "the conversation went on from an earlier place".to_owned(),
                 "try in a sidechain (Agent) what may be thrown away".to_owned(),
+            ),
+            Before::Break => (
+                Cause::Break,
+                again,
+                "the server had less of the prompt than it was sent".to_owned(),
+                "something before the conversation changed: a tool, a setting, the date; see what was done just before".to_owned(),
             ),
             Before::Nothing | Before::Start => (
                 Cause::Answer,

@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use everfold_disk::jsonl;
-use everfold_foreign::{About, Reader, Thread, TranscriptEvent};
-use everfold_replay::{Lanes, Options, Outcome, Policy, Step, Steps};
+use everfold_foreign::{About, Reader, Thread, TranscriptEvent, What};
+use everfold_kernel::Entry;
+use everfold_replay::{Glance, Lanes, Options, Outcome, Policy, Step, Steps};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::ScopedJoinHandle;
@@ -30,6 +31,7 @@ pub fn replay_file(path: &Path, options: &Options) -> Result<Replayed, Error> {
     let max_line = options.limits.transcript_line_bytes;
     let order = &options.policies;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = &as_shown(path, options)?;
     std::thread::scope(|scope| {
         let (mut feed, mut workers) = (Feed::new(options), Vec::new());
         for policies in shares(order, processors) {
@@ -54,6 +56,33 @@ pub fn replay_file(path: &Path, options: &Options) -> Result<Replayed, Error> {
         let outcomes = workers.into_iter().map(ended).collect();
         Ok(Replayed { about, agents, outcome: joined(outcomes, order) })
     })
+}
+
+/// The same with the window that the transcript shows, where none was set (PC11).
+fn as_shown(path: &Path, options: &Options) -> Result<Options, Error> {
+    let mut options = options.clone();
+    if options.window_tokens.is_none() {
+        let (mut reader, mut glance) = (Reader::new(), Glance::default());
+        let mut model = None;
+        let sink = &mut |told: TranscriptEvent| {
+            glance.take(&told);
+            if let What::Record(record) = &told.what
+                && let Entry::Assistant(entry) = &record.entry
+                && model.is_none()
+            {
+                model = Some(entry.model.clone());
+            }
+        };
+        jsonl::read(path, options.limits.transcript_line_bytes, &mut |line| {
+            reader.push(line, sink);
+        })?;
+        reader.finish(sink);
+        let model = options.model.clone().or(model);
+        let known = model.and_then(|model| options.table.spec(&model).window);
+        let known = known.unwrap_or(options.limits.default_window_tokens);
+        options.window_tokens = glance.window(known, &options.limits);
+    }
+    Ok(options)
 }
 
 /// Bytes of a file whose steps are handed on at once: so many that threads
@@ -179,30 +208,26 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let line = |number: usize, bytes: usize| {
             let text = "x".repeat(bytes);
-            format!(
+            let prompt = format!(
                 r#"{{"type":"user","uuid":"{number}","sessionId":"s","message":{{"role":"user","content":"{text}"}}}}"#
-            )
+            );
+            let answer = format!(
+                r#"{{"type":"assistant","uuid":"a{number}","sessionId":"s","message":{{"id":"m{number}","role":"assistant","model":"m","content":[{{"type":"text","text":"x"}}]}}}}"#
+            );
+            [prompt, answer].join("\n")
         };
         let long: Vec<String> = (0..20).map(|number| line(number, BATCH_BYTES / 2)).collect();
         let short: Vec<String> = (20..400).map(|number| line(number, 10)).collect();
         std::fs::write(file.path(), [long.join("\n"), short.join("\n"), String::new()].join("\n"))
             .unwrap();
         let mut feed = Feed::new(&Options::default());
-        // Nothing is held back for the count to be calibrated.
-        let limits = everfold_kernel::Limits {
-            replay: everfold_kernel::limits::ReplayLimits {
-                calibrate_requests: 0,
-                ..Default::default()
-            },
-            ..Default::default()
-        };
-        feed.steps = Steps::new(&Options { limits: Arc::new(limits), ..Options::default() });
         let (sender, batches) = mpsc::sync_channel(1_000);
         feed.senders.push(sender);
         feed.read(file.path(), u64::MAX).unwrap();
         feed.finish();
         let lengths: Vec<usize> = batches.iter().map(|batch| batch.len()).collect();
-        assert_eq!(lengths.iter().sum::<usize>(), 400);
-        assert!(lengths.len() >= 10 && lengths[..9].iter().all(|own| *own <= 2), "{lengths:?}");
+        // A prompt, a request and an answer each.
+        assert_eq!(lengths.iter().sum::<usize>(), 3 * 400);
+        assert!(lengths.len() >= 10 && lengths[..9].iter().all(|own| *own <= 6), "{lengths:?}");
     }
 }

@@ -74,6 +74,7 @@ fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
         limits: Arc::clone(&config.limits),
         flags: config.flags.clone(),
         window: config.models.window,
+        window_tokens: args.window,
     })
 }
 
@@ -207,11 +208,13 @@ fn skipped(tally: &ImportTally) -> Option<String> {
 
 fn compared(truth: &Truth) -> String {
     format!(
-        "predicted against reported, {} requests after the first of each conversation: \
-         prompts {:+.1} %, cache reads {:+.1} %",
+        "recorded against reported, {} requests: prompts {:+.1} %, cache reads {:+.1} %, \
+         cache writes {:+.1} %, cost of prompts {:+.1} %",
         grouped(truth.requests),
         truth.prompt.error_percent(),
-        truth.cache_read.error_percent()
+        truth.cache_read.error_percent(),
+        truth.cache_write.error_percent(),
+        truth.usd.error_percent()
     )
 }
 
@@ -231,6 +234,7 @@ fn head() -> Vec<String> {
         "summaries",
         "cleared",
         "regret",
+        "reread",
     ];
     names.map(str::to_owned).to_vec()
 }
@@ -265,6 +269,7 @@ fn row(name: &str, own: &Totals) -> Vec<String> {
         unknown(own.compactions.to_string()),
         unknown(own.clearings.to_string()),
         unknown(own.regrets.to_string()),
+        unknown(own.rereads.to_string()),
     ]
 }
 

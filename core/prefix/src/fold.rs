@@ -192,7 +192,7 @@ impl Fold {
         let summary = user.origin == UserOrigin::CompactSummary && self.summary_goes_first;
         if summary {
             self.summary_goes_first = false;
-            self.push_summary(id, at, user);
+            self.push_summary(id, at, user, weights);
             return;
         }
         let mut provenance = user.provenance.into_iter();
@@ -204,15 +204,15 @@ impl Fold {
     }
 
     /// Puts a summary before the messages that a boundary kept.
-    fn push_summary(&mut self, id: &RecordId, at: Timestamp, user: UserEntry) {
+    fn push_summary(&mut self, id: &RecordId, at: Timestamp, user: UserEntry, weights: &[Weight]) {
         let kept = std::mem::take(&mut self.messages);
         self.rendered.truncate(0);
         self.raw = Tokens(0);
         let mut provenance = user.provenance.into_iter();
-        for block in user.content {
+        for (index, block) in user.content.into_iter().enumerate() {
             let origin = PieceOrigin::User(user.origin);
             let block = Brought { block, words: provenance.next().unwrap_or_default() };
-            self.push_piece(Role::User, id.clone(), at, origin, block, None);
+            self.push_piece(Role::User, id.clone(), at, origin, block, weights.get(index));
         }
         for message in kept {
             self.raw += message.tokens();

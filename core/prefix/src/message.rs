@@ -132,6 +132,18 @@ impl Message {
         self.role
     }
 
+    /// Gives pieces another weight, and tells whether any has one now.
+    pub(crate) fn reweigh(&mut self, weigh: &mut dyn FnMut(&Piece) -> Option<Tokens>) -> bool {
+        let mut changed = false;
+        for piece in &mut self.pieces {
+            if let Some(tokens) = weigh(piece) {
+                changed |= tokens != piece.tokens;
+                piece.tokens = tokens;
+            }
+        }
+        changed
+    }
+
     /// Its pieces, in the order of the log.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {

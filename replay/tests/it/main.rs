@@ -10,5 +10,6 @@
     reason = "tests"
 )]
 
+mod bills;
 mod made_up;
 mod sessions;

@@ -22,6 +22,9 @@ pub(crate) struct ReplayArgs {
     /// How long prefixes are cached; else as the session had it
     #[arg(long, value_enum)]
     pub(crate) ttl: Option<Ttl>,
+    /// Tokens of the window; else the one that the session shows, or that of its model
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) window: Option<u64>,
     /// The dearest moments, why, and what would have avoided them
     #[arg(long)]
     pub(crate) why: bool,

@@ -79,5 +79,9 @@ fn truth_value(truth: &everfold_replay::Truth) -> Value {
         "prompt_error_percent": truth.prompt.error_percent(),
         "cache_read": truth.cache_read,
         "cache_read_error_percent": truth.cache_read.error_percent(),
+        "cache_write": truth.cache_write,
+        "cache_write_error_percent": truth.cache_write.error_percent(),
+        "input_usd": truth.usd,
+        "input_usd_error_percent": truth.usd.error_percent(),
     })
 }

@@ -83,6 +83,7 @@ fn mark(before: Before) -> char {
         Before::Expiry => 'x',
         Before::Change => '~',
         Before::Rewind => '<',
+        Before::Break => '!',
     }
 }
 

@@ -43,8 +43,9 @@ fn weight(before: Before) -> u8 {
         Before::Clearing => 1,
         Before::Rewind => 2,
         Before::Change => 3,
-        Before::Expiry => 4,
-        Before::Compaction => 5,
+        Before::Break => 4,
+        Before::Expiry => 5,
+        Before::Compaction => 6,
     }
 }
 

@@ -73,6 +73,7 @@ fn legend(out: &mut String) {
         (Before::Clearing, "clearing"),
         (Before::Expiry, "cache expired"),
         (Before::Change, "model or thinking changed"),
+        (Before::Break, "cache lost"),
     ] {
         let _ = writeln!(
             out,
@@ -93,6 +94,7 @@ fn colour(before: Before) -> &'static str {
         Before::Expiry => "#7f8c8d",
         Before::Change => "#e67e22",
         Before::Rewind => "#16a085",
+        Before::Break => "#000000",
     }
 }
 

@@ -40,10 +40,13 @@ fn pc7_our_own_session_is_replayed_and_compared_with_its_usage() {
         assert_eq!(lane["rounds"].as_array().unwrap().len(), 5);
         assert_eq!(lane["regrets"], 0);
     }
-    // What is left after the first three is predicted from them.
+    // As it went, it costs what was reported (PC8).
     let truth = &session["truth"];
-    assert_eq!(truth["requests"], 2);
-    assert!(truth["prompt_error_percent"].as_f64().unwrap().abs() < 5.0, "{truth}");
+    assert_eq!(truth["requests"], 5);
+    for part in ["prompt", "cache_read", "cache_write", "input_usd"] {
+        let off = truth[format!("{part}_error_percent")].as_f64().unwrap();
+        assert!(off.abs() < 1.0, "{part}: {truth}");
+    }
     // A model that is asked for prices it otherwise, and nothing is compared then.
     let args =
         ["replay", &path, "--json", "--model", "claude-haiku-4-5", "--policy", "none,mask-3"];

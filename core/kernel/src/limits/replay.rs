@@ -6,16 +6,20 @@ use serde::{Deserialize, Serialize};
 limits! {
     /// How a session is replayed (PC7).
     ReplayLimits {
-        /// Requests of a conversation on which the count is calibrated; the rest is compared with it.
-        calibrate_requests: usize = 3,
         /// Tokens of system prompt and tools where nothing tells them.
         prelude_tokens: u64 = 15_000,
+        /// Most tokens that count as system prompt and tools; a session whose first request has more was begun elsewhere.
+        prelude_most_tokens: u64 = 60_000,
+        /// Percentage of system prompt and tools that is read from the cache where all else is new and nothing tells it.
+        prelude_cached_percent: u64 = 60,
         /// Percentage by which estimates are corrected where nothing tells it.
         factor_percent: u64 = 100,
         /// Tokens for which that percentage counts as evidence.
         factor_tokens: u64 = 2_000,
         /// Tokens of a summary that a model would write; its draft takes as many again.
         summary_tokens: u64 = 2_000,
+        /// Tokens that a model writes to read something again that was taken out of view.
+        call_tokens: u64 = 150,
         /// Input tokens over which the API clears results by its own default.
         api_trigger_tokens: u64 = 100_000,
         /// Newest results that the API keeps by its own default.

@@ -1,6 +1,7 @@
 //! How many tokens the conversation has (T1, T7).
 
 use super::Fold;
+use crate::message::Piece;
 use everfold_kernel::{Calibration, MessageId, ModelId, Tokens, Usage};
 
 /// What the API said last, and the raw estimate of all that it said it about.
@@ -34,6 +35,23 @@ impl Fold {
     #[must_use]
     pub fn last_prompt(&self) -> Tokens {
         self.reported.as_ref().map_or(Tokens(0), |reported| reported.usage.prompt())
+    }
+
+    /// Gives pieces another weight, from this message on: a replay learns how
+    /// many tokens a text has from the request that carried it (PC8). Which
+    /// bytes are sent does not change by it.
+    pub fn reweigh(&mut self, from: usize, weigh: &mut dyn FnMut(&Piece) -> Option<Tokens>) {
+        let mut first = None;
+        for (at, message) in self.messages.iter_mut().enumerate().skip(from) {
+            let before = message.tokens();
+            if message.reweigh(weigh) {
+                first.get_or_insert(at);
+                self.raw = (self.raw + message.tokens()) - before;
+            }
+        }
+        if let Some(first) = first {
+            self.rendered.truncate(first);
+        }
     }
 
     /// The calibration of this session and model (T7).
