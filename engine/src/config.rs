@@ -9,7 +9,7 @@ pub use groups::{
 use everfold_kernel::models::Thinking;
 use everfold_kernel::ports::{Confinement, SwitchReading};
 use everfold_kernel::settings::{self, PermissionMode, Permissions};
-use everfold_kernel::{Flag, Flags, Limits, ModelId, Params, Prelude, Window};
+use everfold_kernel::{Flag, Flags, Limits, ModelId, Params, Prelude, TreeBounds, Window};
 use everfold_mail::memory::MemoryPlaces;
 use everfold_mail::{Definition, Roster};
 use everfold_prefix::system::Surroundings;
@@ -269,6 +269,10 @@ pub struct KindDirs {
     pub person: Option<PathBuf>,
     /// The repository's.
     pub repository: Option<PathBuf>,
+    /// What belongs to the repository: a file elsewhere is not taken for its own.
+    pub tree: TreeBounds,
+    /// Files of the repository that may run things, as they were at the start.
+    pub acting: BTreeSet<PathBuf>,
     /// Those of whoever manages the machine, which stand over all others.
     pub managed: Option<PathBuf>,
     /// Those that were given with the start.
@@ -280,12 +284,10 @@ pub struct KindDirs {
 pub struct InstructionSources {
     /// The places that a session looks at.
     pub places: InstructionDirs,
-    /// The repository, or the working directory where there is none.
-    pub root: PathBuf,
+    /// The working tree, and what from outside of it the person approved (I5).
+    pub tree: TreeBounds,
     /// The directory that `~/` stands for.
     pub user_dir: PathBuf,
-    /// Imports from outside the repository that the person approved (I5).
-    pub approved: BTreeSet<PathBuf>,
     /// `claudeMdExcludes`.
     pub excludes: Vec<String>,
 }

@@ -173,12 +173,8 @@ impl Agent {
     pub fn output_styles(&self) -> Vec<OutputStyle> {
         let config = &self.parts.config;
         let plugins = &self.parts.plugins.plugins;
-        styles::styles(
-            self.parts.home.root(),
-            &config.workplace.project,
-            plugins,
-            &config.limits.skills,
-        )
+        let home = self.parts.home.root();
+        styles::styles(home, &self.parts.trust, plugins, &config.limits.skills)
     }
 
     /// The ports.

@@ -18,7 +18,7 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::settings::Surface;
 use everfold_search::{TranscriptSearch, TreeSearch};
-use everfold_settings::provider::choose;
+use everfold_settings::provider::{ProviderChoice, choose};
 use everfold_settings::{BrokenFiles, Extra, Home, Layer, Resolved};
 use everfold_web::WebReader;
 use everfold_worktree::GitWorktrees;
@@ -67,6 +67,16 @@ pub struct Builder {
     setups: Wanted,
     plugin_dirs: Vec<PathBuf>,
     broken: BrokenFiles,
+    purpose: Purpose,
+}
+
+/// What an agent is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Conversations.
+    Talking,
+    /// To look at what is there.
+    Looking,
 }
 
 /// Whether something is brought in.
@@ -106,6 +116,7 @@ impl Builder {
             setups: Wanted::Yes,
             plugin_dirs: Vec::new(),
             broken: BrokenFiles::Refused,
+            purpose: Purpose::Talking,
         }
     }
 
@@ -248,10 +259,12 @@ impl Builder {
         self
     }
 
-    /// Passes over settings files of a repository that are broken, with a line
-    /// in the log: for what runs inside of another agent, which may take them.
+    /// Makes an agent that only looks at what is there (S14): no key is asked
+    /// for and no model reached, and settings that are broken are passed over
+    /// and told by [`Agent::settings`], as is what they name wrongly.
     #[must_use]
-    pub fn passing_over_broken_settings(mut self) -> Self {
+    pub fn only_looking(mut self) -> Self {
+        self.purpose = Purpose::Looking;
         self.broken = BrokenFiles::PassedOver;
         self
     }
@@ -272,37 +285,38 @@ impl Builder {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
-        let trust = inspection::look_at_trust(&home, repo.as_ref(), &cwd)?;
-        let LiveSettings { resolved, live, poller, switches } =
-            self.follow_settings(&home, repo.as_ref(), &trust)?;
-        let choice = choose(&resolved, &self.variables)?;
+        let trust = self.look_at_trust(&home, repo.as_ref(), &cwd);
+        let LiveSettings { mut resolved, live, poller, switches } =
+            self.follow_settings(&home, &trust)?;
+        let choice = self.choice(&mut resolved)?;
         let (_, limits) = live.current();
         let root = repo.as_ref().map_or_else(|| cwd.clone(), |repo| repo.root.clone());
-        let plugins = self.find_plugins(&home, &root, &resolved, &limits);
+        let plugins = self.find_plugins(&home, &trust, &resolved, &limits);
         let made = match &self.model {
             Some(model) => provider::Made { model: Arc::clone(model), key: None },
+            None if self.purpose == Purpose::Looking => provider::Made::none(),
             None => provider::make(&choice, &limits).await?,
         };
         let limits = Arc::new(limits);
         let mut world = self.world(&home, &cwd, &resolved, made.model, &limits)?;
-        world.memories = match &self.memories {
-            Some(own) => Some(Arc::clone(own)),
-            None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await?,
+        let found = match &self.memories {
+            Some(own) => Ok(Some(Arc::clone(own))),
+            None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await,
         };
+        world.memories = self.or_told(found, &mut resolved)?.flatten();
         world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
         world.switches = Some(switches);
-        let mut config = self.config(&resolved, &choice, &cwd, repo.as_ref(), limits)?;
+        let mut config = self.config(&mut resolved, &choice, &cwd, repo.as_ref(), limits)?;
         config.setups.instructions = (self.instructions == Wanted::Yes)
-            .then(|| self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust));
+            .then(|| self.instruction_sources(&home, &resolved, &cwd, &trust));
         config.memory.notes_dir = Some(home.root().join("session-memory").join("config"));
         config.launch.secrets = made.key.into_iter().collect();
-        let kinds = self.equip(&mut config, &home, repo.as_ref(), &cwd, (&resolved, &trust));
+        let kinds = self.equip(&mut config, &home, &cwd, (&resolved, &trust));
         let agents = Box::pin(kinds).await;
         config.setups.settings_files = self.settings_files(&home, &root);
         let ground = Ground {
             home: home.root(),
             root: &root,
-            cwd: &cwd,
             trust: &trust,
             resolved: &resolved,
             plugins: &plugins.plugins,
@@ -324,6 +338,29 @@ impl Builder {
             _poller: poller,
         };
         Ok(Agent::new(parts))
+    }
+
+    /// The provider that settings choose.
+    fn choice(&self, resolved: &mut Resolved) -> Result<ProviderChoice, Error> {
+        let choice = choose(resolved, &self.variables).map_err(Error::from);
+        let choice = self.or_told(choice, resolved)?;
+        Ok(choice.unwrap_or_else(|| ProviderChoice::offline("settings name none that can be used")))
+    }
+
+    /// What went wrong, as a problem to tell of where one only looks.
+    fn or_told<T>(
+        &self,
+        outcome: Result<T, Error>,
+        resolved: &mut Resolved,
+    ) -> Result<Option<T>, Error> {
+        match (outcome, self.purpose) {
+            (Ok(value), _) => Ok(Some(value)),
+            (Err(error), Purpose::Looking) => {
+                resolved.problems.push(error.to_string());
+                Ok(None)
+            }
+            (Err(error), Purpose::Talking) => Err(error),
+        }
     }
 
     /// The outside world, but for memories and what people set up.

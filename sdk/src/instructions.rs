@@ -1,6 +1,5 @@
 //! Where the instruction files of a session are (I1).
 
-use crate::repo::Repo;
 use everfold_engine::config::InstructionSources;
 use everfold_rules::InstructionDirs;
 use everfold_settings::Trust;
@@ -17,7 +16,6 @@ pub(crate) struct Ground<'a> {
     /// Managed settings, where they are elsewhere than usual.
     pub(crate) managed_settings: Option<&'a Path>,
     pub(crate) cwd: &'a Path,
-    pub(crate) repo: Option<&'a Repo>,
     pub(crate) excludes: &'a [String],
     pub(crate) trust: &'a Trust,
 }
@@ -35,9 +33,8 @@ pub(crate) fn sources(ground: &Ground<'_>) -> InstructionSources {
             home: ground.home.to_owned(),
             cwd: ground.cwd.to_owned(),
         },
-        root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
+        tree: ground.trust.bounds(),
         user_dir: ground.user_home.unwrap_or(ground.home).to_owned(),
-        approved: ground.trust.imports(),
         excludes: ground.excludes.to_vec(),
     }
 }

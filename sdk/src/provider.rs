@@ -21,10 +21,17 @@ pub(crate) struct Made {
     pub(crate) key: Option<Secret>,
 }
 
+impl Made {
+    /// One that is not asked for anything.
+    pub(crate) fn none() -> Self {
+        Self { model: Arc::new(Offline::new()), key: None }
+    }
+}
+
 /// Makes the provider that was chosen.
 pub(crate) async fn make(choice: &ProviderChoice, limits: &Limits) -> Result<Made, Error> {
     if choice.kind == ProviderKind::Offline {
-        return Ok(Made { model: Arc::new(Offline::new()), key: None });
+        return Ok(Made::none());
     }
     let (key, hint) = resolve_key(&choice.key).await?;
     let config = ProviderConfig {

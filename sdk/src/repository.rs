@@ -123,7 +123,7 @@ impl Repository {
     pub async fn outside_imports(&self) -> BTreeSet<PathBuf> {
         let Seen { sources, files, trust, .. } = &self.seen;
         let mut sources = sources.clone();
-        sources.approved.clear();
+        sources.tree = trust.bare_bounds();
         let mut found = BTreeSet::new();
         let mut start = sources.start(&**files, self.limits()).await;
         let folders = folders(trust.root());
@@ -141,8 +141,8 @@ impl Repository {
         let waiting = waiting.collect();
         let rules = sources.load(waiting, BTreeSet::new(), &**files, self.limits()).await;
         for row in start.rows.iter().chain(&rules.rows) {
-            if row.fate == FileFate::NeedsApproval {
-                found.insert(row.path.clone());
+            if let FileFate::NeedsApproval { real } = &row.fate {
+                found.insert(real.clone());
             }
         }
         found
@@ -156,9 +156,11 @@ impl Repository {
             return true;
         }
         let start = sources.start(&**files, self.limits()).await;
-        let refused = start.rows.into_iter().filter(|row| row.fate == FileFate::NeedsApproval);
-        let imports: BTreeSet<PathBuf> = refused.map(|row| row.path).collect();
-        !trust.knows(&imports)
+        let refused = start.rows.into_iter().filter_map(|row| match row.fate {
+            FileFate::NeedsApproval { real } => Some(real),
+            _ => None,
+        });
+        !trust.knows(&refused.collect())
     }
 
     /// Keeps what a person said of the repository as it is now, imports from

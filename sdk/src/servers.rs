@@ -2,13 +2,15 @@
 //! that is trusted (S7).
 
 use crate::shell;
+use everfold_disk::read_regular_text;
 use everfold_kernel::limits::McpLimits;
 use everfold_kernel::ports::{ServerMaker, Servers};
 use everfold_mcp::{BrokenServer, McpServers, ServerEntry, entries};
 use everfold_plugdir::Plugin;
 use everfold_plugins::server_name;
 use everfold_settings::Resolved;
-use everfold_settings::trust::{Trust, TrustSubject};
+use everfold_settings::source::SETTINGS_FILE_BYTES;
+use everfold_settings::trust::Trust;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -72,9 +74,14 @@ fn with_env(server: &Value, env: &BTreeMap<String, String>) -> Value {
 impl NamedServers {
     /// The servers of a repository.
     fn add_file(&mut self, file: &Path, trust: &Trust, variables: &BTreeMap<String, String>) {
-        let Ok(text) = std::fs::read_to_string(file) else { return };
         let origin = file.display().to_string();
-        let servers = serde_json::from_str::<Value>(&text).map_err(|error| error.to_string());
+        let text = match read_regular_text(file, SETTINGS_FILE_BYTES) {
+            Err(everfold_disk::Error::NotFound { .. }) => return,
+            read => read.map_err(|error| error.to_string()),
+        };
+        let servers = text.and_then(|text| {
+            serde_json::from_str::<Value>(&text).map_err(|error| error.to_string())
+        });
         let servers = servers.and_then(|value| match value.get("mcpServers") {
             Some(Value::Object(servers)) => Ok(servers.clone()),
             _ => Err("it has no object \"mcpServers\"".to_owned()),
@@ -83,7 +90,7 @@ impl NamedServers {
             Err(reason) => {
                 self.broken.push(BrokenServer { name: REPOSITORY_FILE.into(), origin, reason });
             }
-            Ok(servers) if trust.allows(TrustSubject::Servers) => {
+            Ok(servers) if trust.allows_file(file) => {
                 self.add(&servers, &origin, variables);
             }
             Ok(servers) => self.untrusted.extend(servers.keys().cloned()),

@@ -2,19 +2,18 @@
 //! the repository, from the working directory up to its root, then those of
 //! plugins, under the names of these.
 
+use everfold_disk::read_regular;
+use everfold_kernel::TreeBounds;
 use everfold_kernel::limits::SkillLimits;
 use everfold_plugdir::Plugin;
 use everfold_plugins::scoped;
 use everfold_settings::trust::Trust;
 use everfold_skills::{Form, Shelf, Skill, SkillOrigin};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Where skills are looked for.
 pub(crate) struct Ground<'a> {
     pub(crate) home: &'a Path,
-    pub(crate) cwd: &'a Path,
-    pub(crate) root: &'a Path,
     pub(crate) trust: &'a Trust,
     pub(crate) limits: &'a SkillLimits,
     pub(crate) plugins: &'a [Plugin],
@@ -22,14 +21,11 @@ pub(crate) struct Ground<'a> {
 
 /// Reads all that there are.
 pub(crate) fn shelf(ground: &Ground<'_>) -> Shelf {
-    let mut found = Finding { ground, skills: Vec::new(), problems: Vec::new() };
+    let bounds = ground.trust.bounds();
+    let mut found = Finding { ground, bounds, skills: Vec::new(), problems: Vec::new() };
     found.look(ground.home, Whose::Person);
-    for dir in ground.cwd.ancestors().take_while(|dir| dir.starts_with(ground.root)) {
-        // The repository may be the home directory itself.
-        let place = dir.join(".claude");
-        if place != ground.home {
-            found.look(&place, Whose::Repository);
-        }
+    for place in ground.trust.agent_dirs() {
+        found.look(&place, Whose::Repository);
     }
     for plugin in ground.plugins {
         found.look_into(plugin);
@@ -45,16 +41,18 @@ enum Whose {
 
 struct Finding<'a> {
     ground: &'a Ground<'a>,
+    bounds: TreeBounds,
     skills: Vec<Skill>,
     problems: Vec<String>,
 }
 
 impl Finding<'_> {
     fn look(&mut self, place: &Path, whose: Whose) {
-        for folder in self.children(&place.join("skills")) {
+        let (skills, commands) = (place.join("skills"), place.join("commands"));
+        for folder in self.children_of(&skills, whose) {
             self.look_at(&folder, whose);
         }
-        for file in self.children(&place.join("commands")) {
+        for file in self.children_of(&commands, whose) {
             if file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md")) {
                 self.take(&file, &file.with_extension(""), whose, Form::Flat);
             }
@@ -87,6 +85,30 @@ impl Finding<'_> {
         }
     }
 
+    /// Entries of a folder that belong to whom it belongs to: what leads out of
+    /// a tree is not the tree's (S9).
+    fn children_of(&mut self, dir: &Path, whose: Whose) -> Vec<PathBuf> {
+        if self.leaves(dir, whose) {
+            return Vec::new();
+        }
+        self.children(dir)
+    }
+
+    fn leaves(&mut self, path: &Path, whose: Whose) -> bool {
+        if matches!(whose, Whose::Person) {
+            return false;
+        }
+        let leaves = path.canonicalize().is_ok_and(|real| !self.bounds.holds(&real));
+        if leaves {
+            self.problems.push(format!(
+                "{} is not used: it leads out of the repository, which needs your approval \
+                 (`everfold trust`)",
+                path.display()
+            ));
+        }
+        leaves
+    }
+
     fn children(&self, dir: &Path) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -96,6 +118,9 @@ impl Finding<'_> {
     }
 
     fn take(&mut self, file: &Path, named: &Path, whose: Whose, form: Form) {
+        if self.leaves(file, whose) {
+            return;
+        }
         let given = named.file_name().map(|name| name.to_string_lossy().into_owned());
         let text = read(file, self.ground.limits.file_bytes);
         let origin = match whose {
@@ -114,12 +139,6 @@ impl Finding<'_> {
 }
 
 pub(crate) fn read(path: &Path, most: u64) -> Result<String, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    let read = file.take(most.saturating_add(1)).read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > most {
-        return Err(format!("it has more than {most} bytes"));
-    }
+    let bytes = read_regular(path, most).map_err(|error| error.to_string())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

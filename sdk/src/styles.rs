@@ -5,7 +5,11 @@ use everfold_kernel::limits::SkillLimits;
 use everfold_memory_file::Memory;
 use everfold_plugdir::Plugin;
 use everfold_plugins::scoped;
+use everfold_settings::Trust;
 use std::path::{Path, PathBuf};
+
+/// The folder of their files.
+const DIR: &str = "output-styles";
 
 /// The style that is none.
 pub const DEFAULT_STYLE: &str = "default";
@@ -51,7 +55,7 @@ impl OutputStyle {
 /// of plugins under the names of these, the person's, the repository's.
 pub(crate) fn styles(
     home: &Path,
-    root: &Path,
+    trust: &Trust,
     plugins: &[Plugin],
     limits: &SkillLimits,
 ) -> Vec<OutputStyle> {
@@ -79,10 +83,16 @@ pub(crate) fn styles(
             read.map(|style| OutputStyle { name: scoped(&plugin.name, &style.name), ..style }),
         );
     }
-    for dir in [home.join("output-styles"), root.join(".claude/output-styles")] {
+    let bounds = trust.bounds();
+    let of_tree = trust.agent_dir().map(|dir| (dir.join(DIR), Some(&bounds)));
+    for (dir, bounds) in [(home.join(DIR), None)].into_iter().chain(of_tree) {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|it| it.eq_ignore_ascii_case("md")));
+        // What leads out of a tree is not the tree's (S9).
+        paths.retain(|path| {
+            bounds.is_none_or(|tree| path.canonicalize().is_ok_and(|real| tree.holds(&real)))
+        });
         paths.sort();
         for style in paths.into_iter().take(limits.per_directory) {
             let Some(style) = OutputStyle::read(style, limits) else { continue };

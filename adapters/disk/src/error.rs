@@ -50,6 +50,12 @@ pub enum Error {
         /// The limit.
         max: u64,
     },
+    /// It is no text.
+    #[error("{path} is not UTF-8 text")]
+    NotText {
+        /// Where.
+        path: PathBuf,
+    },
     /// A line for a JSONL file has a line break in it.
     #[error("a line for {path} has a line break in it; write it as one line of JSON")]
     LineBreak {
@@ -116,7 +122,7 @@ impl From<Error> for FileError {
             Error::Denied { path } | Error::Escapes { path, .. } => Self::Denied { path },
             Error::NoSpace { path } => Self::NoSpace { path },
             Error::Io { path, source } => Self::Io { path, message: source.to_string() },
-            Error::LineBreak { ref path } => {
+            Error::LineBreak { ref path } | Error::NotText { ref path } => {
                 Self::Io { path: path.clone(), message: error.to_string() }
             }
         }

@@ -6,13 +6,14 @@
 
 use crate::atomic::{FileReaders, Staged};
 use crate::error::Error;
+use crate::regular::{open_regular, read_regular};
 use bytes::Bytes;
 use everfold_kernel::ports::{
     BoxFuture, Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead,
 };
 use jiff::Timestamp;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 mod lines;
@@ -112,35 +113,13 @@ fn stat(path: &Path) -> Result<FileStat, FileError> {
     Ok(FileStat { kind, bytes, modified })
 }
 
-/// Opens a regular file, and says how large it claims to be. Anything else is
-/// refused before it is opened: a pipe would wait for its other end.
+/// Opens a regular file, and says how large it claims to be.
 fn open(path: &Path) -> Result<(File, u64), FileError> {
-    let there = stat(path)?;
-    let at = || path.to_path_buf();
-    match there.kind {
-        FileKind::Directory => Err(FileError::IsDirectory { path: at() }),
-        FileKind::Special => Err(FileError::Special { path: at() }),
-        FileKind::File => {
-            let file = File::open(path).map_err(|source| Error::io(path, source))?;
-            Ok((file, there.bytes))
-        }
-    }
+    Ok(open_regular(path)?)
 }
 
 fn read(path: &Path, max: u64) -> Result<FileRead, FileError> {
-    let too_large = |bytes| FileError::TooLarge { path: path.to_path_buf(), bytes, max };
-    let (file, size) = open(path)?;
-    if size > max {
-        return Err(too_large(size));
-    }
-    let mut bytes = Vec::new();
-    file.take(max.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .map_err(|source| Error::io(path, source))?;
-    // Files of the kernel say they are empty, and others may grow meanwhile.
-    if bytes.len() as u64 > max {
-        return Err(too_large(bytes.len() as u64));
-    }
+    let bytes = read_regular(path, max)?;
     let version = FileVersion(blake3::hash(&bytes).to_hex().to_string());
     let bytes = Bytes::from(bytes);
     Ok(FileRead { bytes, version })

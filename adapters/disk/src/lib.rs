@@ -4,6 +4,7 @@
 //! - [`atomic`]: a file written whole or not at all, at any path.
 //! - [`Lock`]: one holder at a time, among processes.
 //! - [`jsonl`]: lines that survive a crash, read without loading the file.
+//! - [`read_regular`]: a file of bounded size, and nothing but a file.
 //! - [`retention`]: sessions that nobody has touched for long.
 //! - [`DiskFiles`], [`DiskTranscripts`] and [`DiskSpending`]: the ports of the kernel.
 //!
@@ -19,6 +20,7 @@ mod files;
 pub mod jsonl;
 mod lock;
 mod private;
+mod regular;
 pub mod retention;
 mod root;
 mod spending;
@@ -28,6 +30,7 @@ pub use error::Error;
 pub use files::DiskFiles;
 pub use lock::Lock;
 pub use private::PrivateTranscripts;
+pub use regular::{open_regular, read_regular, read_regular_text};
 pub use root::{EntryKind, HeldFile, Root, RootEntry};
 pub use spending::DiskSpending;
 pub use transcripts::DiskTranscripts;

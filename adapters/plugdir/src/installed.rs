@@ -1,6 +1,7 @@
 //! Where Claude Code installs plugins. The layout is its own affair and has
 //! changed before, so whatever can be understood is taken.
 
+use crate::plugin::text_of;
 use everfold_plugins::{MANIFEST, inside};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub(crate) fn among_skills(home: &Path) -> Vec<PathBuf> {
 
 /// `installed_plugins.json`: by the id one entry, or a list with the newest last.
 fn listed(dir: &Path, id: &str) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(dir.join("installed_plugins.json")).ok()?;
+    let text = text_of(&dir.join("installed_plugins.json")).ok()?;
     let list: Value = serde_json::from_str(&text).ok()?;
     let entry = list.get("plugins").unwrap_or(&list).get(id)?;
     let entries = match entry {
@@ -47,7 +48,7 @@ fn newest(dir: &Path, name: &str, market: &str) -> Option<PathBuf> {
 /// `marketplaces/<marketplace>`, a checkout whose list names folders in it.
 fn offered(dir: &Path, name: &str, market: &str) -> Option<PathBuf> {
     let dir = dir.join("marketplaces").join(market);
-    let text = std::fs::read_to_string(dir.join(".claude-plugin/marketplace.json")).ok()?;
+    let text = text_of(&dir.join(".claude-plugin/marketplace.json")).ok()?;
     let list: Value = serde_json::from_str(&text).ok()?;
     let mut entries = list.get("plugins")?.as_array()?.iter();
     let entry = entries.find(|entry| entry.get("name").and_then(Value::as_str) == Some(name))?;

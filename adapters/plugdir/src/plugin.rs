@@ -1,9 +1,9 @@
 //! What is in one plugin.
 
 use crate::{Plugin, PluginDirs, SKILLS_DIR, is_on};
+use everfold_disk::read_regular_text;
 use everfold_plugins::{Filling, JsonPart, MANIFEST, PluginManifest, PluginPath};
 use serde_json::{Map, Value};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Largest file of a plugin that is read as a whole.
@@ -154,9 +154,6 @@ fn make(dir: &Path) -> std::io::Result<()> {
     builder.create(dir)
 }
 
-fn text_of(path: &Path) -> Result<String, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    let read = file.take(MOST_BYTES).read_to_string(&mut text);
-    read.map(|_| text).map_err(|error| error.to_string())
+pub(crate) fn text_of(path: &Path) -> Result<String, String> {
+    read_regular_text(path, MOST_BYTES).map_err(|error| error.to_string())
 }

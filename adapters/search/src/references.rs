@@ -3,6 +3,7 @@
 //! files. Only what is surely not there is missing.
 
 use crate::tree::{Found, Stop, files};
+use everfold_disk::{read_regular, read_regular_text};
 use everfold_kernel::ports::Names;
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,6 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// Larger files are data, not code.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
+/// Largest file of git that names another place.
+const GIT_FILE_BYTES: u64 = 64 * 1024;
+/// Largest list of branches.
+const REFS_BYTES: u64 = 64 * 1024 * 1024;
 /// Bytes in which a NUL marks a binary.
 const BINARY_BYTES: usize = 1024;
 
@@ -74,7 +79,7 @@ fn words(
         if looked > max_bytes {
             return None;
         }
-        let text = fs::read(entry.path()).ok()?;
+        let Ok(text) = read_regular(entry.path(), FILE_BYTES) else { continue };
         if text.iter().take(BINARY_BYTES).any(|byte| *byte == 0) {
             continue;
         }
@@ -96,9 +101,9 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git);
     }
-    let text = fs::read_to_string(&dot_git).ok()?;
+    let text = read_regular_text(&dot_git, GIT_FILE_BYTES).ok()?;
     let own = root.join(text.trim().strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(own.join("commondir")).ok()?;
+    let common = read_regular_text(&own.join("commondir"), GIT_FILE_BYTES).ok()?;
     Some(own.join(common.trim()))
 }
 
@@ -109,7 +114,7 @@ fn has_branch(git: &Path, name: &str) -> bool {
     {
         return true;
     }
-    let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
+    let packed = read_regular_text(&git.join("packed-refs"), REFS_BYTES).unwrap_or_default();
     let packed = packed.lines().filter_map(|line| line.split_once(' ')).any(|(_, full)| {
         let full = full.trim();
         full.strip_prefix("refs/heads/") == Some(name)

@@ -125,6 +125,14 @@ pub enum Error {
         /// The cause.
         source: Box<everfold_disk::Error>,
     },
+    /// What was said of repositories was written by a newer program.
+    #[error("read {}: a newer version of Everfold wrote it (format {version})", path.display())]
+    NewerRecord {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        version: u32,
+    },
     /// Both kinds of flag source are set.
     #[error("use everfold.flag_source: set `file` or `url`, not both")]
     TwoFlagSources,

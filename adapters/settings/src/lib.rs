@@ -9,7 +9,7 @@
 //! The crate reads files that it is pointed at and never the environment,
 //! the current directory or a clock: the apps hand those in. It does not write
 //! settings, run key commands or ask git anything; all that it writes is which
-//! repositories a person trusts ([`trust`]). Who does change settings finds in
+//! working trees a person trusts ([`trust`]). Who does change settings finds in
 //! [`splice`] how to do it where they stand.
 
 pub mod environment;
@@ -35,7 +35,7 @@ pub use layout::Home;
 pub use live::{FlagLocation, LiveFlags, PollerHandle, spawn_poller};
 pub use merge::Layer;
 pub use origin::ValueOrigin;
-pub use refuse::{Refused, Tracked};
+pub use refuse::Refused;
 pub use resolved::{BrokenFiles, Resolved, SettingRow, SettingsInputs, load};
 pub use source::Extra;
-pub use trust::Trust;
+pub use trust::{TreeInputs, Trust};

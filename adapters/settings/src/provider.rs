@@ -39,6 +39,23 @@ pub struct ProviderChoice {
     pub reason: String,
 }
 
+impl ProviderChoice {
+    /// Nobody answers, for this reason.
+    #[must_use]
+    pub fn offline(reason: &str) -> Self {
+        Self {
+            kind: ProviderKind::Offline,
+            base_url: None,
+            key: KeySetting::None,
+            auth: AuthStyle::None,
+            headers: BTreeMap::new(),
+            betas: Vec::new(),
+            anthropic_version: ANTHROPIC_VERSION.to_owned(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
 /// Where a key is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeySetting {

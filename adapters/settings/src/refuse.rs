@@ -1,27 +1,19 @@
-//! What a repository's settings may not do (S2).
+//! What the settings of a working tree may not do (S2, S9).
 //!
-//! A repository under your feet is hostile: its committed settings may narrow
-//! what tools do, but not widen it, start programs, send requests elsewhere or
-//! move or remove what a person keeps. A local settings file that git tracks
-//! counts as committed. What widens or starts programs is taken over where a
-//! person trusts the repository (S7); the rest never is.
+//! A repository under your feet is hostile, and so is every settings file in
+//! it, whatever its name and whoever tracks it: they may narrow what tools do,
+//! but not widen it, start programs, send requests elsewhere or move or remove
+//! what a person keeps. What widens or starts programs is taken over where a
+//! person trusts the tree (S7), permission rules also where this program wrote
+//! them for its person; the rest never is.
 
 use crate::origin::ValueOrigin;
 use crate::trust::{Trust, TrustSubject};
 use everfold_kernel::settings::PermissionMode;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::Path;
-
-/// Whether git tracks the local settings file. Ask git for the file's real
-/// path: below a link, it calls a tracked file untracked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tracked {
-    /// It does, so the file came with the repository.
-    Yes,
-    /// It does not, or there is no git.
-    No,
-}
 
 /// A value that was not taken over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -39,7 +31,7 @@ impl Refused {
     #[must_use]
     pub fn opens_with_trust(&self) -> bool {
         let is_it = |key: &&Key| key.pointer == self.pointer;
-        REFUSED.iter().find(is_it).is_some_and(|key| key.kind.is_some())
+        REFUSED.iter().find(is_it).is_some_and(|key| key.opens_in(&self.origin))
     }
 }
 
@@ -54,18 +46,43 @@ struct Key {
     reason: &'static str,
     /// What it is, where trust in the repository opens it.
     kind: Option<TrustSubject>,
+    /// In which of its files.
+    files: SettingsFiles,
+}
+
+/// Settings files of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SettingsFiles {
+    /// `settings.json` and `settings.local.json`.
+    Both,
+    /// The latter alone, which is not meant to be shared.
+    Local,
+}
+
+impl Key {
+    fn opens_in(&self, origin: &ValueOrigin) -> bool {
+        let is_local = matches!(origin, ValueOrigin::Local(_));
+        self.kind.is_some() && (self.files == SettingsFiles::Both || is_local)
+    }
 }
 
 const fn never(pointer: &'static str, reason: &'static str) -> Key {
-    Key { pointer, reason, kind: None }
+    Key { pointer, reason, kind: None, files: SettingsFiles::Both }
 }
 
 const fn trusted(pointer: &'static str, reason: &'static str, kind: TrustSubject) -> Key {
-    Key { pointer, reason, kind: Some(kind) }
+    Key { pointer, reason, kind: Some(kind), files: SettingsFiles::Both }
 }
 
 const REFUSED: &[Key] = &[
-    never("/autoMemoryDirectory", "a repository may not move the memory directory"),
+    Key {
+        files: SettingsFiles::Local,
+        ..trusted(
+            "/autoMemoryDirectory",
+            "a repository may not move the memory directory",
+            TrustSubject::MemoryPaths,
+        )
+    },
     trusted("/env", "a repository may not set variables for programs", TrustSubject::Variables),
     trusted("/apiKeyHelper", RUNS, TrustSubject::Programs),
     trusted("/hooks", RUNS, TrustSubject::Hooks),
@@ -73,7 +90,7 @@ const REFUSED: &[Key] = &[
     trusted("/enabledPlugins", RUNS, TrustSubject::Plugins),
     trusted("/statusLine", RUNS, TrustSubject::Programs),
     never("/cleanupPeriodDays", "a repository may not remove transcripts"),
-    trusted("/permissions/allow", WIDENS, TrustSubject::Permissions),
+    trusted(ALLOW, WIDENS, TrustSubject::Permissions),
     trusted("/permissions/additionalDirectories", WIDENS, TrustSubject::Permissions),
     never("/everfold/provider", REDIRECTS),
     never("/everfold/flag_source", REDIRECTS),
@@ -85,19 +102,28 @@ const REFUSED: &[Key] = &[
     never("/everfold/budget", "a repository may not spend more in the background"),
 ];
 
+/// Switches that a repository may turn in one direction only.
+const ONE_WAY: &[(&str, bool, &str)] = &[
+    ("/autoMemoryEnabled", false, "a repository may not switch memories on"),
+    ("/autoDreamEnabled", false, "a repository may not spend more in the background"),
+    ("/fileCheckpointingEnabled", true, "a repository may not stop files from being kept"),
+];
+
+const ALLOW: &str = "/permissions/allow";
 const MODE: &str = "/permissions/defaultMode";
 /// The widest mode that a trusted repository may ask for.
 const WIDEST: &str = "acceptEdits";
 
 /// What in settings is off by itself and on with trust, where they have any.
-pub(crate) fn openable(value: &Value) -> Vec<(&'static str, TrustSubject)> {
+pub(crate) fn openable(value: &Value, origin: &ValueOrigin) -> Vec<(&'static str, TrustSubject)> {
     let has = |pointer: &str| match value.pointer(pointer) {
         None | Some(Value::Null) => false,
         Some(Value::Array(list)) => !list.is_empty(),
         Some(Value::Object(map)) => !map.is_empty(),
         Some(_) => true,
     };
-    let keys = REFUSED.iter().filter_map(|key| Some((key.pointer, key.kind?)));
+    let keys = REFUSED.iter().filter(|key| key.opens_in(origin));
+    let keys = keys.filter_map(|key| Some((key.pointer, key.kind?)));
     let mut found: Vec<_> = keys.filter(|(pointer, _)| has(pointer)).collect();
     if value.pointer(MODE).and_then(Value::as_str) == Some(WIDEST) {
         found.push((MODE, TrustSubject::Permissions));
@@ -105,55 +131,86 @@ pub(crate) fn openable(value: &Value) -> Vec<(&'static str, TrustSubject)> {
     found
 }
 
-/// A repository's settings, and who may say what of them is taken over.
+/// Takes out permission rules that this program wrote for its person, and gives them.
+pub(crate) fn take_own_rules(value: &mut Value, own: &BTreeSet<String>) -> Vec<Value> {
+    let Some(Value::Array(rules)) = value.pointer_mut(ALLOW) else { return Vec::new() };
+    let is_own = |rule: &Value| rule.as_str().is_some_and(|rule| own.contains(rule));
+    let taken: Vec<Value> = rules.extract_if(.., |rule| is_own(rule)).collect();
+    if !taken.is_empty() && rules.is_empty() {
+        take(value, ALLOW);
+    }
+    taken
+}
+
+/// Puts them back.
+fn give_back(value: &mut Value, own: Vec<Value>) {
+    let Some(permissions) = value.get_mut("permissions").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let rules = permissions.entry("allow").or_insert_with(|| Value::Array(Vec::new()));
+    if let Some(rules) = rules.as_array_mut() {
+        rules.extend(own);
+    }
+}
+
+/// Settings of a working tree, and who may say what of them is taken over.
 pub(crate) struct Judge<'a> {
     /// The file.
     pub(crate) path: &'a Path,
-    /// What a person said of the repository, if they were asked.
-    pub(crate) trust: Option<&'a Trust>,
+    /// What a person said of the tree.
+    pub(crate) trust: &'a Trust,
     /// The mode that the person's own settings ask for.
     pub(crate) below: PermissionMode,
 }
 
 impl Judge<'_> {
-    fn approves(&self, kind: Option<TrustSubject>, pointer: &str, value: &Value) -> bool {
-        let approved = self.trust.zip(kind).zip(value.pointer(pointer));
-        approved.is_some_and(|((trust, kind), at)| trust.approves(kind, self.path, pointer, at))
+    fn approves(&self, pointer: &str, value: &Value) -> bool {
+        value.pointer(pointer).is_some_and(|at| self.trust.approves(self.path, pointer, at))
     }
 }
 
-/// Takes out of a repository's settings what they may not say.
+/// Takes out of the settings of a working tree what they may not say.
 pub(crate) fn refuse(value: &mut Value, origin: &ValueOrigin, judge: &Judge<'_>) -> Vec<Refused> {
-    let below = judge.below;
+    let own = take_own_rules(value, judge.trust.own_rules());
     let mut refused = Vec::new();
-    for key in REFUSED {
-        if judge.approves(key.kind, key.pointer, value) {
-            continue;
+    let mut refuse = |value: &mut Value, pointer: &str, reason| {
+        if take(value, pointer).is_some() {
+            refused.push(Refused { pointer: pointer.to_owned(), origin: origin.clone(), reason });
         }
-        if take(value, key.pointer).is_some() {
-            refused.push(Refused {
-                pointer: key.pointer.to_owned(),
-                origin: origin.clone(),
-                reason: key.reason,
-            });
+    };
+    for key in REFUSED {
+        if !key.opens_in(origin) || !judge.approves(key.pointer, value) {
+            refuse(value, key.pointer, key.reason);
         }
     }
-    // Null takes back what was set before, so it stands for the default mode.
-    let wider = match value.pointer(MODE) {
+    for (pointer, may_be, reason) in ONE_WAY {
+        if value.pointer(pointer).is_some_and(|at| at != *may_be) {
+            refuse(value, pointer, reason);
+        }
+    }
+    if is_wider(value, judge) {
+        refuse(value, MODE, WIDENS);
+    }
+    if !own.is_empty() {
+        give_back(value, own);
+    }
+    refused
+}
+
+/// Whether the mode is wider than the person's own.
+fn is_wider(value: &Value, judge: &Judge<'_>) -> bool {
+    let below = judge.below;
+    match value.pointer(MODE) {
+        // Null takes back what was set before, so it stands for the default mode.
         Some(Value::Null) => below == PermissionMode::Plan,
         Some(Value::String(mode)) => match mode.as_str() {
-            WIDEST => !judge.approves(Some(TrustSubject::Permissions), MODE, value),
+            WIDEST => !judge.approves(MODE, value),
             "bypassPermissions" => true,
             "default" => below == PermissionMode::Plan,
             _ => false,
         },
         _ => false,
-    };
-    if wider {
-        take(value, MODE);
-        refused.push(Refused { pointer: MODE.to_owned(), origin: origin.clone(), reason: WIDENS });
     }
-    refused
 }
 
 /// Takes out a permission mode that only other tools know, so that their
@@ -184,7 +241,10 @@ mod tests {
 
     fn refused(value: &Value, below: PermissionMode) -> (Value, Vec<String>) {
         let mut value = value.clone();
-        let judge = Judge { path: Path::new("p"), trust: None, below };
+        let (home, root) = (crate::Home::at("/none/home"), Path::new("/none/root"));
+        let place = crate::TreeInputs { home: &home, user_home: None, root, cwd: root };
+        let trust = Trust::look(&place);
+        let judge = Judge { path: Path::new("p"), trust: &trust, below };
         let refused = refuse(&mut value, &ValueOrigin::Project("p".into()), &judge);
         (value, refused.into_iter().map(|r| r.pointer).collect())
     }
@@ -194,7 +254,8 @@ mod tests {
         let settings = json!({
             "model": "m", "autoMemoryDirectory": "/", "env": {"PATH": "."}, "apiKeyHelper": "x",
             "hooks": {"Stop": []}, "mcpServers": {}, "enabledPlugins": {"a@b": true}, "statusLine": {},
-            "cleanupPeriodDays": 1,
+            "cleanupPeriodDays": 1, "autoMemoryEnabled": true, "autoDreamEnabled": true,
+            "fileCheckpointingEnabled": false,
             "permissions": {"allow": ["Bash"], "deny": ["Read(.env)"], "ask": ["Write"],
                             "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
             "everfold": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},
@@ -210,7 +271,44 @@ mod tests {
                 "everfold": {"flags": {"snip": false}}
             })
         );
-        assert_eq!(names.len(), REFUSED.len() + 1);
+        assert_eq!(names.len(), REFUSED.len() + ONE_WAY.len() + 1);
+    }
+
+    /// What a repository may say without being trusted. A new key is decided
+    /// here, or above.
+    const FREE: &[&str] = &[
+        "/model",
+        "/permissions/ask",
+        "/permissions/deny",
+        "/permissions/defaultMode",
+        "/autoCompactEnabled",
+        "/autoCompactWindow",
+        "/claudeMdExcludes",
+        "/outputStyle",
+        "/language",
+        "/everfold/flags",
+        "/everfold/limits",
+        "/everfold/cache",
+        "/everfold/recall",
+        "/everfold/small_model",
+        "/everfold/fallback_model",
+        "/everfold/thinking",
+        "/everfold/effort",
+        "/everfold/auto_compact_percent",
+    ];
+
+    #[test]
+    fn s9_of_every_key_it_is_decided_whether_a_repository_may_set_it() {
+        let keys = crate::schema::keys(&crate::schema::settings_schema());
+        let decided: Vec<&str> =
+            FREE.iter().copied().chain(REFUSED.iter().map(|key| key.pointer)).collect();
+        let one_way = ONE_WAY.iter().map(|(pointer, ..)| *pointer);
+        let decided: Vec<&str> = decided.into_iter().chain(one_way).collect();
+        for key in keys {
+            let is_it =
+                |at: &&str| key.pointer == **at || key.pointer.starts_with(&format!("{at}/"));
+            assert!(decided.iter().any(is_it), "{} is not decided", key.pointer);
+        }
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! All sources together (C4): read, checked, merged, explained.
 
-use crate::check;
+use crate::check::{self, Checked};
 use crate::environment::{self, Ambient, Variables};
 use crate::error::Error;
 use crate::layout::{self, Home};
 use crate::merge::{Layer, MergedSettings, merge};
 use crate::origin::{ValueOrigin, dotted, segments};
-use crate::refuse::{self, Judge, Refused, Tracked};
+use crate::refuse::{self, Judge, Refused};
 use crate::schema;
 use crate::source::{Document, Extra, read_capped};
-use crate::trust::Trust;
+use crate::trust::{AgentDirOwner, Trust};
 use everfold_kernel::Settings;
 use everfold_kernel::settings::PermissionMode;
 use serde::Serialize;
@@ -22,12 +22,8 @@ use std::path::Path;
 pub struct SettingsInputs<'a> {
     /// The home directory.
     pub home: &'a Home,
-    /// The git root, else the working directory.
-    pub repo: &'a Path,
-    /// Whether git tracks the repository's local settings.
-    pub local_is_tracked: Tracked,
-    /// What a person said of the repository; none: it is not trusted.
-    pub trust: Option<&'a Trust>,
+    /// The working tree, and what a person said of it.
+    pub trust: &'a Trust,
     /// What `--settings` was given.
     pub extra: Option<&'a Extra>,
     /// The environment.
@@ -36,19 +32,19 @@ pub struct SettingsInputs<'a> {
     pub flags: &'a [Layer],
     /// The managed settings: [`layout::Platform::managed_settings`].
     pub managed: &'a Path,
-    /// What becomes of a repository's file that is broken.
+    /// What becomes of a person's own file that is broken.
     pub broken: BrokenFiles,
 }
 
-/// What becomes of a repository's settings file that is broken, by comments for
-/// example, which other programs take.
+/// What becomes of a person's own settings file that is broken. One of a tree
+/// never stops anything: what is wrong in it is left out, and told (S14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BrokenFiles {
-    /// It is an error.
+    /// It is an error: what it denies must not be forgotten.
     #[default]
     Refused,
-    /// It is passed over, with a line in the log: who runs inside of another
-    /// program must not fail by that program's files (X1).
+    /// It is passed over, and told: who only looks must be able to, above all
+    /// at what is wrong.
     PassedOver,
 }
 
@@ -65,6 +61,11 @@ pub struct Resolved {
     pub unknown: Vec<(String, ValueOrigin)>,
     /// Values that were not taken over (S2).
     pub refused: Vec<Refused>,
+    /// What is wrong in files of the tree that were passed over, in parts of
+    /// them, or with what settings name (S14).
+    pub problems: Vec<String>,
+    /// The person's own files that are broken and were passed over.
+    pub passed_over: Vec<String>,
     /// What the environment says beside settings.
     pub ambient: Ambient,
     layers: Vec<Layer>,
@@ -77,36 +78,23 @@ pub struct Resolved {
 /// flag, that is wrong. A file that is not there is no error, except the one
 /// of `--settings`.
 pub fn load(inputs: &SettingsInputs<'_>) -> Result<Resolved, Error> {
-    let mut reading = Reading { trust: inputs.trust, ..Reading::default() };
+    let mut reading = Reading::new(inputs.trust, inputs.broken);
     let home = inputs.home.settings();
-    let project = layout::project_settings(inputs.repo);
-    reading.file(&home, ValueOrigin::Home(home.clone()), Whose::Own)?;
-    // The repository may be the home directory itself, with the home at
-    // `~/.claude`: then this file was read just now, and is the person's own.
-    if !same_file(&home, &project) {
-        let origin = ValueOrigin::Project(project.clone());
-        reading.of_repository(&project, origin, Whose::Repository, inputs.broken)?;
-    }
-    let local = layout::local_settings(inputs.repo);
-    let whose = match inputs.local_is_tracked {
-        Tracked::Yes => Whose::Repository,
-        Tracked::No => Whose::Own,
-    };
-    reading.of_repository(&local, ValueOrigin::Local(local.clone()), whose, inputs.broken)?;
-    match inputs.extra {
-        Some(Extra::File(path)) => {
-            let document = Document::read(path)?.ok_or_else(|| Error::Unreadable {
-                path: path.clone(),
-                source: std::io::ErrorKind::NotFound.into(),
-            })?;
-            reading.document(document, ValueOrigin::File(path.clone()), Whose::Own)?;
+    reading.own_file(&home, ValueOrigin::Home(home.clone()))?;
+    let tree = inputs.trust.tree();
+    let project = layout::project_settings(&tree.root);
+    let local = layout::local_settings(&tree.root);
+    match tree.owner(&tree.agent_dir()) {
+        AgentDirOwner::Tree => {
+            reading.tree_file(&project, ValueOrigin::Project(project.clone()));
+            reading.tree_file(&local, ValueOrigin::Local(local.clone()));
         }
-        Some(Extra::Inline(text)) => {
-            let document = Document::parse("--settings".to_owned(), text)?;
-            reading.document(document, ValueOrigin::Inline, Whose::Own)?;
-        }
-        None => {}
+        // The tree is the home directory, with the home at `~/.claude`: one of
+        // the two was read just now, and both are the person's own.
+        AgentDirOwner::Home => reading.own_file(&local, ValueOrigin::Local(local.clone()))?,
+        AgentDirOwner::Person => {}
     }
+    reading.extra(inputs.extra)?;
     let environment = environment::read(inputs.variables)?;
     reading.layers.extend(environment.layers);
     reading.unknown.extend(environment.unknown);
@@ -115,15 +103,8 @@ pub fn load(inputs: &SettingsInputs<'_>) -> Result<Resolved, Error> {
         reading.layers.push(layer.clone());
     }
     let managed = inputs.managed.to_owned();
-    reading.file(&managed, ValueOrigin::Managed(managed.clone()), Whose::Own)?;
+    reading.own_file(&managed, ValueOrigin::Managed(managed.clone()))?;
     reading.resolve(environment.ambient)
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => one == other,
-    }
 }
 
 /// Whether a file that cannot be parsed seems to switch memories off.
@@ -143,73 +124,104 @@ fn check_flag(layer: &Layer) -> Result<(), Error> {
     }
 }
 
-/// Whose file it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// The person's or the administrator's.
-    Own,
-    /// It came with the repository.
-    Repository,
-}
-
-#[derive(Default)]
 struct Reading<'a> {
-    trust: Option<&'a Trust>,
+    trust: &'a Trust,
+    broken: BrokenFiles,
     layers: Vec<Layer>,
     unknown: Vec<(String, ValueOrigin)>,
     refused: Vec<Refused>,
+    problems: Vec<String>,
+    passed_over: Vec<String>,
 }
 
-impl Reading<'_> {
-    fn file(&mut self, path: &Path, origin: ValueOrigin, whose: Whose) -> Result<(), Error> {
-        match Document::read(path)? {
-            Some(document) => self.document(document, origin, whose),
+impl<'a> Reading<'a> {
+    fn new(trust: &'a Trust, broken: BrokenFiles) -> Self {
+        let (layers, unknown, refused) = (Vec::new(), Vec::new(), Vec::new());
+        let problems = trust.problem().map(str::to_owned).into_iter().collect();
+        Self { trust, broken, layers, unknown, refused, problems, passed_over: Vec::new() }
+    }
+
+    /// A file of the person or of an administrator.
+    fn own_file(&mut self, path: &Path, origin: ValueOrigin) -> Result<(), Error> {
+        let read = Document::read(path).and_then(|document| match document {
+            Some(document) => self.own_document(document, origin.clone()),
+            None => Ok(()),
+        });
+        match (read, self.broken) {
+            (Err(error), BrokenFiles::PassedOver) => {
+                self.passed_over.push(format!("failed to {error}"));
+                self.without(path, origin);
+                Ok(())
+            }
+            (read, _) => read,
+        }
+    }
+
+    fn own_document(&mut self, mut document: Document, origin: ValueOrigin) -> Result<(), Error> {
+        let foreign = refuse::refuse_foreign_mode(&mut document.value, &origin);
+        let checked = document.check()?;
+        self.refused.extend(foreign);
+        self.take(document, checked, origin);
+        Ok(())
+    }
+
+    /// What `--settings` was given. A person named it, wherever it lies.
+    fn extra(&mut self, extra: Option<&Extra>) -> Result<(), Error> {
+        match extra {
+            Some(Extra::File(path)) => {
+                let document = Document::read(path)?.ok_or_else(|| Error::Unreadable {
+                    path: path.clone(),
+                    source: std::io::ErrorKind::NotFound.into(),
+                })?;
+                self.own_document(document, ValueOrigin::File(path.clone()))
+            }
+            Some(Extra::Inline(text)) => {
+                let document = Document::parse("--settings".to_owned(), text)?;
+                self.own_document(document, ValueOrigin::Inline)
+            }
             None => Ok(()),
         }
     }
 
-    /// A file that lies in the repository. Of one that is passed over, the word
-    /// that nothing is to be remembered still counts.
-    fn of_repository(
-        &mut self,
-        path: &Path,
-        origin: ValueOrigin,
-        whose: Whose,
-        broken: BrokenFiles,
-    ) -> Result<(), Error> {
-        match self.file(path, origin.clone(), whose) {
-            Err(error) if broken == BrokenFiles::PassedOver => {
-                tracing::warn!(%error, "a settings file is passed over");
-                if says_no_memory(path) {
-                    let value = serde_json::json!({ "autoMemoryEnabled": false });
-                    self.layers.push(Layer { origin, value });
-                }
-                Ok(())
-            }
-            other => other,
+    /// A file of the tree: it says what it may, and never stops anything. Not
+    /// even the words of one that leads out of the tree are taken unasked.
+    fn tree_file(&mut self, path: &Path, origin: ValueOrigin) {
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if !self.trust.bounds().holds(&real) {
+            let (path, real) = (path.display(), real.display());
+            self.problems.push(format!("{path} was not read: it leads to {real}"));
+            return;
         }
+        let mut document = match Document::read(path) {
+            Ok(Some(document)) => document,
+            Ok(None) => return,
+            Err(error) => {
+                self.problems.push(format!("failed to {error}"));
+                return self.without(path, origin);
+            }
+        };
+        let judge = Judge { path, trust: self.trust, below: self.mode() };
+        let refused = refuse::refuse(&mut document.value, &origin, &judge);
+        self.refused.extend(refused);
+        self.refused.extend(refuse::refuse_foreign_mode(&mut document.value, &origin));
+        let (checked, faults) = document.check_without_faults();
+        self.problems.extend(faults.iter().map(|fault| format!("failed to {fault}")));
+        self.take(document, checked, origin);
     }
 
-    fn document(
-        &mut self,
-        mut document: Document,
-        origin: ValueOrigin,
-        whose: Whose,
-    ) -> Result<(), Error> {
-        if let (Whose::Repository, ValueOrigin::Project(path) | ValueOrigin::Local(path)) =
-            (whose, &origin)
-        {
-            let judge = Judge { path, trust: self.trust, below: self.mode() };
-            let refused = refuse::refuse(&mut document.value, &origin, &judge);
-            self.refused.extend(refused);
-        }
-        let foreign = refuse::refuse_foreign_mode(&mut document.value, &origin);
-        self.refused.extend(foreign);
-        let checked = document.check()?;
+    fn take(&mut self, document: Document, checked: Checked, origin: ValueOrigin) {
         let unknown = checked.unknown.into_iter();
         self.unknown.extend(unknown.map(|pointer| (pointer, origin.clone())));
         self.layers.push(Layer { origin, value: document.value });
-        Ok(())
+    }
+
+    /// Goes on without a file. Its word that nothing is to be remembered counts
+    /// all the same.
+    fn without(&mut self, path: &Path, origin: ValueOrigin) {
+        if says_no_memory(path) {
+            let value = serde_json::json!({ "autoMemoryEnabled": false });
+            self.layers.push(Layer { origin, value });
+        }
     }
 
     /// The permission mode that the layers read so far ask for.
@@ -227,6 +239,8 @@ impl Reading<'_> {
             origins: merged.origins,
             unknown: self.unknown,
             refused: self.refused,
+            problems: self.problems,
+            passed_over: self.passed_over,
             ambient,
             layers: self.layers,
         })
@@ -287,6 +301,8 @@ impl Resolved {
             origins: merged.origins,
             unknown: self.unknown.clone(),
             refused: self.refused.clone(),
+            problems: self.problems.clone(),
+            passed_over: self.passed_over.clone(),
             ambient: self.ambient.clone(),
             layers,
         })

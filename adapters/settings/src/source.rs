@@ -6,13 +6,16 @@
 use crate::check::{self, Checked, Mismatch};
 use crate::error::Error;
 use crate::origin::dotted;
+use everfold_disk::read_regular;
 use serde_json::{Map, Value};
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Largest settings file. It cannot be a setting itself.
 pub const SETTINGS_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Most wrong values of a file that are told one by one.
+const MAX_FAULTS: usize = 32;
 
 /// What `--settings` was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,44 +98,59 @@ impl Document {
 
     /// Whether the value, as it is by now, has the shape of settings.
     pub(crate) fn check(&self) -> Result<Checked, Error> {
-        check::check(&self.value).map_err(|Mismatch { pointer, reason }| {
-            let (line, column) = check::locate(&self.text, &pointer);
-            Error::WrongValue {
-                place: self.place.clone(),
-                key: dotted(&pointer),
-                line,
-                column,
-                reason,
+        check::check(&self.value).map_err(|mismatch| self.wrong_value(mismatch))
+    }
+
+    /// The same of a file that may not stop the program: values that keys cannot
+    /// take are taken out, and told.
+    pub(crate) fn check_without_faults(&mut self) -> (Checked, Vec<Error>) {
+        let mut faults = Vec::new();
+        loop {
+            match check::check(&self.value) {
+                Ok(checked) => return (checked, faults),
+                Err(mismatch) => {
+                    let pointer = mismatch.pointer.clone();
+                    faults.push(self.wrong_value(mismatch));
+                    if faults.len() > MAX_FAULTS || !remove(&mut self.value, &pointer) {
+                        self.value = Value::Object(Map::new());
+                    }
+                }
             }
-        })
+        }
+    }
+
+    fn wrong_value(&self, Mismatch { pointer, reason }: Mismatch) -> Error {
+        let (line, column) = check::locate(&self.text, &pointer);
+        Error::WrongValue { place: self.place.clone(), key: dotted(&pointer), line, column, reason }
+    }
+}
+
+/// Takes out the value at a pointer; of a list, the whole list.
+fn remove(value: &mut Value, pointer: &str) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match value.pointer_mut(parent) {
+        Some(Value::Object(fields)) => fields.shift_remove(&key).is_some(),
+        _ => remove(value, parent),
     }
 }
 
 /// The bytes of a regular file; none if there is none.
 pub(crate) fn read_capped(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
-    // Looked at before it is opened, because opening a pipe can wait for ever.
-    let metadata = match std::fs::metadata(path) {
-        Ok(metadata) => metadata,
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-    };
-    if !metadata.is_file() {
-        return Err(Error::NotAFile { path: path.to_owned() });
+    use everfold_disk::Error as Disk;
+    match read_regular(path, SETTINGS_FILE_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(Disk::NotFound { .. }) => Ok(None),
+        Err(Disk::IsDirectory { path } | Disk::Special { path }) => Err(Error::NotAFile { path }),
+        Err(Disk::TooLarge { path, max, .. }) => Err(Error::TooLarge { path, limit_bytes: max }),
+        Err(Disk::Denied { path }) => {
+            Err(Error::Unreadable { path, source: ErrorKind::PermissionDenied.into() })
+        }
+        Err(error) => {
+            let source = std::io::Error::other(error.to_string());
+            Err(Error::Unreadable { path: path.to_owned(), source })
+        }
     }
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(SETTINGS_FILE_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(unreadable)?;
-    if bytes.len() as u64 > SETTINGS_FILE_BYTES {
-        return Err(Error::TooLarge { path: path.to_owned(), limit_bytes: SETTINGS_FILE_BYTES });
-    }
-    Ok(Some(bytes))
-}
-
-/// A file where a directory should be is nothing there, too.
-fn is_missing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The parser repeats the place at the end of its message.

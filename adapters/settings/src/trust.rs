@@ -1,27 +1,37 @@
-//! Trust in a repository (S7).
+//! Trust in a working tree (S7, S9).
 //!
-//! What a repository brings that could act (hooks, MCP servers, permissions
-//! that widen, variables and programs, agents and skills that run things,
-//! imports from outside) is off until a person trusts it. The word is kept
-//! under the home, with the path of the repository and a hash of each of these
-//! things: whatever is new or changed since asks again, and all of it is off
-//! until then.
+//! Nothing in a working tree is the person's own. What it brings that could act
+//! or widen access (hooks, helpers, servers, permissions, variables, agents and
+//! skills that run things, links and imports that leave it) is off until a
+//! person trusts it. The word is kept under the home, with the real path of the
+//! tree and a hash of each of these things and of the files that they name as
+//! program or script: whatever is new or changed since asks again, and all of
+//! it is off until then. Permission rules that this program itself wrote there
+//! for its person are known one by one.
 //!
-//! This is the one owner of the question: who takes something from a
-//! repository asks [`Trust::allows`].
+//! This is the one owner of the question: who takes something from a tree asks
+//! a [`Trust`]. What it was not asked about, and what nobody recorded, is off.
 
+mod build_tools;
+mod content;
+mod named_files;
 mod record;
+mod script_text;
+mod shell_words;
 mod survey;
+mod tree;
 
-pub use record::{TrustDecision, TrustRecord, all, revoke};
+pub use record::{TrustDecision, TrustRecord, all, keep_own_rule, revoke};
+pub use tree::TreeInputs;
+pub(crate) use tree::{AgentDirOwner, Tree};
 
 use crate::error::Error;
 use crate::layout::Home;
-use crate::refuse::Tracked;
-use everfold_kernel::Timestamp;
+use everfold_kernel::{Timestamp, TreeBounds};
+use record::Records;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Kinds of things that could act.
@@ -38,14 +48,18 @@ pub enum TrustSubject {
     Permissions,
     /// MCP servers.
     Servers,
-    /// Instruction files from outside the repository.
+    /// Instruction files from outside the tree.
     Imports,
+    /// Links that leave the tree.
+    Links,
     /// Agents that run things by themselves or with wider permissions.
     Agents,
     /// Skills and commands that do.
     Skills,
     /// Plugins that it switches on.
     Plugins,
+    /// Where memories are kept.
+    MemoryPaths,
 }
 
 impl TrustSubject {
@@ -59,9 +73,11 @@ impl TrustSubject {
             Self::Permissions => "permissions",
             Self::Servers => "MCP servers",
             Self::Imports => "imports from outside",
+            Self::Links => "links that leave it",
             Self::Agents => "agents",
             Self::Skills => "skills",
             Self::Plugins => "plugins",
+            Self::MemoryPaths => "memory paths",
         }
     }
 }
@@ -75,11 +91,18 @@ pub struct Thing {
     pub name: String,
     /// What it says, for a person to judge: commands, rules, names.
     pub says: Vec<String>,
-    /// The hash of its content.
-    pub hash: String,
+    /// Files of the tree that it names as program or script. They are part of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// The hash of its content; none where that is too large to be checked, so
+    /// that it stays off.
+    pub hash: Option<String>,
     /// The file or folder.
     #[serde(skip)]
     path: PathBuf,
+    /// The hash of its own words, without the files that it names.
+    #[serde(skip)]
+    words: Option<String>,
 }
 
 /// Where a repository stands.
@@ -101,32 +124,44 @@ pub enum TrustState {
     },
 }
 
-/// A repository and what a person said of it.
+/// A tree and what a person said of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trust {
-    root: PathBuf,
+    tree: Tree,
     things: Vec<Thing>,
     standing: TrustState,
     record: Option<TrustRecord>,
+    own_rules: BTreeSet<String>,
+    problem: Option<String>,
 }
 
 impl Trust {
-    /// Looks at a repository, by the real path of its root. Settings of one
-    /// person count where git tracks them.
-    ///
-    /// # Errors
-    /// If what is kept under the home cannot be read.
-    pub fn look(home: &Home, root: &Path, local_is_tracked: Tracked) -> Result<Self, Error> {
-        let things = survey::things(home, root, local_is_tracked);
-        let record = record::read(home)?.remove(root);
+    /// Looks at a tree. Where what is kept under the home cannot be read,
+    /// nothing is trusted, and [`Self::problem`] says why.
+    #[must_use]
+    pub fn look(inputs: &TreeInputs<'_>) -> Self {
+        let (mut records, problem) = match record::read(inputs.home) {
+            Ok(records) => (records, None),
+            Err(error) => (Records::default(), Some(format!("failed to {error}"))),
+        };
+        let tree = Tree::new(inputs);
+        let own_rules = records.rules.remove(&tree.root).unwrap_or_default();
+        let things = survey::things(&tree, &own_rules);
+        let record = records.repositories.remove(&tree.root);
         let standing = standing(&things, record.as_ref());
-        Ok(Self { root: root.to_owned(), things, standing, record })
+        Self { tree, things, standing, record, own_rules, problem }
     }
 
-    /// The root of the repository.
+    /// The root of the tree.
     #[must_use]
     pub fn root(&self) -> &Path {
-        &self.root
+        &self.tree.root
+    }
+
+    /// The directory that it was looked at from.
+    #[must_use]
+    pub fn cwd(&self) -> &Path {
+        &self.tree.cwd
     }
 
     /// What it brings that could act.
@@ -141,38 +176,86 @@ impl Trust {
         &self.standing
     }
 
-    /// Whether things of a kind may be taken from the repository.
+    /// Why what was said before is not known.
     #[must_use]
-    pub fn allows(&self, kind: TrustSubject) -> bool {
-        self.standing == TrustState::Trusted
-            && (kind != TrustSubject::Imports || !self.imports().is_empty())
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
     }
 
-    /// Whether a file may be used: it does not act, or it may.
+    /// The `.claude` folders of the tree, from the working directory up to its
+    /// root. One that is a home of the person is none of them.
+    #[must_use]
+    pub fn agent_dirs(&self) -> Vec<PathBuf> {
+        self.tree.agent_dirs()
+    }
+
+    /// The one of the root, if it is the tree's.
+    #[must_use]
+    pub fn agent_dir(&self) -> Option<PathBuf> {
+        let dir = self.tree.agent_dir();
+        (self.tree.owner(&dir) == AgentDirOwner::Tree).then_some(dir)
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Whether a file of the tree may act: it, or the folder that it is in, is
+    /// as a person trusted it. What only says something need not ask.
     #[must_use]
     pub fn allows_file(&self, path: &Path) -> bool {
-        self.standing == TrustState::Trusted
-            || !self.things.iter().any(|thing| path.starts_with(&thing.path))
+        let is_it =
+            |thing: &&Thing| thing.kind != TrustSubject::Links && path.starts_with(&thing.path);
+        let thing = self.things.iter().find(is_it);
+        thing.is_some_and(|thing| self.is_trusted(thing))
+    }
+
+    /// The files and folders of a kind that may act.
+    #[must_use]
+    pub fn acting(&self, kind: TrustSubject) -> BTreeSet<PathBuf> {
+        let of_kind = self.things.iter().filter(|thing| thing.kind == kind);
+        of_kind.filter(|thing| self.is_trusted(thing)).map(|thing| thing.path.clone()).collect()
     }
 
     /// Whether a value of a settings file is the one that was trusted.
-    pub(crate) fn approves(
-        &self,
-        kind: TrustSubject,
-        file: &Path,
-        pointer: &str,
-        value: &Value,
-    ) -> bool {
-        let name = survey::name_of(&self.root, file, pointer);
-        let record = self.record.as_ref().filter(|_| self.allows(kind));
-        record.and_then(|record| record.things.get(&name)) == Some(&survey::hash_of(value))
+    pub(crate) fn approves(&self, file: &Path, pointer: &str, value: &Value) -> bool {
+        let name = survey::name_of(&self.tree, file, pointer);
+        let thing = self.things.iter().find(|thing| thing.name == name);
+        // The file may have changed since it was looked at.
+        let is_same = |thing: &&Thing| thing.words == Some(survey::hash_of(value));
+        thing.filter(is_same).is_some_and(|thing| self.is_trusted(thing))
     }
 
-    /// Instruction files from outside that may be imported.
-    #[must_use]
-    pub fn imports(&self) -> BTreeSet<PathBuf> {
+    fn is_trusted(&self, thing: &Thing) -> bool {
         let record = self.record.as_ref().filter(|_| self.standing == TrustState::Trusted);
-        record.map(|record| record.imports.clone()).unwrap_or_default()
+        record.is_some_and(|record| record.covers(thing))
+    }
+
+    /// Permission rules that were written into the tree for this person.
+    pub(crate) fn own_rules(&self) -> &BTreeSet<String> {
+        &self.own_rules
+    }
+
+    /// What belongs to the tree: what is in it, and what a person approved of
+    /// what it takes from outside.
+    #[must_use]
+    pub fn bounds(&self) -> TreeBounds {
+        self.tree.bounds(self.approved())
+    }
+
+    /// The same before anybody approved anything.
+    #[must_use]
+    pub fn bare_bounds(&self) -> TreeBounds {
+        self.tree.bounds(BTreeSet::new())
+    }
+
+    fn approved(&self) -> BTreeSet<PathBuf> {
+        let record = self.record.as_ref().filter(|_| self.standing == TrustState::Trusted);
+        let Some(record) = record else { return BTreeSet::new() };
+        let links = self.things.iter().filter(|thing| thing.kind == TrustSubject::Links);
+        let links = links.filter(|thing| record.covers(thing));
+        let links = links.filter_map(|thing| thing.path.canonicalize().ok());
+        links.chain(record.imports.iter().cloned()).collect()
     }
 
     /// Whether a person was asked about these imports, whatever they said.
@@ -182,8 +265,8 @@ impl Trust {
         imports.is_empty() || record.is_some_and(|record| record.imports.is_superset(imports))
     }
 
-    /// Keeps what a person said of the repository as it was looked at, and of
-    /// imports from outside.
+    /// Keeps what a person said of the tree as it was looked at, and of imports
+    /// from outside. What was trusted in other folders of it stays so.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -194,10 +277,15 @@ impl Trust {
         imports: BTreeSet<PathBuf>,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let things = self.things.iter().map(|thing| (thing.name.clone(), thing.hash.clone()));
-        let record = TrustRecord { at, verdict, things: things.collect(), imports };
+        let seen = self.things.iter().filter_map(|it| Some((it.name.clone(), it.hash.clone()?)));
+        let mut record = TrustRecord { at, verdict, things: seen.collect(), imports };
         record::change(home, |all| {
-            all.insert(self.root.clone(), record);
+            let before = all.repositories.remove(self.root());
+            let before = before.filter(|before| before.verdict == verdict);
+            for (name, hash) in before.into_iter().flat_map(|before| before.things) {
+                record.things.entry(name).or_insert(hash);
+            }
+            all.repositories.insert(self.root().to_owned(), record);
         })
     }
 }
@@ -206,7 +294,8 @@ fn standing(things: &[Thing], record: Option<&TrustRecord>) -> TrustState {
     let Some(record) = record else {
         return if things.is_empty() { TrustState::Nothing } else { TrustState::Unknown };
     };
-    let is_new = |thing: &&Thing| record.things.get(&thing.name) != Some(&thing.hash);
+    // What can never be checked is off, and asks nothing.
+    let is_new = |thing: &&Thing| thing.hash.is_some() && !record.covers(thing);
     let changed: Vec<String> =
         things.iter().filter(is_new).map(|thing| thing.name.clone()).collect();
     match record.verdict {
@@ -216,9 +305,6 @@ fn standing(things: &[Thing], record: Option<&TrustRecord>) -> TrustState {
     }
 }
 
-/// Records by the roots of repositories.
-type Records = BTreeMap<PathBuf, TrustRecord>;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,10 +313,24 @@ mod tests {
         dir: tempfile::TempDir,
     }
 
+    fn look(home: &Home, root: &Path, cwd: &Path) -> Trust {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (root, cwd) = (real(root), real(cwd));
+        Trust::look(&TreeInputs { home, user_home: None, root: &root, cwd: &cwd })
+    }
+
+    impl Trust {
+        /// Whether what has this name may act.
+        fn has(&self, name: &str) -> bool {
+            self.things.iter().any(|thing| thing.name == name && self.is_trusted(thing))
+        }
+    }
+
     impl Place {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(dir.path().join("repo/.claude")).unwrap();
+            std::fs::create_dir_all(dir.path().join("outside")).unwrap();
             Self { dir }
         }
 
@@ -249,7 +349,11 @@ mod tests {
         }
 
         fn look(&self) -> Trust {
-            Trust::look(&self.home(), &self.root(), Tracked::No).unwrap()
+            self.look_from("")
+        }
+
+        fn look_from(&self, cwd: &str) -> Trust {
+            look(&self.home(), &self.root(), &self.root().join(cwd))
         }
 
         fn say(&self, verdict: TrustDecision) {
@@ -258,6 +362,7 @@ mod tests {
         }
     }
 
+    const HOOKS_NAME: &str = ".claude/settings.json hooks";
     const HOOKS: &str = r#"{"model": "m", "hooks": {"Stop": [{"hooks": [{"command": "rm x"}]}]}}"#;
 
     #[test]
@@ -268,24 +373,22 @@ mod tests {
         place.write(".mcp.json", r#"{"mcpServers": {"db": {"command": "npx", "args": ["db"]}}}"#);
         let trust = place.look();
         assert_eq!(trust.standing(), &TrustState::Unknown);
-        assert!(!trust.allows(TrustSubject::Hooks));
+        assert!(!trust.has(HOOKS_NAME));
         let said: Vec<&str> =
             trust.things().iter().flat_map(|thing| &thing.says).map(String::as_str).collect();
         assert_eq!(said, ["Stop: rm x", "db: npx db"]);
 
         place.say(TrustDecision::Trusted);
-        assert!(
-            place.look().allows(TrustSubject::Hooks) && place.look().allows(TrustSubject::Servers)
-        );
+        assert!(place.look().has(HOOKS_NAME) && place.look().has(".mcp.json"));
         place.write(".claude/settings.json", &HOOKS.replace("\"m\"", "\"other\""));
-        assert!(place.look().allows(TrustSubject::Hooks), "what does not act may change");
+        assert!(place.look().has(HOOKS_NAME), "what does not act may change");
         place.write(".claude/settings.json", &HOOKS.replace("rm x", "rm y"));
         let changed = place.look();
-        assert!(!changed.allows(TrustSubject::Hooks) && !changed.allows(TrustSubject::Servers));
-        let names = vec![".claude/settings.json hooks".to_owned()];
+        assert!(!changed.has(HOOKS_NAME) && !changed.has(".mcp.json"));
+        let names = vec![HOOKS_NAME.to_owned()];
         assert_eq!(changed.standing(), &TrustState::Changed { things: names });
         place.write(".claude/settings.json", "{}");
-        assert!(place.look().allows(TrustSubject::Servers), "what is gone asks nothing");
+        assert!(place.look().has(".mcp.json"), "what is gone asks nothing");
 
         assert!(revoke(&place.home(), &place.root()).unwrap());
         assert!(!revoke(&place.home(), &place.root()).unwrap());
@@ -298,7 +401,7 @@ mod tests {
         place.write(".claude/settings.json", HOOKS);
         place.say(TrustDecision::Declined);
         assert_eq!(place.look().standing(), &TrustState::Declined);
-        assert!(!place.look().allows(TrustSubject::Hooks));
+        assert!(!place.look().has(HOOKS_NAME));
         place.write(".claude/settings.json", &HOOKS.replace("rm x", "rm y"));
         assert!(matches!(place.look().standing(), TrustState::Changed { .. }));
     }
@@ -316,7 +419,6 @@ mod tests {
         let names: Vec<&str> = things.things().iter().map(|thing| thing.name.as_str()).collect();
         assert_eq!(names, [".claude/agents/bold.md", ".claude/skills/run"]);
         let root = place.root();
-        assert!(things.allows_file(&root.join(".claude/agents/plain.md")));
         assert!(!things.allows_file(&root.join(".claude/skills/run/SKILL.md")));
         place.say(TrustDecision::Trusted);
         assert!(place.look().allows_file(&root.join(".claude/skills/run/SKILL.md")));
@@ -329,9 +431,9 @@ mod tests {
         let place = Place::new();
         place.write(".claude/hooks/check.sh", "echo fine\n");
         place.say(TrustDecision::Trusted);
-        assert!(place.look().allows(TrustSubject::Hooks));
+        assert!(place.look().has(".claude/hooks"));
         place.write(".claude/hooks/check.sh", "echo not fine\n");
-        assert!(!place.look().allows(TrustSubject::Hooks));
+        assert!(!place.look().has(".claude/hooks"));
     }
 
     #[test]
@@ -339,7 +441,7 @@ mod tests {
         let place = Place::new();
         place.write(".claude/settings.json", HOOKS);
         let home = Home::at(place.root().join(".claude"));
-        let trust = Trust::look(&home, &place.root(), Tracked::No).unwrap();
+        let trust = look(&home, &place.root(), &place.root());
         assert_eq!(trust.standing(), &TrustState::Nothing);
     }
 
@@ -356,6 +458,11 @@ mod tests {
         assert_eq!(place.look().things().len(), 1, "what may be servers is asked about");
         std::fs::create_dir_all(place.home().root()).unwrap();
         std::fs::write(place.home().root().join("trust.json"), "{").unwrap();
-        assert!(Trust::look(&place.home(), &place.root(), Tracked::No).is_err());
+        let broken = place.look();
+        assert!(broken.problem().is_some_and(|why| why.contains("trust.json")));
+        assert_eq!(broken.standing(), &TrustState::Unknown, "nothing is trusted then");
+        let at = Timestamp::from_second(1).unwrap();
+        let kept = broken.keep(&place.home(), TrustDecision::Trusted, BTreeSet::new(), at);
+        assert!(kept.is_err(), "and nothing is written over it");
     }
 }

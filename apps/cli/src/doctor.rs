@@ -88,7 +88,7 @@ pub(crate) async fn run(
 /// Everything that was found, the worst first.
 async fn findings(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
     let mut findings = platform(env);
-    match setup::for_looking(env, choices).await {
+    match Box::pin(setup::for_diagnosis(env, choices)).await {
         Ok(agent) => {
             findings.extend(provider(&agent));
             findings.extend(settings::look(&agent));
@@ -96,7 +96,7 @@ async fn findings(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
             findings.extend(files::look(&agent).await);
             findings.extend(memories::look(env, choices)?);
             findings.extend(Box::pin(setups::look(&agent)).await);
-            findings.extend(instructions::look(env).await);
+            findings.extend(Box::pin(instructions::look(env)).await);
             findings.extend(waste::look(&agent).await);
             agent.shutdown().await;
         }

@@ -24,7 +24,7 @@ pub(crate) async fn run(
     args: &DreamArgs,
     presenter: &Presenter,
 ) -> Result<ExitCode> {
-    let agent = setup::for_looking(env, &args.choices).await?;
+    let agent = setup::for_work(env, &args.choices).await?;
     let format = if args.json { OutputFormat::Json } else { args.output_format };
     let wish = DreamWish {
         gates: if args.force { Gates::Skipped } else { Gates::Kept },

@@ -92,7 +92,6 @@ fn answer(env: &ProcessEnv, said: &Said) -> Result<(), String> {
 
 fn host_service(env: &ProcessEnv, cwd: &Path) -> Result<Option<HostService>, String> {
     let builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
-    let builder = builder.passing_over_broken_settings();
     builder.host_service().map_err(|error| error.to_string())
 }
 

@@ -21,7 +21,7 @@ pub(crate) async fn run(
     args: &InstructionsArgs,
     presenter: &Presenter,
 ) -> Result<()> {
-    let repository = setup::builder(env, &Choices::default())?.repository()?;
+    let repository = setup::builder(env, &Choices::default())?.only_looking().repository()?;
     let chain = repository.chain(&args.files).await?;
     let limits = &repository.settings().settings.everfold.limits;
     if args.json {
@@ -53,7 +53,7 @@ pub(crate) async fn run(
 
 /// What a conversation here starts with, for its first screen.
 pub(crate) async fn found(env: &ProcessEnv) -> Result<String> {
-    let repository = setup::builder(env, &Choices::default())?.repository()?;
+    let repository = setup::builder(env, &Choices::default())?.only_looking().repository()?;
     let chain = repository.chain(&[]).await?;
     let limits = &repository.settings().settings.everfold.limits;
     let name = |row: &&InstructionFile| {
@@ -160,7 +160,7 @@ fn left_out(fate: &FileFate) -> Option<String> {
         FileFate::Excluded => "claudeMdExcludes names it".into(),
         FileFate::TooLarge { bytes } => format!("it has {bytes} bytes, more than is read"),
         FileFate::NotText => "it is not text".into(),
-        FileFate::NeedsApproval => {
+        FileFate::NeedsApproval { .. } => {
             "it is outside the repository; `everfold trust` lets it in".into()
         }
         FileFate::TooDeep => "imports go too deep here, or are too many".into(),
@@ -214,7 +214,7 @@ fn row_json(row: &InstructionFile) -> Value {
         FileFate::Excluded => "excluded",
         FileFate::TooLarge { .. } => "too_large",
         FileFate::NotText => "not_text",
-        FileFate::NeedsApproval => "needs_approval",
+        FileFate::NeedsApproval { .. } => "needs_approval",
         FileFate::TooDeep => "too_deep",
         FileFate::Missing => "missing",
         FileFate::Unreadable { .. } => "unreadable",

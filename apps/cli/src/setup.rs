@@ -3,6 +3,7 @@
 
 use crate::args::{Choices, Talk, split_rules};
 use crate::failure::Usage;
+use crate::presenter::{Presenter, TextStyle};
 use crate::trust;
 use anyhow::{Context, Result};
 use everfold::engine::permit::{Places, Rule};
@@ -93,8 +94,25 @@ pub(crate) async fn for_talk(
     Ok(agent)
 }
 
-/// An agent that only looks at what is there.
+/// An agent that only looks at what is there. Settings that are broken are
+/// told, and stop nothing (S14).
 pub(crate) async fn for_looking(env: &ProcessEnv, choices: &Choices) -> Result<Agent> {
+    let agent = for_diagnosis(env, choices).await?;
+    let presenter = Presenter::new(&env.variables);
+    let resolved = agent.settings();
+    for problem in resolved.passed_over.iter().chain(&resolved.problems) {
+        presenter.note(TextStyle::Yellow, problem);
+    }
+    Ok(agent)
+}
+
+/// The same for who tells of what is broken by itself.
+pub(crate) async fn for_diagnosis(env: &ProcessEnv, choices: &Choices) -> Result<Agent> {
+    Ok(Box::pin(builder(env, choices)?.only_looking().build()).await?)
+}
+
+/// An agent for work that no conversation is about.
+pub(crate) async fn for_work(env: &ProcessEnv, choices: &Choices) -> Result<Agent> {
     Ok(Box::pin(builder(env, choices)?.build()).await?)
 }
 
@@ -155,6 +173,7 @@ pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
 pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     let mut notes: Vec<String> = session.broken_rules().iter().map(ToString::to_string).collect();
     notes.extend(trust::note(agent.trust()));
+    notes.extend(agent.settings().problems.iter().cloned());
     notes.extend(agent.plugins().problems.iter().cloned());
     let is_never = |refused: &&Refused| !refused.opens_with_trust();
     let refused = agent.settings().refused.iter().filter(is_never).count();

@@ -13,9 +13,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// What is said of a thing that can never be trusted.
+const TOO_LARGE: &str = "too large to be checked, so it stays off";
+
 /// Shows, records or takes back.
 pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presenter) -> Result<()> {
-    let repository = setup::builder(env, &Choices::default())?.repository()?;
+    let repository = setup::builder(env, &Choices::default())?.only_looking().repository()?;
     if args.list {
         return list(&repository, args.json, presenter);
     }
@@ -64,12 +67,12 @@ pub(crate) fn rows(trust: &Trust, imports: &BTreeSet<PathBuf>) -> Vec<Vec<String
     let mut rows = Vec::new();
     for thing in trust.things() {
         let kind = thing.kind.as_str();
-        if thing.says.is_empty() {
-            rows.push(vec![format!("  {kind}"), thing.name.clone(), String::new()]);
-        }
-        for (at, said) in thing.says.iter().enumerate() {
+        let named = thing.files.iter().map(|file| format!("runs {file}"));
+        let too_large = thing.hash.is_none().then(|| TOO_LARGE.to_owned());
+        let says = thing.says.iter().cloned().chain(named).chain(too_large);
+        for (at, said) in says.enumerate() {
             let (kind, name) = if at == 0 { (kind, thing.name.as_str()) } else { ("", "") };
-            rows.push(vec![format!("  {kind}"), name.to_owned(), said.clone()]);
+            rows.push(vec![format!("  {kind}"), name.to_owned(), said]);
         }
     }
     let import = |path: &PathBuf| {

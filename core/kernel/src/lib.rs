@@ -25,6 +25,7 @@ pub mod secret;
 pub mod settings;
 pub mod testimony;
 pub mod tokens;
+pub mod tree;
 pub mod usage;
 pub mod window;
 
@@ -45,5 +46,6 @@ pub use secret::Secret;
 pub use settings::Settings;
 pub use testimony::{Testimony, Utterance};
 pub use tokens::{Calibration, Tokens};
+pub use tree::TreeBounds;
 pub use usage::{Ledger, QuerySource, Usage};
 pub use window::Window;

@@ -73,9 +73,12 @@ pub enum FileFate {
     },
     /// It is not text.
     NotText,
-    /// It lies outside the repository that imports it, and the person was not
-    /// asked yet (I5).
-    NeedsApproval,
+    /// It lies outside of the tree that imports it or links to it, and the
+    /// person did not approve that (I5, S9).
+    NeedsApproval {
+        /// Where it really is.
+        real: PathBuf,
+    },
     /// It is imported over too many hops, or it and what follows it are more
     /// imports than are taken (I3).
     TooDeep,

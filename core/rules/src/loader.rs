@@ -11,21 +11,19 @@ use crate::frontmatter;
 use crate::instructions::{Conditional, FileFate, InstructionFile, InstructionText, Instructions};
 use crate::markdown;
 use crate::patterns::Patterns;
-use everfold_kernel::Limits;
 use everfold_kernel::tokens::{Tokens, estimate_text};
+use everfold_kernel::{Limits, TreeBounds};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What the loader may take from where.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// The repository, or the working directory where there is none, links
-    /// resolved. What it imports from elsewhere needs the person's approval (I5).
-    pub root: PathBuf,
+    /// The working tree. What it imports from elsewhere, or links to, needs the
+    /// person's approval (I5, S9).
+    pub tree: TreeBounds,
     /// The directory that `~/` stands for.
     pub user_dir: PathBuf,
-    /// Paths outside the repository that the person approved.
-    pub approved: BTreeSet<PathBuf>,
     /// `claudeMdExcludes`.
     pub excludes: Patterns,
 }
@@ -48,6 +46,11 @@ pub enum Given {
     Unreadable {
         /// Why.
         message: String,
+    },
+    /// Something that [`Loader::admits`] does not; it was not read.
+    Outside {
+        /// Where it really is, links resolved.
+        real: PathBuf,
     },
     /// A file over the limit; it need not be read.
     TooLarge {
@@ -91,6 +94,32 @@ enum Step {
 struct Task {
     candidate: InstructionCandidate,
     hops: usize,
+    /// The directory that it is a file of, or that it is imported into; none
+    /// for what is the person's own, or the organisation's.
+    held_to: Option<PathBuf>,
+}
+
+impl Task {
+    fn new(candidate: InstructionCandidate) -> Self {
+        let is_trees =
+            matches!(candidate.scope, InstructionScope::Project | InstructionScope::Local);
+        let held_to = is_trees.then(|| holder(&candidate.path));
+        Self { candidate, hops: 0, held_to }
+    }
+
+    /// Something that this one leads to.
+    fn to(&self, candidate: InstructionCandidate, hops: usize) -> Self {
+        Self { candidate, hops, held_to: self.held_to.clone() }
+    }
+}
+
+/// The directory whose instructions a file has: the one that holds it, or the
+/// `.claude` that it is in.
+fn holder(path: &Path) -> PathBuf {
+    let rules = path.ancestors().find(|dir| dir.ends_with(".claude/rules")).and_then(Path::parent);
+    let dir = rules.or_else(|| path.parent()).unwrap_or(path);
+    let above = dir.parent().filter(|_| dir.ends_with(".claude"));
+    above.unwrap_or(dir).to_owned()
 }
 
 impl<'a> Loader<'a> {
@@ -103,8 +132,7 @@ impl<'a> Loader<'a> {
         bounds: &'a Bounds,
         limits: &'a Limits,
     ) -> Self {
-        let tasks = candidates.into_iter().map(|candidate| Task { candidate, hops: 0 });
-        let open = tasks.rev().map(Step::Look).collect();
+        let open = candidates.into_iter().rev().map(Task::new).map(Step::Look).collect();
         let out = Instructions { loaded, ..Instructions::default() };
         let (covered, waiting) = (BTreeSet::new(), BTreeSet::new());
         Self { bounds, limits, open, asked: None, covered, waiting, imported: 0, out }
@@ -139,9 +167,10 @@ impl<'a> Loader<'a> {
             }
             Given::Missing => {}
             Given::Unreadable { message } => self.row(&task, FileFate::Unreadable { message }),
+            Given::Outside { real } => self.row(&task, FileFate::NeedsApproval { real }),
             Given::TooLarge { bytes } => self.row(&task, FileFate::TooLarge { bytes }),
             Given::Listing(paths) => self.list(&task, paths),
-            Given::File { real, bytes } => self.file(task, &real, bytes),
+            Given::File { real, bytes } => self.file(&task, &real, bytes),
         }
     }
 
@@ -157,29 +186,27 @@ impl<'a> Loader<'a> {
         if candidate.look == CandidateKind::Fallback && self.covered.contains(dir) {
             return false;
         }
-        let fate = if self.leaves(candidate, &candidate.path) {
-            FileFate::NeedsApproval
-        } else if task.hops > self.limits.rules.import_depth {
-            FileFate::TooDeep
-        } else {
-            return true;
-        };
-        self.row(task, fate);
-        false
+        if task.hops > self.limits.rules.import_depth {
+            self.row(task, FileFate::TooDeep);
+            return false;
+        }
+        true
     }
 
     fn is_excluded(&self, candidate: &InstructionCandidate, path: &Path) -> bool {
         candidate.scope != InstructionScope::Managed && self.bounds.excludes.matches_whole(path)
     }
 
-    /// Whether an import leads out of the repository without approval. What
-    /// lies above the repository is the person's own and may import anything.
-    fn leaves(&self, candidate: &InstructionCandidate, path: &Path) -> bool {
-        let Reason::Import { by } = &candidate.reason else { return false };
-        matches!(candidate.scope, InstructionScope::Project | InstructionScope::Local)
-            && by.starts_with(&self.bounds.root)
-            && !path.starts_with(&self.bounds.root)
-            && !self.bounds.approved.contains(path)
+    /// Whether what was asked for last may be read, by its real path. What a
+    /// tree imports from outside, or links to, is not looked at before the
+    /// person approved it.
+    #[must_use]
+    pub fn admits(&self, real: &Path) -> bool {
+        self.asked.as_ref().is_none_or(|task| self.holds(task, real))
+    }
+
+    fn holds(&self, task: &Task, real: &Path) -> bool {
+        task.held_to.as_ref().is_none_or(|dir| self.bounds.tree.holds_for(dir, real))
     }
 
     fn list(&mut self, task: &Task, mut paths: Vec<PathBuf>) {
@@ -189,11 +216,11 @@ impl<'a> Loader<'a> {
         self.open.extend(paths.into_iter().rev().map(|path| {
             let (scope, reason) = (*scope, reason.clone());
             let candidate = InstructionCandidate { path, look: CandidateKind::Rule, scope, reason };
-            Step::Look(Task { candidate, hops: task.hops })
+            Step::Look(task.to(candidate, task.hops))
         }));
     }
 
-    fn file(&mut self, task: Task, real: &Path, bytes: Vec<u8>) {
+    fn file(&mut self, task: &Task, real: &Path, bytes: Vec<u8>) {
         self.cover(&task.candidate);
         if self.out.loaded.contains(real) || self.waiting.contains(real) {
             return;
@@ -202,21 +229,19 @@ impl<'a> Loader<'a> {
         let excluded = [real, &task.candidate.path].map(|at| self.is_excluded(&task.candidate, at));
         let fate = if excluded.contains(&true) {
             Some(FileFate::Excluded)
-        } else if self.leaves(&task.candidate, real)
-            && !self.bounds.approved.contains(&task.candidate.path)
-        {
-            Some(FileFate::NeedsApproval)
+        } else if !self.holds(task, real) {
+            Some(FileFate::NeedsApproval { real: real.to_owned() })
         } else if size > self.limits.rules.file_bytes {
             Some(FileFate::TooLarge { bytes: size })
         } else {
             None
         };
         if let Some(fate) = fate {
-            return self.row(&task, fate);
+            return self.row(task, fate);
         }
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => self.text(task, real, &text),
-            _ => self.row(&task, FileFate::NotText),
+            _ => self.row(task, FileFate::NotText),
         }
     }
 
@@ -230,7 +255,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn text(&mut self, task: Task, real: &Path, text: &str) {
+    fn text(&mut self, task: &Task, real: &Path, text: &str) {
         let mut body = text;
         let is_import = matches!(task.candidate.reason, Reason::Import { .. });
         if task.candidate.look == CandidateKind::Rule || is_import {
@@ -240,7 +265,7 @@ impl<'a> Loader<'a> {
             let waits = !is_import && !is_due;
             if waits && !rule.paths.is_empty() {
                 self.waiting.insert(real.to_owned());
-                return self.wait(&task, &rule.paths);
+                return self.wait(task, &rule.paths);
             }
         }
         self.out.loaded.insert(real.to_owned());
@@ -255,20 +280,18 @@ impl<'a> Loader<'a> {
         self.out.rows.push(InstructionFile {
             bytes: body.len(),
             tokens: estimate_text(&body, self.limits),
-            ..row(&task, fate)
+            ..row(task, fate)
         });
         let imports = markdown::imports(&body);
-        let InstructionCandidate { path, scope, reason, .. } = task.candidate;
+        let InstructionCandidate { path, scope, reason, .. } = task.candidate.clone();
         let by = path.clone();
         if !body.is_empty() {
             self.open.push(Step::Emit(InstructionText { path, scope, reason, text: body }));
         }
         let tasks = imports.iter().map(|import| {
             let (path, reason) = (self.resolve(&by, import), Reason::Import { by: by.clone() });
-            Task {
-                candidate: InstructionCandidate { path, look: CandidateKind::File, scope, reason },
-                hops: task.hops + 1,
-            }
+            let look = CandidateKind::File;
+            task.to(InstructionCandidate { path, look, scope, reason }, task.hops + 1)
         });
         let mut tasks: Vec<Task> = tasks.collect();
         let room = self.limits.rules.import_files.saturating_sub(self.imported);

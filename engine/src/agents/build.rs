@@ -232,10 +232,18 @@ impl Agents {
         let scope = kind.memory?;
         let config = self.config();
         let dir = config.agents.memory.of(scope, &kind.name)?;
-        let dir = seat.world.files.resolve(&dir).await;
+        let files = &seat.world.files;
+        let above = files.resolve(dir.parent()?).await;
+        let dir = files.resolve(&dir).await;
+        let index = files.resolve(&dir.join("MEMORY.md")).await;
+        // It may lie in a repository, which could bring links (S9).
+        if !dir.starts_with(above) || !index.starts_with(&dir) {
+            tracing::warn!(dir = %dir.display(), "an agent's memory leads elsewhere; it has none");
+            return None;
+        }
         let limits = &config.limits.agents;
         let most = u64::try_from(limits.memory_bytes).unwrap_or(u64::MAX).saturating_mul(4);
-        let read = seat.world.files.read_lines(&dir.join("MEMORY.md"), 1, u64::MAX, most).await;
+        let read = files.read_lines(&index, 1, u64::MAX, most).await;
         let caps = Caps { lines: limits.memory_lines, bytes: limits.memory_bytes };
         let index =
             read.ok().map(|read| index::load(&String::from_utf8_lossy(&read.bytes), caps).text);

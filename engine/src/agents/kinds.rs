@@ -3,6 +3,7 @@
 use super::Agents;
 use crate::config::KindDirs;
 use crate::session::{Error, Session};
+use everfold_kernel::TreeBounds;
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::Files;
 use everfold_kernel::provenance::Source;
@@ -15,21 +16,18 @@ use std::sync::Arc;
 const LATE: &str = "agent_listing_delta";
 
 /// Reads all kinds; later ones stand over earlier ones of the same name. What
-/// cannot be read is left out and named. `may_act` says which files of the
-/// repository may run things.
-pub async fn load(
-    files: &dyn Files,
-    dirs: &KindDirs,
-    limits: &AgentLimits,
-    may_act: &(dyn Fn(&Path) -> bool + Sync),
-) -> Roster {
+/// cannot be read is left out and named.
+pub async fn load(files: &dyn Files, dirs: &KindDirs, limits: &AgentLimits) -> Roster {
     let mut problems = Vec::new();
-    let person = definitions(files, dirs.person.as_deref(), limits, &mut problems).await;
-    let repository = definitions(files, dirs.repository.as_deref(), limits, &mut problems).await;
-    let managed = definitions(files, dirs.managed.as_deref(), limits, &mut problems).await;
+    let own = |dir| Dir { dir, tree: None };
+    let of_tree = Dir { dir: dirs.repository.as_deref(), tree: Some(&dirs.tree) };
+    let person = definitions(files, own(dirs.person.as_deref()), limits, &mut problems).await;
+    let repository = definitions(files, of_tree, limits, &mut problems).await;
+    let managed = definitions(files, own(dirs.managed.as_deref()), limits, &mut problems).await;
     let held = repository.into_iter().map(|(path, mut kind)| {
-        if !may_act(&path) {
+        if !dirs.acting.contains(&path) {
             kind.disarm();
+            kind.keep_out();
         }
         kind
     });
@@ -41,16 +39,44 @@ pub async fn load(
     roster
 }
 
+/// Where definitions are looked for.
+#[derive(Clone, Copy)]
+struct Dir<'a> {
+    dir: Option<&'a Path>,
+    /// The tree that they have to be in (S9); none where they are the person's.
+    tree: Option<&'a TreeBounds>,
+}
+
+impl Dir<'_> {
+    async fn holds(&self, files: &dyn Files, path: &Path) -> bool {
+        match self.tree {
+            Some(tree) => tree.holds(&files.resolve(path).await),
+            None => true,
+        }
+    }
+}
+
 async fn definitions(
     files: &dyn Files,
-    dir: Option<&Path>,
+    place: Dir<'_>,
     limits: &AgentLimits,
     problems: &mut Vec<String>,
 ) -> Vec<(PathBuf, Definition)> {
-    let Some(dir) = dir else { return Vec::new() };
+    let Some(dir) = place.dir else { return Vec::new() };
+    if files.stat(dir).await.is_err() {
+        return Vec::new();
+    }
+    if !place.holds(files, dir).await {
+        problems.push(left_out(dir));
+        return Vec::new();
+    }
     let Ok(paths) = files.list(dir, limits.definitions).await else { return Vec::new() };
     let mut found = Vec::new();
     for path in paths.into_iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
+        if !place.holds(files, &path).await {
+            problems.push(left_out(&path));
+            continue;
+        }
         let read =
             files.read(&path, limits.definition_bytes).await.map_err(|error| error.to_string());
         let parsed = read.and_then(|read| {
@@ -72,6 +98,13 @@ async fn definitions(
     found
 }
 
+fn left_out(path: &Path) -> String {
+    format!(
+        "{} is not used: it leads out of the repository, which needs your approval (`everfold trust`)",
+        path.display()
+    )
+}
+
 impl Agents {
     /// Takes over kinds that are new, and gives them as lines for the model.
     fn renew(&self, roster: Roster, limits: &AgentLimits) -> Vec<String> {
@@ -91,7 +124,7 @@ pub(crate) async fn attach_late_kinds(session: &mut Session) -> Result<(), Error
         return Ok(());
     }
     let limits = session.config.limits.agents.clone();
-    let roster = load(&*session.world.files, dirs, &limits, &|_| true).await;
+    let roster = load(&*session.world.files, dirs, &limits).await;
     let roster = roster.acting_as(&session.config.agents.roster);
     let fresh = session.crew.agents.renew(roster, &limits);
     attach_kinds(session, &fresh).await

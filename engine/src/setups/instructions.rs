@@ -30,9 +30,8 @@ const RULE_FILES: usize = 1_000;
 impl InstructionSources {
     fn bounds(&self, limits: &Limits) -> Bounds {
         Bounds {
-            root: self.root.clone(),
+            tree: self.tree.clone(),
             user_dir: self.user_dir.clone(),
-            approved: self.approved.clone(),
             excludes: Patterns::new(&self.excludes, &limits.rules),
         }
     }
@@ -66,30 +65,43 @@ impl InstructionSources {
         let bounds = self.bounds(limits);
         let mut loader = Loader::new(candidates, known, &bounds, limits);
         while let Some(need) = loader.need() {
-            let given = match need {
-                LoadRequest::File(path) => read(files, &path, limits.rules.file_bytes).await,
-                LoadRequest::Listing(dir) => list(files, &dir).await,
-            };
-            loader.give(given);
+            loader.give(answer(files, &loader, need, limits.rules.file_bytes).await);
         }
         loader.finish()
     }
 }
 
-async fn read(files: &dyn Files, path: &Path, max_bytes: u64) -> Given {
-    match files.read(path, max_bytes).await {
-        Ok(read) => Given::File { real: files.resolve(path).await, bytes: read.bytes.to_vec() },
-        Err(FileError::NotFound { .. } | FileError::IsDirectory { .. }) => Given::Missing,
-        Err(FileError::TooLarge { bytes, .. }) => Given::TooLarge { bytes },
-        Err(error) => Given::Unreadable { message: error.to_string() },
+/// What there is. Nothing is read that the loader does not admit.
+async fn answer(
+    files: &dyn Files,
+    loader: &Loader<'_>,
+    need: LoadRequest,
+    max_bytes: u64,
+) -> Given {
+    let (LoadRequest::File(path) | LoadRequest::Listing(path)) = &need;
+    if let Err(error) = files.stat(path).await {
+        return of_error(error);
+    }
+    let real = files.resolve(path).await;
+    match need {
+        _ if !loader.admits(&real) => Given::Outside { real },
+        LoadRequest::Listing(dir) => list(files, &dir).await,
+        LoadRequest::File(path) => match files.read(&path, max_bytes).await {
+            Ok(found) => Given::File { real, bytes: found.bytes.to_vec() },
+            Err(error) => of_error(error),
+        },
     }
 }
 
 async fn list(files: &dyn Files, dir: &Path) -> Given {
-    match files.list(dir, RULE_FILES).await {
-        Ok(paths) => Given::Listing(paths),
-        Err(FileError::NotFound { .. }) => Given::Missing,
-        Err(error) => Given::Unreadable { message: error.to_string() },
+    files.list(dir, RULE_FILES).await.map_or_else(of_error, Given::Listing)
+}
+
+fn of_error(error: FileError) -> Given {
+    match error {
+        FileError::NotFound { .. } | FileError::IsDirectory { .. } => Given::Missing,
+        FileError::TooLarge { bytes, .. } => Given::TooLarge { bytes },
+        error => Given::Unreadable { message: error.to_string() },
     }
 }
 
@@ -184,15 +196,20 @@ fn tell_left_out(session: &mut Session, rows: &[InstructionFile]) {
 }
 
 fn lazy(sources: &InstructionSources, start: &Instructions) -> Lazy {
-    Lazy::new(sources.places.cwd.clone(), sources.root.clone(), start)
+    Lazy::new(sources.places.cwd.clone(), sources.tree.root.clone(), start)
 }
 
 fn left_out(row: &InstructionFile) -> Option<String> {
     let path = row.path.display();
     match &row.fate {
-        FileFate::NeedsApproval => Some(format!(
+        FileFate::NeedsApproval { real } if *real == row.path => Some(format!(
             "{path} was not loaded: a file of the repository imports it from outside, which needs \
              your approval (`everfold trust`)"
+        )),
+        FileFate::NeedsApproval { real } => Some(format!(
+            "{path} was not loaded: it leads out of the repository, to {}, which needs your \
+             approval (`everfold trust`)",
+            real.display()
         )),
         FileFate::TooLarge { bytes } => {
             Some(format!("{path} was not loaded: it has {bytes} bytes; make it shorter"))

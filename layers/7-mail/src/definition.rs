@@ -235,6 +235,11 @@ impl Definition {
         self.own_servers.clear();
     }
 
+    /// Keeps it out of the memory that serves the person everywhere.
+    pub fn keep_out(&mut self) {
+        self.memory = self.memory.filter(|scope| *scope != AgentMemoryScope::User);
+    }
+
     /// Whether it runs things by itself, and others than another one does.
     pub(crate) fn acts_beyond(&self, other: Option<&Self>) -> bool {
         let same =

@@ -3,7 +3,6 @@
 use super::{Builder, Wanted};
 use crate::error::Error;
 use crate::memory_location::Named;
-use crate::repo::Repo;
 use everfold_engine::agents::{Definition, DefinitionError, MemoryPlaces, coordinator, load};
 use everfold_engine::{AgentSetup, Config, Delegation, KindDirs, Tool};
 use everfold_kernel::Limits;
@@ -11,7 +10,7 @@ use everfold_kernel::ports::{AgentName, Post};
 use everfold_mailbox::DiskPost;
 use everfold_memory_store::location::git_root;
 use everfold_settings::layout::Platform;
-use everfold_settings::trust::Trust;
+use everfold_settings::trust::{Trust, TrustSubject};
 use everfold_settings::{Home, Resolved};
 use everfold_tools::AgentTool;
 use serde_json::{Map, Value};
@@ -66,23 +65,22 @@ impl Builder {
         &self,
         config: &mut Config,
         home: &Home,
-        repo: Option<&Repo>,
         cwd: &Path,
         (resolved, trust): (&Resolved, &Trust),
     ) -> Arc<dyn Tool> {
-        let root = repo.map_or(cwd, |repo| repo.root.as_path());
         let dirs = match self.instructions {
             Wanted::Yes => KindDirs {
                 person: Some(home.agents()),
-                repository: Some(root.join(".claude/agents")),
+                repository: trust.agent_dir().map(|dir| dir.join("agents")),
+                tree: trust.bounds(),
+                acting: trust.acting(TrustSubject::Agents),
                 managed: self.managed_agents(),
                 given: self.agents.clone(),
             },
             Wanted::No => KindDirs { given: self.agents.clone(), ..KindDirs::default() },
         };
         let limits = &config.limits.agents;
-        let may_act = |path: &Path| trust.allows_file(path);
-        let roster = Arc::new(load(&*self.files, &dirs, limits, &may_act).await);
+        let roster = Arc::new(load(&*self.files, &dirs, limits).await);
         let tool = AgentTool::new(&roster, limits);
         if self.delegation == Delegation::Coordinator {
             let own = config.surroundings.appended.take();
@@ -107,15 +105,21 @@ fn memory(home: &Home, cwd: &Path, resolved: &Resolved) -> MemoryPlaces {
         return MemoryPlaces::default();
     }
     let root = git_root(cwd).unwrap_or_else(|| cwd.to_owned());
+    // A link there would make elsewhere part of what an agent may write (S9).
+    let in_tree = |name: &str| {
+        let dir = root.join(".claude").join(name);
+        let there = dir.ancestors().find_map(|dir| dir.canonicalize().ok());
+        there.is_some_and(|real| real.starts_with(&root)).then_some(dir)
+    };
     let remote = resolved.ambient.remote_memory_dir.as_deref().map(Path::new);
     let local = if Named::by(resolved).is_remote() {
         remote.map(|dir| dir.join("agent-memory-local"))
     } else {
-        Some(root.join(".claude/agent-memory-local"))
+        in_tree("agent-memory-local")
     };
     MemoryPlaces {
         user: Some(home.root().join("agent-memory")),
-        project: Some(root.join(".claude/agent-memory")),
+        project: in_tree("agent-memory"),
         local,
     }
 }

@@ -36,19 +36,16 @@ fn told_git(repo: Option<&Repo>) -> String {
 impl Builder {
     pub(super) fn config(
         &self,
-        resolved: &Resolved,
+        resolved: &mut Resolved,
         choice: &ProviderChoice,
         cwd: &Path,
         repo: Option<&Repo>,
         limits: Arc<Limits>,
     ) -> Result<Config, Error> {
+        let roots = self.roots(resolved, cwd)?;
+        let resolved = &*resolved;
         let settings = &resolved.settings;
         let own = &settings.everfold;
-        let mut roots = vec![cwd.to_owned()];
-        let listed = settings.permissions.additional_directories.iter().map(PathBuf::from);
-        for directory in self.extra_directories.iter().cloned().chain(listed) {
-            roots.push(real_directory(&cwd.join(directory))?);
-        }
         let surroundings = Surroundings {
             cwd: cwd.display().to_string(),
             extra_directories: roots.iter().skip(1).map(|d| d.display().to_string()).collect(),
@@ -97,6 +94,24 @@ impl Builder {
             switches: usual.switches,
             agents: usual.agents,
         })
+    }
+
+    /// Where tools work: the working directory, what was given with the start,
+    /// and what settings list. One of these that is gone is told, no more.
+    fn roots(&self, resolved: &mut Resolved, cwd: &Path) -> Result<Vec<PathBuf>, Error> {
+        let mut roots = vec![cwd.to_owned()];
+        for directory in &self.extra_directories {
+            roots.push(real_directory(&cwd.join(directory))?);
+        }
+        for directory in &resolved.settings.permissions.additional_directories {
+            match real_directory(&cwd.join(directory)) {
+                Ok(directory) => roots.push(directory),
+                Err(error) => {
+                    resolved.problems.push(format!("permissions.additionalDirectories: {error}"));
+                }
+            }
+        }
+        Ok(roots)
     }
 
     fn model_setup(&self, resolved: &Resolved, choice: &ProviderChoice) -> ModelSetup {

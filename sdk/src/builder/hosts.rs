@@ -1,6 +1,5 @@
 //! Everfold beside other agents: memories without an agent of our own.
 
-use super::inspection::look_at_trust;
 use super::{Builder, real_directory};
 use crate::error::Error;
 use crate::hosts::{HostService, Reviewer};
@@ -24,8 +23,8 @@ impl Builder {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
-        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        let trust = self.look_at_trust(&home, repo.as_ref(), &cwd);
+        let resolved = self.load_settings(&home, &trust)?;
         let is_off = resolved.settings.auto_memory_enabled == Some(false);
         if is_off || Named::by(&resolved).is_nowhere() {
             return Ok(None);

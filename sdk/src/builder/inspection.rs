@@ -10,7 +10,7 @@ use crate::repository::{Repository, Seen};
 use everfold_engine::config::InstructionSources;
 use everfold_kernel::ports::Memories;
 use everfold_settings::layout::{Platform, local_settings, project_settings};
-use everfold_settings::{Home, Resolved, Tracked, Trust};
+use everfold_settings::{Home, Resolved, TreeInputs, Trust};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl Builder {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
-        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
+        let trust = self.look_at_trust(&home, repo.as_ref(), &cwd);
+        let resolved = self.load_settings(&home, &trust)?;
         self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)
     }
 
@@ -70,9 +70,9 @@ impl Builder {
         let cwd = real_directory(&self.cwd)?;
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
-        let trust = look_at_trust(&home, repo.as_ref(), &cwd)?;
-        let resolved = self.load_settings(&home, repo.as_ref(), &trust)?;
-        let sources = self.instruction_sources(&home, &resolved, repo.as_ref(), &cwd, &trust);
+        let trust = self.look_at_trust(&home, repo.as_ref(), &cwd);
+        let resolved = self.load_settings(&home, &trust)?;
+        let sources = self.instruction_sources(&home, &resolved, &cwd, &trust);
         let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)?;
         let files = Arc::clone(&self.files);
         let clock = Arc::clone(&self.clock);
@@ -84,7 +84,6 @@ impl Builder {
         &self,
         home: &Home,
         resolved: &Resolved,
-        repo: Option<&Repo>,
         cwd: &Path,
         trust: &Trust,
     ) -> InstructionSources {
@@ -93,7 +92,6 @@ impl Builder {
             user_home: self.user_home.as_deref(),
             managed_settings: self.managed.as_deref(),
             cwd,
-            repo,
             excludes: &resolved.settings.claude_md_excludes,
             trust,
         })
@@ -117,27 +115,13 @@ impl Builder {
         })
     }
 
-    pub(super) fn load_settings(
-        &self,
-        home: &Home,
-        repo: Option<&Repo>,
-        trust: &Trust,
-    ) -> Result<Resolved, Error> {
-        self.settings_source(home, repo, trust.root()).load(trust)
+    pub(super) fn load_settings(&self, home: &Home, trust: &Trust) -> Result<Resolved, Error> {
+        self.settings_source(home, trust).load(trust)
     }
-}
 
-/// What the repository brings that could act, and what a person said of it.
-pub(super) fn look_at_trust(home: &Home, repo: Option<&Repo>, cwd: &Path) -> Result<Trust, Error> {
-    let root = repo.map_or(cwd, |repo| repo.root.as_path());
-    Ok(Trust::look(home, root, local_is_tracked(repo))?)
-}
-
-pub(super) fn local_is_tracked(repo: Option<&Repo>) -> Tracked {
-    match repo {
-        Some(repo) if local_settings(&repo.root).exists() => {
-            repo.tracks(".claude/settings.local.json")
-        }
-        _ => Tracked::No,
+    /// What the tree brings that could act, and what a person said of it.
+    pub(super) fn look_at_trust(&self, home: &Home, repo: Option<&Repo>, cwd: &Path) -> Trust {
+        let root = repo.map_or(cwd, |repo| repo.root.as_path());
+        Trust::look(&TreeInputs { home, user_home: self.user_home.as_deref(), root, cwd })
     }
 }

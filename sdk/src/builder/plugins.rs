@@ -4,8 +4,8 @@ use super::{Builder, Wanted};
 use crate::plugins;
 use everfold_kernel::Limits;
 use everfold_kernel::env::CLAUDE_CONFIG_DIR;
-use everfold_plugdir::{Found, PluginDirs, find};
-use everfold_settings::{Home, Resolved};
+use everfold_plugdir::{Found, Plugin, PluginDirs, find};
+use everfold_settings::{Home, Resolved, Trust};
 use std::path::{Path, PathBuf};
 
 impl Builder {
@@ -21,7 +21,7 @@ impl Builder {
     pub(super) fn find_plugins(
         &mut self,
         home: &Home,
-        root: &Path,
+        trust: &Trust,
         resolved: &Resolved,
         limits: &Limits,
     ) -> Found {
@@ -37,12 +37,35 @@ impl Builder {
             given: self.plugin_dirs.clone(),
             homes,
             data: home.root().join("plugins").join("data"),
-            project: root.to_owned(),
+            project: trust.root().to_owned(),
             enabled: resolved.settings.enabled_plugins.clone(),
         });
+        self.leave_out_those_of_the_tree(&mut found, trust);
         // Those of the start come last, and stand over them.
         let kinds = plugins::agents(&mut found, limits);
         self.agents.splice(0..0, kinds);
         found
+    }
+
+    /// A list under a home may name a plugin that lies in the working tree,
+    /// where anybody may have changed it (S9). Given with the start it is the
+    /// person's word.
+    fn leave_out_those_of_the_tree(&self, found: &mut Found, trust: &Trust) {
+        let is_given = |root: &Path| {
+            let mut given = self.plugin_dirs.iter().filter_map(|dir| dir.canonicalize().ok());
+            given.any(|dir| dir == root)
+        };
+        let stays =
+            |plugin: &Plugin| !plugin.root.starts_with(trust.root()) || is_given(&plugin.root);
+        let (kept, left) = std::mem::take(&mut found.plugins).into_iter().partition(stays);
+        found.plugins = kept;
+        let left: Vec<Plugin> = left;
+        found.problems.extend(left.iter().map(|plugin| {
+            format!(
+                "the plugin {} is not used: it lies in the working tree; to use it, give its \
+                 folder with --plugin-dir",
+                plugin.id
+            )
+        }));
     }
 }

@@ -21,7 +21,6 @@ use std::sync::Arc;
 pub(super) struct Ground<'a> {
     pub(super) home: &'a Path,
     pub(super) root: &'a Path,
-    pub(super) cwd: &'a Path,
     pub(super) trust: &'a Trust,
     pub(super) resolved: &'a Resolved,
     pub(super) plugins: &'a [Plugin],
@@ -56,7 +55,7 @@ impl Builder {
         let mut extra: Vec<Arc<dyn Tool>> = Vec::new();
         let mut named = NamedServers::default();
         if self.setups == Wanted::Yes {
-            let Ground { home, root, cwd, trust, resolved, plugins } = *ground;
+            let Ground { home, root, trust, resolved, plugins } = *ground;
             config.setups.hooks = Arc::new(config.setups.hooks.and(&plugins::registry(plugins)));
             let bins: Vec<PathBuf> =
                 plugins.iter().filter_map(|plugin| plugin.bin.clone()).collect();
@@ -65,9 +64,9 @@ impl Builder {
                 world.shell = shell::with_path(resolved, path, &bins);
             }
             let limits = &config.limits.skills;
-            let places = skill_files::Ground { home, cwd, root, trust, limits, plugins };
+            let places = skill_files::Ground { home, trust, limits, plugins };
             config.setups.skills = Arc::new(skill_files::shelf(&places));
-            let known = styles::styles(home, root, plugins, &config.limits.skills);
+            let known = styles::styles(home, trust, plugins, &config.limits.skills);
             let style = config.surroundings.output_style.take();
             config.surroundings.output_style = style.and_then(|it| styles::resolve(&it, &known));
             named = servers::named(resolved, root, trust, plugins, &self.variables);

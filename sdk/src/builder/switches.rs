@@ -2,20 +2,18 @@
 //! sessions run (Q3): settings files at each turn, the flag source in the
 //! background.
 
-use super::Builder;
-use super::inspection::{local_is_tracked, look_at_trust};
+use super::{Builder, Purpose};
 use crate::error::Error;
-use crate::repo::Repo;
 use everfold_kernel::ports::{BoxFuture, SwitchReading, Switches};
 use everfold_kernel::{Flag, Flags, Limits};
 use everfold_settings::layout::{Platform, local_settings, project_settings};
 use everfold_settings::live::poll_interval;
 use everfold_settings::{
     BrokenFiles, Extra, FlagLocation, Home, Layer, LiveFlags, PollerHandle, Resolved,
-    SettingsInputs, Trust, load, spawn_poller,
+    SettingsInputs, TreeInputs, Trust, load, spawn_poller,
 };
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -23,9 +21,10 @@ use std::time::SystemTime;
 #[derive(Clone)]
 pub(super) struct SettingsSource {
     home: Home,
+    user_home: Option<PathBuf>,
     /// The root of the repository, or the working directory.
     root: PathBuf,
-    repo: Option<Repo>,
+    cwd: PathBuf,
     extra: Option<Extra>,
     variables: BTreeMap<String, String>,
     flags: Vec<Layer>,
@@ -40,9 +39,7 @@ impl SettingsSource {
     pub(super) fn load(&self, trust: &Trust) -> Result<Resolved, Error> {
         Ok(load(&SettingsInputs {
             home: &self.home,
-            repo: &self.root,
-            local_is_tracked: local_is_tracked(self.repo.as_ref()),
-            trust: Some(trust),
+            trust,
             extra: self.extra.as_ref(),
             variables: &self.variables,
             flags: &self.flags,
@@ -73,8 +70,13 @@ impl SettingsSource {
     /// Reads the files anew. Why their last values stay, where some cannot be
     /// read any more.
     fn renew(&self, live: &LiveFlags) -> Option<String> {
-        let fresh = look_at_trust(&self.home, self.repo.as_ref(), &self.root)
-            .and_then(|trust| self.load(&trust));
+        let trust = Trust::look(&TreeInputs {
+            home: &self.home,
+            user_home: self.user_home.as_deref(),
+            root: &self.root,
+            cwd: &self.cwd,
+        });
+        let fresh = self.load(&trust);
         let renewed = fresh.and_then(|fresh| Ok(live.renew(&fresh)?));
         match renewed {
             Err(error) => Some(error.to_string()),
@@ -168,17 +170,13 @@ pub(crate) fn in_force(resolved: &Resolved) -> (Flags, Limits) {
 }
 
 impl Builder {
-    pub(super) fn settings_source(
-        &self,
-        home: &Home,
-        repo: Option<&Repo>,
-        root: &Path,
-    ) -> SettingsSource {
+    pub(super) fn settings_source(&self, home: &Home, trust: &Trust) -> SettingsSource {
         let platform = || Platform::current().managed_settings();
         SettingsSource {
             home: home.clone(),
-            root: root.to_owned(),
-            repo: repo.cloned(),
+            user_home: self.user_home.clone(),
+            root: trust.root().to_owned(),
+            cwd: trust.cwd().to_owned(),
             extra: self.extra_settings.clone(),
             variables: self.variables.clone(),
             flags: self.flags.clone(),
@@ -191,16 +189,20 @@ impl Builder {
     pub(super) fn follow_settings(
         &self,
         home: &Home,
-        repo: Option<&Repo>,
         trust: &Trust,
     ) -> Result<LiveSettings, Error> {
-        let source = self.settings_source(home, repo, trust.root());
+        let source = self.settings_source(home, trust);
         // Looked at before they are read: a change in between is seen later.
         let stamps = source.stamps();
         let resolved = source.load(trust)?;
         let live = LiveFlags::new(resolved.clone());
         let own = &resolved.settings.everfold;
-        let location = FlagLocation::from_settings(&own.flag_source, self.user_home.as_deref())?;
+        let location = FlagLocation::from_settings(&own.flag_source, self.user_home.as_deref());
+        let location = match location {
+            // Who only looks needs no flag source; `doctor` says what is wrong.
+            _ if self.purpose == Purpose::Looking => None,
+            location => location?,
+        };
         let interval = poll_interval(&own.limits);
         let poller = location.map(|location| spawn_poller(live.clone(), location, interval));
         let switches = Arc::new(FollowedSettings::new(live.clone(), source, stamps));

@@ -250,11 +250,12 @@ mod tests {
     #[tokio::test]
     async fn q3_the_poller_stops_when_its_owner_goes() {
         let dir = tempfile::TempDir::new().unwrap();
+        let home = crate::Home::at(dir.path());
+        let (root, cwd) = (dir.path(), dir.path());
+        let place = crate::TreeInputs { home: &home, user_home: None, root, cwd };
         let resolved = crate::load(&crate::SettingsInputs {
-            home: &crate::Home::at(dir.path()),
-            repo: dir.path(),
-            local_is_tracked: crate::Tracked::No,
-            trust: None,
+            home: &home,
+            trust: &crate::Trust::look(&place),
             extra: None,
             variables: &crate::environment::Variables::new(),
             flags: &[],

@@ -1,6 +1,5 @@
 //! What persons said of repositories: one file under the home, `trust.json`.
 
-use super::Records;
 use crate::error::Error;
 use crate::layout::Home;
 use crate::source::read_capped;
@@ -24,9 +23,16 @@ pub struct TrustRecord {
     pub verdict: TrustDecision,
     /// The hashes of what it brought then, by name.
     pub things: BTreeMap<String, String>,
-    /// The files from outside that it imported then.
+    /// The real paths of what it took from outside then.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub imports: BTreeSet<PathBuf>,
+}
+
+impl TrustRecord {
+    /// Whether a thing is as it was then.
+    pub(super) fn covers(&self, thing: &super::Thing) -> bool {
+        thing.hash.is_some() && self.things.get(&thing.name) == thing.hash.as_ref()
+    }
 }
 
 /// Yes or no.
@@ -39,10 +45,33 @@ pub enum TrustDecision {
     Declined,
 }
 
-#[derive(Default, Serialize, Deserialize)]
-struct File {
+/// All that the file holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Records {
+    /// The format. The first one had no number, and its hashes covered no files
+    /// that commands name: such a command has another hash now, and asks again.
+    #[serde(default = "first_format")]
+    version: u32,
+    /// What was said of repositories, by their real roots.
     #[serde(default)]
-    repositories: Records,
+    pub(super) repositories: BTreeMap<PathBuf, TrustRecord>,
+    /// Permission rules that this program wrote into a tree because its person
+    /// said "always", by the real root.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) rules: BTreeMap<PathBuf, BTreeSet<String>>,
+}
+
+/// The format that is written.
+const FORMAT: u32 = 2;
+
+fn first_format() -> u32 {
+    1
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        Self { version: FORMAT, repositories: BTreeMap::new(), rules: BTreeMap::new() }
+    }
 }
 
 /// Everything that was said, by the roots of repositories.
@@ -50,33 +79,49 @@ struct File {
 /// # Errors
 /// If it is there and cannot be read.
 pub fn all(home: &Home) -> Result<Vec<(PathBuf, TrustRecord)>, Error> {
-    Ok(read(home)?.into_iter().collect())
+    Ok(read(home)?.repositories.into_iter().collect())
 }
 
-/// Forgets what was said of a repository; says whether there was anything.
+/// Forgets what was said of a repository, and the rules that were kept for it;
+/// says whether there was anything.
 ///
 /// # Errors
 /// If it cannot be read or written.
 pub fn revoke(home: &Home, root: &Path) -> Result<bool, Error> {
-    if !read(home)?.contains_key(root) {
+    let known = read(home)?;
+    if !known.repositories.contains_key(root) && !known.rules.contains_key(root) {
         return Ok(false);
     }
     change(home, |all| {
-        all.remove(root);
+        all.repositories.remove(root);
+        all.rules.remove(root);
     })?;
     Ok(true)
 }
 
+/// Notes a permission rule that is written into a tree for its person.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn keep_own_rule(home: &Home, root: &Path, rule: &str) -> Result<(), Error> {
+    change(home, |all| {
+        all.rules.entry(root.to_owned()).or_default().insert(rule.to_owned());
+    })
+}
+
 pub(super) fn read(home: &Home) -> Result<Records, Error> {
     let path = file(home);
-    let Some(bytes) = read_capped(&path)? else { return Ok(Records::new()) };
-    let file: File = serde_json::from_slice(&bytes).map_err(|error| Error::Syntax {
+    let Some(bytes) = read_capped(&path)? else { return Ok(Records::default()) };
+    let records: Records = serde_json::from_slice(&bytes).map_err(|error| Error::Syntax {
         place: path.display().to_string(),
         line: error.line(),
         column: error.column(),
         reason: error.to_string(),
     })?;
-    Ok(file.repositories)
+    if records.version > FORMAT {
+        return Err(Error::NewerRecord { path, version: records.version });
+    }
+    Ok(records)
 }
 
 pub(super) fn change(home: &Home, change: impl FnOnce(&mut Records)) -> Result<(), Error> {
@@ -84,9 +129,10 @@ pub(super) fn change(home: &Home, change: impl FnOnce(&mut Records)) -> Result<(
     let path = file(home);
     let failed = |source| Error::Trust { path: path.clone(), source: Box::new(source) };
     let _lock = lock(&home.root().join("trust.lock")).map_err(failed)?;
-    let mut repositories = read(home)?;
-    change(&mut repositories);
-    let mut text = serde_json::to_vec_pretty(&File { repositories }).unwrap_or_default();
+    let mut records = read(home)?;
+    change(&mut records);
+    records.version = FORMAT;
+    let mut text = serde_json::to_vec_pretty(&records).unwrap_or_default();
     text.push(b'\n');
     atomic::write(&path, &text, atomic::FileReaders::Private).map_err(failed)
 }

@@ -1,12 +1,16 @@
-//! What a repository brings that could act. Files are read and nothing is run.
+//! What a tree brings that could act. Files are read and nothing is run.
 
+use super::content::{self, Files, Seal};
+use super::named_files::NamedFiles;
+use super::tree::{AgentDirOwner, Tree};
 use super::{Thing, TrustSubject};
-use crate::layout::{self, Home};
-use crate::origin::dotted;
-use crate::refuse::{self, Tracked};
+use crate::layout;
+use crate::origin::{ValueOrigin, dotted};
+use crate::refuse;
 use crate::source::{Document, read_capped};
-use serde_json::Value;
-use std::fs;
+use everfold_frontmatter::{Fence, fence};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Folders whose Markdown files may run things.
@@ -16,74 +20,260 @@ const PROMPTS: [(&str, TrustSubject); 3] = [
     ("commands", TrustSubject::Skills),
 ];
 /// Keys of their frontmatter by which they do.
-const RUNS: [&str; 5] =
-    ["hooks:", "mcpServers:", "permissionMode:", "allowed-tools:", "allowedTools:"];
+const ACTS: [&str; 5] = ["hooks", "mcpServers", "permissionMode", "allowed-tools", "allowedTools"];
+/// A skill may also ask for another model, which costs more.
+const SKILL_ACTS: &str = "model";
+/// An agent may also keep what it learned with what is the person's.
+const AGENT_ACTS: (&str, &str) = ("memory", "user");
 /// How a prompt runs a command when it is read.
 const COMMAND: &str = "!`";
-/// Most files of one folder that are looked at.
-const MAX_FILES: usize = 2_000;
-/// How deep folders are looked into.
-const MAX_DEPTH: usize = 8;
-/// Files whose content counts; of a larger one, its size and time.
-const FILE_BYTES: u64 = 8 * 1024 * 1024;
+/// Keys whose texts are commands for a shell, in settings of any kind.
+const HELPERS: [&str; 3] = ["command", "headersHelper", "apiKeyHelper"];
 /// How much of a thing is shown to a person.
 const SAID: usize = 20;
+/// Characters of one line of it.
+const SAID_CHARS: usize = 200;
+/// The file in which a tree names servers.
+pub(super) const SERVERS_FILE: &str = ".mcp.json";
 
-/// Everything that could act, by name.
-pub(super) fn things(home: &Home, root: &Path, local_is_tracked: Tracked) -> Vec<Thing> {
-    let mut found = Vec::new();
-    let folder = root.join(".claude");
-    // With the home at `~/.claude`, what is there is the person's own.
-    let is_home = folder
-        .canonicalize()
-        .ok()
-        .is_some_and(|real| home.root().canonicalize().is_ok_and(|home| home == real));
-    if !is_home {
-        settings(root, &layout::project_settings(root), &mut found);
-        found.extend(folder_thing(root, &folder.join("hooks"), TrustSubject::Hooks));
+/// Everything that could act, by name. Rules that were kept for the person are
+/// not the tree's.
+pub(super) fn things(tree: &Tree, own_rules: &BTreeSet<String>) -> Vec<Thing> {
+    let mut survey = Survey { tree, own_rules, env: Map::new(), found: Vec::new() };
+    let root_dir = tree.agent_dir();
+    if tree.owner(&root_dir) == AgentDirOwner::Tree {
+        survey.link(&root_dir);
+        survey.settings(&[
+            ValueOrigin::Project(layout::project_settings(&tree.root)),
+            ValueOrigin::Local(layout::local_settings(&tree.root)),
+        ]);
+        survey.folder(&root_dir.join("hooks"), TrustSubject::Hooks);
+        survey.styles(&root_dir.join("output-styles"));
+    }
+    for dir in tree.agent_dirs() {
+        survey.link(&dir);
         for (name, kind) in PROMPTS {
-            found.extend(prompts(root, &folder.join(name), kind));
+            // Kinds of agents are taken from the root alone.
+            if kind != TrustSubject::Agents || dir == root_dir {
+                survey.prompts(&dir.join(name), kind);
+            }
         }
     }
-    if local_is_tracked == Tracked::Yes {
-        settings(root, &layout::local_settings(root), &mut found);
-    }
-    found.extend(servers(root));
+    survey.servers();
+    let mut found = survey.found;
     found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.dedup_by(|a, b| a.name == b.name);
     found
 }
 
 /// The name of a value in a settings file.
-pub(super) fn name_of(root: &Path, file: &Path, pointer: &str) -> String {
-    format!("{} {}", relative(root, file), dotted(pointer))
+pub(super) fn name_of(tree: &Tree, file: &Path, pointer: &str) -> String {
+    format!("{} {}", tree.name(file), dotted(pointer))
 }
 
+/// The hash of a value in a settings file.
 pub(super) fn hash_of(value: &Value) -> String {
-    hash(value.to_string().as_bytes())
+    content::hash(value.to_string().as_bytes())
 }
 
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().to_string()
+struct Survey<'a> {
+    tree: &'a Tree,
+    own_rules: &'a BTreeSet<String>,
+    /// Variables that its settings would set for what it runs.
+    env: Map<String, Value>,
+    found: Vec<Thing>,
 }
 
-fn relative(root: &Path, path: &Path) -> String {
-    let inside = path.strip_prefix(root).unwrap_or(path);
-    inside.to_string_lossy().replace('\\', "/")
-}
-
-/// A file that is broken is an error when settings are read; it acts on nothing.
-fn settings(root: &Path, path: &Path, found: &mut Vec<Thing>) {
-    let Ok(Some(document)) = Document::read(path) else { return };
-    for (pointer, kind) in refuse::openable(&document.value) {
-        let Some(value) = document.value.pointer(pointer) else { continue };
-        found.push(Thing {
-            kind,
-            name: name_of(root, path, pointer),
-            says: said(pointer, value),
-            hash: hash_of(value),
-            path: path.to_owned(),
-        });
+impl Survey<'_> {
+    fn add(
+        &mut self,
+        kind: TrustSubject,
+        name: String,
+        path: &Path,
+        says: Vec<String>,
+        seal: Seal,
+    ) {
+        let (path, files, words) = (path.to_owned(), Vec::new(), seal.clone());
+        self.found.push(Thing { kind, name, says, files, hash: seal, path, words });
     }
+
+    /// Adds a thing with the files that it names.
+    fn add_naming(
+        &mut self,
+        (kind, name): (TrustSubject, String),
+        path: &Path,
+        says: Vec<String>,
+        words: Seal,
+        named: NamedFiles,
+    ) {
+        let named = named.into_found();
+        let files = named.iter().filter(|file| file.is_file()).map(|file| self.tree.name(file));
+        let files = files.collect();
+        let hash = content::with_files(self.tree, words.clone(), &named);
+        self.found.push(Thing { kind, name, says, files, hash, path: path.to_owned(), words });
+    }
+
+    fn named(&self) -> NamedFiles {
+        let mut named = NamedFiles::new(self.tree.root.clone(), &self.tree.cwd);
+        for (name, value) in &self.env {
+            value.as_str().into_iter().for_each(|value| named.variable(name, value));
+        }
+        named
+    }
+
+    /// A path that leads out of the tree.
+    fn link(&mut self, path: &Path) {
+        let Some(real) = self.tree.outside(path) else { return };
+        let is_known =
+            |thing: &Thing| thing.kind == TrustSubject::Links && path.starts_with(&thing.path);
+        if self.found.iter().any(is_known) {
+            return;
+        }
+        let says = vec![format!("leads to {}", real.display())];
+        let seal = Some(content::hash(real.to_string_lossy().as_bytes()));
+        let name = format!("{} (link)", self.tree.name(path));
+        self.add(TrustSubject::Links, name, path, says, seal);
+    }
+
+    /// A file that is broken is told of when settings are read; it acts on nothing.
+    fn settings(&mut self, origins: &[ValueOrigin]) {
+        let read = |origin: &ValueOrigin| {
+            let (ValueOrigin::Project(path) | ValueOrigin::Local(path)) = origin else {
+                return None;
+            };
+            Some((origin.clone(), path.clone(), Document::read(path).ok()??.value))
+        };
+        let documents: Vec<(ValueOrigin, PathBuf, Value)> =
+            origins.iter().filter_map(read).collect();
+        for (_, _, value) in &documents {
+            let env = value.get("env").and_then(Value::as_object);
+            self.env.extend(env.into_iter().flatten().map(|(name, it)| (name.clone(), it.clone())));
+        }
+        for (origin, path, mut value) in documents {
+            self.link(&path);
+            refuse::take_own_rules(&mut value, self.own_rules);
+            for (pointer, kind) in refuse::openable(&value, &origin) {
+                let Some(at) = value.pointer(pointer) else { continue };
+                let mut named = self.named();
+                name_commands(at, pointer.rsplit('/').next().unwrap_or_default(), &mut named);
+                let name = name_of(self.tree, &path, pointer);
+                let words = Some(hash_of(at));
+                self.add_naming((kind, name), &path, said(pointer, at), words, named);
+            }
+        }
+    }
+
+    /// `.mcp.json`. One that is no JSON may be read by others; it is asked about.
+    fn servers(&mut self) {
+        let path = self.tree.root.join(SERVERS_FILE);
+        let Ok(Some(bytes)) = read_capped(&path) else { return };
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let servers = value.get("mcpServers").and_then(Value::as_object);
+        if value.is_object() && servers.is_none_or(Map::is_empty) {
+            return;
+        }
+        self.link(&path);
+        let says = servers.into_iter().flatten().map(|(name, server)| say_server(name, server));
+        let says = says.take(SAID).collect();
+        let mut named = self.named();
+        if let Some(servers) = value.get("mcpServers") {
+            name_commands(servers, "mcpServers", &mut named);
+        }
+        let id = (TrustSubject::Servers, SERVERS_FILE.to_owned());
+        self.add_naming(id, &path, says, Some(content::hash(&bytes)), named);
+    }
+
+    /// A folder as one thing, if there is anything in it.
+    fn folder(&mut self, dir: &Path, kind: TrustSubject) {
+        let files = self.files(dir);
+        if files.paths.is_empty() {
+            return;
+        }
+        let name = |file: &PathBuf| {
+            let inside = file.strip_prefix(dir).unwrap_or(file);
+            inside.to_string_lossy().replace('\\', "/")
+        };
+        let says = files.paths.iter().map(name).take(SAID).collect();
+        let seal = content::of_folder(self.tree, dir, &files);
+        self.add(kind, self.tree.name(dir), dir, says, seal);
+    }
+
+    /// Styles are words, but not from anywhere.
+    fn styles(&mut self, dir: &Path) {
+        self.files(dir);
+    }
+
+    /// The files below a folder, and the links among them that leave.
+    fn files(&mut self, dir: &Path) -> Files {
+        let files = Files::below(self.tree, dir);
+        self.link(dir);
+        files.leaving.iter().for_each(|path| self.link(path));
+        files
+    }
+
+    /// Agents, skills and commands that run things. A skill is its folder.
+    fn prompts(&mut self, dir: &Path, kind: TrustSubject) {
+        let mut taken: Vec<PathBuf> = Vec::new();
+        for file in self.files(dir).paths {
+            let is_prompt = file.extension().is_some_and(|it| it.eq_ignore_ascii_case("md"));
+            if !is_prompt || taken.iter().any(|path| file.starts_with(path)) {
+                continue;
+            }
+            let mut named = self.named();
+            let Some(why) = runs(&file, kind, &mut named) else { continue };
+            let is_skill = file.file_name().is_some_and(|it| it.eq_ignore_ascii_case("SKILL.md"));
+            let path = match file.parent() {
+                Some(folder) if is_skill && folder != dir => folder.to_owned(),
+                _ => file.clone(),
+            };
+            let files =
+                if path == file { Files::one(file) } else { Files::below(self.tree, &path) };
+            let words = content::of_folder(self.tree, &path, &files);
+            let id = (kind, self.tree.name(&path));
+            self.add_naming(id, &path, vec![why], words, named);
+            taken.push(path);
+        }
+    }
+}
+
+/// Notes the commands in a value: those of helpers, and programs with arguments.
+fn name_commands(value: &Value, key: &str, named: &mut NamedFiles) {
+    match value {
+        Value::String(text) if HELPERS.contains(&key) => named.shell(text),
+        Value::String(text) if key == "env" => named.variable(key, text),
+        Value::Array(list) => list.iter().for_each(|inner| name_commands(inner, key, named)),
+        Value::Object(fields) => {
+            if key == "env" {
+                for (name, value) in fields {
+                    value.as_str().into_iter().for_each(|value| named.variable(name, value));
+                }
+                return;
+            }
+            if let Some(Value::Object(env)) = fields.get("env") {
+                name_commands(&Value::Object(env.clone()), "env", named);
+            }
+            if let Some(dir) = fields.get("cwd").and_then(Value::as_str) {
+                named.add_base(dir);
+            }
+            let text = |value: &Value| value.as_str().map(str::to_owned);
+            let program = fields.get("command").and_then(text);
+            let args = fields.get("args").and_then(Value::as_array);
+            if let (Some(program), Some(args)) = (program, args) {
+                let words = [program].into_iter().chain(args.iter().filter_map(text));
+                named.program(&words.collect::<Vec<_>>());
+            }
+            fields.iter().for_each(|(key, inner)| name_commands(inner, key, named));
+        }
+        _ => {}
+    }
+}
+
+fn say_server(name: &str, server: &Value) -> String {
+    let text = |key: &str| server.get(key).and_then(Value::as_str);
+    let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
+    let words = text("command").or(text("url")).into_iter();
+    let words: Vec<&str> = words.chain(args.filter_map(Value::as_str)).collect();
+    cut(&format!("{name}: {}", words.join(" ")))
 }
 
 fn said(pointer: &str, value: &Value) -> Vec<String> {
@@ -96,6 +286,9 @@ fn said(pointer: &str, value: &Value) -> Vec<String> {
         }
         // Values of variables may be secret.
         ("/env", Value::Object(map)) => lines.extend(map.keys().cloned()),
+        ("/mcpServers", Value::Object(map)) => {
+            lines.extend(map.iter().map(|(name, server)| say_server(name, server)));
+        }
         (_, Value::Array(list)) => {
             lines
                 .extend(list.iter().map(|one| one.as_str().map_or(one.to_string(), str::to_owned)));
@@ -107,7 +300,12 @@ fn said(pointer: &str, value: &Value) -> Vec<String> {
         (_, other) => lines.push(other.to_string()),
     }
     lines.truncate(SAID);
-    lines
+    lines.iter().map(|line| cut(line)).collect()
+}
+
+/// One line, without what a terminal would obey.
+fn cut(text: &str) -> String {
+    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(SAID_CHARS).collect()
 }
 
 /// Every `command` in a value.
@@ -124,114 +322,33 @@ fn commands(value: &Value, take: &mut dyn FnMut(&str)) {
     }
 }
 
-/// `.mcp.json`. One that cannot be read may be read by others; it is asked about.
-fn servers(root: &Path) -> Option<Thing> {
-    let path = root.join(".mcp.json");
-    let bytes = read_capped(&path).ok()??;
-    let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let servers = value.get("mcpServers").and_then(Value::as_object);
-    if value.is_object() && servers.is_none_or(serde_json::Map::is_empty) {
-        return None;
-    }
-    let one = |(name, server): (&String, &Value)| {
-        let text = |key: &str| server.get(key).and_then(Value::as_str);
-        let args = server.get("args").and_then(Value::as_array).into_iter().flatten();
-        let words = text("command").or(text("url")).into_iter();
-        let words: Vec<&str> = words.chain(args.filter_map(Value::as_str)).collect();
-        format!("{name}: {}", words.join(" "))
-    };
-    let says = servers.into_iter().flatten().map(one).take(SAID).collect();
-    Some(Thing {
-        kind: TrustSubject::Servers,
-        name: ".mcp.json".into(),
-        says,
-        hash: hash(&bytes),
-        path,
-    })
-}
-
-/// A folder as one thing, if there is anything in it.
-fn folder_thing(root: &Path, dir: &Path, kind: TrustSubject) -> Option<Thing> {
-    let files = files_of(dir);
-    let hash = tree_hash(dir, &files)?;
-    let says = files.iter().map(|file| relative(dir, file)).take(SAID).collect();
-    Some(Thing { kind, name: relative(root, dir), says, hash, path: dir.to_owned() })
-}
-
-/// Agents, skills and commands that run things. A skill is its folder.
-fn prompts(root: &Path, dir: &Path, kind: TrustSubject) -> Vec<Thing> {
-    let mut found: Vec<Thing> = Vec::new();
-    for file in files_of(dir) {
-        let is_prompt = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"));
-        if !is_prompt || found.iter().any(|thing| file.starts_with(&thing.path)) {
-            continue;
-        }
-        let Some(why) = runs(&file) else { continue };
-        let is_skill = file.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
-        let path = match file.parent() {
-            Some(folder) if is_skill && folder != dir => folder.to_owned(),
-            _ => file.clone(),
-        };
-        let files = if path == file { vec![file] } else { files_of(&path) };
-        let Some(hash) = tree_hash(&path, &files) else { continue };
-        found.push(Thing { kind, name: relative(root, &path), says: vec![why], hash, path });
-    }
-    found
-}
-
-/// By what a prompt runs things; none if it only says something.
-fn runs(file: &Path) -> Option<String> {
+/// By what a prompt runs things; none if it only says something. Read by those
+/// who read it for a session too, so that both see the same keys.
+fn runs(file: &Path, kind: TrustSubject, named: &mut NamedFiles) -> Option<String> {
     let bytes = read_capped(file).ok()??;
     let text = String::from_utf8_lossy(&bytes);
-    let mut lines = text.trim_start_matches('\u{feff}').lines();
-    if lines.next().is_some_and(|line| line.trim_end() == "---") {
-        let head = lines.by_ref().take_while(|line| line.trim_end() != "---");
-        let key = |line: &str| RUNS.iter().any(|key| line.starts_with(key));
-        if let Some(line) = head.into_iter().find(|line| key(line)) {
-            return Some(line.trim().chars().take(120).collect());
+    let text = text.trim_start_matches('\u{feff}');
+    let front = match fence(text) {
+        Fence::Closed { yaml, .. } => {
+            everfold_frontmatter::read(text.get(yaml).unwrap_or_default()).0
         }
+        _ => Map::new(),
+    };
+    let inline = text.split(COMMAND).skip(1).filter_map(|rest| rest.split('`').next());
+    inline.for_each(|command| named.shell(command));
+    name_commands(&Value::Object(front.clone()), "", named);
+    let acts = |(key, value): &(&String, &Value)| {
+        let key = key.as_str();
+        !value.is_null()
+            && match kind {
+                TrustSubject::Agents if key == AGENT_ACTS.0 => *value == AGENT_ACTS.1,
+                TrustSubject::Skills if key == SKILL_ACTS => *value != "inherit",
+                _ => ACTS.contains(&key),
+            }
+    };
+    if let Some((key, value)) = front.iter().find(acts) {
+        return Some(cut(&format!("{key}: {value}")));
     }
     let at = text.lines().find(|line| line.contains(COMMAND))?;
-    Some(at.trim().chars().take(120).collect())
-}
-
-/// The files below a folder, by name; links count, and are not followed.
-fn files_of(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut ahead = vec![(dir.to_owned(), 0)];
-    while let Some((dir, depth)) = ahead.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => {
-                    ahead.push((entry.path(), depth + 1));
-                }
-                Ok(kind) if !kind.is_dir() && found.len() < MAX_FILES => found.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// One hash for names and contents; none where there are no files.
-fn tree_hash(dir: &Path, files: &[PathBuf]) -> Option<String> {
-    let mut hasher = blake3::Hasher::new();
-    for file in files {
-        let about = fs::metadata(file).ok();
-        let size = about.as_ref().map_or(0, fs::Metadata::len);
-        hasher.update(relative(dir, file).as_bytes());
-        hasher.update(&[0]);
-        hasher.update(&size.to_le_bytes());
-        match about {
-            Some(about) if about.is_file() && size <= FILE_BYTES => {
-                hasher.update(&fs::read(file).unwrap_or_default());
-            }
-            Some(about) => {
-                hasher.update(format!("{:?}", about.modified().ok()).as_bytes());
-            }
-            None => {}
-        }
-    }
-    (!files.is_empty()).then(|| hasher.finalize().to_hex().to_string())
+    Some(cut(at))
 }

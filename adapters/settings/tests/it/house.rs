@@ -2,7 +2,7 @@
 
 use everfold_settings::environment::Variables;
 use everfold_settings::{
-    BrokenFiles, Error, Extra, Home, Layer, Resolved, SettingsInputs, Tracked, load,
+    BrokenFiles, Error, Extra, Home, Layer, Resolved, SettingsInputs, TreeInputs, Trust, load,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,6 @@ use tempfile::TempDir;
 
 pub(crate) struct House {
     dir: TempDir,
-    pub(crate) tracked: Tracked,
     pub(crate) extra: Option<Extra>,
     pub(crate) variables: Variables,
     pub(crate) flags: Vec<Layer>,
@@ -24,7 +23,6 @@ impl House {
         std::fs::create_dir_all(dir.path().join("home")).unwrap();
         Self {
             dir,
-            tracked: Tracked::No,
             extra: None,
             variables: Variables::new(),
             flags: Vec::new(),
@@ -71,11 +69,11 @@ impl House {
     }
 
     pub(crate) fn load_in(&self, home: &Home, repo: &Path) -> Result<Resolved, Error> {
+        let root = repo.canonicalize().unwrap();
+        let place = TreeInputs { home, user_home: None, root: &root, cwd: &root };
         load(&SettingsInputs {
             home,
-            repo,
-            local_is_tracked: self.tracked,
-            trust: None,
+            trust: &Trust::look(&place),
             extra: self.extra.as_ref(),
             variables: &self.variables,
             flags: &self.flags,

@@ -1,7 +1,7 @@
 use crate::house::House;
 use everfold_kernel::settings::PermissionMode;
 use everfold_kernel::{Class, Classify, Flag, Settings};
-use everfold_settings::{Error, Extra, Home, Layer, Tracked, ValueOrigin};
+use everfold_settings::{BrokenFiles, Error, Extra, Home, Layer, ValueOrigin};
 use serde_json::{Value, json};
 
 #[test]
@@ -70,14 +70,52 @@ fn c4_unknown_keys_are_kept_and_named() {
 
 #[test]
 fn c4_a_broken_file_names_file_line_and_column() {
-    let house = House::new().write("repo/.claude/settings.json", "{\n  \"model\": oops\n}");
+    let mut house = House::new().write("home/settings.json", "{\n  \"model\": oops\n}");
     let error = house.load().unwrap_err();
-    let path = house.path("repo/.claude/settings.json");
-    assert_eq!(
-        error.to_string(),
-        format!("read {}, line 2, column 12: expected value", path.display())
-    );
+    let path = house.path("home/settings.json");
+    let text = format!("read {}, line 2, column 12: expected value", path.display());
+    assert_eq!(error.to_string(), text);
     assert_eq!(error.class(), Class::Stop);
+    house.broken = BrokenFiles::PassedOver;
+    let resolved = house.load().unwrap();
+    assert_eq!(resolved.passed_over, [format!("failed to {text}")], "who only looks is told");
+}
+
+#[test]
+fn s14_a_file_of_the_tree_stops_nothing_and_the_rest_of_it_counts() {
+    let house = House::new()
+        .project(&json!({"model": 5, "language": "German", "permissions": {"deny": ["A", 5], "ask": ["B"]},
+            "claudeMdExcludes": "x", "everfold": {"limits": {"max_retries": "many", "read_lines": 9}}}))
+        .write("repo/.claude/settings.local.json", "{\n  oops\n}");
+    let resolved = house.load().unwrap();
+    assert_eq!(resolved.settings.language.as_deref(), Some("German"));
+    assert_eq!(resolved.settings.permissions.ask, ["B"]);
+    assert_eq!(resolved.settings.everfold.limits.read_lines, 9);
+    assert_eq!(resolved.problems.len(), 5, "{:#?}", resolved.problems);
+    assert!(resolved.problems.iter().any(|it| it.contains("line 2, column 3")), "a broken one");
+    assert!(resolved.passed_over.is_empty());
+    let sections = House::new().project(&json!({"everfold": [], "permissions": "x", "model": "m"}));
+    assert_eq!(sections.load().unwrap().settings.model.as_deref(), Some("m"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn s14_devices_pipes_and_large_files_leave_one_message() {
+    use std::os::unix::fs::symlink;
+    type Make = fn(&std::path::Path);
+    let makes: [Make; 4] = [
+        |path| symlink("/dev/zero", path).unwrap(),
+        |path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success()),
+        |path| std::fs::File::create(path).unwrap().set_len(1 << 30).unwrap(),
+        |path| std::fs::create_dir(path).unwrap(),
+    ];
+    for make in makes {
+        let house = House::new().local(&json!({"model": "m"}));
+        make(&house.path("repo/.claude/settings.json"));
+        let resolved = house.load().unwrap();
+        assert_eq!(resolved.problems.len(), 1, "{:?}", resolved.problems);
+        assert_eq!(resolved.settings.model.as_deref(), Some("m"));
+    }
 }
 
 #[test]
@@ -123,7 +161,7 @@ fn s6_bad_settings_files_give_a_clear_message() {
     let large = House::new().write("home/settings.json", vec![b' '; 5 * 1024 * 1024]);
     assert!(matches!(large.load(), Err(Error::TooLarge { .. })));
     let house = House::new();
-    std::fs::create_dir(house.path("repo/.claude/settings.json")).unwrap();
+    std::fs::create_dir(house.path("home/settings.json")).unwrap();
     assert!(matches!(house.load(), Err(Error::NotAFile { .. })));
 }
 
@@ -187,16 +225,12 @@ fn s2_committed_settings_cannot_widen_move_start_or_redirect() {
 }
 
 #[test]
-fn s2_a_tracked_local_file_counts_as_committed() {
-    let mut house = House::new().local(&hostile());
-    let own = house.load().unwrap();
-    assert!(own.refused.is_empty());
-    assert_eq!(own.settings.auto_memory_directory.as_deref(), Some("/tmp/evil"));
-    house.tracked = Tracked::Yes;
-    let committed = house.load().unwrap();
-    assert_eq!(committed.refused.len(), 12);
-    assert_eq!(committed.settings.auto_memory_directory, None);
-    assert!(matches!(committed.refused[0].origin, ValueOrigin::Local(_)));
+fn s9_a_local_file_is_not_the_persons_own_whoever_tracks_it() {
+    let local = House::new().local(&hostile()).load().unwrap();
+    let project = House::new().project(&hostile()).load().unwrap();
+    assert_eq!(local.refused.len(), project.refused.len());
+    assert_eq!(local.settings, project.settings);
+    assert!(matches!(local.refused[0].origin, ValueOrigin::Local(_)));
 }
 
 #[test]

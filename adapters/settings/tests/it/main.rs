@@ -14,4 +14,5 @@ mod hostile;
 mod house;
 mod live;
 mod loading;
+mod named_scripts;
 mod provider;

@@ -13,7 +13,7 @@ const AREA: &str = "instructions";
 pub(super) async fn look(env: &ProcessEnv) -> Vec<Finding> {
     // What stands in the way of looking was found elsewhere.
     let Ok(Ok(repository)) =
-        setup::builder(env, &Choices::default()).map(|builder| builder.repository())
+        setup::builder(env, &Choices::default()).map(|builder| builder.only_looking().repository())
     else {
         return Vec::new();
     };
@@ -73,8 +73,8 @@ fn finding(row: &InstructionFile) -> Option<Finding> {
         FileFate::TooLarge { bytes } => {
             (format!("{path} has {bytes} bytes and is not loaded"), "make it shorter")
         }
-        FileFate::NeedsApproval => (
-            format!("{path} is imported from outside the repository and is not loaded"),
+        FileFate::NeedsApproval { real } => (
+            format!("{path} is outside the repository ({}) and is not loaded", real.display()),
             "`everfold trust`, if you know who wrote it",
         ),
         FileFate::TooDeep => (

@@ -17,7 +17,9 @@ const NAMED: usize = 10;
 
 /// Looks up what memories name.
 pub(super) fn look(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
-    let memories = setup::builder(env, choices)?.memory_dirs()?;
+    let memories = setup::builder(env, choices)?.only_looking().memory_dirs();
+    // Where they cannot be is told with the settings.
+    let Ok(memories) = memories else { return Ok(Vec::new()) };
     // Without a directory there is nothing to look up.
     let Ok(shelf) = shelf(&memories.dir(StoreScope::Project)) else { return Ok(Vec::new()) };
     let mut names = Names::default();

@@ -11,6 +11,13 @@ const AREA: &str = "settings";
 pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     let resolved = agent.settings();
     let mut findings = Vec::new();
+    for broken in &resolved.passed_over {
+        let fix = "mend it there; conversations do not start before that";
+        findings.push(Finding::new(Severity::Error, AREA, broken).fix(fix));
+    }
+    for problem in &resolved.problems {
+        findings.push(Finding::new(Severity::Warning, AREA, problem));
+    }
     for (pointer, origin) in &resolved.unknown {
         let key = dotted(pointer);
         let message = format!("nobody knows the key {key} ({origin})");

@@ -105,7 +105,6 @@ fn review(
         let builder = Agent::builder(cwd).environment(env.variables.clone(), env.user_home.clone());
         // Nothing of the repository acts or speaks here.
         let builder = builder.without_setups().without_instructions().entrypoint("hook");
-        let builder = builder.passing_over_broken_settings();
         let agent = Box::pin(builder.build()).await.map_err(|error| error.to_string())?;
         let looked = Box::pin(agent.review_host(host, work, at_most)).await;
         agent.shutdown().await;

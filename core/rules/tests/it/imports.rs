@@ -71,16 +71,47 @@ fn i5_imports_that_leave_the_repository_need_approval() {
         ("/w/secret.md", "secret"),
         ("/home/a/key.md", "key"),
         ("/elsewhere/x.md", "by link"),
-        ("/w/CLAUDE.md", "@/home/a/key.md"),
+        ("/w/CLAUDE.md", "@/home/a/key.md @beside.md"),
+        ("/w/beside.md", "beside"),
     ])
     .with_link("/w/p/inside.md", "/elsewhere/x.md");
     let start = tree.start();
-    assert_eq!(paths(&start), ["/home/a/key.md", "/w/CLAUDE.md", "/w/p/CLAUDE.md"]);
-    for path in ["/w/secret.md", "/w/p/inside.md"] {
-        assert_eq!(fate(&start, path), Some(&FileFate::NeedsApproval), "{path}");
+    assert_eq!(paths(&start), ["/w/beside.md", "/w/CLAUDE.md", "/w/p/CLAUDE.md"]);
+    let needs = |path: &str| FileFate::NeedsApproval { real: path.into() };
+    for (path, real) in [
+        ("/w/secret.md", "/w/secret.md"),
+        ("/w/p/inside.md", "/elsewhere/x.md"),
+        ("/home/a/key.md", "/home/a/key.md"),
+    ] {
+        assert_eq!(fate(&start, path), Some(&needs(real)), "{path}");
     }
     tree.approved = ["/w/secret.md".into(), "/elsewhere/x.md".into()].into();
     assert_eq!(tree.start().texts.len(), 5);
+}
+
+#[test]
+fn s9_a_link_that_leaves_the_tree_counts_as_an_import_that_does() {
+    for link in [
+        "/w/p/CLAUDE.md",
+        "/w/p/.claude/CLAUDE.md",
+        "/w/p/AGENTS.md",
+        "/w/p/CLAUDE.local.md",
+        "/w/p/.claude/rules/a.md",
+        "/w/p/.claude/rules/deep/b.md",
+        "/w/CLAUDE.md",
+    ] {
+        let mut tree =
+            Tree::new(&[("/home/a/.ssh/id_rsa", "key")]).with_link(link, "/home/a/.ssh/id_rsa");
+        let start = tree.start();
+        assert!(start.texts.is_empty(), "{link}");
+        let needs = FileFate::NeedsApproval { real: "/home/a/.ssh/id_rsa".into() };
+        assert_eq!(fate(&start, link), Some(&needs), "{link}");
+        tree.approved = ["/home/a/.ssh".into()].into();
+        assert_eq!(paths(&tree.start()), [link], "approved by the folder");
+    }
+    let tree =
+        Tree::new(&[("/w/p/docs/x.md", "inside")]).with_link("/w/p/CLAUDE.md", "/w/p/docs/x.md");
+    assert_eq!(paths(&tree.start()), ["/w/p/CLAUDE.md"], "a link inside the tree is fine");
 }
 
 #[test]

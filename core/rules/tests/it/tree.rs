@@ -1,7 +1,7 @@
 //! A tree of files that exists only in the test.
 
-use everfold_kernel::Limits;
 use everfold_kernel::limits::RulesLimits;
+use everfold_kernel::{Limits, TreeBounds};
 use everfold_rules::{
     Bounds, FileFate, Given, InstructionCandidate, InstructionDirs, Instructions, LoadRequest,
     Loader, Patterns, plan,
@@ -54,23 +54,34 @@ impl Tree {
         seen: BTreeSet<PathBuf>,
     ) -> Instructions {
         let bounds = Bounds {
-            root: "/w/p".into(),
+            tree: TreeBounds {
+                root: "/w/p".into(),
+                approved: self.approved.clone(),
+                user_home: Some("/home/a".into()),
+            },
             user_dir: "/home/a".into(),
-            approved: self.approved.clone(),
             excludes: Patterns::new(&self.excludes, &RulesLimits::default()),
         };
         let mut loader = Loader::new(candidates, seen, &bounds, &self.limits);
         for _ in 0..100_000 {
             let Some(need) = loader.need() else { return loader.finish() };
-            loader.give(self.answer(need));
+            let (LoadRequest::File(path) | LoadRequest::Listing(path)) = &need;
+            let real = self.real(path);
+            let given =
+                if loader.admits(&real) { self.answer(need) } else { Given::Outside { real } };
+            loader.give(given);
         }
         panic!("the loader does not end");
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        self.links.get(path).map_or_else(|| path.to_owned(), Clone::clone)
     }
 
     fn answer(&self, need: LoadRequest) -> Given {
         match need {
             LoadRequest::File(path) => {
-                let real = self.links.get(&path).unwrap_or(&path).clone();
+                let real = self.real(&path);
                 match self.files.get(&real) {
                     Some(bytes) => Given::File { real, bytes: bytes.clone() },
                     None => Given::Missing,

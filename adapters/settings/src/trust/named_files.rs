@@ -1,0 +1,409 @@
+//! Which files of a tree a command names as its program or script (S9), and
+//! which files these name in turn. The sources that a command works on are not
+//! among them: `eslint src` runs what its configuration says, not `src`.
+
+use super::build_tools::{
+    COMMANDS, FOLDERS, INLINE, INTERPRETERS, NODE_RUNNERS, OBEYED, RUN_WORDS, RUNNERS,
+    RUNNERS_OF_TWO, SHELLS, read_by,
+};
+use super::script_text;
+use super::shell_words::{ShellCommand, UNKNOWN, shell_commands};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+/// Most files of which one thing is made.
+const MAX_FILES: usize = 1_000;
+/// Most names that are watched in case a file appears there.
+const MAX_ABSENT: usize = 8_000;
+/// Most words of a text that are taken for the input of a shell.
+const MAX_INPUT: usize = 500;
+/// Most files that a pattern stands for.
+const MAX_MATCHES: usize = 100;
+/// How far scripts are followed that scripts name.
+const MAX_DEPTH: usize = 6;
+/// Variables that stand for the root of the tree.
+const ROOT_VARIABLES: [&str; 4] = ["CLAUDE_PROJECT_DIR", "EVERFOLD_PROJECT_DIR", "PWD", "OLDPWD"];
+
+/// Collects the files that commands name.
+pub(super) struct NamedFiles {
+    root: PathBuf,
+    /// Where relative paths may be seen from.
+    bases: Vec<PathBuf>,
+    variables: BTreeMap<String, Vec<String>>,
+    found: BTreeSet<PathBuf>,
+    /// How many of them are there.
+    there: usize,
+    depth: usize,
+}
+
+impl NamedFiles {
+    /// None yet, for commands that run in the root or in the working directory.
+    pub(super) fn new(root: PathBuf, cwd: &Path) -> Self {
+        let mut bases = vec![root.clone()];
+        if cwd != root && cwd.starts_with(&root) {
+            bases.push(cwd.to_owned());
+        }
+        let (variables, found) = (BTreeMap::new(), BTreeSet::new());
+        Self { root, bases, variables, found, there: 0, depth: 0 }
+    }
+
+    /// The files, there or not, by paths that start with the root.
+    pub(super) fn into_found(self) -> BTreeSet<PathBuf> {
+        self.found
+    }
+
+    /// A folder in which commands may run besides.
+    pub(super) fn add_base(&mut self, dir: &str) {
+        for text in self.expanded(dir) {
+            let dirs: Vec<PathBuf> =
+                self.bases.iter().map(|base| plain(&base.join(&text))).collect();
+            for dir in dirs {
+                if dir.starts_with(&self.root) && !self.bases.contains(&dir) {
+                    self.bases.push(dir);
+                }
+            }
+        }
+    }
+
+    /// A variable that commands see. What it names may be run: a script of
+    /// `BASH_ENV`, a library of `LD_PRELOAD`, a folder of `PATH`.
+    pub(super) fn variable(&mut self, name: &str, value: &str) {
+        let parts = value.split([':', ';', ' ', '=']).filter(|part| !part.is_empty());
+        for part in parts {
+            self.existing(part);
+        }
+        self.variables.entry(name.to_owned()).or_default().push(value.to_owned());
+    }
+
+    /// A command as a text for a shell.
+    pub(super) fn shell(&mut self, text: &str) {
+        self.commands(&shell_commands(text));
+    }
+
+    /// A program and its arguments.
+    pub(super) fn program(&mut self, words: &[String]) {
+        self.command(words, &[]);
+    }
+
+    fn commands(&mut self, commands: &[ShellCommand]) {
+        let around = commands.iter().flat_map(|one| one.inputs.iter().chain(&one.words));
+        let around: Vec<String> = around.take(MAX_INPUT).cloned().collect();
+        for command in commands {
+            self.command(&command.words, &around);
+        }
+    }
+
+    /// One command. `around` are the words that a shell may get as its input.
+    fn command(&mut self, words: &[String], around: &[String]) {
+        let words = self.without_assignments(words);
+        let Some((program, rest)) = words.split_first() else { return };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if program.contains(['/', '$', UNKNOWN]) {
+            self.script(program);
+        }
+        self.on_path(program);
+        for file in read_by(name) {
+            self.script(file);
+        }
+        self.options(rest);
+        let next = |skipped: usize| rest.get(skipped..).unwrap_or_default();
+        let second = rest.iter().position(|word| !word.starts_with('-'));
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        match name {
+            "cd" | "pushd" => rest.iter().take(1).for_each(|dir| self.add_base(dir)),
+            "for" | "select" => {
+                let values = next(2).to_vec();
+                self.variables.insert(rest.first().cloned().unwrap_or_default(), values);
+            }
+            "source" | "." => rest.iter().take(1).for_each(|file| self.script(file)),
+            "eval" => {
+                self.shell(&rest.join(" "));
+                self.input(around);
+            }
+            _ if SHELLS.contains(&bare) => self.shell_call(rest, around),
+            _ if INTERPRETERS.contains(&bare) => self.interpreter(rest, around),
+            _ => {}
+        }
+        if NODE_RUNNERS.contains(&name)
+            && let Some(at) = second
+        {
+            let skipped = RUN_WORDS.contains(&rest.get(at).map_or("", String::as_str));
+            self.node_program(next(at + usize::from(skipped)));
+        }
+        let pair = (name, second.and_then(|at| rest.get(at)).map_or("", String::as_str));
+        if RUNNERS_OF_TWO.contains(&pair) {
+            self.command(self::after_options(next(second.map_or(0, |at| at + 1))), around);
+        } else if RUNNERS.contains(&name) {
+            self.command(self::after_options(rest), around);
+        }
+    }
+
+    /// Words without `A=b` before them, which are noted.
+    fn without_assignments<'w>(&mut self, words: &'w [String]) -> &'w [String] {
+        let mut rest = words;
+        while let Some((word, after)) = rest.split_first() {
+            let Some((name, value)) = word.split_once('=').filter(|(name, _)| is_name(name)) else {
+                break;
+            };
+            self.variable(name, value);
+            rest = after;
+        }
+        rest
+    }
+
+    /// What options of any program name: code, folders, other commands.
+    fn options(&mut self, words: &[String]) {
+        for (at, word) in words.iter().enumerate() {
+            let value = words.get(at + 1);
+            if let Some((name, value)) = word.split_once('=')
+                && name.starts_with('-')
+            {
+                if FOLDERS.contains(&name) {
+                    self.add_base(value);
+                }
+                self.existing(value);
+            } else if OBEYED.contains(&word.as_str()) {
+                self.existing(value.map_or("", String::as_str));
+            } else if FOLDERS.contains(&word.as_str()) {
+                self.add_base(value.map_or("", String::as_str));
+            } else if COMMANDS.contains(&word.as_str()) {
+                self.command(words.get(at + 1..).unwrap_or_default(), &[]);
+            }
+        }
+    }
+
+    fn shell_call(&mut self, words: &[String], around: &[String]) {
+        for (at, word) in words.iter().enumerate() {
+            let is_code = word.starts_with('-') && !word.starts_with("--") && word.contains('c');
+            if is_code || word.eq_ignore_ascii_case("-command") {
+                let code = words.get(at + 1..).unwrap_or_default();
+                return code.iter().take(1).for_each(|code| self.shell(code));
+            }
+            let is_value = at > 0 && words.get(at - 1).is_some_and(|it| it.starts_with("--"));
+            if !word.starts_with(['-', '+']) && !is_value {
+                return self.script(word);
+            }
+            if is_value {
+                self.script(word);
+            }
+        }
+        // What it is given on its input.
+        self.input(around);
+    }
+
+    fn interpreter(&mut self, words: &[String], around: &[String]) {
+        let mut words = words.iter().peekable();
+        words.next_if(|word| RUN_WORDS.contains(&word.as_str()));
+        while let Some(word) = words.next() {
+            if word == "-m" {
+                if let Some(module) = words.next() {
+                    self.module(module);
+                }
+                return;
+            }
+            if INLINE.contains(&word.as_str()) {
+                if let Some(code) = words.next() {
+                    self.code(code);
+                }
+                return;
+            }
+            if OBEYED.contains(&word.as_str()) {
+                if let Some(file) = words.next() {
+                    self.script(file);
+                }
+            } else if !word.starts_with('-') {
+                return self.script(word);
+            }
+        }
+        self.input(around);
+    }
+
+    /// A module of Python, by its name.
+    fn module(&mut self, name: &str) {
+        let path = name.replace('.', "/");
+        for file in [format!("{path}.py"), format!("{path}/__main__.py")] {
+            self.script(&file);
+        }
+        self.script(&format!("{path}/__init__.py"));
+    }
+
+    /// Code on the command line: whatever in it names a file that is there.
+    fn code(&mut self, code: &str) {
+        let is_part = |c: char| c.is_alphanumeric() || "_./-@$".contains(c);
+        for part in code.split(|c| !is_part(c)).filter(|part| !part.is_empty()) {
+            for ending in ["", ".js", ".mjs", ".cjs", ".py", ".rb", ".pl"] {
+                self.existing(&format!("{part}{ending}"));
+            }
+        }
+    }
+
+    /// A program that a package brought.
+    fn node_program(&mut self, words: &[String]) {
+        let words = after_options(words);
+        let Some(program) = words.first() else { return };
+        self.script(&format!("node_modules/.bin/{program}"));
+        self.command(words, &[]);
+    }
+
+    /// A bare name, where the tree has a say in which program that is.
+    fn on_path(&mut self, program: &str) {
+        if program.contains('/') || program.contains(UNKNOWN) {
+            return;
+        }
+        let paths = self.variables.get("PATH").cloned().unwrap_or_default();
+        for dir in paths.iter().flat_map(|path| path.split([':', ';'])) {
+            if !dir.is_empty() && !dir.starts_with('$') {
+                self.script(&format!("{dir}/{program}"));
+            }
+        }
+    }
+
+    /// A word that is a script, there or not: one that appears is a change.
+    pub(super) fn script(&mut self, word: &str) {
+        for path in self.places(word) {
+            self.take(&path);
+        }
+    }
+
+    /// Words of which some may be what a shell gets to read.
+    fn input(&mut self, words: &[String]) {
+        for word in words {
+            self.existing(word);
+        }
+    }
+
+    /// A word that may be one.
+    fn existing(&mut self, word: &str) {
+        for path in self.places(word).into_iter().filter(|path| path.is_file()) {
+            self.take(&path);
+        }
+    }
+
+    fn take(&mut self, path: &Path) {
+        let is_there = path.is_file();
+        let is_full =
+            if is_there { self.there >= MAX_FILES } else { self.found.len() >= MAX_ABSENT };
+        if is_full || !self.found.insert(path.to_owned()) {
+            return;
+        }
+        self.there += usize::from(is_there);
+        if is_there && self.depth < MAX_DEPTH {
+            self.depth += 1;
+            script_text::follow(self, path);
+            self.depth -= 1;
+        }
+    }
+
+    /// Where in the tree a word can be.
+    fn places(&self, word: &str) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for text in self.expanded(word) {
+            if text.is_empty() || text.contains('\0') {
+                continue;
+            }
+            for base in &self.bases {
+                let path = plain(&base.join(&text));
+                if path.starts_with(&self.root) && path != self.root {
+                    found.extend(matches(path));
+                }
+            }
+        }
+        found
+    }
+
+    /// What a word can stand for.
+    fn expanded(&self, word: &str) -> Vec<String> {
+        if word.starts_with('~') {
+            return Vec::new();
+        }
+        let mut texts = vec![String::new()];
+        let mut rest = word;
+        while let Some((before, after)) = rest.split_once('$') {
+            let (name, after) = variable_name(after);
+            let values = self.values(name);
+            texts = texts
+                .iter()
+                .flat_map(|text| values.iter().map(move |value| format!("{text}{before}{value}")))
+                .take(MAX_MATCHES)
+                .collect();
+            rest = after;
+        }
+        texts.iter().map(|text| after_unknown(&format!("{text}{rest}"))).collect()
+    }
+
+    fn values(&self, name: &str) -> Vec<String> {
+        if ROOT_VARIABLES.contains(&name) {
+            return vec![self.root.display().to_string()];
+        }
+        let known = self.variables.get(name).filter(|values| !values.is_empty());
+        known.cloned().unwrap_or_else(|| vec![UNKNOWN.to_string()])
+    }
+}
+
+/// `NAME` or `{NAME…}`, and what follows.
+fn variable_name(text: &str) -> (&str, &str) {
+    if let Some(inner) = text.strip_prefix('{') {
+        let (inside, after) = inner.split_once('}').unwrap_or((inner, ""));
+        let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
+        return (inside.get(..end).unwrap_or_default(), after);
+    }
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// What is unknown at the start of a path is taken for a folder of the tree.
+fn after_unknown(text: &str) -> String {
+    match text.rsplit_once(UNKNOWN) {
+        Some((_, rest)) => rest.trim_start_matches('/').to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Words after the options, numbers and assignments of a program that runs another.
+fn after_options(words: &[String]) -> &[String] {
+    let is_option = |word: &String| {
+        word.starts_with('-')
+            || word.starts_with(|c: char| c.is_ascii_digit())
+            || word.split_once('=').is_some_and(|(name, _)| is_name(name))
+    };
+    let start = words.iter().position(|word| !is_option(word)).unwrap_or(words.len());
+    words.get(start..).unwrap_or_default()
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The files that a path with a pattern in its last part stands for.
+fn matches(path: PathBuf) -> Vec<PathBuf> {
+    let wild = ['*', '?', '['];
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let Some(name) = name.filter(|name| name.contains(wild)) else { return vec![path] };
+    let start = name.split(wild).next().unwrap_or_default();
+    let end = name.rsplit(['*', '?', ']']).next().unwrap_or_default();
+    let entries = path.parent().and_then(|dir| std::fs::read_dir(dir).ok());
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        name.is_some_and(|name| name.starts_with(start) && name.ends_with(end)) && path.is_file()
+    };
+    let mut found: Vec<PathBuf> =
+        entries.into_iter().flatten().flatten().map(|entry| entry.path()).filter(fits).collect();
+    found.sort();
+    found.truncate(MAX_MATCHES);
+    found
+}
+
+/// A path without `.` and `..`, by its text.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
