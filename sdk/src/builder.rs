@@ -18,7 +18,6 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::settings::Surface;
 use everfold_search::{TranscriptSearch, TreeSearch};
-use everfold_settings::provider::{ProviderChoice, choose};
 use everfold_settings::{BrokenFiles, Extra, Home, Layer, Resolved};
 use everfold_web::WebReader;
 use everfold_worktree::GitWorktrees;
@@ -338,29 +337,6 @@ impl Builder {
             _poller: poller,
         };
         Ok(Agent::new(parts))
-    }
-
-    /// The provider that settings choose.
-    fn choice(&self, resolved: &mut Resolved) -> Result<ProviderChoice, Error> {
-        let choice = choose(resolved, &self.variables).map_err(Error::from);
-        let choice = self.or_told(choice, resolved)?;
-        Ok(choice.unwrap_or_else(|| ProviderChoice::offline("settings name none that can be used")))
-    }
-
-    /// What went wrong, as a problem to tell of where one only looks.
-    fn or_told<T>(
-        &self,
-        outcome: Result<T, Error>,
-        resolved: &mut Resolved,
-    ) -> Result<Option<T>, Error> {
-        match (outcome, self.purpose) {
-            (Ok(value), _) => Ok(Some(value)),
-            (Err(error), Purpose::Looking) => {
-                resolved.problems.push(error.to_string());
-                Ok(None)
-            }
-            (Err(error), Purpose::Talking) => Err(error),
-        }
     }
 
     /// The outside world, but for memories and what people set up.

@@ -31,7 +31,8 @@ pub(crate) struct Seen {
     pub(crate) trust: Trust,
     pub(crate) resolved: Resolved,
     pub(crate) sources: InstructionSources,
-    pub(crate) memories: MemoryDirs,
+    /// None where settings put them where they cannot be.
+    pub(crate) memories: Option<MemoryDirs>,
     pub(crate) files: Arc<dyn Files>,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -96,10 +97,10 @@ impl Repository {
 
     /// The memory indexes. Looking makes no directory.
     async fn indexes(&self) -> Result<Vec<MemoryIndex>, Error> {
-        if self.seen.resolved.settings.auto_memory_enabled == Some(false) {
+        let is_off = self.seen.resolved.settings.auto_memory_enabled == Some(false);
+        let Some(memories) = self.seen.memories.as_ref().filter(|_| !is_off) else {
             return Ok(Vec::new());
-        }
-        let memories = &self.seen.memories;
+        };
         let tiers = [
             (MemoryScope::Global, StoreScope::Global),
             (MemoryScope::Project, StoreScope::Project),
@@ -110,10 +111,10 @@ impl Repository {
             is_shown.then(|| MemoryPlace { scope, dir: memories.dir(tier) })
         });
         let places = places.into_iter().flatten().collect();
-        let memories =
+        let service =
             Service::new(places, Here::default(), ServiceConfig::default(), &self.seen.clock);
-        memories.indexes().await.map_err(|error| Error::Directory {
-            path: self.seen.memories.dir(StoreScope::Project),
+        service.indexes().await.map_err(|error| Error::Directory {
+            path: memories.dir(StoreScope::Project),
             message: error.to_string(),
         })
     }

@@ -150,7 +150,7 @@ impl<'a> Reading<'a> {
         match (read, self.broken) {
             (Err(error), BrokenFiles::PassedOver) => {
                 self.passed_over.push(format!("failed to {error}"));
-                self.without(path, origin);
+                self.without(path, &error, origin);
                 Ok(())
             }
             (read, _) => read,
@@ -197,7 +197,7 @@ impl<'a> Reading<'a> {
             Ok(None) => return,
             Err(error) => {
                 self.problems.push(format!("failed to {error}"));
-                return self.without(path, origin);
+                return self.without(path, &error, origin);
             }
         };
         let judge = Judge { path, trust: self.trust, below: self.mode() };
@@ -217,7 +217,8 @@ impl<'a> Reading<'a> {
 
     /// Goes on without a file. Its word that nothing is to be remembered counts
     /// all the same.
-    fn without(&mut self, path: &Path, origin: ValueOrigin) {
+    fn without(&mut self, path: &Path, error: &Error, origin: ValueOrigin) {
+        tracing::warn!(%error, "a settings file is passed over");
         if says_no_memory(path) {
             let value = serde_json::json!({ "autoMemoryEnabled": false });
             self.layers.push(Layer { origin, value });

@@ -5,16 +5,15 @@
 //! its branch are never touched. One in which nothing was changed is removed
 //! with its branch; one with changes stays until a person takes them.
 //!
-//! Git is asked with the repository's hooks and monitors switched off: a
-//! repository must not start programs by being looked at (S2).
+//! Git is asked with everything switched off by which a repository could start
+//! programs (see `git.rs`).
+
+mod git;
 
 use everfold_kernel::ports::{BoxFuture, Left, Worktree, WorktreeError, Worktrees};
+use git::Git;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
-use tokio::process::Command;
 
-/// What is set for every call.
-const QUIET: &[&str] = &["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
 /// Most changed files that are named.
 const MOST_FILES: usize = 50;
 
@@ -33,25 +32,29 @@ impl GitWorktrees {
 
     async fn create(&self, dir: &Path, name: &str) -> Result<Worktree, WorktreeError> {
         let none = || WorktreeError::NoRepository { dir: dir.to_path_buf() };
+        let git = Git::around(dir).await?;
         let repo =
-            git(dir, &["rev-parse", "--show-toplevel"]).await.map_err(|error| match error {
+            git.ask(dir, &["rev-parse", "--show-toplevel"]).await.map_err(|error| match error {
                 WorktreeError::Git { .. } => none(),
                 other => other,
             })?;
         let repo = PathBuf::from(repo);
-        let base =
-            git(&repo, &["rev-parse", "--verify", "HEAD^{commit}"]).await.map_err(|_| none())?;
+        let head = git.ask(&repo, &["rev-parse", "--verify", "HEAD^{commit}"]).await;
+        let base = head.map_err(|_| none())?;
         let (path, branch) = (self.dir.join(name), format!("everfold/{name}"));
         let place = path.display().to_string();
-        git(&repo, &["worktree", "add", "--quiet", "-b", &branch, &place, &base]).await?;
+        git.ask(&repo, &["worktree", "add", "--quiet", "-b", &branch, &place, &base]).await?;
         Ok(Worktree { path, branch, base, repo })
     }
 
     async fn close(tree: &Worktree) -> Result<Left, WorktreeError> {
+        let git = Git::around(&tree.repo).await?;
+        // A submodule has a configuration of its own, which would be obeyed.
         let status =
-            git(&tree.path, &["status", "--porcelain=v1", "--untracked-files=all"]).await?;
+            ["status", "--porcelain=v1", "--untracked-files=all", "--ignore-submodules=all"];
+        let status = git.ask(&tree.path, &status).await?;
         let range = format!("{}..HEAD", tree.base);
-        let commits = git(&tree.path, &["rev-list", "--count", &range]).await?;
+        let commits = git.ask(&tree.path, &["rev-list", "--count", &range]).await?;
         let commits = commits.parse().unwrap_or_default();
         let files: Vec<String> = status
             .lines()
@@ -63,8 +66,8 @@ impl GitWorktrees {
         }
         let place = tree.path.display().to_string();
         // Files that git ignores go with it; they were made by the agent's own builds.
-        git(&tree.repo, &["worktree", "remove", "--force", &place]).await?;
-        git(&tree.repo, &["branch", "--quiet", "-D", &tree.branch]).await?;
+        git.ask(&tree.repo, &["worktree", "remove", "--force", &place]).await?;
+        git.ask(&tree.repo, &["branch", "--quiet", "-D", &tree.branch]).await?;
         Ok(Left::Nothing)
     }
 }
@@ -81,34 +84,6 @@ impl Worktrees for GitWorktrees {
     fn finish<'a>(&'a self, tree: &'a Worktree) -> BoxFuture<'a, Result<Left, WorktreeError>> {
         Box::pin(Self::close(tree))
     }
-}
-
-/// Asks git, and gives what it printed.
-async fn git(dir: &Path, args: &[&str]) -> Result<String, WorktreeError> {
-    let output: Output = Command::new("git")
-        .args(QUIET)
-        .arg("-C")
-        .arg(dir)
-        .args(args)
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .map_err(|error| WorktreeError::NoGit { message: error.to_string() })?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
-    }
-    Err(WorktreeError::Git {
-        command: args.first().copied().unwrap_or_default().to_owned(),
-        dir: dir.to_path_buf(),
-        message: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -194,5 +169,49 @@ mod tests {
         let trees = GitWorktrees::new(root.path().join("worktrees"));
         let error = trees.make(root.path(), "agent-3").await.unwrap_err();
         assert!(matches!(error, WorktreeError::NoRepository { .. }), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn s14_a_hostile_configuration_runs_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let repo = repository(root.path());
+        std::fs::write(repo.join(".gitattributes"), "* filter=evil diff=evil merge=evil\n")
+            .unwrap();
+        run(&repo, &["add", "."]);
+        run(&repo, &["commit", "-q", "-m", "attributes"]);
+        let ran = root.path().join("ran");
+        let touch = format!("touch {}; cat", ran.display());
+        for key in [
+            "filter.evil.clean",
+            "filter.evil.smudge",
+            "filter.evil.process",
+            "core.fsmonitor",
+            "core.pager",
+            "core.sshCommand",
+            "core.editor",
+            "core.alternateRefsCommand",
+            "diff.external",
+            "diff.evil.command",
+            "diff.evil.textconv",
+            "merge.evil.driver",
+            "gpg.program",
+            "credential.helper",
+        ] {
+            run(&repo, &["config", key, &touch]);
+        }
+        run(&repo, &["config", "filter.evil.required", "true"]);
+        run(&repo, &["config", "core.hooksPath", ".git/hooks"]);
+        std::fs::write(repo.join(".git/info/attributes"), "* filter=evil\n").unwrap();
+        std::fs::remove_file(&ran).ok();
+        let trees = GitWorktrees::new(root.path().join("worktrees"));
+        let tree = trees.make(&repo, "agent-4").await.unwrap();
+        assert!(!ran.exists(), "made without running anything");
+        std::fs::write(tree.path.join("a.txt"), "changed\n").unwrap();
+        let left = trees.finish(&tree).await.unwrap();
+        assert!(matches!(left, Left::Changes { .. }), "{left:?}");
+        std::fs::write(tree.path.join("a.txt"), "mine, not committed\n").unwrap();
+        assert_eq!(trees.finish(&tree).await.unwrap(), Left::Nothing);
+        assert!(!ran.exists(), "and ended so");
     }
 }

@@ -1,6 +1,6 @@
 //! What can be had without a provider and a key: places, settings, trust.
 
-use super::{Builder, real_directory};
+use super::{Builder, Purpose, real_directory};
 use crate::error::Error;
 use crate::instructions;
 use crate::memory;
@@ -10,6 +10,7 @@ use crate::repository::{Repository, Seen};
 use everfold_engine::config::InstructionSources;
 use everfold_kernel::ports::Memories;
 use everfold_settings::layout::{Platform, local_settings, project_settings};
+use everfold_settings::provider::{ProviderChoice, choose};
 use everfold_settings::{Home, Resolved, TreeInputs, Trust};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,9 +72,10 @@ impl Builder {
         let repo = Repo::around(&cwd);
         let home = self.resolve_home()?;
         let trust = self.look_at_trust(&home, repo.as_ref(), &cwd);
-        let resolved = self.load_settings(&home, &trust)?;
+        let mut resolved = self.load_settings(&home, &trust)?;
         let sources = self.instruction_sources(&home, &resolved, &cwd, &trust);
-        let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd)?;
+        let memories = self.locate_memories(&home, &resolved, repo.as_ref(), &cwd);
+        let memories = self.or_told(memories, &mut resolved)?;
         let files = Arc::clone(&self.files);
         let clock = Arc::clone(&self.clock);
         Ok(Repository::new(Seen { home, trust, resolved, sources, memories, files, clock }))
@@ -117,6 +119,29 @@ impl Builder {
 
     pub(super) fn load_settings(&self, home: &Home, trust: &Trust) -> Result<Resolved, Error> {
         self.settings_source(home, trust).load(trust)
+    }
+
+    /// The provider that settings choose.
+    pub(super) fn choice(&self, resolved: &mut Resolved) -> Result<ProviderChoice, Error> {
+        let choice = choose(resolved, &self.variables).map_err(Error::from);
+        let choice = self.or_told(choice, resolved)?;
+        Ok(choice.unwrap_or_else(|| ProviderChoice::offline("settings name none that can be used")))
+    }
+
+    /// What went wrong, as a problem to tell of where one only looks.
+    pub(super) fn or_told<T>(
+        &self,
+        outcome: Result<T, Error>,
+        resolved: &mut Resolved,
+    ) -> Result<Option<T>, Error> {
+        match (outcome, self.purpose) {
+            (Ok(value), _) => Ok(Some(value)),
+            (Err(error), Purpose::Looking) => {
+                resolved.problems.push(error.to_string());
+                Ok(None)
+            }
+            (Err(error), Purpose::Talking) => Err(error),
+        }
     }
 
     /// What the tree brings that could act, and what a person said of it.

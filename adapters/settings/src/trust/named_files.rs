@@ -8,8 +8,9 @@ use super::build_tools::{
 };
 use super::script_text;
 use super::shell_words::{ShellCommand, UNKNOWN, shell_commands};
+use super::word_paths::{MAX_MATCHES, after_unknown, matches, plain, variable_name};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Most files of which one thing is made.
 const MAX_FILES: usize = 1_000;
@@ -17,8 +18,6 @@ const MAX_FILES: usize = 1_000;
 const MAX_ABSENT: usize = 8_000;
 /// Most words of a text that are taken for the input of a shell.
 const MAX_INPUT: usize = 500;
-/// Most files that a pattern stands for.
-const MAX_MATCHES: usize = 100;
 /// How far scripts are followed that scripts name.
 const MAX_DEPTH: usize = 6;
 /// Variables that stand for the root of the tree.
@@ -340,25 +339,6 @@ impl NamedFiles {
     }
 }
 
-/// `NAME` or `{NAME…}`, and what follows.
-fn variable_name(text: &str) -> (&str, &str) {
-    if let Some(inner) = text.strip_prefix('{') {
-        let (inside, after) = inner.split_once('}').unwrap_or((inner, ""));
-        let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
-        return (inside.get(..end).unwrap_or_default(), after);
-    }
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    text.split_at_checked(end).unwrap_or((text, ""))
-}
-
-/// What is unknown at the start of a path is taken for a folder of the tree.
-fn after_unknown(text: &str) -> String {
-    match text.rsplit_once(UNKNOWN) {
-        Some((_, rest)) => rest.trim_start_matches('/').to_owned(),
-        None => text.to_owned(),
-    }
-}
-
 /// Words after the options, numbers and assignments of a program that runs another.
 fn after_options(words: &[String]) -> &[String] {
     let is_option = |word: &String| {
@@ -372,38 +352,4 @@ fn after_options(words: &[String]) -> &[String] {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// The files that a path with a pattern in its last part stands for.
-fn matches(path: PathBuf) -> Vec<PathBuf> {
-    let wild = ['*', '?', '['];
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let Some(name) = name.filter(|name| name.contains(wild)) else { return vec![path] };
-    let start = name.split(wild).next().unwrap_or_default();
-    let end = name.rsplit(['*', '?', ']']).next().unwrap_or_default();
-    let entries = path.parent().and_then(|dir| std::fs::read_dir(dir).ok());
-    let fits = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        name.is_some_and(|name| name.starts_with(start) && name.ends_with(end)) && path.is_file()
-    };
-    let mut found: Vec<PathBuf> =
-        entries.into_iter().flatten().flatten().map(|entry| entry.path()).filter(fits).collect();
-    found.sort();
-    found.truncate(MAX_MATCHES);
-    found
-}
-
-/// A path without `.` and `..`, by its text.
-fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }

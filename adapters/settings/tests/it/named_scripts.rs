@@ -185,7 +185,8 @@ fn s9_sources_that_a_command_works_on_may_change() {
 
 #[test]
 fn s9_what_a_script_names_in_turn_is_part_of_it() {
-    let chains: &[(&str, &[(&str, &str)], &str)] = &[
+    type Files = &'static [(&'static str, &'static str)];
+    let chains: &[(&str, Files, &str)] = &[
         ("./h.sh", &[("h.sh", "#!/bin/sh\n. ./lib/a.sh\n"), ("lib/a.sh", "x\n")], "lib/a.sh"),
         ("./h", &[("h", "#!/usr/bin/env bash\n./b.sh\n"), ("b.sh", "x\n")], "b.sh"),
         ("npm test", &[("package.json", r#"{"scripts":{"test":"node t.js"}}"#)], "t.js"),

@@ -24,6 +24,8 @@ mod hook;
 #[cfg(target_os = "linux")]
 mod hook_worker;
 mod hooks;
+#[cfg(target_os = "linux")]
+mod hostile;
 mod import;
 mod inbox;
 mod install;

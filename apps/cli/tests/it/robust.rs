@@ -7,8 +7,9 @@ use serde_json::json;
 #[test]
 fn c4_broken_settings_name_file_line_and_column() {
     let desk = Desk::with(Scenario::new());
-    let path =
-        desk.files.write(".claude/settings.json", "{\n  \"model\": \"x\",\n  oops\n}\n").unwrap();
+    let path = desk.files.home().join(".everfold/settings.json");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, "{\n  \"model\": \"x\",\n  oops\n}\n").unwrap();
     let ran = desk.run(&["-p", "x"]).failed(2);
     let place = format!("{}, line 3, column 3", path.display());
     assert!(ran.err.contains(&place), "{}", ran.err);
@@ -18,6 +19,12 @@ fn c4_broken_settings_name_file_line_and_column() {
     assert!(desk.server().requests().is_empty());
     let ran = desk.run(&["doctor", "--json"]).failed(1);
     assert!(ran.json()[0]["message"].as_str().unwrap().contains("line 3"), "{}", ran.out);
+    for looking in
+        [&["config"][..], &["cost", "--project"], &["sessions", "list"], &["trust", "--dry-run"]]
+    {
+        let ran = desk.run(looking).ok();
+        assert!(looking[0] == "trust" || ran.err.contains(&place), "{looking:?}: {}", ran.err);
+    }
 }
 
 #[test]
