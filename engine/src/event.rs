@@ -1,7 +1,7 @@
 //! What a surface is told while a turn runs.
 
 use everfold_compact::preview::CompactionReport;
-use everfold_kernel::ports::Kept;
+use everfold_kernel::ports::{Kept, WaitingMemory};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{ModelId, QuerySource, Record, Timestamp, ToolUseId, Usage};
 use serde_json::Value;
@@ -70,6 +70,8 @@ pub enum Event {
         /// Where they are.
         paths: Vec<PathBuf>,
     },
+    /// A memory that waits for the person's word would have helped (L5.46).
+    Offered(WaitingMemory),
     /// Something changed about a task in the background.
     Task(Box<TaskView>),
     /// Memories were kept from what was said (L5.15).

@@ -2,5 +2,6 @@
 
 pub mod dream;
 pub mod extraction;
+pub(crate) mod failures;
 pub mod recall;
 pub mod uses;

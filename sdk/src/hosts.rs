@@ -21,6 +21,8 @@ pub struct HostService {
     pub(crate) memories: MemoryDirs,
     pub(crate) home: PathBuf,
     pub(crate) flags: Flags,
+    /// Whether memories are looked up for what failed (R17).
+    pub(crate) on_failure: Option<bool>,
     pub(crate) limits: Limits,
     /// Where Claude Code keeps its files.
     pub(crate) claude: Option<PathBuf>,

@@ -33,6 +33,10 @@ mod memory;
 pub mod memory_dirs;
 mod memory_location;
 pub mod memory_tool;
+/// Sentence models that memories are found by (R14).
+pub mod models {
+    pub use everfold_memory_embed::{Error, InstalledModel, InstalledModels};
+}
 pub mod past_sessions;
 mod permission_rules;
 mod plugins;

@@ -12,6 +12,9 @@ use everfold_settings::Resolved;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Where catalogues are kept of directories that we do not write (R16).
+const CATALOGUES: &str = "cache/catalogues";
+
 /// What the place of memories depends on besides settings.
 pub(crate) struct Ground<'a> {
     pub(crate) home: &'a Path,
@@ -57,17 +60,19 @@ pub(crate) async fn open(
         branch: ground.repo.and_then(|repo| repo.branch.clone()),
         worktree: ground.repo.map(|repo| repo.root.clone()),
     };
-    Ok(Some(Arc::new(Service::new(places, here, terms(resolved), ground.clock))))
+    Ok(Some(Arc::new(Service::new(places, here, terms(resolved, ground.home), ground.clock))))
 }
 
 /// What bounds memories, and when a person is asked about them.
-pub(crate) fn terms(resolved: &Resolved) -> ServiceConfig {
+pub(crate) fn terms(resolved: &Resolved, home: &Path) -> ServiceConfig {
     let own = &resolved.settings.everfold;
     ServiceConfig {
         extract: own.limits.extract.clone(),
         recall: own.limits.recall.clone(),
         review: own.memory,
         notice: Notice::All,
+        cache: Some(home.join(CATALOGUES)),
+        embedders: everfold_memory_embed::installed_embedders(home),
     }
 }
 

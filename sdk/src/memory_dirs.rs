@@ -74,7 +74,10 @@ impl MemoryDirs {
             named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             // A process that asks one thing and goes looks at what it touches.
-            terms: ServiceConfig { notice: Notice::Touched, ..crate::memory::terms(resolved) },
+            terms: ServiceConfig {
+                notice: Notice::Touched,
+                ..crate::memory::terms(resolved, home)
+            },
             clock: Arc::clone(ground.clock),
             lookup_bytes: resolved.settings.everfold.limits.dream.lookup_bytes,
             team: if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {

@@ -4,10 +4,12 @@
 pub(crate) mod agents;
 mod hosts;
 pub(crate) mod memory;
+mod models;
 pub(crate) mod replay;
 mod reports;
 
 pub(crate) use hosts::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
+pub(crate) use models::ModelsCommand;
 pub(crate) use reports::{
     By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
     Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
@@ -185,6 +187,9 @@ pub(crate) enum Command {
     /// Look at memories, and change them
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Install sentence models that memories are found by, from files
+    #[command(subcommand)]
+    Models(ModelsCommand),
     /// Show which memories a message would bring in, and why
     Recall(RecallArgs),
     /// Look for words in memories and in what was said before

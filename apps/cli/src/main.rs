@@ -17,6 +17,7 @@ mod interactive;
 mod log;
 mod mcp;
 mod memory;
+mod models;
 mod presenter;
 mod recall;
 mod record_filter;
@@ -105,6 +106,7 @@ async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Res
         Command::Instructions(args) => instructions::run(env, args, presenter).await?,
         Command::Health(args) => health::run(env, args, presenter).await?,
         Command::Memory(command) => return memory::run(env, command, presenter),
+        Command::Models(command) => models::run(env, command, presenter)?,
         Command::Recall(args) => recall::run(env, args, presenter)?,
         Command::Search(args) => search::run(env, args, presenter).await?,
         Command::Replay(args) => replay::run(env, args, presenter).await?,

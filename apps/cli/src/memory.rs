@@ -37,7 +37,9 @@ impl<'a> Bench<'a> {
     /// The memories of the current directory.
     pub(crate) fn new(env: &'a ProcessEnv, presenter: &'a Presenter) -> Result<Self> {
         let memories = setup::builder(env, &Choices::default())?.memory_dirs()?;
-        Ok(Self { env, memories, presenter, now: Zoned::now() })
+        let clock = memories.clock();
+        let now = clock.now().to_zoned(clock.zone());
+        Ok(Self { env, memories, presenter, now })
     }
 
     fn at(&self) -> Timestamp {

@@ -6,7 +6,7 @@
 //! Programs that read a pipe get the bytes as they are.
 
 use everfold::engine::event::Finder;
-use everfold_kernel::ports::Kept;
+use everfold_kernel::ports::{Kept, WaitingMemory};
 use everfold_tui::TextPage;
 pub(crate) use everfold_tui::TextStyle;
 pub(crate) use everfold_tui::picture::{counted, grouped};
@@ -218,6 +218,16 @@ const NAME_CHARS: usize = 60;
 pub(crate) fn names(paths: &[PathBuf]) -> String {
     let names = paths.iter().filter_map(|path| path.file_name());
     names.map(|name| cut(&name.to_string_lossy(), NAME_CHARS)).collect::<Vec<_>>().join(", ")
+}
+
+/// A memory that waits and would have helped, with the command that accepts it
+/// (L5.46).
+pub(crate) fn offered(waiting: &WaitingMemory) -> String {
+    format!(
+        "a memory in the inbox would have helped ({}) · `everfold {}` accepts it",
+        waiting.told(),
+        waiting.command()
+    )
 }
 
 /// What was kept after a turn, for people.

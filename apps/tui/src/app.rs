@@ -12,6 +12,7 @@ use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::transcript_view::{Kind, TranscriptView, highlight};
 use crate::worker::Ask;
+use everfold::kernel::ports::WaitingMemory;
 use navigation::Browsing;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::{BTreeMap, VecDeque};
@@ -102,6 +103,8 @@ pub(crate) struct App {
     shells: usize,
     /// What the person's own status line says.
     own_line: Option<String>,
+    /// A memory that waits in the inbox and was offered (L5.46).
+    offered: Option<WaitingMemory>,
 }
 
 impl App {
@@ -125,6 +128,7 @@ impl App {
             escaped_once: false,
             shells: 0,
             own_line: None,
+            offered: None,
         }
     }
 

@@ -225,17 +225,25 @@ impl MemorySettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Recall {
-    /// Who picks memories: `model` asks the small model, the local ranker where
-    /// that fails or is late; `local` asks the ranker alone, which costs nothing.
+    /// Who picks memories: `auto` the local ranker, and the small model where the
+    /// ranker is unsure and an answer can be worth its price; `model` the small
+    /// model for every message, the ranker where that fails or is late; `local`
+    /// the ranker alone, which costs nothing.
     pub by: Picker,
+    /// Whether memories are looked up for a command that failed or a tool that
+    /// reported an error; unset, they are (R17).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<bool>,
 }
 
 /// Who picks memories for a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Picker {
-    /// The small model.
+    /// The local ranker, and the small model where that is unsure (R18).
     #[default]
+    Auto,
+    /// The small model.
     Model,
     /// The local ranker.
     Local,

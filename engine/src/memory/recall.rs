@@ -6,6 +6,8 @@
 //! local ranker picks. What was surfaced, and how much of it, is read from the
 //! messages that are still shown, so a compaction resets both (R7).
 
+mod worth;
+
 use crate::config::Config;
 use crate::event::Event;
 use crate::session::budget::{Budget, Denied};
@@ -14,11 +16,16 @@ use crate::session::memory_state::{Found, MemorySwitch, Prefetch, Surfaced};
 use crate::session::{Error, Session};
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{
-    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, RecallQuery, World,
+    Bodies, Memories, MemoryError, MemoryHead, MemoryScope, ModelKind, QueryKind, RankCertainty,
+    RecallQuery, Recalled, Urgency, World,
 };
+use everfold_kernel::record::SumVerdict;
 use everfold_kernel::settings::Picker;
+use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{BlockView, Class, Classify, Entry, Flag, QuerySource, Role, UserOrigin};
+use everfold_kernel::{
+    BlockView, Class, Classify, Decision, Entry, Flag, QuerySource, Role, Tokens, UserOrigin,
+};
 use everfold_memory_recall::inject::KIND;
 use everfold_memory_recall::{Manifest, Topic, budget, inject, side_query};
 use everfold_prefix::Message;
@@ -28,6 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
+use worth::Stakes;
 
 /// How much of a memory that was brought in is read to count its use.
 const SURFACED_BYTES: u64 = 64 * 1024;
@@ -42,20 +50,38 @@ pub(crate) async fn recall_for(
     cancel: &CancellationToken,
 ) -> Result<(), Error> {
     join_recalled(session).await?;
-    let Some(errand) = errand(session, message) else { return Ok(()) };
-    match (session.world.model.kind(), session.config.memory.recall.by) {
-        (ModelKind::Rules, _) | (_, Picker::Local) => {
-            let picks = errand.pick_locally().await;
-            bring_in(session, picks).await
+    let Some(mut errand) = errand(session, message) else { return Ok(()) };
+    offer_waiting(session, &errand).await;
+    let picker = match session.world.model.kind() {
+        ModelKind::Rules => Picker::Local,
+        ModelKind::Language => session.config.memory.recall.by,
+    };
+    if picker != Picker::Model {
+        let found = errand.rank().await;
+        if picker == Picker::Local || found.certainty != RankCertainty::Unsure {
+            return bring_in(session, found.shown).await;
         }
-        (ModelKind::Language, Picker::Model) => {
-            let cancel = cancel.clone();
-            let task =
-                async move { cancel.run_until_cancelled(errand.pick()).await.unwrap_or_default() };
-            session.runtime.branch.prefetch =
-                Some(Prefetch(AbortOnDropHandle::new(tokio::spawn(task))));
-            Ok(())
+        let sum = worth::weigh(&errand.stakes(session, &found));
+        let verdict = sum.verdict;
+        session.append(Entry::Decision(Decision::Weighed(sum))).await?;
+        if verdict != SumVerdict::Done {
+            return bring_in(session, found.shown).await;
         }
+        errand.local = Some(found.shown);
+    }
+    let cancel = cancel.clone();
+    let task = async move { cancel.run_until_cancelled(errand.pick()).await.unwrap_or_default() };
+    session.runtime.branch.prefetch = Some(Prefetch(AbortOnDropHandle::new(tokio::spawn(task))));
+    Ok(())
+}
+
+/// Tells the person of a memory that waits for their word and would have
+/// helped here (L5.46).
+async fn offer_waiting(session: &Session, errand: &Errand) {
+    match errand.memories.waiting_for(errand.query()).await {
+        Ok(Some(waiting)) => session.emit(|| Event::Offered(waiting)),
+        Ok(None) => {}
+        Err(error) => tracing::info!(%error, "the inbox was not looked at"),
     }
 }
 
@@ -79,7 +105,7 @@ pub(crate) fn is_recalling(session: &Session) -> bool {
     session.runtime.branch.prefetch.is_some()
 }
 
-async fn bring_in(session: &mut Session, found: Found) -> Result<(), Error> {
+pub(super) async fn bring_in(session: &mut Session, found: Found) -> Result<(), Error> {
     let Some(attachment) = found else { return Ok(()) };
     let known = known_memories(session);
     let paths: Vec<PathBuf> = inject::surfaced(&attachment.data).map(PathBuf::from).collect();
@@ -103,11 +129,9 @@ async fn bring_in(session: &mut Session, found: Found) -> Result<(), Error> {
 
 /// What a search for memories needs to know; none where there is no use in one.
 fn errand(session: &Session, message: &str) -> Option<Errand> {
-    let memories = session.world.memories.clone()?;
+    let memories = source(session)?;
     let limits = &session.config.limits.recall;
-    let wanted = session.config.flags.is_on(Flag::Recall)
-        && session.state.memory_switch == MemorySwitch::On
-        && budget::is_worth_recalling(message, UserOrigin::Human)
+    let wanted = budget::is_worth_recalling(message, UserOrigin::Human)
         && budget::has_room(injected(session), limits);
     wanted.then(|| Errand {
         memories,
@@ -119,16 +143,24 @@ fn errand(session: &Session, message: &str) -> Option<Errand> {
         known: known_memories(session),
         injected: injected(session),
         tools: tools_in_use(session),
+        local: None,
     })
 }
 
+/// Where memories come from; none where they are switched off.
+pub(super) fn source(session: &Session) -> Option<Arc<dyn Memories>> {
+    let wanted =
+        session.config.flags.is_on(Flag::Recall) && session.state.memory_switch == MemorySwitch::On;
+    session.world.memories.clone().filter(|_| wanted)
+}
+
 /// Bytes of memories that the model sees by recall (R5).
-fn injected(session: &Session) -> usize {
+pub(super) fn injected(session: &Session) -> usize {
     session.shown_data(KIND).map(inject::bytes).sum()
 }
 
 /// The memories that the model knows: surfaced before, or touched by tools.
-fn known_memories(session: &Session) -> BTreeSet<PathBuf> {
+pub(super) fn known_memories(session: &Session) -> BTreeSet<PathBuf> {
     let surfaced = session.shown_data(KIND).flat_map(inject::surfaced);
     let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
     let touched = pieces.filter_map(|piece| match piece.block.view() {
@@ -165,6 +197,8 @@ struct Errand {
     known: BTreeSet<PathBuf>,
     injected: usize,
     tools: Vec<String>,
+    /// What the local ranker picked, where it was asked first.
+    local: Option<Found>,
 }
 
 /// Why the small model did not pick.
@@ -241,20 +275,43 @@ impl Errand {
         Ok(text)
     }
 
-    /// The local ranker's picks (R8): the same that anybody else is shown (R11).
-    async fn pick_locally(&self) -> Found {
-        let query = RecallQuery {
+    fn query(&self) -> RecallQuery {
+        RecallQuery {
             text: self.message.clone(),
+            kind: QueryKind::Prompt,
             in_view: self.known.clone(),
             injected: self.injected,
             room: None,
-        };
-        match self.memories.recall(query).await {
-            Ok(recalled) => recalled.shown,
-            Err(error) => {
-                tracing::info!(%error, "no memories are brought in");
-                None
-            }
+            urgency: Urgency::Prompt,
+        }
+    }
+
+    /// What the local ranker finds (R8): the same as anybody else (R11).
+    async fn rank(&self) -> Recalled {
+        self.memories.recall(self.query()).await.unwrap_or_else(|error| {
+            tracing::info!(%error, "no memories are brought in");
+            Recalled::default()
+        })
+    }
+
+    async fn pick_locally(&self) -> Found {
+        match &self.local {
+            Some(found) => found.clone(),
+            None => self.rank().await.shown,
+        }
+    }
+
+    /// What a side query would cost, and what its answer could save.
+    fn stakes(&self, session: &Session, found: &Recalled) -> Stakes<'_> {
+        let (models, limits) = (&self.config.models, self.limits());
+        let lines = found.looked_at.min(limits.manifest_files) as u64;
+        let message = estimate_text(&self.message, &self.config.limits);
+        Stakes {
+            asked: Tokens(lines * limits.line_tokens) + message,
+            context: session.state.fold.count(),
+            small: models.table.spec(&models.small),
+            main: models.table.spec(session.model()),
+            limits,
         }
     }
 

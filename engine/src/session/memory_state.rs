@@ -151,6 +151,15 @@ impl Prefetch {
     }
 }
 
+/// Calls that failed (R17).
+#[derive(Default)]
+pub(crate) struct Failures {
+    /// What was said of those that are not looked up yet.
+    pub(crate) waiting: Vec<String>,
+    /// What was looked for, so that it is looked for once.
+    pub(crate) looked_up: BTreeSet<String>,
+}
+
 /// What was found, as it is shown.
 pub(crate) type Found = Option<Attachment>;
 

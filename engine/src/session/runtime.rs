@@ -7,7 +7,7 @@ use crate::background::Background;
 use crate::event::Events;
 use crate::session::agent_context::Peek;
 use crate::session::effects::SideBookings;
-use crate::session::memory_state::{Prefetch, Surfaced};
+use crate::session::memory_state::{Failures, Prefetch, Surfaced};
 use crate::session::queue::Queue;
 use crate::session::status::Live;
 use everfold_compact::collapse::Staged;
@@ -62,6 +62,8 @@ pub(crate) struct CacheWatch {
 pub(crate) struct Branch {
     /// The search for memories that runs beside the conversation.
     pub(crate) prefetch: Option<Prefetch>,
+    /// Calls that failed, for memories that know why.
+    pub(crate) failures: Failures,
     /// Memories that were brought in and not used yet.
     pub(crate) surfaced: Vec<Surfaced>,
     /// Instruction files that may still load.

@@ -8,7 +8,7 @@
 
 use crate::agents::{kinds, letters};
 use crate::event::Event;
-use crate::memory::recall;
+use crate::memory::{failures, recall};
 use crate::session::reminder::append_user;
 use crate::session::{Error, Session, status};
 use crate::setups::hooks::session_events::PromptRefusal;
@@ -60,6 +60,7 @@ enum Joining {
     RequestedSkills,
     TouchedInstructions,
     RecalledMemories,
+    FailureCauses,
     QueuedMessages,
     HookTexts,
     Date,
@@ -86,6 +87,7 @@ const JOININGS: &[(Boundary, Whose, Joining)] = &[
     (Boundary::AfterTools, Whose::Kept, Joining::Servers),
     (Boundary::AfterTools, Whose::Kept, Joining::TouchedInstructions),
     (Boundary::AfterTools, Whose::Kept, Joining::RecalledMemories),
+    (Boundary::AfterTools, Whose::Main, Joining::FailureCauses),
     (Boundary::AfterTools, Whose::Kept, Joining::Letters),
     (Boundary::AfterTools, Whose::Kept, Joining::QueuedMessages),
     (Boundary::AfterTools, Whose::Kept, Joining::HookTexts),
@@ -138,6 +140,7 @@ async fn bring(
         Joining::RequestedSkills => skills::attach_requested_skills(session, cancel).await,
         Joining::TouchedInstructions => instructions::attach_touched(session).await,
         Joining::RecalledMemories => recall::join_recalled(session).await,
+        Joining::FailureCauses => failures::join_causes(session).await,
         Joining::QueuedMessages => take_queued(session, cancel).await,
         Joining::HookTexts => hooks::attach_hook_texts(session).await,
         Joining::Date => date_notice::tell_date(session).await,

@@ -2,7 +2,7 @@
 
 use crate::agents;
 use crate::event::{Denial, Event};
-use crate::memory::uses;
+use crate::memory::{failures, uses};
 use crate::permit::Verdict;
 use crate::session::{Error, Session, effects, reminder, status};
 use crate::setups::hooks::Said;
@@ -231,6 +231,9 @@ async fn run_batch(
         stream::iter(running).buffer_unordered(session.config.limits.parallel_tools.max(1));
     while let Some((call, output, took)) = results.next().await {
         let output = tool_events::after_call(session, &call, output, took, cancel).await?;
+        if output.is_error() && !cancel.is_cancelled() {
+            failures::hear(session, &tool_events::text_of(&output.content));
+        }
         write_result(session, &call, output, took).await?;
     }
     drop(results);

@@ -63,6 +63,19 @@ pub fn shown<'a>(text: &'a str, limits: &RecallLimits) -> MemoryExcerpt<'a> {
     MemoryExcerpt { text: text.get(..bytes).unwrap_or_default(), extent }
 }
 
+/// The start and the end of what a program printed, at most so many bytes: what
+/// failed is said in one of them (R17).
+#[must_use]
+pub fn both_ends(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let start = text.get(..text.floor_char_boundary(half)).unwrap_or_default();
+    let end = text.get(text.ceil_char_boundary(text.len() - half)..).unwrap_or_default();
+    format!("{start}\n{end}")
+}
+
 /// Whether so many more bytes of memories still fit into the session (R5).
 /// `injected` is the sum over the messages that are still shown.
 #[must_use]

@@ -11,7 +11,7 @@
 pub mod budget;
 pub mod inject;
 pub mod manifest;
-
+mod pasted;
 mod query;
 mod rank;
 mod scan;
@@ -23,6 +23,7 @@ mod vectors;
 mod words;
 
 pub use manifest::{Manifest, Topic};
+pub use pasted::DistinctTokens;
 pub use rank::{Document, Hit, Ranking, rank};
 pub use text::stems;
 pub use tuning::Tuning;

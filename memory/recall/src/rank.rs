@@ -13,9 +13,13 @@ use crate::scan::{Found, Scanner};
 use crate::text;
 use crate::tuning::Tuning;
 use crate::vectors::Sense;
+use everfold_kernel::ports::RankCertainty;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The part of the evidence needed from which on a text comes near.
+const NEAR: f64 = 0.4;
 
 /// One text that can be found. What it does not have stays empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,6 +80,19 @@ impl Ranking {
             .filter(move |hit| hit.evidence >= self.needed)
             .filter(move |hit| hit.score >= best * self.least_of_best)
             .take(most)
+    }
+
+    /// How sure the ranking is (R18).
+    #[must_use]
+    pub fn certainty(&self) -> RankCertainty {
+        let most = self.hits.iter().map(|hit| hit.evidence).fold(0.0, f64::max);
+        if most > 0.0 && most >= self.needed {
+            RankCertainty::Sure
+        } else if most >= self.needed * NEAR {
+            RankCertainty::Unsure
+        } else {
+            RankCertainty::Silent
+        }
     }
 
     /// The words by which a hit was found.

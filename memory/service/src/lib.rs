@@ -8,13 +8,16 @@
 //! Everything here blocks, but for the port, which moves each call to a thread
 //! for blocking work.
 
+mod embedder;
 mod forget;
+mod inbox_offer;
 mod index;
 mod keep;
 mod port;
 mod recall;
 mod tier;
 
+pub use embedder::{EmbedderSource, Pace, WeighedEmbedder};
 pub use recall::HitFilter;
 pub use tier::Here;
 
@@ -23,12 +26,12 @@ use everfold_kernel::ports::{Clock, MemoryError, MemoryPlace, MemoryRef, MemoryS
 use everfold_kernel::settings;
 use everfold_memory_file::index::Caps;
 pub use everfold_memory_store::Notice;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tier::Tier;
 
 /// What bounds memories and who is asked about them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct ServiceConfig {
     /// What bounds a memory.
     pub extract: ExtractLimits,
@@ -38,6 +41,10 @@ pub struct ServiceConfig {
     pub review: settings::MemorySettings,
     /// How much of what was changed from outside is noticed at first.
     pub notice: Notice,
+    /// Where catalogues are kept of directories that we do not write (R16).
+    pub cache: Option<PathBuf>,
+    /// What reads memories by meaning.
+    pub embedders: Vec<WeighedEmbedder>,
 }
 
 /// The memories of one working directory: the person's own, the project's, and

@@ -3,7 +3,7 @@
 use crate::{HitFilter, Service};
 use everfold_kernel::ports::{
     Bodies, BoxFuture, Kept, Memories, MemoryError, MemoryHead, MemoryIndex, MemoryPlace,
-    MemoryProposal, MemoryText, MemoryUse, RecallQuery, Recalled,
+    MemoryProposal, MemoryText, MemoryUse, RecallQuery, Recalled, WaitingMemory,
 };
 use everfold_memory_store::TopicPath;
 use everfold_memory_store::usage::Use;
@@ -67,6 +67,13 @@ impl Memories for Service {
 
     fn recall(&self, query: RecallQuery) -> BoxFuture<'_, Result<Recalled, MemoryError>> {
         self.blocking(move |service| service.recall(&query, HitFilter::WorthShowing))
+    }
+
+    fn waiting_for(
+        &self,
+        query: RecallQuery,
+    ) -> BoxFuture<'_, Result<Option<WaitingMemory>, MemoryError>> {
+        self.blocking(move |service| service.waiting_for(&query))
     }
 
     fn count(&self, uses: Vec<(PathBuf, MemoryUse)>) -> BoxFuture<'_, Result<(), MemoryError>> {

@@ -5,16 +5,22 @@
 //! ask reads only what has changed.
 
 use crate::Service;
+use crate::embedder::{Pace, Reading};
 use everfold_kernel::Timestamp;
 use everfold_kernel::limits::RecallLimits;
-use everfold_kernel::ports::{MemoryError, MemoryScope, RecallHit, RecallQuery, Recalled};
+use everfold_kernel::ports::{
+    MemoryError, MemoryScope, QueryKind, RecallHit, RecallQuery, Recalled, Urgency,
+};
 use everfold_memory_file::MemoryType;
 use everfold_memory_recall::inject::{self, ShownMemory};
+use everfold_memory_recall::{Sense, Vectors};
 use everfold_memory_store::TopicPath;
-use everfold_memory_store::catalogue::{Card, Catalogue, rank_cards};
+use everfold_memory_store::catalogue::{Card, Catalogue, Patience, known_tokens, rank_cards};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How much of a memory is read to be shown, in bytes; its limits are far below.
 const FILE_BYTES: u64 = 1024 * 1024;
@@ -36,6 +42,39 @@ struct Placed<'a> {
     used: u32,
 }
 
+/// Cards of several places, and how each is read by meaning.
+struct PlacedCards<'a> {
+    placed: Vec<Placed<'a>>,
+    readings: Vec<(Reading, Vec<Option<&'a Vectors>>)>,
+}
+
+impl<'a> PlacedCards<'a> {
+    fn new(readings: Vec<Reading>) -> Self {
+        let readings = readings.into_iter().map(|reading| (reading, Vec::new())).collect();
+        Self { placed: Vec::new(), readings }
+    }
+
+    /// Adds the cards of a catalogue that have a place.
+    fn add(&mut self, catalogue: &'a Catalogue, place: impl Fn(&'a Card) -> Option<Placed<'a>>) {
+        let own: Vec<_> =
+            self.readings.iter().map(|(reading, _)| reading.vectors(catalogue)).collect();
+        for (at, card) in catalogue.cards().iter().enumerate() {
+            let Some(one) = place(card) else { continue };
+            self.placed.push(one);
+            for ((_, all), vectors) in self.readings.iter_mut().zip(&own) {
+                all.push(vectors.get(at).copied().flatten());
+            }
+        }
+    }
+
+    fn senses(&self, text: &str) -> Vec<Sense<'a>> {
+        let sense = |(reading, vectors): &(Reading, Vec<Option<&'a Vectors>>)| {
+            reading.sense(text, vectors.clone())
+        };
+        self.readings.iter().filter_map(sense).collect()
+    }
+}
+
 impl Service {
     /// What a text calls for. What holds for another branch or work tree only
     /// is left out (L5.25).
@@ -44,25 +83,40 @@ impl Service {
     /// If a directory is there and cannot be listed.
     pub fn recall(&self, query: &RecallQuery, wanted: HitFilter) -> Result<Recalled, MemoryError> {
         let there: Vec<_> = self.tiers.iter().filter(|tier| tier.is_there()).collect();
+        let readings = Reading::all(&self.terms.embedders, query.urgency, self.terms.notice);
         let mut catalogues = Vec::new();
+        let mut unread = 0;
         for tier in &there {
             // Counts move the order a little; without them all are alike.
             let used =
                 tier.store().and_then(|store| store.usage().map_err(|error| tier.failed(&error)));
-            catalogues.push((tier, tier.fresh_cards()?, used.unwrap_or_default()));
-        }
-        let mut cards = Vec::new();
-        for (tier, catalogue, used) in &catalogues {
-            for card in catalogue.iter().flat_map(Catalogue::cards) {
-                if self.here.is_meant(card.branch.as_deref(), card.worktree.as_deref()) {
-                    let count = used.get(&TopicPath::found(card.path.clone()));
-                    let used =
-                        count.map_or(0, |count| u32::try_from(count.used).unwrap_or(u32::MAX));
-                    cards.push(Placed { card, scope: Some(tier.scope()), dir: tier.dir(), used });
-                }
+            let (mut cards, mut left) = tier.fresh_cards(query.urgency)?;
+            if let Some(catalogue) = cards.as_mut() {
+                left += self.find_vectors(catalogue, &readings, query.urgency);
             }
+            if left > 0 {
+                tier.read_on_beside(&readings);
+            }
+            unread += left;
+            catalogues.push((tier, cards, used.unwrap_or_default()));
         }
-        Ok(self.pick(&cards, query, wanted))
+        let mut placed = PlacedCards::new(readings);
+        for (tier, catalogue, used) in &catalogues {
+            let Some(catalogue) = &**catalogue else { continue };
+            placed.add(catalogue, |card| {
+                if !self.here.is_meant(card.branch.as_deref(), card.worktree.as_deref()) {
+                    return None;
+                }
+                let used = if used.is_empty() {
+                    0
+                } else {
+                    let count = used.get(&TopicPath::found(card.path.clone()));
+                    count.map_or(0, |count| u32::try_from(count.used).unwrap_or(u32::MAX))
+                };
+                Some(Placed { card, scope: Some(tier.scope()), dir: tier.dir(), used })
+            });
+        }
+        Ok(Recalled { unread, ..self.pick(&placed, query, wanted) })
     }
 
     /// The same for any directory of Markdown files. Nothing is written there.
@@ -75,22 +129,70 @@ impl Service {
         query: &RecallQuery,
         wanted: HitFilter,
     ) -> Result<Recalled, MemoryError> {
-        let mut catalogue = Catalogue::empty(dir);
-        catalogue.refresh().map_err(|error| MemoryError::Unreadable {
+        let unreadable = |error: std::io::Error| MemoryError::Unreadable {
             dir: dir.to_owned(),
             message: error.to_string(),
-        })?;
-        let cards = catalogue.cards().iter();
-        let cards: Vec<Placed<'_>> =
-            cards.map(|card| Placed { card, scope: None, dir, used: 0 }).collect();
-        Ok(self.pick(&cards, query, wanted))
+        };
+        let real = dir.canonicalize().map_err(unreadable)?;
+        let mut catalogue = Catalogue::elsewhere(&real, self.terms.cache.as_deref());
+        let look = catalogue.refresh(Patience::Whole).map_err(unreadable)?;
+        catalogue.keep(look);
+        let readings = Reading::all(&self.terms.embedders, query.urgency, self.terms.notice);
+        let unread = self.find_vectors(&mut catalogue, &readings, query.urgency);
+        let mut placed = PlacedCards::new(readings);
+        placed.add(&catalogue, |card| Some(Placed { card, scope: None, dir, used: 0 }));
+        Ok(Recalled { unread, ..self.pick(&placed, query, wanted) })
     }
 
-    fn pick(&self, placed: &[Placed<'_>], query: &RecallQuery, wanted: HitFilter) -> Recalled {
+    /// Finds the vectors of a catalogue, and makes those that are missing as far
+    /// as there is time. Says how many are still missing.
+    fn find_vectors(
+        &self,
+        catalogue: &mut Catalogue,
+        readings: &[Reading],
+        urgency: Urgency,
+    ) -> usize {
+        let limits = &self.terms.recall;
+        let mut missing = 0;
+        for reading in readings {
+            let time = match (urgency, reading.pace) {
+                (Urgency::Thorough, _) => limits.vectors_ms,
+                (Urgency::Prompt, Pace::Quick) => limits.look_ms,
+                (Urgency::Prompt, Pace::Slow) => 0,
+            };
+            let mut left = catalogue.find_vectors(&reading.embedder);
+            if left > 0 && time > 0 {
+                let until = Instant::now() + Duration::from_millis(time);
+                left = catalogue.make_vectors(&reading.embedder, Some(until));
+            }
+            missing += left;
+        }
+        missing
+    }
+
+    /// Reads what has no card, and makes all vectors that are missing: for a
+    /// worker that nobody waits for (R16).
+    ///
+    /// # Errors
+    /// If a directory cannot be listed.
+    pub fn read_on(&self) -> Result<(), MemoryError> {
+        let readings = Reading::all(&self.terms.embedders, Urgency::Thorough, self.terms.notice);
+        let mut there = self.tiers.iter().filter(|tier| tier.is_there());
+        there.try_for_each(|tier| tier.read_on(&readings))
+    }
+
+    fn pick(&self, all: &PlacedCards<'_>, query: &RecallQuery, wanted: HitFilter) -> Recalled {
         let limits = &self.terms.recall;
         let now = self.clock.now();
+        let placed = &all.placed;
         let cards: Vec<(&Card, u32)> = placed.iter().map(|one| (one.card, one.used)).collect();
-        let ranking = rank_cards(&query.text, &cards, &[], now);
+        let text = match query.kind {
+            QueryKind::Prompt => Cow::Borrowed(&*query.text),
+            QueryKind::Output => {
+                Cow::Owned(known_tokens(&query.text, placed.iter().map(|one| one.card)))
+            }
+        };
+        let ranking = rank_cards(&text, &cards, &all.senses(&text), now);
         let in_view =
             |index: usize| placed.get(index).is_some_and(|one| query.in_view.contains(&one.path()));
         let good: Vec<usize> = ranking
@@ -124,7 +226,14 @@ impl Service {
                 path,
             })
         });
-        Recalled { hits: hits.collect(), looked_at: placed.len(), shown: shown.0 }
+        let certainty = ranking.certainty();
+        Recalled {
+            hits: hits.collect(),
+            looked_at: placed.len(),
+            shown: shown.0,
+            certainty,
+            unread: 0,
+        }
     }
 }
 

@@ -4,19 +4,24 @@
 //! noticing changes) happens once.
 
 use crate::ServiceConfig;
+use crate::embedder::Reading;
 use everfold_kernel::ports::{
     Bodies, Clock, MemoryError, MemoryHead, MemoryIndex, MemoryPlace, MemoryRef, MemoryScope,
+    Urgency,
 };
 use everfold_kernel::{Class, Classify};
 use everfold_memory_file::index::{Caps, INDEX_FILE, IndexCap};
 use everfold_memory_file::{Frontmatter, Memory};
-use everfold_memory_store::catalogue::{Card, Catalogue};
+use everfold_memory_store::catalogue::{Card, Catalogue, Patience};
 use everfold_memory_store::store::TopicHead;
 use everfold_memory_store::usage::Count;
 use everfold_memory_store::{Error, Store, StoreOptions, StoreScope, TopicPath};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// Where a session runs, for memories that hold only there (L5.25).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +49,12 @@ impl Here {
     }
 }
 
+/// How long vectors are made between two times that they are written.
+const SLICE: Duration = Duration::from_secs(5);
+
+/// What is known of a directory's files, and how many of them are not known yet.
+pub(crate) type Cards<'a> = (MutexGuard<'a, Option<Catalogue>>, usize);
+
 /// One directory.
 pub(crate) struct Tier {
     place: MemoryPlace,
@@ -52,6 +63,11 @@ pub(crate) struct Tier {
     store: Mutex<Option<Arc<Store>>>,
     /// What is known of its files.
     catalogue: Mutex<Option<Catalogue>>,
+    cache: Option<PathBuf>,
+    /// How long a prompt waits for files that were never read.
+    look: Duration,
+    /// Who reads on what prompts left.
+    reader: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Tier {
@@ -74,6 +90,9 @@ impl Tier {
             clock: Arc::clone(clock),
             store: Mutex::default(),
             catalogue: Mutex::default(),
+            cache: terms.cache.clone(),
+            look: Duration::from_millis(terms.recall.look_ms),
+            reader: Mutex::default(),
         }
     }
 
@@ -140,7 +159,7 @@ impl Tier {
     ) -> Result<Vec<MemoryHead>, MemoryError> {
         let store = self.store()?;
         let mut topics: Vec<TopicHead> = {
-            let slot = self.fresh_cards()?;
+            let (slot, _) = self.fresh_cards(Urgency::Prompt)?;
             slot.iter().flat_map(Catalogue::cards).map(Card::head).collect()
         };
         topics.retain(|topic| here.holds(&topic.front));
@@ -152,17 +171,65 @@ impl Tier {
         Ok(heads.collect())
     }
 
-    /// The cards of its files. Every file is looked at, and only what has
-    /// changed is read.
-    pub(crate) fn fresh_cards(&self) -> Result<MutexGuard<'_, Option<Catalogue>>, MemoryError> {
+    /// The cards of its files, and how many files have none yet. Every file is
+    /// looked at, and only what has changed is read.
+    pub(crate) fn fresh_cards(&self, urgency: Urgency) -> Result<Cards<'_>, MemoryError> {
         let mut slot = self.catalogue.lock().unwrap_or_else(PoisonError::into_inner);
-        let catalogue = slot.get_or_insert_with(|| Catalogue::open(&self.place.dir));
-        let read = catalogue.refresh().map_err(|error| MemoryError::Unreadable {
-            dir: self.place.dir.clone(),
-            message: error.to_string(),
-        })?;
-        catalogue.keep(read);
-        Ok(slot)
+        let catalogue = slot.get_or_insert_with(|| self.open_catalogue());
+        let patience = match urgency {
+            Urgency::Thorough => Patience::Whole,
+            Urgency::Prompt => Patience::Within(self.look),
+        };
+        let look = catalogue.refresh(patience).map_err(|error| self.unreadable(&error))?;
+        catalogue.keep(look);
+        Ok((slot, look.left))
+    }
+
+    fn open_catalogue(&self) -> Catalogue {
+        Catalogue::open(&self.place.dir, self.cache.as_deref())
+    }
+
+    fn unreadable(&self, error: &io::Error) -> MemoryError {
+        MemoryError::Unreadable { dir: self.place.dir.clone(), message: error.to_string() }
+    }
+
+    /// Reads what has no card, and makes the vectors that are missing, apart from
+    /// those who ask meanwhile; then they have it.
+    pub(crate) fn read_on(&self, readings: &[Reading]) -> Result<(), MemoryError> {
+        let apart = || -> Result<Catalogue, MemoryError> {
+            let mut apart = self.open_catalogue();
+            let look = apart.refresh(Patience::Whole).map_err(|error| self.unreadable(&error))?;
+            apart.keep(look);
+            Ok(apart)
+        };
+        let known = |catalogue| {
+            *self.catalogue.lock().unwrap_or_else(PoisonError::into_inner) = Some(catalogue);
+        };
+        known(apart()?);
+        let mut read = apart()?;
+        for reading in readings {
+            // Each time they are written: who is ended meanwhile goes on there.
+            while read.make_vectors(&reading.embedder, Some(Instant::now() + SLICE)) > 0 {}
+        }
+        known(read);
+        Ok(())
+    }
+
+    /// The same in the background, by one thread at a time. It ends with the
+    /// process; what it wrote by then is whole.
+    pub(crate) fn read_on_beside(self: &Arc<Self>, readings: &[Reading]) {
+        let mut slot = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.as_ref().is_some_and(|running| !running.is_finished()) {
+            return;
+        }
+        let (tier, readings) = (Arc::clone(self), readings.to_vec());
+        let work = move || {
+            if let Err(error) = tier.read_on(&readings) {
+                tracing::info!(%error, "memories were not read in the background");
+            }
+        };
+        // Without a thread the next prompt reads a part of it.
+        *slot = std::thread::Builder::new().name("catalogue".to_owned()).spawn(work).ok();
     }
 
     fn head(

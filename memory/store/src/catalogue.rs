@@ -3,11 +3,21 @@
 //! A card for each file: what it says of itself, and its words. Each look
 //! compares number, size and times of every file with its card, and reads only
 //! what is new or has changed. So a look at 10,000 files takes as long as
-//! listing them. The cards are kept beside the store, in one file that anybody
-//! may delete: it is checked, never believed where a file differs, and made
-//! anew where it is damaged.
+//! listing them. The cards are kept beside the store, or in the cache where we
+//! do not write, in one file that anybody may delete: it is checked, never
+//! believed where a file differs, and made anew where it is damaged.
+//!
+//! A first look at many files takes longer than anybody waits for. So whoever
+//! asks says how long ([`Patience`]); the newest files are read first, and the
+//! others by whoever nobody waits for.
 
 mod card_file;
+mod file_mark;
+mod folder;
+mod rank;
+mod vector_shelf;
+
+pub use rank::{known_tokens, rank_cards};
 
 use crate::journal::nanoseconds;
 use crate::likeness::{Note, sketch};
@@ -15,25 +25,43 @@ use crate::path::{OWN_DIR, TopicPath};
 use crate::shelf::{self, Shelved};
 use crate::store::TopicHead;
 use everfold_memory_file::frontmatter::Basis;
-use everfold_memory_file::{Frontmatter, MemoryType};
-use everfold_memory_recall::{Counter, Document, Ranking, Sense, Tuning, Words, rank_known};
+use everfold_memory_file::{Frontmatter, Memory, MemoryType};
+use everfold_memory_recall::{Counter, Document, Words};
+use file_mark::{Mark, look, share_out};
+use folder::Folders;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::fs::{DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
+use vector_shelf::VectorShelf;
 
 /// A file this much older than the look at it cannot change unseen.
 const COARSE_NS: u64 = 2_000_000_000;
-/// Files that are worth a thread of their own.
-const THREAD_FILES: usize = 200;
-/// Most threads: the disk is what they share.
-const MAX_THREADS: usize = 8;
 /// From how many new cards on they are written in any case.
 const MANY: usize = 16;
 /// Up to how many cards writing them all costs nothing.
 const FEW: usize = 1_000;
+/// Files that are read between two looks at the clock.
+const AT_ONCE: usize = 256;
+
+/// How long a look may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// As long as it takes.
+    Whole,
+    /// Files are read for so long; the others are left.
+    Within(Duration),
+}
+
+/// What a look came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Files that were read.
+    pub read: usize,
+    /// Files that have no card yet, because there was no time.
+    pub left: usize,
+}
 
 /// What is known of one memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +107,33 @@ impl Card {
         TopicHead { path, bytes: self.mark.bytes, modified: self.modified, front, fault: None }
     }
 
+    /// What would be known of a memory that is no file yet.
+    #[must_use]
+    pub fn of_text(path: &str, text: &str, modified: Timestamp) -> Self {
+        let memory = Memory::parse(text);
+        let front = memory.front;
+        let document = Document {
+            name: front.name.as_deref().unwrap_or(path),
+            description: front.description.as_deref().unwrap_or_default(),
+            body: memory.body,
+            ..Document::default()
+        };
+        Self {
+            words: Counter::default().count(&document),
+            path: path.to_owned(),
+            modified,
+            name: front.name,
+            description: front.description,
+            kind: front.kind,
+            date: front.date,
+            basis: front.basis,
+            branch: front.branch,
+            worktree: front.worktree,
+            mark: Mark::default(),
+            is_sure: false,
+        }
+    }
+
     fn document(&self, used: u32) -> Document<'_> {
         Document {
             name: self.name.as_deref().unwrap_or(&self.path),
@@ -91,39 +146,19 @@ impl Card {
     }
 }
 
-/// By what a file is known again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Mark {
-    number: u64,
-    bytes: u64,
-    modified: u64,
-    changed: u64,
-}
-
-impl Mark {
-    fn of(about: &Metadata) -> Self {
-        let modified = nanoseconds(about.modified().ok());
-        #[cfg(unix)]
-        let (number, changed) = {
-            use std::os::unix::fs::MetadataExt;
-            let changed = about.ctime().wrapping_mul(1_000_000_000) + about.ctime_nsec();
-            (about.ino(), changed.unsigned_abs())
-        };
-        #[cfg(not(unix))]
-        let (number, changed) = (0, modified);
-        Self { number, bytes: about.len(), modified, changed }
-    }
-}
-
 /// The cards of a directory.
-#[derive(Debug)]
 pub struct Catalogue {
     dir: PathBuf,
+    folders: Folders,
     /// By path.
     cards: Vec<Card>,
+    /// For each file as it was listed last, its card: where nothing changed, it
+    /// is listed so again, and nothing has to be sorted.
+    order: Vec<usize>,
     kept: Kept,
     /// What the last looks found changed, for whoever looks for near-copies.
     changed: Vec<Note>,
+    vectors: Vec<VectorShelf>,
 }
 
 /// Whether there may be cards in a file that was not read yet.
@@ -134,17 +169,31 @@ enum Kept {
 }
 
 impl Catalogue {
-    /// The cards that are kept beside a store. They are read by the first
-    /// [`refresh`](Self::refresh), while it lists the files.
+    /// The cards that are kept beside a store, else in this folder of the cache.
+    /// They are read by the first [`refresh`](Self::refresh), while it lists the
+    /// files.
     #[must_use]
-    pub fn open(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), cards: Vec::new(), kept: Kept::Unread, changed: Vec::new() }
+    pub fn open(dir: &Path, cache: Option<&Path>) -> Self {
+        Self::kept_in(dir, Folders::of_store(dir, cache))
     }
 
-    /// No cards: for a directory that is no store of ours.
+    /// The cards of a directory that is not ours to write: in the cache, where
+    /// there is one.
     #[must_use]
-    pub fn empty(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), cards: Vec::new(), kept: Kept::Read, changed: Vec::new() }
+    pub fn elsewhere(dir: &Path, cache: Option<&Path>) -> Self {
+        Self::kept_in(dir, Folders::of_any(dir, cache))
+    }
+
+    fn kept_in(dir: &Path, folders: Folders) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            folders,
+            cards: Vec::new(),
+            order: Vec::new(),
+            kept: Kept::Unread,
+            changed: Vec::new(),
+            vectors: Vec::new(),
+        }
     }
 
     /// The cards, by path.
@@ -153,13 +202,45 @@ impl Catalogue {
         &self.cards
     }
 
-    /// Looks at every file, and reads what is new or has changed. Says how
-    /// many were read.
+    /// Looks at every file, and reads what is new or has changed, as far as
+    /// there is time.
     ///
     /// # Errors
     /// If the directory cannot be listed. A file that cannot be read has no card.
-    pub fn refresh(&mut self) -> io::Result<usize> {
+    pub fn refresh(&mut self, patience: Patience) -> io::Result<Look> {
         let listed = self.look_and_read()?;
+        if self.is_as_before(&listed) {
+            return Ok(Look::default());
+        }
+        let mut places: Vec<usize> = (0..listed.len()).collect();
+        places.sort_unstable_by_key(|at| listed.get(*at).map(|(path, _)| path));
+        let look = self.compare(in_order(listed, &places), patience);
+        // Which card is whose can be told where each file has one.
+        self.order.clear();
+        if self.cards.len() == places.len() {
+            self.order.resize(places.len(), 0);
+            for (card, place) in places.into_iter().enumerate() {
+                if let Some(order) = self.order.get_mut(place) {
+                    *order = card;
+                }
+            }
+        }
+        Ok(look)
+    }
+
+    fn is_as_before(&self, listed: &[(String, Mark)]) -> bool {
+        let is_same = |((path, mark), at): (&(String, Mark), &usize)| {
+            let card = self.cards.get(*at);
+            card.is_some_and(|card| card.mark == *mark && card.is_sure && card.path == *path)
+        };
+        !listed.is_empty()
+            && listed.len() == self.order.len()
+            && listed.len() == self.cards.len()
+            && listed.iter().zip(&self.order).all(is_same)
+    }
+
+    /// Takes what is as it was, and reads the rest.
+    fn compare(&mut self, listed: Vec<(String, Mark)>, patience: Patience) -> Look {
         let mut old = std::mem::take(&mut self.cards).into_iter().peekable();
         let mut fresh = Vec::new();
         for (path, mark) in listed {
@@ -172,12 +253,28 @@ impl Catalogue {
             }
         }
         self.changed.extend(old.map(|gone| Note::gone(&gone.path)));
-        let read = fresh.len();
+        self.read(fresh, patience)
+    }
+
+    fn read(&mut self, mut fresh: Vec<(String, Mark)>, patience: Patience) -> Look {
+        let started = Instant::now();
+        if fresh.len() > AT_ONCE && patience != Patience::Whole {
+            fresh.sort_by_key(|(_, mark)| std::cmp::Reverse(mark.modified));
+        }
         // So many are looked at when somebody asks for near-copies.
-        let notes = if read <= FEW { Notes::Taken } else { Notes::Left };
-        if read > 0 {
+        let notes = if fresh.len() <= FEW { Notes::Taken } else { Notes::Left };
+        let step = match patience {
+            Patience::Whole => fresh.len().max(1),
+            Patience::Within(_) => AT_ONCE,
+        };
+        let mut read = 0;
+        for part in fresh.chunks(step) {
+            if matches!(patience, Patience::Within(time) if read > 0 && started.elapsed() > time) {
+                break;
+            }
+            read += part.len();
             let dir = &self.dir;
-            let made = share_out(&fresh, |part| {
+            let made = share_out(part, |part| {
                 let mut counter = Counter::default();
                 part.iter()
                     .filter_map(|(path, mark)| card(dir, path, *mark, notes, &mut counter))
@@ -187,9 +284,11 @@ impl Catalogue {
                 self.cards.push(card);
                 self.changed.extend(note);
             }
+        }
+        if read > 0 {
             self.cards.sort_by(|a, b| a.path.cmp(&b.path));
         }
-        Ok(read)
+        Look { read, left: fresh.len() - read }
     }
 
     /// Looks at every file. Cards that are kept are read meanwhile.
@@ -197,9 +296,9 @@ impl Catalogue {
         if std::mem::replace(&mut self.kept, Kept::Read) == Kept::Read {
             return Ok(look(shelf::list(&self.dir)?));
         }
-        let dir = self.dir.as_path();
+        let (dir, folders) = (self.dir.as_path(), &self.folders);
         let (cards, listed) = std::thread::scope(|scope| {
-            let cards = scope.spawn(|| card_file::read(dir));
+            let cards = scope.spawn(|| card_file::read(folders));
             let listed = shelf::list(dir).map(look);
             (cards.join().ok().flatten(), listed)
         });
@@ -207,32 +306,19 @@ impl Catalogue {
         listed
     }
 
-    /// Writes the cards beside the store, if that is worth it after so many
-    /// were read. Who cannot write them reads again the next time.
-    pub fn keep(&mut self, read: usize) {
+    /// Writes the cards, if that is worth it after such a look: one that left
+    /// files is gone on with by somebody else. Who cannot write them reads again
+    /// the next time.
+    pub fn keep(&mut self, Look { read, left }: Look) {
         let changed = std::mem::take(&mut self.changed);
         if !changed.is_empty() {
             // Without them, the next look at all files notes it.
-            let _ = card_file::note(&self.dir, &changed);
+            let _ = card_file::note(&self.folders, &changed);
         }
-        if read >= MANY || (read > 0 && self.cards.len() <= FEW) {
-            let _ = card_file::write(&self.dir, &self.cards);
+        if left == 0 && (read >= MANY || (read > 0 && self.cards.len() <= FEW)) {
+            let _ = card_file::write(&self.folders, &self.cards);
         }
     }
-}
-
-/// Ranks cards of any catalogues by a text; each with how often it was of use.
-/// Readings by meaning are in the order of the cards.
-#[must_use]
-pub fn rank_cards(
-    query: &str,
-    cards: &[(&Card, u32)],
-    senses: &[Sense<'_>],
-    now: Timestamp,
-) -> Ranking {
-    let documents: Vec<(Document<'_>, &Words)> =
-        cards.iter().map(|(card, used)| (card.document(*used), &card.words)).collect();
-    rank_known(query, &documents, senses, Some(now), &Tuning::default())
 }
 
 /// Whether it is noted what memories are about.
@@ -284,36 +370,10 @@ fn card(
     Some((card, note))
 }
 
-/// The marks of files, by path. One that is gone since it was listed is left
-/// out.
-fn look(files: Vec<(String, DirEntry)>) -> Vec<(String, Mark)> {
-    let mark = |(_, entry): &(String, DirEntry)| Some(Mark::of(&entry.metadata().ok()?));
-    let mut marks = share_out(&files, |part| part.iter().map(mark).collect());
-    if marks.len() != files.len() {
-        // A thread died, and nobody knows whose marks these are.
-        marks = files.iter().map(mark).collect();
-    }
-    let marked = files.into_iter().zip(marks);
-    let mut found: Vec<(String, Mark)> =
-        marked.filter_map(|((path, _), mark)| Some((path, mark?))).collect();
-    found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    found
-}
-
-/// Does a part of the work on each core, where there is enough of it.
-fn share_out<T: Sync, U: Send>(all: &[T], work: impl Fn(&[T]) -> Vec<U> + Sync) -> Vec<U> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = (all.len() / THREAD_FILES).clamp(1, cores.min(MAX_THREADS));
-    if threads == 1 {
-        return work(all);
-    }
-    let work = &work;
-    std::thread::scope(|scope| {
-        let parts = all.chunks(all.len().div_ceil(threads));
-        let running: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-        // A thread that died took its files with it; the others still count.
-        running.into_iter().filter_map(|part| part.join().ok()).flatten().collect()
-    })
+/// What stands at these places, each of which is there once.
+fn in_order<T>(all: Vec<T>, places: &[usize]) -> Vec<T> {
+    let mut all: Vec<Option<T>> = all.into_iter().map(Some).collect();
+    places.iter().filter_map(|at| all.get_mut(*at).and_then(Option::take)).collect()
 }
 
 fn own_dir(dir: &Path) -> Option<PathBuf> {

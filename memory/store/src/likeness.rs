@@ -19,7 +19,7 @@ pub(crate) const FILE: &str = "likeness.bin";
 /// Largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
 /// The form of the file, and of how words are counted.
-const NAME: &[u8; 8] = b"evflike\x01";
+const NAME: &[u8; 8] = b"evflike\x02";
 /// Bytes before the first record.
 const HEAD_BYTES: u64 = 16;
 /// How every record starts.
@@ -149,32 +149,45 @@ pub(crate) struct Likeness<'a> {
 
 impl<'a> Likeness<'a> {
     pub(crate) fn read(bytes: &'a [u8]) -> Self {
-        let body = bytes.split_first_chunk::<8>().filter(|(name, _)| *name == NAME);
-        let body = body.and_then(|(_, rest)| rest.split_first_chunk::<8>());
-        let Some((_, mut left)) = body else { return Self { is_damaged: true, ..Self::default() } };
+        let head = bytes.split_first_chunk::<8>().filter(|(name, _)| *name == NAME);
+        let head = head.and_then(|(_, rest)| rest.split_first_chunk::<8>());
+        let Some((base, mut left)) = head else {
+            return Self { is_damaged: true, ..Self::default() };
+        };
+        let base = usize::try_from(u64::from_le_bytes(*base)).unwrap_or_default();
         let mut found = Self::default();
-        let mut places: Vec<(&str, usize)> = Vec::new();
+        let mut added = None;
         while !left.is_empty() {
+            if bytes.len() - left.len() >= base {
+                added.get_or_insert(found.records.len());
+            }
             if let Some((record, rest)) = record(left) {
                 left = rest;
-                places.push((record.path, found.records.len()));
                 found.records.push(record);
             } else {
                 found.is_damaged = true;
                 left = next_mark(left);
             }
         }
-        // The last of each path counts, where it is not that the memory is gone.
-        places.sort_unstable();
-        let mut is_last = vec![false; places.len()];
-        for (_, at) in places.chunk_by(|one, other| one.0 == other.0).filter_map(<[_]>::last) {
-            if let Some(is_last) = is_last.get_mut(*at) {
-                *is_last = true;
-            }
-        }
-        let mut is_last = is_last.into_iter();
-        found.records.retain(|record| is_last.next() == Some(true) && !record.is_gone);
+        // What was written at once has each path once. A damaged file is not
+        // believed in that.
+        let added = if found.is_damaged { 0 } else { added.unwrap_or(found.records.len()) };
+        found.keep_last(added);
         found
+    }
+
+    /// Leaves of each path the last record, where it is not that the memory is
+    /// gone. Those before `added` have each path once.
+    fn keep_last(&mut self, added: usize) {
+        let later = self.records.get(added..).unwrap_or_default().iter().enumerate();
+        let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+        last.extend(later.map(|(at, record)| (record.path, added + at)));
+        let mut at = 0;
+        self.records.retain(|record| {
+            let is_last = last.get(record.path).is_none_or(|last| *last == at);
+            at += 1;
+            is_last && !record.is_gone
+        });
     }
 
     /// What is known, by path.

@@ -47,6 +47,7 @@ impl Builder {
         Ok(Some(HostService {
             memories,
             home: home.root().to_owned(),
+            on_failure: own.recall.on_failure,
             flags: own.flags,
             limits: own.limits,
             claude,

@@ -14,6 +14,7 @@
 mod call;
 mod compact;
 mod end;
+mod failure;
 mod host_transcript;
 mod notes;
 mod prompt;
@@ -55,6 +56,7 @@ impl HostService {
             HostEvent::SessionStart => self.session_start(call, &mut notes, now),
             HostEvent::UserPromptSubmit => self.prompt(call, &mut notes),
             HostEvent::PostToolUse => self.tool_used(call, &mut notes),
+            HostEvent::PostToolUseFailure => self.tool_failed(call, &mut notes),
             HostEvent::PreCompact => self.before_summary(call, &mut notes),
             HostEvent::PostCompact => Ok(self.after_summary(call, &mut notes)),
             HostEvent::Stop | HostEvent::SubagentStop => self.stopped(call, &mut notes),

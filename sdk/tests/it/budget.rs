@@ -15,7 +15,7 @@ const QUESTION: &str = "on which weekday do we deploy the shop?";
 fn place(main: Reply) -> Place {
     let picked = Reply::text(r#"{"selected_memories": []}"#);
     let scenario = Scenario::new().always(When::source("recall"), picked).otherwise(main);
-    Place::new(TestServer::start(scenario).unwrap())
+    Place::asking(TestServer::start(scenario).unwrap())
 }
 
 async fn start(builder: Builder) -> Session {
@@ -96,7 +96,7 @@ async fn l5_27_a_rate_limit_counts_until_it_is_whole_again() {
     let header = |field: &str, value: &str| {
         (format!("anthropic-ratelimit-requests-{field}"), value.to_owned())
     };
-    let place = Place::new(TestServer::start(Scenario::new()).unwrap());
+    let place = Place::asking(TestServer::start(Scenario::new()).unwrap());
     let soon =
         everfold::kernel::ports::Clock::now(&place.clock) + std::time::Duration::from_mins(1);
     let headers = BTreeMap::from([

@@ -20,6 +20,14 @@ impl Place {
         Self { dirs: TempHome::new().unwrap(), server, clock }
     }
 
+    /// A place whose sessions have the small model pick memories for every message.
+    pub(crate) fn asking(server: TestServer) -> Self {
+        let place = Self::new(server);
+        let settings = r#"{"everfold": {"recall": {"by": "model"}}}"#;
+        place.dirs.write(place.dirs.home().join("settings.json"), settings).unwrap();
+        place
+    }
+
     pub(crate) fn builder(&self) -> Builder {
         self.builder_with(&[])
     }

@@ -28,7 +28,7 @@ fn picking(files: &[&str]) -> Place {
     let scenario = Scenario::new()
         .always(When::source("recall"), selected(files))
         .otherwise(Reply::text("ok"));
-    Place::new(TestServer::start(scenario).unwrap())
+    Place::asking(TestServer::start(scenario).unwrap())
 }
 
 /// A place with two memories, and where they are.
@@ -53,7 +53,7 @@ fn working_until(text: &'static str, recall: Reply) -> Place {
             Reply::tool("Glob", json!({"pattern": "*"}))
         }
     });
-    Place::new(server.unwrap())
+    Place::asking(server.unwrap())
 }
 
 /// Talks until the text was in a request.
@@ -150,7 +150,7 @@ async fn r1_the_main_request_never_waits_for_recall() {
     let scenario = Scenario::new()
         .always(When::source("recall"), selected(&["deploy.md"]).gate("recall"))
         .otherwise(Reply::text("ok"));
-    let place = Place::new(TestServer::start(scenario).unwrap());
+    let place = Place::asking(TestServer::start(scenario).unwrap());
     let (agent, _) = with_memories(&place).await;
     let mut session = agent.start();
     say_ok(&mut session, QUESTION).await;
@@ -166,7 +166,7 @@ async fn r1_a_cancelled_turn_ends_its_search() {
         .always(When::source("recall"), selected(&["deploy.md"]).gate("recall"))
         .on(When::user(QUESTION), Reply::text("never").gate("main"))
         .otherwise(Reply::text("ok"));
-    let place = Place::new(TestServer::start(scenario).unwrap());
+    let place = Place::asking(TestServer::start(scenario).unwrap());
     let (agent, _) = with_memories(&place).await;
     let mut session = agent.start();
     let cancel = everfold::CancellationToken::new();
@@ -256,7 +256,7 @@ async fn r7_nothing_is_surfaced_twice_or_after_it_was_read() {
         .always(When::source("recall"), selected(&["deploy.md"]))
         .reply(Reply::tool("Read", json!({"file_path": path})))
         .otherwise(Reply::text("ok"));
-    let place = Place::new(TestServer::start(scenario).unwrap());
+    let place = Place::asking(TestServer::start(scenario).unwrap());
     let variables = [("EVERFOLD_MEMORY_DIR", dir.to_str().unwrap())];
     let agent = place.builder_with(&variables).build().await.unwrap();
     let mut session = agent.start();
@@ -339,7 +339,7 @@ async fn r7_a_compaction_lets_a_memory_come_again() {
     let summary = Reply::text("A summary of what was said. ".repeat(9));
     let scenario =
         Scenario::new().always(When::source("recall"), selected(&["deploy.md"])).otherwise(summary);
-    let place = Place::new(TestServer::start(scenario).unwrap());
+    let place = Place::asking(TestServer::start(scenario).unwrap());
     let (agent, _) = with_memories(&place).await;
     let mut session = agent.start();
     talk_until(&place, &mut session, QUESTION, "on Fridays").await;

@@ -48,6 +48,12 @@ const RULES: &[Rule] = &[
         banned: &[ANYHOW],
     },
     Rule {
+        group: "memory/embed",
+        may_use: &["core", "memory"],
+        tests_may_use: &["testkit"],
+        banned: &[RUNTIMES, FUTURES, ANYHOW],
+    },
+    Rule {
         group: "memory",
         may_use: &["core", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
         tests_may_use: &["testkit"],

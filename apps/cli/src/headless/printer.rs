@@ -6,7 +6,7 @@ use super::outcome::{Outcome, usage};
 use super::tally::Tally;
 use crate::args::{OutputFormat, Talk};
 use crate::log::Verbosity;
-use crate::presenter::{Presenter, TextStyle, cut, names, remembered};
+use crate::presenter::{Presenter, TextStyle, cut, names, offered, remembered};
 use everfold::engine::event::Finder;
 use everfold::kernel::ports::ServerState;
 use everfold::kernel::record::{AssistantEntry, Boundary, UserEntry};
@@ -136,7 +136,8 @@ impl Printer {
     fn notice(&self, event: &Event) {
         // What a person should know is said in any case, and what is written for
         // their later sessions (L5.15).
-        let is_said = matches!(event, Event::Notice(_) | Event::Remembered { .. });
+        let is_said =
+            matches!(event, Event::Notice(_) | Event::Remembered { .. } | Event::Offered(_));
         if self.verbosity == Verbosity::Normal && !is_said {
             return;
         }
@@ -164,6 +165,7 @@ impl Printer {
             Event::Remembered { kept, how } => {
                 (TextStyle::Dim, format!("note: {}", remembered(kept, *how)))
             }
+            Event::Offered(waiting) => (TextStyle::Dim, format!("note: {}", offered(waiting))),
             Event::Notice(text) => (TextStyle::Yellow, format!("note: {text}")),
             _ => return,
         };
@@ -245,6 +247,13 @@ fn streamed(event: &Event) -> Option<Value> {
             let kept: Vec<Value> = kept.iter().map(kept_json).collect();
             system("everfold_remembered", json!({"how": how, "kept": kept}))
         }
+        Event::Offered(waiting) => system(
+            "everfold_offered",
+            json!({
+                "id": waiting.id, "scope": waiting.scope.as_str(), "name": waiting.name,
+                "description": waiting.description, "command": waiting.command(),
+            }),
+        ),
         Event::Task(task) => system("everfold_task", task_fields(task)),
         Event::Text(_)
         | Event::Thinking(_)

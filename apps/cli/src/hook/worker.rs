@@ -60,6 +60,9 @@ pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<(), String> {
         #[expect(clippy::exit, reason = "the end of a worker that would not end by itself")]
         std::process::exit(0);
     });
+    if let Err(error) = host.read_on() {
+        tracing::warn!(%error, "a worker could not read memories");
+    }
     let lock = host.worker_lock(session);
     while host.left(session).is_some() {
         let Some(held) = Lock::try_acquire(&lock).map_err(|error| error.to_string())? else {

@@ -102,6 +102,7 @@ fn claude(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
         hook("SessionStart", None, Some(TIMEOUT_S)),
         hook("UserPromptSubmit", None, Some(TIMEOUT_S)),
         hook("PostToolUse", Some(CLAUDE_TOOLS), Some(TIMEOUT_S)),
+        hook("PostToolUseFailure", None, Some(TIMEOUT_S)),
         hook("PreCompact", None, Some(TIMEOUT_S)),
         hook("PostCompact", None, Some(TIMEOUT_S)),
         hook("SubagentStop", None, Some(TIMEOUT_S)),

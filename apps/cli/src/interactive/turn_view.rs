@@ -1,7 +1,7 @@
 //! A turn on the terminal, as it happens.
 
 use crate::commands::{compact, tasks};
-use crate::presenter::{Presenter, TextStyle, cut, names, remembered, size};
+use crate::presenter::{Presenter, TextStyle, cut, names, offered, remembered, size};
 use everfold::Event;
 use everfold::kernel::{Entry, Record, UserOrigin};
 use serde_json::Value;
@@ -79,6 +79,9 @@ impl Show {
             }
             Event::Remembered { kept, how } => {
                 self.line(TextStyle::Dim, &format!("--- {} ---", remembered(kept, *how)))
+            }
+            Event::Offered(waiting) => {
+                self.line(TextStyle::Dim, &format!("--- {} ---", offered(waiting)))
             }
             Event::Notice(text) => self.line(TextStyle::Yellow, text),
             Event::Task(task) => match tasks::told(task) {

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// Every event that hosts may call it for, also those that are none of ours.
-const EVENTS: [&str; 16] = [
+const EVENTS: [&str; 17] = [
     "SessionStart",
     "UserPromptSubmit",
     "PostToolUse",
+    "PostToolUseFailure",
     "PreCompact",
     "PostCompact",
     "Stop",
@@ -180,6 +181,50 @@ fn x1_r7_a_memory_that_the_model_read_is_not_shown_again() {
     hook(&desk, "SessionEnd", &json!({"reason": "other"})).ok();
     let list = || desk.run(&["memory", "list", "--json"]).ok().json();
     wait_for(|| list()[0]["used"] == 1);
+}
+
+#[test]
+fn r17_a_failed_tool_brings_in_the_memory_that_knows_the_cause_once() {
+    let desk = Desk::offline();
+    add(&desk, "SQLITE_BUSY", "why SQLITE_BUSY comes up in db_main", "Stop the watcher first.");
+    add(&desk, "Tests", "how the tests of the shop are run", "Run make check after an error.");
+    let said = "Exit code 5\nError: SQLITE_BUSY: db_main is locked";
+    let failed = |session: &str, more: Value| {
+        let mut input = json!({"session_id": session, "tool_name": "Bash",
+            "tool_input": {"command": "make"}});
+        input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        input
+    };
+    let input = failed("a", json!({"error": said}));
+    let text = context(&hook(&desk, "PostToolUseFailure", &input), "PostToolUseFailure");
+    assert!(text.contains("Stop the watcher first.") && !text.contains("make check"), "{text}");
+    assert_eq!(hook(&desk, "PostToolUseFailure", &input).ok().out, "", "not twice");
+
+    // Hosts without an event of its own say it in the answer of the tool.
+    for (at, answer) in [
+        json!({"stdout": said, "exit_code": 5}),
+        json!({"llmContent": "", "error": {"message": said}}),
+        json!({"isError": true, "content": [{"type": "text", "text": said}]}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let input = failed(&format!("b{at}"), json!({"tool_response": answer}));
+        let text = context(&hook(&desk, "PostToolUse", &input), "PostToolUse");
+        assert!(text.contains("Stop the watcher first."), "{input}: {text}");
+    }
+    for (event, more) in [
+        ("PostToolUseFailure", json!({"error": said, "is_interrupt": true})),
+        ("PostToolUseFailure", json!({"error": "the build of the shop failed with an error"})),
+        ("PostToolUse", json!({"tool_response": {"stdout": said, "exit_code": 0}})),
+        ("PostToolUse", json!({"tool_response": {"stdout": said, "error": null}})),
+    ] {
+        assert_eq!(hook(&desk, event, &failed("c", more.clone())).ok().out, "", "{more}");
+    }
+    let settings = desk.files.home().join("settings.json");
+    desk.files.write(settings, r#"{"everfold": {"recall": {"on_failure": false}}}"#).unwrap();
+    let input = failed("d", json!({"error": said}));
+    assert_eq!(hook(&desk, "PostToolUseFailure", &input).ok().out, "", "C6: switched off");
 }
 
 /// A worker does its work after the hook: waits for it, for a bounded time.

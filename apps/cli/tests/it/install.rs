@@ -100,6 +100,7 @@ fn x2_hooks_and_servers_are_what_the_host_expects() {
             "SessionStart",
             "UserPromptSubmit",
             "PostToolUse",
+            "PostToolUseFailure",
             "PreCompact",
             "PostCompact",
             "SubagentStop",

@@ -35,6 +35,7 @@ mod looking;
 mod mcp;
 mod memory;
 mod memory_tool;
+mod models;
 mod plugins;
 mod private;
 mod recall;

@@ -83,7 +83,7 @@ impl App {
         self.next_waiting()
     }
 
-    fn event(&mut self, event: Event) {
+    pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Text(text) => self.text(&text),
             Event::Thinking(text) => self.thinking(&text),
@@ -120,6 +120,13 @@ impl App {
             }
             Event::Recalled { paths } => self.talk.push(Kind::Recalled(paths)),
             Event::Remembered { kept, how } => self.talk.push(Kind::Remembered(kept, how)),
+            Event::Offered(waiting) => {
+                let told = waiting.told();
+                self.talk.push(Kind::Aside(format!(
+                    "in the inbox, and it would have helped: {told} · Ctrl-Y accepts it"
+                )));
+                self.offered = Some(waiting);
+            }
             Event::Notice(text) => self.notice(TextStyle::Yellow, text),
             Event::Booked(booking) => {
                 if let Some(status) = &mut self.status {

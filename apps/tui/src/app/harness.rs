@@ -254,6 +254,7 @@ fn code(name: &str) -> (KeyCode, KeyModifiers) {
         "back" => plain(KeyCode::Backspace),
         "c-a" => (KeyCode::Char('a'), KeyModifiers::CONTROL),
         "c-b" => (KeyCode::Char('b'), KeyModifiers::CONTROL),
+        "c-y" => (KeyCode::Char('y'), KeyModifiers::CONTROL),
         other => panic!("no key {other}"),
     }
 }

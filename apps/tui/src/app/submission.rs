@@ -8,13 +8,19 @@ use crate::transcript_view::Kind;
 use crate::worker::Ask;
 use everfold::Waiting;
 use everfold::kernel::settings::PermissionMode;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Instant;
 
 impl App {
     /// A key for the input.
     pub(super) fn typed(&mut self, key: KeyEvent) -> Vec<Act> {
         let escaped = std::mem::take(&mut self.escaped_once);
+        if key.code == KeyCode::Char('y')
+            && key.modifiers == KeyModifiers::CONTROL
+            && let Some(waiting) = self.offered.take()
+        {
+            return self.command(&waiting.command());
+        }
         match self.input.key(key) {
             Typed::Nothing => Vec::new(),
             Typed::Files => vec![Act::Files],

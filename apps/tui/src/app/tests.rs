@@ -113,6 +113,24 @@ async fn l5_24_proposals_are_accepted_edited_and_rejected() {
 }
 
 #[tokio::test]
+async fn l5_46_a_memory_that_waits_is_offered_in_a_line_and_accepted_by_a_key() {
+    let mut bench = Bench::with(&[]).await;
+    let waiting = everfold::kernel::ports::WaitingMemory {
+        scope: everfold::kernel::ports::MemoryScope::Project,
+        id: 3,
+        name: "Deploy day".to_owned(),
+        description: "when the shop goes out".to_owned(),
+    };
+    bench.app.event(everfold::Event::Offered(waiting));
+    let screen = bench.draw(100, 24);
+    assert!(screen.contains("Deploy day: when the shop goes out · Ctrl-Y accepts it"), "{screen}");
+    bench.press("<c-y>").await;
+    assert_eq!(bench.asked(), ["/memory inbox accept 3 --scope project"]);
+    bench.press("<c-y>").await;
+    assert!(bench.asked().is_empty(), "it was accepted once");
+}
+
+#[tokio::test]
 async fn q9_a_list_is_narrowed_by_typing_and_widened_by_esc() {
     let mut bench = Bench::with(&[]).await;
     bench.send("/resume tables").await;

@@ -19,6 +19,7 @@ const KEYS: &[(&str, &str)] = &[
     ("Up, Down", "what was typed before; Ctrl-R searches it"),
     ("Tab", "take the choice: commands after /, files after @"),
     ("Shift-Tab", "ask, accept edits, plan, in turn"),
+    ("Ctrl-Y", "accept the memory from the inbox that was offered"),
     ("Ctrl-G", "go on typing in your editor"),
     ("Ctrl-O", "walk through the conversation: fold, search, copy"),
     ("Ctrl-T", "fold and unfold thinking"),

@@ -103,6 +103,21 @@ limits! {
         used_percent: usize = 25,
         /// Own words of a memory that are enough for that in any case.
         used_words: usize = 4,
+        /// Milliseconds for which a prompt waits while memories are read that never were;
+        /// the others are read in the background.
+        look_ms: u64 = 20,
+        /// Milliseconds for which `everfold recall` waits for vectors of memories that have none.
+        vectors_ms: u64 = 3_000,
+        /// Percentage of side queries whose answer helps, where the ranker is unsure.
+        helps_percent: u64 = 30,
+        /// Tokens of an answer that a memory saves when it helps: a round of looking it up.
+        saved_tokens: u64 = 500,
+        /// Tokens of a memory's line in the manifest.
+        line_tokens: u64 = 40,
+        /// Failures for which memories are looked up before the next request.
+        failures: usize = 3,
+        /// Bytes of a failure that are looked at: half from its start, half from its end.
+        failure_bytes: usize = 8_192,
     }
 }
 

@@ -7,7 +7,9 @@ pub use keep::{
     Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryRef,
     MemoryWriter,
 };
-pub use recall::{RecallHit, RecallQuery, Recalled};
+pub use recall::{
+    QueryKind, RankCertainty, RecallHit, RecallQuery, Recalled, Urgency, WaitingMemory,
+};
 
 use super::BoxFuture;
 use crate::error::{Class, Classify};
@@ -49,6 +51,16 @@ pub trait Memories: Send + Sync {
     fn recall(&self, query: RecallQuery) -> BoxFuture<'_, Result<Recalled, MemoryError>> {
         let _ = query;
         Box::pin(async { Ok(Recalled::default()) })
+    }
+
+    /// The memory that waits for the person's word and would have helped with a
+    /// text; each at most once a day (L5.46).
+    fn waiting_for(
+        &self,
+        query: RecallQuery,
+    ) -> BoxFuture<'_, Result<Option<WaitingMemory>, MemoryError>> {
+        let _ = query;
+        Box::pin(async { Ok(None) })
     }
 
     /// Counts what became of memories, by their absolute paths (L5.29).

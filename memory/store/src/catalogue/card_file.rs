@@ -2,8 +2,9 @@
 //! all that follows, then one card after the other. Nothing waits for the disk:
 //! a file that was cut short has another sum.
 
-use super::{Card, Mark, own_dir};
-use crate::checksum::sum;
+use super::folder::{Body, Folders, Found};
+use super::vector_shelf::unusable;
+use super::{Card, Mark};
 use crate::likeness::{self, Note};
 use everfold_disk::{Lock, Root};
 use everfold_memory_file::MemoryType;
@@ -12,56 +13,52 @@ use everfold_memory_recall::{WORDS_FORM, Words};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
 /// The form of the file, and of how words are counted.
-const NAME: [u8; 8] = [b'm', b'n', b'r', b'c', b'l', 0, 1, WORDS_FORM];
+const NAME: [u8; 8] = [b'm', b'n', b'r', b'c', b'l', 0, 2, WORDS_FORM];
 const FILE: &str = "recall.bin";
-/// Largest file that is read, in bytes.
-const MAX_BYTES: u64 = 1 << 30;
 
-pub(super) fn read(dir: &Path) -> Option<Vec<Card>> {
-    let path = own_dir(dir)?.join(FILE);
-    let about = path.symlink_metadata().ok()?;
-    if !about.is_file() || about.len() > MAX_BYTES {
-        return None;
+pub(super) fn read(folders: &Folders) -> Option<Vec<Card>> {
+    let cards = match folders.read(FILE, NAME) {
+        Found::Nothing => return None,
+        Found::Unusable(path) => {
+            unusable(&path);
+            return None;
+        }
+        Found::Whole(body) => decode(body),
+    };
+    if cards.is_none() {
+        tracing::warn!("kept cards of memories are none; they are made anew");
     }
-    let bytes = std::fs::read(path).ok()?;
-    let (name, rest) = bytes.split_first_chunk::<8>()?;
-    let (kept, body) = rest.split_first_chunk::<8>()?;
-    if *name != NAME || u64::from_le_bytes(*kept) != sum(body) {
-        return None;
-    }
-    let mut left = body;
-    let count = number(&mut left)?;
-    let mut cards = Vec::with_capacity(usize::try_from(count).ok()?.min(body.len()));
-    for _ in 0..count {
-        cards.push(card(&mut left)?);
-    }
-    left.is_empty().then_some(cards)
+    cards
 }
 
-pub(super) fn write(dir: &Path, cards: &[Card]) -> io::Result<()> {
-    let Some(own) = own_dir(dir) else { return Ok(()) };
+fn decode(body: Body) -> Option<Vec<Card>> {
+    let (all, mut place) = body.into_buffer();
+    let mut left = all.get(place..)?;
+    let count = number(&mut left)?;
+    place = all.len() - left.len();
+    let mut cards = Vec::with_capacity(usize::try_from(count).ok()?.min(all.len()));
+    for _ in 0..count {
+        cards.push(card(&all, &mut place)?);
+    }
+    (place == all.len()).then_some(cards)
+}
+
+pub(super) fn write(folders: &Folders, cards: &[Card]) -> io::Result<()> {
     let mut body = Vec::new();
     body.extend((cards.len() as u64).to_le_bytes());
     for card in cards {
         encode(card, &mut body);
     }
-    let mut bytes = Vec::with_capacity(body.len() + 16);
-    bytes.extend(NAME);
-    bytes.extend(sum(&body).to_le_bytes());
-    bytes.extend(body);
-    let mut temp = tempfile::Builder::new().prefix(".everfold-tmp-").tempfile_in(&own)?;
-    io::Write::write_all(&mut temp, &bytes)?;
-    temp.persist(own.join(FILE)).map_err(|failed| failed.error)?;
-    Ok(())
+    folders.write(FILE, NAME, &body)
 }
 
 /// Notes what changed memories are about, unless somebody is changing the
 /// store just now.
-pub(super) fn note(dir: &Path, changed: &[Note]) -> Option<()> {
-    let own = own_dir(dir)?;
+pub(super) fn note(folders: &Folders, changed: &[Note]) -> Option<()> {
+    let own = folders.own()?;
     if !own.join(likeness::FILE).is_file() {
         return None;
     }
@@ -87,7 +84,8 @@ fn encode(card: &Card, out: &mut Vec<u8>) {
     card.words.encode(out);
 }
 
-fn card(left: &mut &[u8]) -> Option<Card> {
+fn card(all: &Arc<Vec<u8>>, place: &mut usize) -> Option<Card> {
+    let left = &mut all.get(*place..)?;
     let mark = Mark {
         number: number(left)?,
         bytes: number(left)?,
@@ -104,6 +102,7 @@ fn card(left: &mut &[u8]) -> Option<Card> {
     };
     let (name, description, branch, worktree) = (some()?, some()?, some()?, some()?);
     let date = text(left)?.parse::<Date>().ok();
+    *place = all.len() - left.len();
     Some(Card {
         path,
         modified,
@@ -116,7 +115,7 @@ fn card(left: &mut &[u8]) -> Option<Card> {
         worktree,
         mark,
         is_sure: sure == 1,
-        words: Words::decode(left)?,
+        words: Words::decode(all, place)?,
     })
 }
 

@@ -10,6 +10,7 @@
 //! that the answer was no.
 
 mod decide;
+mod offer;
 mod wait;
 
 use super::history::FileDiff;

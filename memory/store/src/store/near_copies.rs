@@ -20,14 +20,18 @@ impl Store {
     /// Where nothing is noted yet, or the note is damaged, all files are looked
     /// at once; if they cannot be listed.
     pub fn candidates(&self, text: &str, most: usize) -> Result<Vec<TopicPath>, Error> {
-        let mut bytes = self.noted();
-        if bytes.as_deref().is_none_or(|bytes| Likeness::read(bytes).is_damaged) {
-            self.look_at_likeness()?;
-            bytes = self.noted().or(bytes);
+        let closest = |noted: &Likeness<'_>| -> Vec<TopicPath> {
+            let found = noted.closest(text, most).into_iter();
+            found.map(|path| TopicPath::found(path.to_owned())).collect()
+        };
+        let bytes = self.noted().unwrap_or_default();
+        let noted = Likeness::read(&bytes);
+        if !noted.is_damaged {
+            return Ok(closest(&noted));
         }
-        let bytes = bytes.unwrap_or_default();
-        let found = Likeness::read(&bytes).closest(text, most).into_iter();
-        Ok(found.map(|path| TopicPath::found(path.to_owned())).collect())
+        self.look_at_likeness()?;
+        let again = self.noted();
+        Ok(again.map_or_else(|| closest(&noted), |bytes| closest(&Likeness::read(&bytes))))
     }
 
     fn noted(&self) -> Option<Vec<u8>> {

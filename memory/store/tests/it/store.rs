@@ -2,7 +2,7 @@
 
 use super::*;
 use everfold_memory_file::index::{Caps, IndexCap};
-use everfold_memory_store::catalogue::Catalogue;
+use everfold_memory_store::catalogue::{Catalogue, Patience};
 use everfold_memory_store::store::Note;
 use everfold_memory_store::store::inbox::{ProposalId, ProposedChange};
 use everfold_memory_store::usage::Use;
@@ -267,9 +267,9 @@ fn s5_files_are_private() {
     store.propose(&[wish("b")], &by()).unwrap();
     store.propose(&[wish("c")], &by()).unwrap();
     store.reject(ProposalId(1), &by()).unwrap();
-    let mut catalogue = Catalogue::open(store.dir());
-    let read = catalogue.refresh().unwrap();
-    catalogue.keep(read);
+    let mut catalogue = Catalogue::open(store.dir(), None);
+    let look = catalogue.refresh(Patience::Whole).unwrap();
+    catalogue.keep(look);
     assert!(store.dir().join(".everfold/likeness.bin").exists());
     assert!(store.dir().join(".everfold/recall.bin").exists());
     visit(dir.path());

@@ -14,6 +14,8 @@ pub enum HostEvent {
     UserPromptSubmit,
     /// A tool was used.
     PostToolUse,
+    /// A tool failed.
+    PostToolUseFailure,
     /// The conversation is about to be summarised.
     PreCompact,
     /// It was.
@@ -36,6 +38,7 @@ impl HostEvent {
             "SessionStart" => Self::SessionStart,
             "UserPromptSubmit" | "BeforeAgent" => Self::UserPromptSubmit,
             "PostToolUse" | "AfterTool" => Self::PostToolUse,
+            "PostToolUseFailure" => Self::PostToolUseFailure,
             "PreCompact" | "PreCompress" => Self::PreCompact,
             "PostCompact" => Self::PostCompact,
             "Stop" | "AfterAgent" => Self::Stop,
@@ -47,7 +50,13 @@ impl HostEvent {
 
     /// Whether the host takes text for the model at this event.
     pub(super) fn takes_context(self) -> bool {
-        matches!(self, Self::SessionStart | Self::UserPromptSubmit)
+        matches!(
+            self,
+            Self::SessionStart
+                | Self::UserPromptSubmit
+                | Self::PostToolUse
+                | Self::PostToolUseFailure
+        )
     }
 }
 
@@ -91,6 +100,11 @@ impl HostCall {
     pub(super) fn inner(&self, object: &str, field: &str) -> &str {
         let inner = self.fields.get(object).and_then(|object| object.get(field));
         inner.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A field, whatever it is.
+    pub(super) fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
     }
 
     /// The session.

@@ -39,6 +39,14 @@ impl HostService {
         (left.times > left.done).then(|| Work { session: session.to_owned(), times: left.times })
     }
 
+    /// Reads what prompts left unread, so that the next one finds it (R16).
+    ///
+    /// # Errors
+    /// If memories cannot be read.
+    pub fn read_on(&self) -> Result<(), Error> {
+        Ok(self.service().read_on()?)
+    }
+
     /// Notes that it was done, however it went: what failed is tried again
     /// when more is left.
     pub fn done(&self, work: &Work) {

@@ -24,6 +24,8 @@ pub(super) enum Note {
     Read { path: PathBuf },
     /// What the person typed, in this project.
     Prompted { project: PathBuf, text: String },
+    /// A failure was looked up, by what it is told apart.
+    LookedUp { tokens: String },
     /// The transcript was looked at up to here.
     Looked { offset: u64 },
     /// Words of the person's that a summary may lose.
@@ -66,6 +68,8 @@ pub(super) struct Notes {
     pub(super) read: Vec<PathBuf>,
     /// What the person typed, and in which project.
     pub(super) prompts: Vec<(PathBuf, String)>,
+    /// Failures that were looked up.
+    pub(super) looked_up: BTreeSet<String>,
     /// How much of the transcript was looked at.
     pub(super) looked: Option<u64>,
     /// Words of the person's that a summary may have lost.
@@ -106,6 +110,7 @@ impl Notes {
             shown: Vec::new(),
             read: Vec::new(),
             prompts: Vec::new(),
+            looked_up: BTreeSet::new(),
             looked: None,
             kept: Vec::new(),
             left: Left { times: 0, done: 0, ended: Ended::No, transcript: None },
@@ -134,6 +139,9 @@ impl Notes {
                 self.surfaced.insert(path);
             }
             Note::Prompted { project, text } => self.prompts.push((project, text)),
+            Note::LookedUp { tokens } => {
+                self.looked_up.insert(tokens);
+            }
             Note::Looked { offset } => self.looked = Some(offset),
             Note::Kept { words } => self.kept = words,
             Note::Cleared => {

@@ -6,7 +6,7 @@ use super::reply::HostReply;
 use crate::error::Error;
 use crate::hosts::HostService;
 use everfold_foreign::without_hooks;
-use everfold_kernel::ports::RecallQuery;
+use everfold_kernel::ports::{QueryKind, RecallQuery, Urgency};
 use everfold_kernel::{Flag, RecordId, Testimony, UserOrigin};
 use everfold_memory_judge::{secrets, words};
 use everfold_memory_recall::budget::{has_room, is_worth_recalling};
@@ -36,21 +36,35 @@ impl HostService {
         {
             return Ok(HostReply::nothing());
         }
+        self.context_for(prompt, QueryKind::Prompt, notes)
+    }
+
+    /// The memories that a text calls for, as a host takes them.
+    pub(super) fn context_for(
+        &self,
+        text: &str,
+        kind: QueryKind,
+        notes: &mut Notes,
+    ) -> Result<HostReply, Error> {
         let query = RecallQuery {
-            text: prompt.to_owned(),
+            text: text.to_owned(),
+            kind,
             in_view: notes.surfaced.clone(),
             injected: notes.bytes,
             // A unit is at least a byte; what stands around the memories is short.
             room: Some(self.limits.beside.context_units.saturating_sub(AROUND)),
+            urgency: Urgency::Prompt,
         };
         let found = self.service().recall(&query, HitFilter::WorthShowing)?;
-        let Some(attachment) = found.shown else { return Ok(HostReply::nothing()) };
+        // What nobody waits for is read on by a worker.
+        let work = if found.unread > 0 { HostReply::hand_over() } else { HostReply::nothing() };
+        let Some(attachment) = found.shown else { return Ok(work) };
         let text = inner(&attachment.rendered);
         for memory in inject::each(&attachment.data) {
             let (path, bytes) = (PathBuf::from(memory.path), memory.bytes);
             notes.note(Note::Surfaced { path, bytes });
         }
-        Ok(HostReply::context(text))
+        Ok(work.with_context(text))
     }
 
     /// Notes what the person typed, for a model of the host that saves a memory

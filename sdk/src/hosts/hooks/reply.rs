@@ -33,9 +33,14 @@ impl HostReply {
     /// Text for the model. It cannot close the envelope that the host puts
     /// around it (S4).
     pub(super) fn context(text: &str) -> Self {
+        Self::nothing().with_context(text)
+    }
+
+    /// The same, with this text.
+    pub(super) fn with_context(self, text: &str) -> Self {
         let text = text.trim();
         let context = (!text.is_empty()).then(|| neutralise(text));
-        Self { context, work: Work::None }
+        Self { context, ..self }
     }
 
     /// Whether a worker is to be started ([`super::HostService::work`]).

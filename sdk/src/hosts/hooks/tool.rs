@@ -2,6 +2,7 @@
 //! again, and one that it wrote is taken up at once (R7, X5).
 
 use super::call::HostCall;
+use super::failure;
 use super::notes::{Note, Notes};
 use super::reply::HostReply;
 use crate::error::Error;
@@ -16,6 +17,9 @@ const WRITING: [&str; 5] = ["Write", "Edit", "MultiEdit", "write_file", "replace
 
 impl HostService {
     pub(super) fn tool_used(&self, call: &HostCall, notes: &mut Notes) -> Result<HostReply, Error> {
+        if let Some(said) = failure::reported(call) {
+            return self.cause_of(&said, notes);
+        }
         let tool = call.text("tool_name");
         let named = [call.inner("tool_input", "file_path"), call.inner("tool_input", "path")];
         let Some(named) = named.into_iter().find(|path| !path.is_empty()) else {

@@ -11,12 +11,37 @@ use std::path::PathBuf;
 pub struct RecallQuery {
     /// The text.
     pub text: String,
+    /// Whose words it is.
+    pub kind: QueryKind,
     /// Memories that are in view already, by their absolute paths (R7).
     pub in_view: BTreeSet<PathBuf>,
     /// Bytes of memories that the session was shown (R5).
     pub injected: usize,
     /// Most bytes that can be shown now, where that is less than what is left.
     pub room: Option<usize>,
+    /// Whether somebody waits.
+    pub urgency: Urgency,
+}
+
+/// Whether somebody waits for an answer who would rather go on without it (R16).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Urgency {
+    /// All is read that was never read, however long it takes.
+    #[default]
+    Thorough,
+    /// What is known serves; the rest is read in the background.
+    Prompt,
+}
+
+/// Whose words a text is that memories are looked up for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueryKind {
+    /// A person's message.
+    #[default]
+    Prompt,
+    /// What a program printed or a tool reported: pasted text as a whole, of
+    /// which only distinctive tokens count (R13, R17).
+    Output,
 }
 
 /// What a text calls for, best first.
@@ -28,7 +53,59 @@ pub struct Recalled {
     pub shown: Option<Attachment>,
     /// How many memories were looked at.
     pub looked_at: usize,
+    /// How sure the ranking is of what it shows, or of showing nothing.
+    pub certainty: RankCertainty,
+    /// Whether there is more that was never read, or has no vectors yet.
+    pub unread: usize,
 }
+
+/// How sure a ranking is (R18).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RankCertainty {
+    /// Something surely helps.
+    Sure,
+    /// Something comes near, and may help.
+    Unsure,
+    /// Nothing comes near.
+    #[default]
+    Silent,
+}
+
+/// A memory that waits for a person's word and would have helped (L5.46).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingMemory {
+    /// Where it waits.
+    pub scope: MemoryScope,
+    /// Its number there.
+    pub id: u64,
+    /// What it is called.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+}
+
+impl WaitingMemory {
+    /// The command that accepts it, without the program's name.
+    #[must_use]
+    pub fn command(&self) -> String {
+        format!("memory inbox accept {} --scope {}", self.id, self.scope.as_str())
+    }
+
+    /// What it says, in a line for people.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let line = match (self.name.as_str(), self.description.as_str()) {
+            ("", about) => about.to_owned(),
+            (name, "") => name.to_owned(),
+            (name, about) => format!("{name}: {about}"),
+        };
+        let plain = |sign: char| if sign.is_control() { ' ' } else { sign };
+        line.chars().take(TOLD_CHARS).map(plain).collect()
+    }
+}
+
+/// Characters of a waiting memory that a person is told.
+const TOLD_CHARS: usize = 160;
 
 /// One memory that has something of a text.
 #[derive(Clone, Debug, PartialEq)]
