@@ -290,6 +290,8 @@ pub struct InstructionSources {
     pub user_dir: PathBuf,
     /// `claudeMdExcludes`.
     pub excludes: Vec<String>,
+    /// Those of them that the working tree did not set.
+    pub own_excludes: Vec<String>,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::clock::SystemClock;
 use crate::error::Error;
 use crate::memory;
 use crate::provider;
+use crate::recorded_files::RecordedFiles;
 use crate::repo::Repo;
 use crate::shell;
 use everfold_disk::{DiskFiles, DiskSpending, DiskTranscripts};
@@ -18,7 +19,7 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::settings::Surface;
 use everfold_search::{TranscriptSearch, TreeSearch};
-use everfold_settings::{BrokenFiles, Extra, Home, Layer, Resolved};
+use everfold_settings::{BrokenFiles, Extra, Home, Layer, Resolved, Trust};
 use everfold_web::WebReader;
 use everfold_worktree::GitWorktrees;
 use std::collections::BTreeMap;
@@ -297,7 +298,7 @@ impl Builder {
             None => provider::make(&choice, &limits).await?,
         };
         let limits = Arc::new(limits);
-        let mut world = self.world(&home, &cwd, &resolved, made.model, &limits)?;
+        let mut world = self.world(&home, &trust, &resolved, made.model, &limits)?;
         let found = match &self.memories {
             Some(own) => Ok(Some(Arc::clone(own))),
             None => self.directories(&home, repo.as_ref(), &cwd, &resolved).await,
@@ -306,6 +307,8 @@ impl Builder {
         world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
         world.switches = Some(switches);
         let mut config = self.config(&mut resolved, &choice, &cwd, repo.as_ref(), limits)?;
+        // Changing what acts by itself is never free, whatever the mode (S9).
+        config.permissions.rules.ask.extend(config::guarding_rules(&trust));
         config.setups.instructions = (self.instructions == Wanted::Yes)
             .then(|| self.instruction_sources(&home, &resolved, &cwd, &trust));
         config.memory.notes_dir = Some(home.root().join("session-memory").join("config"));
@@ -343,19 +346,21 @@ impl Builder {
     fn world(
         &self,
         home: &Home,
-        cwd: &Path,
+        trust: &Trust,
         resolved: &Resolved,
         model: Arc<dyn Model>,
         limits: &Limits,
     ) -> Result<World, Error> {
-        let project = home.project_dir(&everfold_transcript::slug(&cwd.display().to_string()));
+        let cwd = trust.cwd().display().to_string();
+        let project = home.project_dir(&everfold_transcript::slug(&cwd));
         let longest = limits.transcript_line_bytes;
         let transcripts = self.logs(project.root(), longest);
         let past = TranscriptSearch::new(vec![project.root().to_owned()], longest);
+        let files = RecordedFiles::new(&self.files, trust.clone(), &self.clock);
         Ok(World {
             clock: Arc::clone(&self.clock),
             model,
-            files: Arc::clone(&self.files),
+            files: Arc::new(files),
             shell: shell::make(resolved),
             search: Arc::new(TreeSearch) as Arc<dyn Search>,
             web: Arc::new(WebReader::new(limits)) as Arc<dyn Web>,
@@ -364,7 +369,7 @@ impl Builder {
             respondent: self.respondent.clone(),
             servers: None,
             server_maker: None,
-            hooks: self.hook_runner(resolved),
+            hooks: self.hook_runner(resolved, trust),
             past: Some(Arc::new(past)),
             memories: None,
             dreams: None,

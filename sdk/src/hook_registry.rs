@@ -4,11 +4,16 @@ use everfold_hooks::{Registry, let_go};
 use everfold_kernel::ports::{BoxFuture, Exit, HookAction, HookCall, HookRun, Hooks};
 use everfold_process::{FirstLine, ShellConfig, run_hook};
 use everfold_settings::Resolved;
+use everfold_settings::trust::{Trust, TrustState};
 use everfold_web::HookPoster;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+/// Why a handler of the working tree is not run any more.
+const CHANGED: &str =
+    "what it runs changed since you trusted it; `everfold trust` turns it on again";
 
 /// The handlers that settings name, each with its origin.
 pub(crate) fn registry(resolved: &Resolved) -> Registry {
@@ -26,12 +31,38 @@ pub(crate) struct Runner {
 struct Inner {
     programs: ShellConfig,
     poster: HookPoster,
+    tree: TreeHooks,
+}
+
+/// Handlers that came with the working tree, by its settings, skills or agents.
+/// What they run may have changed since the start, so it is looked at before
+/// each of them (S9).
+struct TreeHooks {
+    trust: Trust,
+}
+
+impl TreeHooks {
+    fn has(&self, action: &HookAction) -> bool {
+        let (HookAction::Shell(wording)
+        | HookAction::Program { command: wording, .. }
+        | HookAction::Http { url: wording, .. }) = action;
+        self.trust.calls(wording)
+    }
+
+    fn has_changed(&self) -> bool {
+        *self.trust.look_again().standing() != TrustState::Trusted
+    }
 }
 
 impl Runner {
     /// A runner with the environment of the shell.
-    pub(crate) fn new(programs: ShellConfig, variables: BTreeMap<String, String>) -> Self {
-        let inner = Arc::new(Inner { programs, poster: HookPoster::new(variables) });
+    pub(crate) fn new(
+        programs: ShellConfig,
+        variables: BTreeMap<String, String>,
+        trust: &Trust,
+    ) -> Self {
+        let tree = TreeHooks { trust: trust.clone() };
+        let inner = Arc::new(Inner { programs, poster: HookPoster::new(variables), tree });
         Self { inner, tasks: TaskTracker::new(), closing: CancellationToken::new() }
     }
 }
@@ -51,6 +82,13 @@ impl Runner {
 
 impl Inner {
     async fn run(self: Arc<Self>, call: HookCall, first: Option<FirstLine>) -> HookRun {
+        if self.tree.has(&call.action) {
+            let own = Arc::clone(&self);
+            let changed = tokio::task::spawn_blocking(move || own.tree.has_changed()).await;
+            if !matches!(changed, Ok(false)) {
+                return HookRun::not_run(CHANGED);
+            }
+        }
         match call.action {
             HookAction::Shell(_) | HookAction::Program { .. } => {
                 run_hook(&self.programs, call, first).await

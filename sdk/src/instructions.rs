@@ -2,8 +2,8 @@
 
 use everfold_engine::config::InstructionSources;
 use everfold_rules::InstructionDirs;
-use everfold_settings::Trust;
 use everfold_settings::layout::Platform;
+use everfold_settings::{Resolved, Trust, ValueOrigin};
 use std::path::{Path, PathBuf};
 
 /// The name of instruction files.
@@ -16,7 +16,7 @@ pub(crate) struct Ground<'a> {
     /// Managed settings, where they are elsewhere than usual.
     pub(crate) managed_settings: Option<&'a Path>,
     pub(crate) cwd: &'a Path,
-    pub(crate) excludes: &'a [String],
+    pub(crate) resolved: &'a Resolved,
     pub(crate) trust: &'a Trust,
 }
 
@@ -35,8 +35,19 @@ pub(crate) fn sources(ground: &Ground<'_>) -> InstructionSources {
         },
         tree: ground.trust.bounds(),
         user_dir: ground.user_home.unwrap_or(ground.home).to_owned(),
-        excludes: ground.excludes.to_vec(),
+        excludes: ground.resolved.settings.claude_md_excludes.clone(),
+        own_excludes: own_excludes(ground.resolved),
     }
+}
+
+/// What the person excludes: a tree cannot leave out what is theirs.
+fn own_excludes(resolved: &Resolved) -> Vec<String> {
+    let is_own = |at: usize| {
+        let origin = resolved.origin(&format!("/claudeMdExcludes/{at}"));
+        !matches!(origin, ValueOrigin::Project(_) | ValueOrigin::Local(_))
+    };
+    let all = resolved.settings.claude_md_excludes.iter().enumerate();
+    all.filter(|(at, _)| is_own(*at)).map(|(_, glob)| glob.clone()).collect()
 }
 
 /// The organisation's file. Fixed, as that of its settings is.

@@ -41,6 +41,7 @@ pub mod past_sessions;
 mod permission_rules;
 mod plugins;
 mod provider;
+mod recorded_files;
 mod replay;
 mod repo;
 mod repository;

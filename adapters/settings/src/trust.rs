@@ -104,6 +104,12 @@ pub struct Thing {
     /// The hash of its own words, without the files that it names.
     #[serde(skip)]
     words: Option<String>,
+    /// The files that it names, there or not.
+    #[serde(skip)]
+    named: BTreeSet<PathBuf>,
+    /// Its commands and addresses as they are written.
+    #[serde(skip)]
+    calls: BTreeSet<String>,
 }
 
 /// Where a repository stands.
@@ -141,11 +147,20 @@ impl Trust {
     /// nothing is trusted, and [`Self::problem`] says why.
     #[must_use]
     pub fn look(inputs: &TreeInputs<'_>) -> Self {
-        let (mut records, problem) = match record::read(inputs.home) {
+        Self::of(Tree::new(inputs))
+    }
+
+    /// Looks at the same tree as it is now.
+    #[must_use]
+    pub fn look_again(&self) -> Self {
+        Self::of(self.tree.clone())
+    }
+
+    fn of(tree: Tree) -> Self {
+        let (mut records, problem) = match record::read(&tree.own_home) {
             Ok(records) => (records, None),
             Err(error) => (Records::default(), Some(format!("failed to {error}"))),
         };
-        let tree = Tree::new(inputs);
         let own_rules = records.rules.remove(&tree.root).unwrap_or_default();
         let things = survey::things(&tree, &own_rules);
         let record = records.repositories.remove(&tree.root);
@@ -216,6 +231,49 @@ impl Trust {
     pub fn acting(&self, kind: TrustSubject) -> BTreeSet<PathBuf> {
         let of_kind = self.things.iter().filter(|thing| thing.kind == kind);
         of_kind.filter(|thing| self.is_trusted(thing)).map(|thing| thing.path.clone()).collect()
+    }
+
+    /// Whether a file is part of what acts here, or would be once it is written.
+    #[must_use]
+    pub fn is_part(&self, path: &Path) -> bool {
+        let is_it = |thing: &Thing| path.starts_with(&thing.path) || thing.named.contains(path);
+        let is_place = || path == self.tree.root.join(survey::SERVERS_FILE);
+        self.things.iter().any(is_it)
+            || self.tree.agent_dirs().iter().any(|dir| path.starts_with(dir))
+            || path.starts_with(self.tree.agent_dir())
+            || is_place()
+    }
+
+    /// Whether something here calls a command or an address of this wording.
+    #[must_use]
+    pub fn calls(&self, wording: &str) -> bool {
+        self.things.iter().any(|thing| thing.calls.contains(wording))
+    }
+
+    /// Files besides `.claude` and the like that act once they are changed.
+    #[must_use]
+    pub fn scripts(&self) -> BTreeSet<PathBuf> {
+        let trusted = self.things.iter().filter(|thing| self.is_trusted(thing));
+        let named = trusted.flat_map(|thing| &thing.named);
+        named.filter(|path| path.is_file()).cloned().collect()
+    }
+
+    /// Keeps a change that was made here with permission, where all was as a
+    /// person had it before: `self` is the tree before the change.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_edit(&self, at: Timestamp) -> Result<(), Error> {
+        if !matches!(self.standing, TrustState::Trusted | TrustState::Nothing) {
+            return Ok(());
+        }
+        let after = self.look_again();
+        if !matches!(after.standing, TrustState::Changed { .. } | TrustState::Unknown) {
+            return Ok(());
+        }
+        let imports = self.record.as_ref().map(|record| record.imports.clone());
+        let home = self.tree.own_home.clone();
+        after.keep(&home, TrustDecision::Trusted, imports.unwrap_or_default(), at)
     }
 
     /// Whether a value of a settings file is the one that was trusted.

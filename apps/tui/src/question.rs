@@ -184,6 +184,8 @@ pub(crate) fn change(question: &Question, cwd: &Path) -> Option<Diff> {
     if ask.tool == "Write"
         && let (Some(path), Some(new)) =
             (everfold::kernel::call::file_of(&ask.input), text(ask, "content"))
+        // Opening a pipe would wait for its other end.
+        && cwd.join(path).is_file()
         && let Ok(file) = File::open(cwd.join(path))
     {
         let mut old = Vec::new();

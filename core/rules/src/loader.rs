@@ -26,6 +26,9 @@ pub struct Bounds {
     pub user_dir: PathBuf,
     /// `claudeMdExcludes`.
     pub excludes: Patterns,
+    /// Those of them that are not the tree's: it cannot leave out what is the
+    /// person's own.
+    pub own_excludes: Patterns,
 }
 
 /// What the loader wants to know.
@@ -194,7 +197,11 @@ impl<'a> Loader<'a> {
     }
 
     fn is_excluded(&self, candidate: &InstructionCandidate, path: &Path) -> bool {
-        candidate.scope != InstructionScope::Managed && self.bounds.excludes.matches_whole(path)
+        match candidate.scope {
+            InstructionScope::Managed => false,
+            InstructionScope::User => self.bounds.own_excludes.matches_whole(path),
+            _ => self.bounds.excludes.matches_whole(path),
+        }
     }
 
     /// Whether what was asked for last may be read, by its real path. What a

@@ -33,6 +33,7 @@ impl InstructionSources {
             tree: self.tree.clone(),
             user_dir: self.user_dir.clone(),
             excludes: Patterns::new(&self.excludes, &limits.rules),
+            own_excludes: Patterns::new(&self.own_excludes, &limits.rules),
         }
     }
 

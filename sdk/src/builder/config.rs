@@ -12,7 +12,7 @@ use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKin
 use everfold_kernel::{Limits, ModelTable};
 use everfold_prefix::system::Surroundings;
 use everfold_settings::provider::{ProviderChoice, models, window_overrides};
-use everfold_settings::{Resolved, RunPlace};
+use everfold_settings::{Resolved, RunPlace, Trust};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,6 +31,17 @@ fn told_git(repo: Option<&Repo>) -> String {
         Some(Some(branch)) => format!("yes, on branch {branch}"),
         Some(None) => "yes".to_owned(),
     }
+}
+
+/// Most scripts that are guarded one by one.
+const GUARDED_SCRIPTS: usize = 100;
+
+/// Rules by which edits of scripts that trusted things run are asked about.
+pub(super) fn guarding_rules(trust: &Trust) -> impl Iterator<Item = String> {
+    let is_plain =
+        |path: &PathBuf| !path.to_string_lossy().contains(['*', '?', '[', '{', '(', ')']);
+    let scripts = trust.scripts().into_iter().filter(is_plain);
+    scripts.take(GUARDED_SCRIPTS).map(|path| format!("Edit(/{})", path.display()))
 }
 
 impl Builder {

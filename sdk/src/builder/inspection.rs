@@ -94,7 +94,7 @@ impl Builder {
             user_home: self.user_home.as_deref(),
             managed_settings: self.managed.as_deref(),
             cwd,
-            excludes: &resolved.settings.claude_md_excludes,
+            resolved,
             trust,
         })
     }

@@ -29,11 +29,10 @@ pub(super) struct Ground<'a> {
 impl Builder {
     /// Who runs the handlers of hooks and the status line; nobody where there
     /// are to be none.
-    pub(super) fn hook_runner(&self, resolved: &Resolved) -> Option<Arc<dyn Hooks>> {
+    pub(super) fn hook_runner(&self, resolved: &Resolved, trust: &Trust) -> Option<Arc<dyn Hooks>> {
         (self.setups == Wanted::Yes).then(|| {
-            let runner =
-                hook_registry::Runner::new(shell::config(resolved), self.variables.clone());
-            Arc::new(runner) as Arc<dyn Hooks>
+            let (shell, variables) = (shell::config(resolved), self.variables.clone());
+            Arc::new(hook_registry::Runner::new(shell, variables, trust)) as Arc<dyn Hooks>
         })
     }
 

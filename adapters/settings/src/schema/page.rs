@@ -28,7 +28,7 @@ Settings are JSON objects. They are read in this order, and what comes later win
 
 Flags and limits can change while sessions run: a session looks at the files when a turn starts, and goes by them from that turn on. What its requests begin with (the system prompt, the tools, the parameters) stays as it was when it started. A file that is broken or gone leaves the last values in force, and the session says so.
 
-A repository is not trusted with everything: from its settings (and from a local file that git tracks) keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are left out, and `everfold doctor` names them.
+A repository is not trusted with everything: from both of its files keys that start programs, widen permissions, send requests elsewhere, or move or remove what you keep are left out, and `everfold doctor` names them. `everfold trust` opens most of them; rules that you allowed \"always in this project\" are yours. See [security](security.md). What is wrong in a file of a repository is left out and told; your own file has to be right.
 
 An editor that knows JSON schemas checks the file if it names `docs/settings.schema.json` as `$schema`.
 ";

@@ -30,7 +30,9 @@ pub(super) struct NamedFiles {
     bases: Vec<PathBuf>,
     variables: BTreeMap<String, Vec<String>>,
     found: BTreeSet<PathBuf>,
-    /// How many of them are there.
+    /// Commands and addresses as they are written.
+    pub(super) calls: BTreeSet<String>,
+    /// How many of the files are there.
     there: usize,
     depth: usize,
 }
@@ -42,8 +44,8 @@ impl NamedFiles {
         if cwd != root && cwd.starts_with(&root) {
             bases.push(cwd.to_owned());
         }
-        let (variables, found) = (BTreeMap::new(), BTreeSet::new());
-        Self { root, bases, variables, found, there: 0, depth: 0 }
+        let (variables, found, calls) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { root, bases, variables, found, calls, there: 0, depth: 0 }
     }
 
     /// The files, there or not, by paths that start with the root.

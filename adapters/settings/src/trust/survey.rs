@@ -29,6 +29,8 @@ const AGENT_ACTS: (&str, &str) = ("memory", "user");
 const COMMAND: &str = "!`";
 /// Keys whose texts are commands for a shell, in settings of any kind.
 const HELPERS: [&str; 3] = ["command", "headersHelper", "apiKeyHelper"];
+/// The key of an address that hooks post to.
+const ADDRESS: &str = "url";
 /// How much of a thing is shown to a person.
 const SAID: usize = 20;
 /// Characters of one line of it.
@@ -94,7 +96,8 @@ impl Survey<'_> {
         seal: Seal,
     ) {
         let (path, files, words) = (path.to_owned(), Vec::new(), seal.clone());
-        self.found.push(Thing { kind, name, says, files, hash: seal, path, words });
+        let (named, calls) = (BTreeSet::new(), BTreeSet::new());
+        self.found.push(Thing { kind, name, says, files, hash: seal, path, words, named, calls });
     }
 
     /// Adds a thing with the files that it names.
@@ -106,11 +109,13 @@ impl Survey<'_> {
         words: Seal,
         named: NamedFiles,
     ) {
+        let calls = named.calls.clone();
         let named = named.into_found();
         let files = named.iter().filter(|file| file.is_file()).map(|file| self.tree.name(file));
         let files = files.collect();
         let hash = content::with_files(self.tree, words.clone(), &named);
-        self.found.push(Thing { kind, name, says, files, hash, path: path.to_owned(), words });
+        let path = path.to_owned();
+        self.found.push(Thing { kind, name, says, files, hash, path, words, named, calls });
     }
 
     fn named(&self) -> NamedFiles {
@@ -239,7 +244,13 @@ impl Survey<'_> {
 /// Notes the commands in a value: those of helpers, and programs with arguments.
 fn name_commands(value: &Value, key: &str, named: &mut NamedFiles) {
     match value {
-        Value::String(text) if HELPERS.contains(&key) => named.shell(text),
+        Value::String(text) if HELPERS.contains(&key) => {
+            named.calls.insert(text.clone());
+            named.shell(text);
+        }
+        Value::String(text) if key == ADDRESS => {
+            named.calls.insert(text.clone());
+        }
         Value::String(text) if key == "env" => named.variable(key, text),
         Value::Array(list) => list.iter().for_each(|inner| name_commands(inner, key, named)),
         Value::Object(fields) => {

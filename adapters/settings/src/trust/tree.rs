@@ -39,6 +39,8 @@ pub(crate) enum AgentDirOwner {
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
     pub(crate) cwd: PathBuf,
+    /// Our home as it is named, and where it really is.
+    pub(crate) own_home: Home,
     home: PathBuf,
     user_home: Option<PathBuf>,
 }
@@ -49,6 +51,7 @@ impl Tree {
         Self {
             root: inputs.root.to_owned(),
             cwd: inputs.cwd.to_owned(),
+            own_home: inputs.home.clone(),
             home: real(inputs.home.root()),
             user_home: inputs.user_home.map(real),
         }

@@ -16,3 +16,4 @@ mod live;
 mod loading;
 mod named_scripts;
 mod provider;
+mod smoke;

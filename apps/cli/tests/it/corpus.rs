@@ -379,6 +379,39 @@ fn a4_what_was_trusted_still_acts_and_what_changed_does_not() {
 }
 
 #[test]
+fn a4_s9_a_trust_record_of_the_first_format_opens_nothing_that_it_did_not_cover() {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testkit/corpus/trust-format-1");
+    let dir = tempfile::Builder::new()
+        .prefix(START)
+        .rand_bytes(MADE_IN.len() - START.len())
+        .tempdir_in("/tmp")
+        .unwrap();
+    copy(&from, dir.path(), dir.path().file_name().unwrap().to_str().unwrap());
+    for script in ["start.sh", "shop.sh"] {
+        use std::os::unix::fs::PermissionsExt;
+        let path = dir.path().join("brought").join(script);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let scenario = Scenario::new().otherwise(Reply::text("I see."));
+    let server = Some(TestServer::start(scenario).unwrap());
+    let corpus = Corpus { dir, expected: Value::Null, server };
+    let go = |args: &[&str]| Running::start(&mut corpus.command("brought", args), None).end().ok();
+    let is_there = |name: &str| corpus.path("brought").join(name).exists();
+    let ran = go(&["-p", "hello"]);
+    assert!(ran.err.contains("they changed since you trusted them"), "{}", ran.err);
+    for mark in ["ran", "stopped", "served"] {
+        assert!(!is_there(mark), "{mark}");
+    }
+    let shown = go(&["trust", "--dry-run", "--json"]).json();
+    let asked =
+        json!([".claude/settings.json hooks", ".claude/settings.local.json hooks", ".mcp.json"]);
+    assert_eq!(shown["standing"]["things"], asked, "the rules are as they were");
+    go(&["trust"]);
+    go(&["-p", "hello"]);
+    assert!(is_there("ran") && is_there("stopped"));
+}
+
+#[test]
 fn a4_a_letter_that_waited_is_read_once() {
     for corpus in Corpus::answering() {
         let id = corpus.session("ada");

@@ -477,6 +477,50 @@ fn s9_after_trust_any_changed_byte_that_acts_asks_again() {
     }
 }
 
+/// A clone with a trusted hook that runs a script, and a model that first calls
+/// these tools.
+fn trusted_hook(calls: Vec<Reply>) -> Attack {
+    let scenario = calls.into_iter().fold(Scenario::new(), Scenario::reply);
+    let attack = Attack::at(Desk::with(scenario.otherwise(Reply::text("ok"))));
+    let hook = json!([{"hooks": [{"type": "command", "command": "./h.sh"}]}]);
+    attack.write(".claude/settings.json", &json!({"hooks": {"Stop": hook}}).to_string());
+    attack.write("h.sh", "#!/bin/sh\ntouch fine\n");
+    attack.arrive(Arrival::Clone);
+    attack.run(&["trust"]).ok();
+    attack
+}
+
+#[test]
+fn s9_a_script_that_changes_while_a_session_runs_is_not_run() {
+    let root = tempfile::tempdir().unwrap();
+    let mark = root.path().join(MARK);
+    let command = format!("printf '#!/bin/sh\\ntouch {}\\n' > h.sh", mark.display());
+    let attack = trusted_hook(vec![Reply::tool("Bash", json!({"command": command}))]);
+    let ran = attack.run(&["-p", "hi", "--permission-mode", "bypassPermissions"]).ok();
+    let text = std::fs::read_to_string(attack.here().join("h.sh")).unwrap();
+    assert!(text.contains(MARK), "it was changed: {text} {}", ran.err);
+    assert!(!mark.exists(), "and not run");
+    let ran = attack.run(&["-p", "hi"]).ok();
+    assert!(!mark.exists() && ran.err.contains("they changed"), "{}", ran.err);
+}
+
+#[test]
+fn s9_an_edit_that_was_made_here_with_permission_is_recorded_with_it() {
+    let edit = json!({"file_path": "h.sh", "content": "#!/bin/sh\ntouch edited\n"});
+    let write = || Reply::tool("Write", edit.clone());
+    let read = || Reply::tool("Read", json!({"file_path": "h.sh"}));
+    let attack = trusted_hook(vec![read(), write(), Reply::text("ok"), read(), write()]);
+    attack.run(&["-p", "hi", "--permission-mode", "acceptEdits"]).ok();
+    let text = || std::fs::read_to_string(attack.here().join("h.sh")).unwrap();
+    assert!(text().contains("touch fine"), "a script that acts is asked about: {}", text());
+    let ran = attack.run(&["-p", "hi", "--permission-mode", "bypassPermissions"]).ok();
+    assert!(text().contains("touch edited"), "{}", ran.err);
+    assert!(attack.here().join("edited").exists(), "it is run at once: {}", ran.err);
+    std::fs::remove_file(attack.here().join("edited")).unwrap();
+    let ran = attack.run(&["-p", "hi"]).ok();
+    assert!(attack.here().join("edited").exists() && !ran.err.contains("are off"), "{}", ran.err);
+}
+
 #[test]
 fn s14_what_a_repository_brings_cannot_break_the_program() {
     type Make = fn(&Path);

@@ -61,6 +61,7 @@ impl Tree {
             },
             user_dir: "/home/a".into(),
             excludes: Patterns::new(&self.excludes, &RulesLimits::default()),
+            own_excludes: Patterns::new(&self.excludes, &RulesLimits::default()),
         };
         let mut loader = Loader::new(candidates, seen, &bounds, &self.limits);
         for _ in 0..100_000 {
