@@ -52,7 +52,9 @@ pub(crate) fn as_parent(session: &Session) -> Parent {
         last: session.log.last.clone(),
         attached: session.state.attached.clone(),
         detector: session.runtime.cache.detector.clone(),
-        context: Arc::new(session.context.cloned_for(session.world.clone())),
+        context: Arc::new(
+            session.context.cloned_for(session.world.clone(), session.permit.sandbox(Vec::new())),
+        ),
         permit: session.permit.clone(),
         toolbox: session.toolbox.clone(),
         model: session.model().clone(),

@@ -174,6 +174,7 @@ impl Config {
                 roots: vec![cwd],
                 writable: Vec::new(),
                 user_home: None,
+                own_home: None,
             },
             permissions: PermissionSetup {
                 mode: PermissionMode::Default,

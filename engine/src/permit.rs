@@ -1,19 +1,30 @@
 //! May a call run? (Q6)
 //!
 //! Rules speak first: deny, then ask, then allow. Where none speaks, the mode
-//! decides. Paths are judged as the operating system resolved them, and what a
-//! repository could use to start programs is never changed without asking.
+//! decides. What is decided about is a [`Footprint`]: paths as the operating
+//! system resolved them, commands as a parser sees them. Credentials are asked
+//! about whatever a mode allows but bypassing, and never read by agents that
+//! nobody watches (S10). What a repository could use to start programs is never
+//! changed without asking.
 
-use crate::tools::Access;
-use everfold_kernel::ports::Asks;
 use everfold_kernel::settings::{PermissionMode, Permissions};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+mod always;
+mod command_rule;
+mod credentials;
+mod decision;
+mod footprint;
+mod guard;
 mod remit;
 mod rule;
 
+pub use footprint::{CommandUse, Footprint};
 pub use remit::{Remit, Room};
 pub use rule::{Rule, RuleError};
+
+use command_rule::Touch;
+use credentials::Homes;
 
 /// What is decided about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +36,21 @@ pub enum Verdict {
         /// The rule.
         rule: String,
     },
-    /// It may run where its command only reads; the shell knows (S3).
-    AllowIfItOnlyReads,
     /// It may not.
     Deny {
         /// Why, for the model and the person.
         reason: String,
     },
+}
+
+/// Whether somebody can be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Watch {
+    /// A person sees what is done.
+    #[default]
+    Person,
+    /// Nobody does: a fork, or an agent in the background.
+    Nobody,
 }
 
 /// The permissions of a session.
@@ -42,12 +61,15 @@ pub struct Permit {
     allow: Vec<Rule>,
     ask: Vec<Rule>,
     deny: Vec<Rule>,
+    /// Rules that the person added by "always" (U3).
+    granted: Vec<Rule>,
     /// Rules of skills in use, until the turn ends.
     allow_now: Vec<Rule>,
     /// Rules by which they refuse, until the turn ends.
     deny_now: Vec<Rule>,
     /// What a background agent may do; none for a person's session.
     remit: Option<Remit>,
+    watch: Watch,
     /// The one file that may be written in plan mode.
     plan_file: Option<PathBuf>,
     /// Rules that could not be read.
@@ -65,11 +87,21 @@ pub struct Places {
     pub writable: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
     pub home: Option<PathBuf>,
+    /// Our own home, whose settings are nobody's to read.
+    pub own_home: Option<PathBuf>,
+    /// Most entries of a directory that are looked through for what may not
+    /// be read of it.
+    pub walked_entries: usize,
+    /// Why commands are not held to the sandbox that the person wants; none
+    /// where they are, or none is wanted.
+    pub unheld: Option<String>,
 }
 
-/// Parts of a working directory through which a repository could act later:
-/// hooks, settings, servers. They are changed only after asking.
-const GUARDED: &[&str] = &[".git", ".claude", ".everfold", ".mcp.json"];
+impl Places {
+    fn homes(&self) -> Homes<'_> {
+        Homes { person: self.home.as_deref(), own: self.own_home.as_deref() }
+    }
+}
 
 impl Permit {
     /// Permissions by settings. Rules that cannot be read are kept apart: they
@@ -95,9 +127,11 @@ impl Permit {
             allow,
             ask,
             deny,
+            granted: Vec::new(),
             allow_now: Vec::new(),
             deny_now: Vec::new(),
             remit: None,
+            watch: Watch::Person,
             plan_file: None,
             broken,
         }
@@ -113,7 +147,7 @@ impl Permit {
     /// denied, and nobody is asked.
     #[must_use]
     pub fn confined(parent: &Self, remit: Remit) -> Self {
-        Self { remit: Some(remit), ..parent.clone() }
+        Self { remit: Some(remit), watch: Watch::Nobody, ..parent.clone() }
     }
 
     /// The permissions of a sub-agent: the parent's rules and places, a mode
@@ -137,9 +171,24 @@ impl Permit {
         self.mode
     }
 
+    /// Says whether somebody can be asked.
+    pub(crate) fn set_watch(&mut self, watch: Watch) {
+        self.watch = watch;
+    }
+
+    /// Whether commands are only let through where they read: for an agent on
+    /// an errand, and in plan mode.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.remit.is_some() || self.mode == PermissionMode::Plan
+    }
+
+    fn is_watched(&self) -> bool {
+        self.watch == Watch::Person
+    }
+
     /// Whether a rule denies such a call or wants to be asked about it.
-    pub(crate) fn holds_back(&self, tool: &str, access: &Access) -> bool {
-        self.deny.iter().chain(&self.ask).any(|rule| rule.touches(tool, access))
+    pub(crate) fn holds_back(&self, tool: &str, deed: &Footprint) -> bool {
+        self.deny.iter().chain(&self.ask).any(|rule| rule.touches(tool, deed) != Touch::No)
     }
 
     /// Changes in which directories Markdown files may be written besides.
@@ -154,7 +203,27 @@ impl Permit {
 
     /// Allows what a rule covers until the session ends.
     pub fn allow_for_session(&mut self, rule: &str) {
-        self.allow.extend(Rule::parse(rule, &self.places));
+        if !self.granted().any(|known| known == rule.trim()) {
+            self.granted.extend(Rule::parse(rule, &self.places));
+        }
+    }
+
+    /// Rules that the person added by "always" in this session (U3).
+    pub fn granted(&self) -> impl Iterator<Item = String> + '_ {
+        self.granted.iter().map(ToString::to_string)
+    }
+
+    /// Takes back a rule that the person added in this session. Whether there
+    /// was one.
+    pub fn take_back(&mut self, rule: &str) -> TakenBack {
+        let before = self.granted.len();
+        self.granted.retain(|known| known.to_string() != rule.trim());
+        if self.granted.len() < before { TakenBack::Yes } else { TakenBack::Unknown }
+    }
+
+    /// Forgets a rule that stands in settings no longer.
+    pub fn drop_allowed(&mut self, rule: &str) {
+        self.allow.retain(|known| known.to_string() != rule.trim());
     }
 
     /// Allows what rules cover until the turn ends; broken ones are left out.
@@ -177,94 +246,24 @@ impl Permit {
 
     /// Whether a rule, given as text, speaks of a call.
     #[must_use]
-    pub fn speaks_of(&self, rule: &str, tool: &str, access: &Access) -> bool {
-        Rule::parse(rule, &self.places).is_ok_and(|rule| rule.touches(tool, access))
+    pub fn speaks_of(&self, rule: &str, tool: &str, deed: &Footprint) -> bool {
+        Rule::parse(rule, &self.places).is_ok_and(|rule| rule.touches(tool, deed) != Touch::No)
     }
 
     /// The question that a call is asked by, whatever the rules say.
     #[must_use]
-    pub fn question(&self, tool: &str, access: &Access) -> Verdict {
-        Verdict::Ask { rule: Rule::covering(tool, access, &self.places) }
-    }
-
-    /// Decides about a call. Paths in `access` must be resolved.
-    #[must_use]
-    pub fn decide(&self, tool: &str, access: &Access) -> Verdict {
-        let mut denying = self.deny.iter().chain(&self.deny_now);
-        if let Some(rule) = denying.find(|rule| rule.touches(tool, access)) {
-            return Verdict::Deny { reason: format!("the rule {rule} denies it") };
-        }
-        if let Some(remit) = &self.remit {
-            return remit.decide(tool, access);
-        }
-        let ask = self.question(tool, access);
-        let bypass = self.mode == PermissionMode::BypassPermissions;
-        let always = matches!(access, Access::Server { asks: Asks::Always, .. });
-        if !bypass && (always || self.ask.iter().any(|rule| rule.touches(tool, access))) {
-            return ask;
-        }
-        if bypass || self.allow.iter().chain(&self.allow_now).any(|rule| rule.covers(tool, access))
-        {
-            return self.unless_planning(access);
-        }
-        match (self.by_default(access), self.mode) {
-            (Free::Yes, _) => Verdict::Allow,
-            (Free::No, PermissionMode::Plan) => self.unless_planning(access),
-            (Free::No, _) => ask,
-        }
-    }
-
-    fn unless_planning(&self, access: &Access) -> Verdict {
-        if self.mode == PermissionMode::Plan && !access.is_read_only() {
-            let reason = "plan mode only reads; finish the plan first".to_owned();
-            return match access {
-                Access::Execute(_) => Verdict::AllowIfItOnlyReads,
-                Access::Edit(path) if self.plan_file.as_ref() == Some(path) => Verdict::Allow,
-                _ => Verdict::Deny { reason },
-            };
-        }
-        Verdict::Allow
-    }
-
-    fn by_default(&self, access: &Access) -> Free {
-        let free = match access {
-            Access::Nothing => true,
-            Access::Read(path) => {
-                let more = self.places.readable.iter().chain(&self.places.writable);
-                self.in_roots(path) || more.into_iter().any(|dir| path.starts_with(dir))
-            }
-            Access::Edit(path) => {
-                let accepted = self.mode == PermissionMode::AcceptEdits
-                    && self.in_roots(path)
-                    && !self.is_guarded(path);
-                accepted || (self.mode != PermissionMode::Plan && self.is_memory(path))
-            }
-            Access::Execute(_) | Access::Fetch { .. } | Access::Server { .. } => false,
-        };
-        if free { Free::Yes } else { Free::No }
-    }
-
-    fn in_roots(&self, path: &Path) -> bool {
-        self.places.roots.iter().any(|root| path.starts_with(root))
-    }
-
-    fn is_memory(&self, path: &Path) -> bool {
-        self.places.writable.iter().any(|dir| remit::is_open_markdown(path, dir))
-    }
-
-    fn is_guarded(&self, path: &Path) -> bool {
-        self.places.roots.iter().filter_map(|root| path.strip_prefix(root).ok()).any(|inside| {
-            inside
-                .components()
-                .any(|part| GUARDED.iter().any(|name| part.as_os_str().eq_ignore_ascii_case(name)))
-        })
+    pub fn question(&self, tool: &str, deed: &Footprint) -> Verdict {
+        Verdict::Ask { rule: always::covering(tool, deed) }
     }
 }
 
-/// Whether a call needs no question.
-enum Free {
+/// Whether a rule was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakenBack {
+    /// It was.
     Yes,
-    No,
+    /// There is none like it.
+    Unknown,
 }
 
 #[cfg(test)]

@@ -113,8 +113,10 @@ impl Session {
         if !config.flags.is_on(Flag::PastSearch) {
             world.past = None;
         }
-        let context = parts::context(&id, &world, &config, &crew, &books);
         let permit = parts::permit(&id, &world, &config);
+        let mut context = parts::context(&id, &world, &config, &crew, &books);
+        context.confinement = parts::confinement(&config, &permit);
+        context.set_guard(permit.guard());
         let log = parts::log(id, &world, &config);
         Self {
             log,

@@ -306,7 +306,7 @@ impl Builder {
         world.memories = self.or_told(found, &mut resolved)?.flatten();
         world.dreams = world.memories.as_deref().and_then(|found| self.dreams(found));
         world.switches = Some(switches);
-        let mut config = self.config(&mut resolved, &choice, &cwd, repo.as_ref(), limits)?;
+        let mut config = self.config(&mut resolved, &choice, &cwd, repo.as_ref(), limits, &home)?;
         // Changing what acts by itself is never free, whatever the mode (S9).
         config.permissions.rules.ask.extend(config::guarding_rules(&trust));
         config.setups.instructions = (self.instructions == Wanted::Yes)

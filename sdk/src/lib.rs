@@ -78,7 +78,7 @@ pub use everfold_kernel as kernel;
 pub use everfold_kernel::{Block, SessionId};
 pub use everfold_plugdir::{Found as Plugins, Plugin};
 pub use everfold_prefix as prefix;
-pub use everfold_process::sandbox_available;
+pub use everfold_process::sandbox_entered;
 pub use everfold_rules as rules;
 pub use everfold_settings as settings;
 pub use everfold_skills as skills;

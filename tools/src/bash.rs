@@ -130,7 +130,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, BashE
         cwd: context.cwd(),
         timeout: (!arguments.background).then_some(arguments.timeout),
         output_bytes: context.limits.shell_output_bytes,
-        confinement: context.confinement.clone(),
+        confinement: context.confinement_now().await.map_err(BashError::Shell)?,
     };
     if arguments.background {
         return start(context, command).await;

@@ -5,7 +5,8 @@
 //! Nothing here survives the process. What must is in the log.
 
 use everfold_kernel::ports::{
-    Confinement, FileVersion, JobInfo, JobState, PastSearch, PermissionAnswer, World,
+    Confinement, FileVersion, JobInfo, JobState, PastSearch, PathGuard, PermissionAnswer,
+    SandboxProfile, World,
 };
 use everfold_kernel::provenance::{Provenance, Source};
 use everfold_kernel::settings::PermissionMode;
@@ -22,7 +23,7 @@ use crate::hooks::{ENV_FILE, ToolHooks};
 use crate::lookup::Lookup;
 use crate::outcome::BackgroundWork;
 use crate::skill::SkillRequest;
-use crate::snip::SnipRequest;
+use crate::snip::{SnipRequest, Snipping};
 use crate::{Asker, Todo};
 
 /// The field of a result's structured form that names versions of files.
@@ -62,16 +63,6 @@ pub struct ToolContext {
     state: Arc<Mutex<ToolState>>,
 }
 
-/// Whether ranges may be taken out of view by a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Snipping {
-    /// They may.
-    #[default]
-    On,
-    /// They may not: the tool is refused.
-    Off,
-}
-
 /// What tools remember from call to call.
 #[derive(Clone, Debug, Default)]
 struct ToolState {
@@ -96,6 +87,8 @@ struct ToolState {
     plan: Option<PathBuf>,
     /// The mode that follows plan mode, once the person agreed.
     left_plan: Option<PermissionMode>,
+    /// Which files searches leave out (S10, S11).
+    guard: PathGuard,
 }
 
 impl ToolContext {
@@ -127,7 +120,7 @@ impl ToolContext {
     /// The same for a background agent: what was read and noted so far is
     /// cloned, and what it does to it stays its own (L7.1).
     #[must_use]
-    pub fn cloned_for(&self, world: World) -> Self {
+    pub fn cloned_for(&self, world: World, held: SandboxProfile) -> Self {
         let state = self.state();
         let state = ToolState {
             cwd: state.cwd.clone(),
@@ -135,6 +128,7 @@ impl ToolContext {
             todos: state.todos.clone(),
             results: state.results.clone(),
             heard: state.heard,
+            guard: state.guard.clone(),
             ..ToolState::default()
         };
         Self {
@@ -151,7 +145,7 @@ impl ToolContext {
             hooks: None,
             lookup: self.lookup.clone(),
             // Commands of background agents only read (S3), and are held to it.
-            confinement: Confinement::Sandbox { writable: Vec::new() },
+            confinement: Confinement::Sandbox(held),
             history: None,
             state: Arc::new(Mutex::new(state)),
         }
@@ -183,6 +177,17 @@ impl ToolContext {
             history: self.history.clone(),
             state: Arc::clone(&self.state),
         }
+    }
+
+    /// Which files searches leave out, and sandboxes hide.
+    #[must_use]
+    pub fn guard(&self) -> PathGuard {
+        self.state().guard.clone()
+    }
+
+    /// Says which files searches leave out from now on.
+    pub fn set_guard(&self, guard: PathGuard) {
+        self.state().guard = guard;
     }
 
     /// The working directory of the shell.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use crate::input::{self, Filled};
-use crate::lines::counted;
+use crate::lines::{counted, left_out};
 use crate::search_error::SearchToolError;
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
@@ -67,7 +67,7 @@ fn parse(input: &Value, context: &ToolContext) -> Result<GlobQuery, SearchToolEr
     if Path::new(&pattern).components().any(|part| part == Component::ParentDir) {
         return Err(SearchToolError::LeadsOut);
     }
-    Ok(GlobQuery { pattern, root, limit: context.limits.glob_paths })
+    Ok(GlobQuery { pattern, root, limit: context.limits.glob_paths, guard: context.guard() })
 }
 
 /// The directory and the rest of a pattern; an absolute pattern brings its own
@@ -95,7 +95,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Searc
     let duration = context.world.clock.now().duration_since(started);
     let names: Vec<String> = found.paths.iter().map(|path| path.display().to_string()).collect();
     let truncated = found.total > names.len();
-    let text = if names.is_empty() {
+    let mut text = if names.is_empty() {
         format!("No files match {pattern} in {}.", root.display())
     } else if truncated {
         format!(
@@ -107,6 +107,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Searc
     } else {
         names.join("\n")
     };
+    text.push_str(&left_out(found.barred));
     Ok(ToolOutput::text(Source::Repository, text).with_structured(json!({
         "numFiles": names.len(),
         "filenames": names,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::input::{self, InputError};
-use crate::lines::{counted, cut};
+use crate::lines::{counted, cut, left_out};
 use crate::search_error::SearchToolError;
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
@@ -116,6 +116,7 @@ fn parse(input: &Value, context: &ToolContext) -> Result<GrepQuery, SearchToolEr
         after: input.after.or(input.around).map_or(0, size),
         limit: limit.unwrap_or(context.limits.grep_lines),
         max_file_bytes: context.limits.grep_file_bytes,
+        guard: context.guard(),
     })
 }
 
@@ -168,7 +169,7 @@ fn notes(query: &GrepQuery, found: &GrepFound) -> String {
     let skipped = (found.skipped > 0).then(|| {
         format!("\n\n[{} passed over: too large or not readable.]", counted(found.skipped, "file"))
     });
-    more.unwrap_or_default() + &skipped.unwrap_or_default()
+    more.unwrap_or_default() + &skipped.unwrap_or_default() + &left_out(found.barred)
 }
 
 fn structured(mode: GrepMode, found: &GrepFound, lines: &[String]) -> Value {

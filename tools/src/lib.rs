@@ -8,6 +8,7 @@
 mod agent;
 mod bash;
 mod checkpoints;
+mod confined;
 mod context;
 mod delegation;
 mod edit;
@@ -41,14 +42,14 @@ mod write;
 
 pub use agent::{AgentTool, AgentWish};
 pub use checkpoints::FileCheckpoints;
-pub use context::{SEEN_FIELD, Snipping, ToolContext};
+pub use context::{SEEN_FIELD, ToolContext};
 pub use delegation::{AgentDesk, AgentIdentity, Finished, MAIN, Order, StartError, Started};
 pub use hooks::{ENV_FILE, ToolHooks};
 pub use lookup::{Lookup, RecallError, Recalled, RecalledKind};
 pub use memory_search::NAME as MEMORY_SEARCH;
 pub use outcome::{BackgroundWork, ToolOutcome};
 pub use skill::SkillRequest;
-pub use snip::SnipRequest;
+pub use snip::{SnipRequest, Snipping};
 pub use todo_write::{Todo, TodoStatus};
 
 use everfold_kernel::ports::{Asks, BoxFuture, ModelError, Reads};

@@ -44,6 +44,15 @@ pub(crate) fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Says how many files permissions left out of what was found (S10).
+pub(crate) fn left_out(barred: usize) -> String {
+    if barred == 0 {
+        return String::new();
+    }
+    let files = counted(barred, "file");
+    format!("\n\n[{files} left out: a rule denies reading them, or credentials are kept there.]")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -63,7 +63,7 @@ async fn find(context: &ToolContext, root: &Path, pattern: String, limit: usize)
     if !context.roots.iter().any(|allowed| root.starts_with(allowed)) {
         return Vec::new();
     }
-    let query = GlobQuery { pattern, root: root.to_owned(), limit };
+    let query = GlobQuery { pattern, root: root.to_owned(), limit, guard: context.guard() };
     // A suggestion that cannot be made is no failure of its own.
     let found = context.world.search.glob(query).await.unwrap_or_default();
     found.paths.iter().map(|path| path.display().to_string()).collect()

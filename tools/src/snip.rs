@@ -10,12 +10,21 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-use crate::context::Snipping;
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
 use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
 const NAME: &str = "Snip";
+
+/// Whether ranges may be taken out of view by a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Snipping {
+    /// They may.
+    #[default]
+    On,
+    /// They may not: the tool is refused.
+    Off,
+}
 
 /// A range that the model wants out of view, in the words that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,9 @@
 //! refused: a refusal costs a question or another attempt, an allowed write
 //! cannot be taken back.
 //!
+//! What a command runs and which files it names, for rules, is told by
+//! [`outline`].
+//!
 //! The answer is about the command's text. It trusts the machine: that `ls` is
 //! the system's `ls`, that the environment and the repository's own git
 //! settings (which may name a program for `diff`, or a file watcher) belong to
@@ -15,10 +18,13 @@
 
 mod flags;
 mod git;
+mod outline;
 mod programs;
 mod scripts;
 mod tree;
 mod word;
+
+pub use outline::outline;
 
 /// More than this is not a plain command any more.
 const COMMAND_BYTES: usize = 8 * 1024;

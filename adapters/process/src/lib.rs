@@ -23,9 +23,9 @@ pub use unix::BashShell;
 #[cfg(unix)]
 pub use unix::hook::run_hook;
 #[cfg(unix)]
-pub use unix::sandbox::available as sandbox_available;
+pub use unix::sandbox_entered;
 #[cfg(not(unix))]
-pub use unsupported::{BashShell, run_hook, sandbox_available};
+pub use unsupported::{BashShell, run_hook, sandbox_entered};
 
 /// Sees the first line of a handler while it runs. It has this long from its
 /// start where a time is given back, whatever it had before.

@@ -1,8 +1,11 @@
 //! The shell on Unix.
 
 use crate::ShellConfig;
-use crate::analysis::{CommandCaller, ReadOnlyVerdict, is_read_only};
-use everfold_kernel::ports::{BoxFuture, JobInfo, Shell, ShellCommand, ShellError, ShellOutput};
+use crate::analysis;
+use everfold_kernel::ports::{
+    BoxFuture, CommandOutline, JobInfo, SandboxState, Shell, ShellCommand, ShellError, ShellOutput,
+    ShellPlace,
+};
 use jobs::Jobs;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -13,8 +16,20 @@ mod group;
 pub(crate) mod hook;
 mod jobs;
 mod launch;
-pub(crate) mod sandbox;
+mod sandbox;
 mod script;
+
+/// Becomes the command of a sandbox where the program was started for that.
+/// Call it before anything else: no thread may run yet.
+#[cfg(target_os = "linux")]
+pub use sandbox::entrance::entered as sandbox_entered;
+
+/// Becomes nothing: there is no sandbox here.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn sandbox_entered() -> Option<std::process::ExitCode> {
+    None
+}
 
 /// Runs commands with `bash`, or with `sh` where there is no `bash`.
 #[derive(Debug)]
@@ -45,11 +60,8 @@ impl BashShell {
 }
 
 impl Shell for BashShell {
-    fn only_reads(&self, command: &str) -> Result<(), String> {
-        match is_read_only(command, CommandCaller::BackgroundAgent) {
-            ReadOnlyVerdict::ReadOnly => Ok(()),
-            ReadOnlyVerdict::Refused { reason } => Err(reason),
-        }
+    fn outline(&self, command: &str, place: &ShellPlace) -> CommandOutline {
+        analysis::outline(command, place)
     }
 
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {
@@ -68,6 +80,13 @@ impl Shell for BashShell {
             self.must_be_open(&command)?;
             self.jobs.start(&self.config, command, output)
         })
+    }
+
+    fn sandbox(&self) -> SandboxState {
+        match sandbox::available() {
+            Ok(()) => SandboxState::Ready,
+            Err(reason) => SandboxState::Missing(reason),
+        }
     }
 
     fn jobs(&self) -> Vec<JobInfo> {

@@ -2,7 +2,8 @@
 
 use crate::{FirstLine, ShellConfig};
 use everfold_kernel::ports::{
-    BoxFuture, HookCall, HookRun, JobInfo, Shell, ShellCommand, ShellError, ShellOutput,
+    BoxFuture, CommandOutline, HookCall, HookRun, JobInfo, Shell, ShellCommand, ShellError,
+    ShellOutput, ShellPlace,
 };
 use std::path::PathBuf;
 
@@ -27,12 +28,10 @@ pub async fn run_hook(
     HookRun::not_run("programs are not run on this platform yet")
 }
 
-/// Says that commands cannot be held here.
-///
-/// # Errors
-/// Always.
-pub fn sandbox_available() -> Result<(), String> {
-    Err("there is none on this platform".to_owned())
+/// Becomes nothing: there is no sandbox here.
+#[must_use]
+pub fn sandbox_entered() -> Option<std::process::ExitCode> {
+    None
 }
 
 fn unsupported<T>(cwd: PathBuf) -> Result<T, ShellError> {
@@ -41,8 +40,8 @@ fn unsupported<T>(cwd: PathBuf) -> Result<T, ShellError> {
 }
 
 impl Shell for BashShell {
-    fn only_reads(&self, _command: &str) -> Result<(), String> {
-        Err("shell commands are not supported on this platform yet".to_owned())
+    fn outline(&self, _command: &str, _place: &ShellPlace) -> CommandOutline {
+        CommandOutline::unreadable("shell commands are not supported on this platform yet")
     }
 
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {

@@ -1,6 +1,6 @@
 //! Files by the shape of their path.
 
-use crate::tree::{Found, Stop, existing, files};
+use crate::tree::{Found, Guarded, Stop, existing, files};
 use everfold_kernel::ports::{GlobFound, GlobQuery, SearchError};
 use globset::{GlobBuilder, GlobMatcher};
 use std::cmp::Reverse;
@@ -11,11 +11,16 @@ pub(crate) fn find(query: &GlobQuery, stop: &Stop) -> Result<GlobFound, SearchEr
     let (root, pattern) = anchored(&query.root, &query.pattern);
     let matcher = compiled(&query.pattern, &pattern)?;
     let root = existing(&root)?;
-    let mut found = Vec::new();
+    let guarded = Guarded::new(&query.guard, &root);
+    let (mut found, mut barred) = (Vec::new(), 0);
     for step in files(&root, stop) {
         let Found::File(entry) = step else { continue };
         let inside = entry.path().strip_prefix(&root);
         if !inside.is_ok_and(|inside| matcher.is_match(inside)) {
+            continue;
+        }
+        if guarded.bars(entry.path()) {
+            barred += 1;
             continue;
         }
         let modified = entry.metadata().ok().and_then(|about| about.modified().ok());
@@ -24,7 +29,7 @@ pub(crate) fn find(query: &GlobQuery, stop: &Stop) -> Result<GlobFound, SearchEr
     found.sort();
     let total = found.len();
     let paths = found.into_iter().map(|(_, path)| path).take(query.limit);
-    Ok(GlobFound { paths: paths.collect(), total })
+    Ok(GlobFound { paths: paths.collect(), total, barred })
 }
 
 fn compiled(given: &str, pattern: &str) -> Result<GlobMatcher, SearchError> {

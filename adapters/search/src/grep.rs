@@ -1,6 +1,6 @@
 //! Lines by a regular expression.
 
-use crate::tree::{Found, Stop, existing, files};
+use crate::tree::{Found, Guarded, Stop, existing, files};
 use everfold_kernel::ports::{GrepFound, GrepMode, GrepQuery, SearchError};
 use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -22,6 +22,11 @@ pub(crate) fn search(query: &GrepQuery, stop: &Stop) -> Result<GrepFound, Search
         found: GrepFound::default(),
     };
     let root = existing(&query.root)?;
+    let guarded = Guarded::new(&query.guard, &root);
+    if !root.is_dir() && guarded.bars(&root) {
+        hunt.found.barred = 1;
+        return Ok(hunt.found);
+    }
     if !root.is_dir() {
         // What was named is searched, whatever the filters say.
         let bytes = root.metadata().map_or(u64::MAX, |about| about.len());
@@ -31,6 +36,9 @@ pub(crate) fn search(query: &GrepQuery, stop: &Stop) -> Result<GrepFound, Search
     let filter = Filter::new(query, &root)?;
     for step in files(&root, stop) {
         match step {
+            Found::File(entry) if filter.admits(entry.path()) && guarded.bars(entry.path()) => {
+                hunt.found.barred += 1;
+            }
             Found::File(entry) if filter.admits(entry.path()) => {
                 let bytes = entry.metadata().map_or(u64::MAX, |about| about.len());
                 hunt.file(entry.path(), bytes);

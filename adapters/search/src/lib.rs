@@ -17,7 +17,8 @@ mod tree;
 pub use references::missing;
 
 use everfold_kernel::ports::{
-    BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Names, Search, SearchError,
+    BarredFiles, BoxFuture, GlobFound, GlobQuery, GrepFound, GrepQuery, Names, PathGuard, Search,
+    SearchError,
 };
 use std::path::PathBuf;
 use tree::Stop;
@@ -44,6 +45,18 @@ impl Search for TreeSearch {
         max_bytes: u64,
     ) -> BoxFuture<'_, Result<Names, SearchError>> {
         blocking(root.clone(), move |stop| Ok(references::find(&root, names, max_bytes, stop)))
+    }
+
+    fn barred(
+        &self,
+        roots: Vec<PathBuf>,
+        guard: PathGuard,
+        max_entries: usize,
+    ) -> BoxFuture<'_, BarredFiles> {
+        let looked = blocking(PathBuf::new(), move |stop| {
+            Ok(tree::barred(roots, &guard, max_entries, stop))
+        });
+        Box::pin(async move { looked.await.unwrap_or(BarredFiles::Unknown) })
     }
 }
 

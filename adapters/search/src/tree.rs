@@ -1,6 +1,6 @@
 //! Walking a tree, with ignore files honoured.
 
-use everfold_kernel::ports::SearchError;
+use everfold_kernel::ports::{BarredFiles, PathGuard, SearchError};
 use ignore::{DirEntry, Walk, WalkBuilder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,6 +70,64 @@ pub(crate) fn files<'a>(root: &Path, stop: &'a Stop) -> impl Iterator<Item = Fou
         Ok(_) => None,
         Err(_) => Some(Found::Unreadable),
     })
+}
+
+/// A guard for the files of a walk, which have the root's links in their paths.
+pub(crate) struct Guarded<'a> {
+    guard: &'a PathGuard,
+    root: &'a Path,
+    real: PathBuf,
+}
+
+impl<'a> Guarded<'a> {
+    pub(crate) fn new(guard: &'a PathGuard, root: &'a Path) -> Self {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        Self { guard, root, real }
+    }
+
+    /// Whether a file of the walk may not be read.
+    pub(crate) fn bars(&self, path: &Path) -> bool {
+        match path.strip_prefix(self.root) {
+            Ok(inside) if inside.as_os_str().is_empty() => self.guard.bars(&self.real),
+            Ok(inside) => self.guard.bars(&self.real.join(inside)),
+            Err(_) => self.guard.bars(path),
+        }
+    }
+}
+
+/// What is barred below some directories, whatever ignore files say. What is
+/// below something barred is not looked at.
+pub(crate) fn barred(
+    roots: Vec<PathBuf>,
+    guard: &PathGuard,
+    max_entries: usize,
+    stop: &Stop,
+) -> BarredFiles {
+    let mut found = Vec::new();
+    let mut seen = 0_usize;
+    let mut open: Vec<PathBuf> =
+        roots.into_iter().filter_map(|root| root.canonicalize().ok()).collect();
+    while let Some(path) = open.pop() {
+        if guard.bars(&path) {
+            found.push(path);
+            continue;
+        }
+        let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+        for entry in entries {
+            seen += 1;
+            if seen > max_entries || stop.is_set() {
+                return BarredFiles::Unknown;
+            }
+            let path = entry.path();
+            if guard.bars(&path) {
+                found.push(path);
+            } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(path);
+            }
+        }
+    }
+    found.sort();
+    BarredFiles::Found(found)
 }
 
 fn is_file(entry: &DirEntry) -> bool {

@@ -41,6 +41,9 @@ use setup::ProcessEnv;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(code) = everfold::sandbox_entered() {
+        return code;
+    }
     if let Some(code) = hook::answered() {
         return code;
     }

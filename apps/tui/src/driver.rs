@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use everfold::Agent;
-use everfold::kernel::ports::GlobQuery;
+use everfold::kernel::ports::{GlobQuery, PathGuard};
 use ratatui::crossterm::event::Event as TermEvent;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -266,8 +266,8 @@ impl Driver {
         let (agent, telling, root) =
             (Arc::clone(&self.agent), self.telling.clone(), self.cwd.clone());
         tokio::spawn(async move {
-            let query =
-                GlobQuery { pattern: "**/*".to_owned(), root: root.clone(), limit: MOST_FILES };
+            let (pattern, limit, guard) = ("**/*".to_owned(), MOST_FILES, PathGuard::default());
+            let query = GlobQuery { pattern, root: root.clone(), limit, guard };
             let found = agent.world().search.glob(query).await.unwrap_or_default();
             let name = |path: &PathBuf| {
                 path.strip_prefix(&root).unwrap_or(path).to_string_lossy().into_owned()

@@ -101,6 +101,9 @@ limits! {
         mention_paths: usize = 200,
         /// Most paths that Glob gives.
         glob_paths: usize = 1_000,
+        /// Most entries of a directory that are looked through for files that
+        /// may not be read, before a command goes through it.
+        walked_entries: usize = 500_000,
         /// Most lines that Grep gives where none are asked for.
         grep_lines: usize = 2_000,
         /// Largest file that Grep looks into, in bytes.

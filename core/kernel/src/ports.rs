@@ -7,9 +7,11 @@
 
 mod dreams;
 mod files;
+mod guard;
 mod hooks;
 mod memories;
 mod model;
+mod outline;
 mod past_search;
 mod person;
 mod post;
@@ -29,6 +31,7 @@ pub use dreams::{
     Night, Stored, StoredFile, Swap, SwapEdit, Swapped,
 };
 pub use files::{Expect, FileError, FileKind, FileRead, FileStat, FileVersion, Files, LinesRead};
+pub use guard::{PathGuard, ReadGuard};
 pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
     Bodies, Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead,
@@ -40,19 +43,24 @@ pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelReply, ModelStream,
     SOURCE_HEADER,
 };
+pub use outline::{
+    CallRole, CallWord, CommandEffect, CommandOutline, FileMention, FileTouch, Presence,
+    ProgramCall, ShellPlace, WordKind,
+};
 pub use past_search::{PastFound, PastHit, PastQuery, PastSearch};
 pub use person::{Approver, PermissionAnswer, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Letter, LetterDraft, Post, PostError};
 pub use question::{Respondent, ServerAnswer, ServerQuestion};
 pub use search::{
-    GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
+    BarredFiles, GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,
 };
 pub use servers::{
     Asks, Library, Load, Reads, ServerError, ServerMaker, ServerPrompt, ServerResource,
     ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
 pub use shell::{
-    Confinement, Exit, JobInfo, JobState, Shell, ShellCommand, ShellError, ShellOutput,
+    Confinement, Exit, JobInfo, JobState, SandboxProfile, SandboxState, Shell, ShellCommand,
+    ShellError, ShellOutput,
 };
 pub use spending::{Spending, SpendingError, Spent};
 pub use switches::{SwitchReading, Switches};

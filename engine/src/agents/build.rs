@@ -212,10 +212,10 @@ impl Agents {
         let skills = Arc::clone(&config.setups.skills);
         let mut session = Session::new(session_id(&plan.id), world, config, toolbox);
         outfit::become_agent(&mut session, &seat.session, plan, crew, Start::Fresh);
-        outfit::confine(&mut session, plan.running);
         if let Some(permit) = permit {
             session.permit = permit;
         }
+        outfit::confine(&mut session, plan.running);
         session.runtime.parents_books = Some(seat.books.clone());
         let named = kind.skills.iter().filter_map(|name| skills.get(name));
         let known = named.map(|skill| format!("The skill {}:\n\n{}", skill.name, skill.filled("")));

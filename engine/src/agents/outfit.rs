@@ -5,6 +5,7 @@ use super::build::{Plan, source};
 use super::chosen::ChosenServers;
 use super::{Crew, Parent};
 use crate::config::Config;
+use crate::permit::Watch;
 use crate::session::Session;
 use crate::session::fork::{Start, Thread};
 use crate::tools::ENV_FILE;
@@ -93,7 +94,9 @@ pub(super) fn take_over(session: &mut Session, fold: everfold_prefix::Fold, pare
     session.state.attached = parent.attached.clone();
     session.runtime.cache.detector = parent.detector.clone();
     session.permit = parent.permit.clone();
-    let mut context = parent.context.cloned_for(session.world.clone());
+    session.permit.set_watch(Watch::Nobody);
+    let held = session.permit.sandbox(Vec::new());
+    let mut context = parent.context.cloned_for(session.world.clone(), held);
     session.crew.seat_at(&mut context);
     context.history.clone_from(&session.context.history);
     session.context = Arc::new(context);
@@ -103,11 +106,13 @@ pub(super) fn take_over(session: &mut Session, fold: everfold_prefix::Fold, pare
 /// nowhere else, and reach no network (S8).
 pub(super) fn confine(session: &mut Session, running: Running) {
     let confinement = match running {
-        Running::Foreground => session.config.permissions.confinement.clone(),
+        Running::Foreground => session.context.confinement.clone(),
         Running::Background => {
             let rooms =
                 session.config.workplace.roots.iter().chain(&session.config.workplace.writable);
-            Confinement::Sandbox { writable: rooms.cloned().collect() }
+            let profile = session.permit.sandbox(rooms.cloned().collect());
+            session.permit.set_watch(Watch::Nobody);
+            Confinement::Sandbox(profile)
         }
     };
     if let Some(context) = Arc::get_mut(&mut session.context) {

@@ -106,6 +106,8 @@ pub struct Workplace {
     pub writable: Vec<PathBuf>,
     /// The home directory of the person, for `~/` in rules.
     pub user_home: Option<PathBuf>,
+    /// Our own home, where settings and records of trust are.
+    pub own_home: Option<PathBuf>,
 }
 
 /// How permissions are decided.

@@ -3,8 +3,8 @@
 //! It has every tool of its parent; what is not its business is refused when it
 //! is called, because the list of tools is part of the cached prefix (PC4).
 
-use super::Verdict;
-use crate::tools::Access;
+use super::{Footprint, Verdict};
+use everfold_kernel::ports::CommandEffect;
 use std::path::{Component, Path, PathBuf};
 
 /// The tools of an agent that reads around and writes in its own room.
@@ -45,21 +45,24 @@ impl Remit {
         Self { tools: vec!["Edit".to_owned()], rooms: vec![Room::File(file)] }
     }
 
-    /// Decides about a call. That a command only reads is for the shell to say.
-    pub(super) fn decide(&self, tool: &str, access: &Access) -> Verdict {
+    /// Decides about a call that reaches no credentials.
+    pub(super) fn decide(&self, tool: &str, deed: &Footprint) -> Verdict {
         if !self.tools.iter().any(|name| name == tool) {
             let tools = if self.tools.is_empty() { "none".into() } else { self.tools.join(", ") };
             return deny(format!("{tool} is not for this task; the tools that are: {tools}"));
         }
-        match access {
-            Access::Nothing | Access::Read(_) => Verdict::Allow,
-            Access::Edit(path) if self.rooms.iter().any(|room| room.has(path)) => Verdict::Allow,
-            Access::Edit(path) => {
+        match deed {
+            Footprint::Nothing | Footprint::Read(_) => Verdict::Allow,
+            Footprint::Edit(path) if self.rooms.iter().any(|room| room.has(path)) => Verdict::Allow,
+            Footprint::Edit(path) => {
                 deny(format!("{} is outside of where this task may write", path.display()))
             }
-            Access::Execute(_) => Verdict::AllowIfItOnlyReads,
-            Access::Server { .. } => deny("servers are not for this task".into()),
-            Access::Fetch { .. } => deny("nothing is fetched for this task".into()),
+            Footprint::Command(used) => match &used.outline.unwatched_effect {
+                CommandEffect::Reads => Verdict::Allow,
+                CommandEffect::Acts(reason) => deny(reason.clone()),
+            },
+            Footprint::Server { .. } => deny("servers are not for this task".into()),
+            Footprint::Fetch { .. } => deny("nothing is fetched for this task".into()),
         }
     }
 }
@@ -93,23 +96,34 @@ fn deny(reason: String) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::permit::CommandUse;
+    use everfold_kernel::ports::{BarredFiles, CommandOutline};
 
-    fn allows(remit: &Remit, tool: &str, access: &Access) -> bool {
+    fn allows(remit: &Remit, tool: &str, access: &Footprint) -> bool {
         remit.decide(tool, access) == Verdict::Allow
     }
 
     #[test]
     fn l5_14_it_reads_anywhere_and_writes_in_its_room() {
         let remit = Remit::writing_in(vec![Room::Markdown("/m".into())]);
-        assert!(allows(&remit, "Read", &Access::Read("/etc/hosts".into())));
-        assert!(allows(&remit, "Write", &Access::Edit("/m/sub/a.md".into())));
+        assert!(allows(&remit, "Read", &Footprint::Read("/etc/hosts".into())));
+        assert!(allows(&remit, "Write", &Footprint::Edit("/m/sub/a.md".into())));
         for path in ["/m/.journal/a.md", "/m/a.sh", "/m/../a.md", "/other/a.md", "/m"] {
-            assert!(!allows(&remit, "Write", &Access::Edit(path.into())), "{path}");
+            assert!(!allows(&remit, "Write", &Footprint::Edit(path.into())), "{path}");
         }
-        let run = Access::Execute("ls".into());
-        assert_eq!(remit.decide("Bash", &run), Verdict::AllowIfItOnlyReads);
-        let fetch = Access::Fetch { url: "http://a".into(), host: "a".into() };
-        for (tool, access) in [("WebFetch", &fetch), ("TodoWrite", &Access::Nothing)] {
+        let run = |outline: CommandOutline| {
+            let barred = BarredFiles::Found(Vec::new());
+            Footprint::Command(Box::new(CommandUse { text: "ls".into(), outline, barred }))
+        };
+        let acts = CommandOutline::of_words("ls");
+        assert!(!allows(&remit, "Bash", &run(acts.clone())));
+        assert!(allows(
+            &remit,
+            "Bash",
+            &run(CommandOutline { unwatched_effect: CommandEffect::Reads, ..acts })
+        ));
+        let fetch = Footprint::Fetch { url: "http://a".into(), host: "a".into() };
+        for (tool, access) in [("WebFetch", &fetch), ("TodoWrite", &Footprint::Nothing)] {
             assert!(!allows(&remit, tool, access), "{tool}");
         }
     }
@@ -117,14 +131,14 @@ mod tests {
     #[test]
     fn l3_4_a_room_may_be_one_file() {
         let remit = Remit::editing("/s/summary.md".into());
-        assert!(allows(&remit, "Edit", &Access::Edit("/s/summary.md".into())));
-        assert!(!allows(&remit, "Write", &Access::Edit("/s/summary.md".into())));
-        assert!(!allows(&remit, "Read", &Access::Read("/s/summary.md".into())));
-        assert!(!allows(&remit, "Edit", &Access::Edit("/s/summary.md.bak".into())));
+        assert!(allows(&remit, "Edit", &Footprint::Edit("/s/summary.md".into())));
+        assert!(!allows(&remit, "Write", &Footprint::Edit("/s/summary.md".into())));
+        assert!(!allows(&remit, "Read", &Footprint::Read("/s/summary.md".into())));
+        assert!(!allows(&remit, "Edit", &Footprint::Edit("/s/summary.md.bak".into())));
     }
 
     #[test]
     fn l7_7_an_agent_without_tools_is_refused_all_of_them() {
-        assert!(!allows(&Remit::none(), "Read", &Access::Read("/a".into())));
+        assert!(!allows(&Remit::none(), "Read", &Footprint::Read("/a".into())));
     }
 }

@@ -1,7 +1,9 @@
 //! Rules such as `Bash(git status:*)`, `Edit(src/**)`, `WebFetch(domain:docs.rs)`.
 
-use super::Places;
-use crate::tools::Access;
+use super::command_rule::{self, Touch};
+use super::footprint::{CommandUse, Footprint};
+use super::{Places, credentials};
+use everfold_kernel::ports::{FileTouch, ProgramCall};
 use everfold_kernel::{Class, Classify};
 use globset::{GlobBuilder, GlobMatcher};
 use std::fmt;
@@ -23,11 +25,22 @@ enum Scope {
     /// Exactly this command.
     Command(String),
     /// Commands that start with these words.
-    CommandPrefix(String),
+    CommandPrefix(Vec<String>),
     /// Paths that match.
-    Path(GlobMatcher),
+    Path(Box<PathScope>),
     /// Pages of this host and those below it.
     Host(String),
+}
+
+/// Paths that a rule is about.
+#[derive(Clone, Debug)]
+struct PathScope {
+    /// As it is written.
+    exact: GlobMatcher,
+    /// For rules that forbid: in any case, and at any depth where it is a name.
+    wide: Vec<GlobMatcher>,
+    /// Whether it names credentials (S10).
+    names_credentials: bool,
 }
 
 /// A rule that cannot be read.
@@ -43,11 +56,6 @@ impl Classify for RuleError {
         Class::Degrade
     }
 }
-
-/// Characters by which a shell does more than run one command. A command with
-/// one of them is never covered by an allow rule for its first words.
-const SHELL_SPECIAL: &[char] =
-    &[';', '&', '|', '`', '$', '<', '>', '\n', '\r', '(', ')', '{', '}', '\\'];
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,76 +87,125 @@ impl Rule {
         Ok(Self { text: text.to_owned(), tool: tool.to_owned(), scope })
     }
 
-    /// The rule that "always" adds for a call like this.
+    /// The rule for exactly this command, whatever is in it.
     #[must_use]
-    pub fn covering(tool: &str, access: &Access, places: &Places) -> String {
-        match access {
-            Access::Nothing | Access::Server { .. } => tool.to_owned(),
-            Access::Execute(command) => {
-                let words: Vec<&str> = command.split_whitespace().take(2).collect();
-                if command.contains(SHELL_SPECIAL) || words.is_empty() {
-                    format!("{tool}({command})")
-                } else {
-                    format!("{tool}({}:*)", words.join(" "))
-                }
-            }
-            Access::Read(path) | Access::Edit(path) => {
-                let inside = places.roots.iter().find(|root| path.starts_with(root));
-                let directory =
-                    inside.map(PathBuf::as_path).or_else(|| path.parent()).unwrap_or(path);
-                format!("{tool}(/{}/**)", directory.display())
-            }
-            Access::Fetch { host, .. } => format!("{tool}(domain:{host})"),
-        }
+    pub(super) fn of_command(tool: &str, command: &str) -> String {
+        let command = command.trim();
+        // What would be read as a rule for its first words is marked.
+        let marked = command.ends_with('*') || command.starts_with(['=', '*']);
+        format!("{tool}({}{command})", if marked { "=" } else { "" })
     }
 
     /// Whether the rule allows all that a call does.
     #[must_use]
-    pub fn covers(&self, tool: &str, access: &Access) -> bool {
-        self.names(tool, access)
-            && match (&self.scope, access) {
-                (Scope::CommandPrefix(prefix), Access::Execute(command)) => {
-                    !command.contains(SHELL_SPECIAL) && starts_with_words(command, prefix)
+    pub fn covers(&self, tool: &str, deed: &Footprint) -> bool {
+        self.names(tool, deed)
+            && match (&self.scope, deed) {
+                (Scope::All, _) => true,
+                (Scope::Command(own), Footprint::Command(used)) => own == used.text.trim(),
+                (Scope::Path(paths), Footprint::Read(path) | Footprint::Edit(path)) => {
+                    paths.exact.is_match(path)
                 }
-                _ => self.fits(access),
+                (Scope::Host(own), Footprint::Fetch { host, .. }) => is_host(host, own),
+                _ => false,
             }
     }
 
-    /// Whether a call does anything that the rule speaks of. Wider than
-    /// [`Self::covers`]: a command is looked through part by part.
-    #[must_use]
-    pub fn touches(&self, tool: &str, access: &Access) -> bool {
-        self.names(tool, access)
-            && match (&self.scope, access) {
-                (
-                    Scope::CommandPrefix(prefix) | Scope::Command(prefix),
-                    Access::Execute(command),
-                ) => {
-                    command.split(SHELL_SPECIAL).any(|part| starts_with_words(part.trim(), prefix))
-                }
-                _ => self.fits(access),
-            }
-    }
-
-    fn names(&self, tool: &str, access: &Access) -> bool {
-        self.tool == "*"
-            || self.tool == tool
-            || matches!(access, Access::Edit(_)) && self.tool == "Edit"
-            || matches!(access, Access::Read(_)) && self.tool == "Read"
-            || self.tool.starts_with("mcp__") && tool.starts_with(&format!("{}__", self.tool))
-    }
-
-    fn fits(&self, access: &Access) -> bool {
-        match (&self.scope, access) {
-            (Scope::All, _) => true,
-            (Scope::Command(own), Access::Execute(command)) => own == command.trim(),
-            (Scope::Path(glob), Access::Read(path) | Access::Edit(path)) => glob.is_match(path),
-            (Scope::Host(own), Access::Fetch { host, .. }) => {
-                host == own || host.strip_suffix(own.as_str()).is_some_and(|sub| sub.ends_with('.'))
-            }
+    /// Whether the rule allows one program of a plain command.
+    pub(super) fn covers_call(&self, tool: &str, call: &ProgramCall) -> bool {
+        match &self.scope {
+            Scope::CommandPrefix(words) if self.tool == tool => command_rule::covers(words, call),
             _ => false,
         }
     }
+
+    /// Whether the rule is one of the person's that names credentials at a path.
+    pub(super) fn opens(&self, path: &Path) -> bool {
+        let Scope::Path(paths) = &self.scope else { return false };
+        matches!(self.tool.as_str(), "Read" | "Edit" | "Write")
+            && paths.names_credentials
+            && paths.exact.is_match(path)
+    }
+
+    /// Whether the rule is for exactly this command.
+    pub(super) fn is_exactly(&self, tool: &str, command: &str) -> bool {
+        self.tool == tool && matches!(&self.scope, Scope::Command(own) if own == command.trim())
+    }
+
+    /// Whether it speaks of files.
+    pub(super) fn is_about_files(&self) -> bool {
+        matches!(self.scope, Scope::Path(_))
+    }
+
+    /// Whether it bars a file from being read, as a rule that forbids.
+    pub(super) fn bars(&self, path: &Path) -> bool {
+        matches!(self.tool.as_str(), "Read" | "*")
+            && matches!(&self.scope, Scope::Path(paths) if paths.reaches(path))
+    }
+
+    /// Whether a call does anything that the rule speaks of, as one that
+    /// forbids or asks. Wider than [`Self::covers`]: it holds for every tool
+    /// that could reach the thing.
+    pub(super) fn touches(&self, tool: &str, deed: &Footprint) -> Touch {
+        let named = self.names(tool, deed);
+        let sure = |is: bool| if is { Touch::Yes } else { Touch::No };
+        match (&self.scope, deed) {
+            (Scope::All, _) => sure(named),
+            (Scope::CommandPrefix(words), Footprint::Command(used)) if named => {
+                command_rule::touches(words, &used.outline)
+            }
+            (Scope::Command(own), Footprint::Command(used)) if named => {
+                let exactly = sure(own == used.text.trim());
+                exactly.max(command_rule::touches(&command_rule::words(own), &used.outline))
+            }
+            (Scope::Path(paths), Footprint::Command(used)) => self.touches_files(paths, used),
+            (Scope::Path(paths), Footprint::Read(path)) => sure(named && paths.reaches(path)),
+            // What is changed is shown, so a rule about reading holds too.
+            (Scope::Path(paths), Footprint::Edit(path)) => {
+                sure((named || self.tool == "Read") && paths.reaches(path))
+            }
+            (Scope::Host(own), Footprint::Fetch { host, .. }) => sure(named && is_host(host, own)),
+            (Scope::Host(own), Footprint::Command(used)) => sure(names_host(used, own)),
+            _ => Touch::No,
+        }
+    }
+
+    fn touches_files(&self, paths: &PathScope, used: &CommandUse) -> Touch {
+        let reads = matches!(self.tool.as_str(), "Read" | "*");
+        let writes = matches!(self.tool.as_str(), "Edit" | "Write");
+        let hit = used.outline.files.iter().any(|file| {
+            (reads || writes && file.touch == FileTouch::Written) && paths.reaches(&file.path)
+        });
+        if hit { Touch::Yes } else { Touch::No }
+    }
+
+    fn names(&self, tool: &str, deed: &Footprint) -> bool {
+        self.tool == "*"
+            || self.tool == tool
+            || matches!(deed, Footprint::Edit(_)) && self.tool == "Edit"
+            || matches!(deed, Footprint::Read(_)) && self.tool == "Read"
+            || self.tool.starts_with("mcp__") && tool.starts_with(&format!("{}__", self.tool))
+    }
+}
+
+impl PathScope {
+    /// Whether a path, or a directory that it is in, is meant.
+    fn reaches(&self, path: &Path) -> bool {
+        path.ancestors().any(|path| self.wide.iter().any(|glob| glob.is_match(path)))
+    }
+}
+
+fn is_host(host: &str, own: &str) -> bool {
+    host == own || host.strip_suffix(own).is_some_and(|sub| sub.ends_with('.'))
+}
+
+/// Whether a word of a command has a host in it.
+fn names_host(used: &CommandUse, own: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    let words = used.outline.runs.iter().flat_map(|call| &call.words);
+    let texts = words.map(|word| &word.text).chain(&used.outline.code);
+    let mut hosts = texts.flat_map(|text| text.split(|c| !is_part(c)));
+    hosts.any(|host| is_host(&host.trim_end_matches('.').to_ascii_lowercase(), own))
 }
 
 fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, String> {
@@ -159,41 +216,52 @@ fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, String> {
         return Ok(Scope::Host(host.trim().to_ascii_lowercase()));
     }
     if tool == "Bash" {
+        if let Some(exact) = inside.strip_prefix('=') {
+            return Ok(Scope::Command(exact.trim().to_owned()));
+        }
         return Ok(match inside.strip_suffix(":*").or_else(|| inside.strip_suffix(" *")) {
-            Some(prefix) => Scope::CommandPrefix(prefix.trim().to_owned()),
+            Some(prefix) if prefix.trim().is_empty() => Scope::All,
+            Some(prefix) => Scope::CommandPrefix(command_rule::words(prefix)),
             None => Scope::Command(inside.to_owned()),
         });
     }
+    path_scope(inside, places).map(|paths| Scope::Path(Box::new(paths)))
+}
+
+fn path_scope(inside: &str, places: &Places) -> Result<PathScope, String> {
+    let compile = |pattern: &str, fold: bool| {
+        let mut builder = GlobBuilder::new(pattern);
+        builder.literal_separator(true).case_insensitive(fold);
+        let glob = builder.build().map_err(|error| error.kind().to_string())?;
+        Ok::<_, String>(glob.compile_matcher())
+    };
     let pattern = absolute_pattern(inside, places);
-    let glob = GlobBuilder::new(&pattern)
-        .literal_separator(true)
-        .build()
-        .map_err(|error| error.kind().to_string())?;
-    Ok(Scope::Path(glob.compile_matcher()))
+    let mut wide = vec![compile(&pattern, true)?];
+    // A name without a directory is one at any depth, as in ignore files.
+    if !inside.contains('/') {
+        for root in &places.roots {
+            let root = globset::escape(&root.display().to_string());
+            wide.push(compile(&format!("{}/**/{inside}", root.trim_end_matches('/')), true)?);
+        }
+    }
+    let names_credentials = credentials::is_credential(Path::new(&pattern), places.homes());
+    Ok(PathScope { exact: compile(&pattern, false)?, wide, names_credentials })
 }
 
 /// `//x` is absolute, `~/x` is under the home directory, all else is under the
 /// working directory.
-fn absolute_pattern(pattern: &str, places: &Places) -> String {
+pub(super) fn absolute_pattern(pattern: &str, places: &Places) -> String {
     let under = |directory: Option<&PathBuf>, rest: &str| {
         let directory = directory.map_or(Path::new("/"), |path| path.as_path());
         let directory = globset::escape(&directory.display().to_string());
         format!("{}/{rest}", directory.trim_end_matches('/'))
     };
     if let Some(rest) = pattern.strip_prefix("//") {
-        format!("/{rest}")
+        format!("/{}", rest.trim_start_matches('/'))
     } else if let Some(rest) = pattern.strip_prefix("~/") {
         under(places.home.as_ref(), rest)
     } else {
         let rest = pattern.trim_start_matches("./").trim_start_matches('/');
         under(places.roots.first(), rest)
     }
-}
-
-/// `git status` starts with `git`, `gitk` does not.
-fn starts_with_words(command: &str, prefix: &str) -> bool {
-    command
-        .trim_start()
-        .strip_prefix(prefix)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }

@@ -1,4 +1,5 @@
 use super::*;
+use everfold_kernel::ports::{BarredFiles, CommandEffect, CommandOutline};
 
 fn permit(mode: PermissionMode, allow: &[&str], ask: &[&str], deny: &[&str]) -> Permit {
     let list = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
@@ -13,37 +14,135 @@ fn permit(mode: PermissionMode, allow: &[&str], ask: &[&str], deny: &[&str]) -> 
         readable: vec!["/home/ada/.everfold/projects/x".into()],
         writable: vec!["/home/ada/.everfold/projects/x/memory".into()],
         home: Some("/home/ada".into()),
+        own_home: Some("/home/ada/.everfold".into()),
+        walked_entries: 100,
+        unheld: None,
     };
     let permit = Permit::new(mode, &settings, places);
     assert_eq!(permit.broken(), []);
     permit
 }
 
-fn bash(command: &str) -> Access {
-    Access::Execute(command.into())
+/// A plain command; what shells make of others is tested with the parser.
+fn bash(command: &str) -> Footprint {
+    let (text, outline) = (command.to_owned(), CommandOutline::of_words(command));
+    let barred = BarredFiles::Found(Vec::new());
+    Footprint::Command(Box::new(CommandUse { text, outline, barred }))
 }
 
-fn allows(permit: &Permit, tool: &str, access: &Access) -> bool {
+/// The same, of a command that only reads.
+fn reading(command: &str) -> Footprint {
+    let Footprint::Command(mut used) = bash(command) else { panic!("a command") };
+    used.outline.effect = CommandEffect::Reads;
+    Footprint::Command(used)
+}
+
+fn allows(permit: &Permit, tool: &str, access: &Footprint) -> bool {
     permit.decide(tool, access) == Verdict::Allow
 }
 
 #[test]
 fn q6_by_default_reading_inside_is_free_and_all_else_is_asked() {
     let permit = permit(PermissionMode::Default, &[], &[], &[]);
-    assert!(allows(&permit, "Read", &Access::Read("/repo/src/a.rs".into())));
-    assert!(allows(&permit, "Read", &Access::Read("/home/ada/.everfold/projects/x/y.txt".into())));
-    assert!(!allows(&permit, "Read", &Access::Read("/etc/shadow".into())));
-    assert!(!allows(&permit, "Read", &Access::Read("/repository/a".into())));
-    assert!(!allows(&permit, "Edit", &Access::Edit("/repo/src/a.rs".into())));
+    assert!(allows(&permit, "Read", &Footprint::Read("/repo/src/a.rs".into())));
+    assert!(allows(
+        &permit,
+        "Read",
+        &Footprint::Read("/home/ada/.everfold/projects/x/y.txt".into())
+    ));
+    assert!(!allows(&permit, "Read", &Footprint::Read("/etc/shadow".into())));
+    assert!(!allows(&permit, "Read", &Footprint::Read("/repository/a".into())));
+    assert!(!allows(&permit, "Edit", &Footprint::Edit("/repo/src/a.rs".into())));
     assert!(!allows(&permit, "Bash", &bash("ls")));
-    assert!(allows(&permit, "TodoWrite", &Access::Nothing));
+    assert!(allows(&permit, "Bash", &reading("ls")));
+    assert!(allows(&permit, "TodoWrite", &Footprint::Nothing));
+}
+
+#[test]
+fn s10_plan_mode_allows_nothing_that_default_mode_asks_about() {
+    let fetch = Footprint::Fetch { url: "https://a.b/".into(), host: "a.b".into() };
+    let deeds = [
+        ("Read", Footprint::Read("/etc/hosts".into())),
+        ("Read", Footprint::Read("/repo/.env".into())),
+        ("Read", Footprint::Read("/home/ada/.ssh/id_rsa".into())),
+        ("Grep", Footprint::Read("/home/ada".into())),
+        ("WebFetch", fetch),
+    ];
+    for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::Plan] {
+        let permit = permit(mode, &["Read(~/notes/**)"], &[], &[]);
+        for (tool, deed) in &deeds {
+            assert!(matches!(permit.decide(tool, deed), Verdict::Ask { .. }), "{mode:?} {deed:?}");
+        }
+    }
+    let bypass = permit(PermissionMode::BypassPermissions, &[], &[], &[]);
+    assert!(deeds.iter().all(|(tool, deed)| allows(&bypass, tool, deed)));
+}
+
+#[test]
+fn s10_a_rule_that_names_credentials_opens_them_and_a_wide_one_does_not() {
+    let key = Footprint::Read("/home/ada/.ssh/config".into());
+    for (rule, open) in [
+        ("Read(~/.ssh/config)", true),
+        ("Read(~/.ssh/*)", true),
+        ("Read", false),
+        ("Read(~/**)", false),
+        ("Read(//**)", false),
+        ("Edit(~/.ssh/known_hosts)", false),
+    ] {
+        let permit = permit(PermissionMode::Default, &[rule], &[], &[]);
+        assert_eq!(allows(&permit, "Read", &key), open, "{rule}");
+        let alone = Permit::confined(&permit, Remit::writing_in(Vec::new()));
+        assert!(matches!(alone.decide("Read", &key), Verdict::Deny { .. }), "{rule}");
+    }
+    let mut skill = permit(PermissionMode::Default, &[], &[], &[]);
+    skill.allow_for_turn(&["Read(~/.ssh/config)".to_owned()]);
+    assert!(!allows(&skill, "Read", &key), "a skill opens nothing");
+}
+
+#[test]
+fn u3_what_was_granted_is_listed_and_taken_back() {
+    let mut permit = permit(PermissionMode::Default, &["Bash(make test)"], &[], &[]);
+    permit.allow_for_session("Bash(touch a)");
+    permit.allow_for_session("Bash(touch a)");
+    assert_eq!(permit.granted().collect::<Vec<_>>(), ["Bash(touch a)"]);
+    assert!(allows(&permit, "Bash", &bash("touch a")));
+    assert_eq!(permit.take_back("Bash(touch a)"), TakenBack::Yes);
+    assert_eq!(permit.take_back("Bash(touch a)"), TakenBack::Unknown);
+    assert!(!allows(&permit, "Bash", &bash("touch a")));
+    assert!(allows(&permit, "Bash", &bash("make test")));
+}
+
+#[test]
+fn s11_always_is_as_narrow_as_can_be() {
+    let permit = permit(PermissionMode::Default, &[], &[], &[]);
+    let offered = |tool: &str, deed: &Footprint| match permit.question(tool, deed) {
+        Verdict::Ask { rule } => rule,
+        other => panic!("{other:?}"),
+    };
+    for (command, rule) in [
+        ("rm -rf build", "Bash(rm -rf build)"),
+        ("rm *", "Bash(=rm *)"),
+        ("echo a:*", "Bash(=echo a:*)"),
+        ("bash -c true", "Bash(bash -c true)"),
+        ("python3 -c 1", "Bash(python3 -c 1)"),
+        ("curl -s http://a", "Bash(curl -s http://a)"),
+        ("cargo test -p x", "Bash(cargo test:*)"),
+        ("cargo test --config x", "Bash(cargo test --config x)"),
+        ("git push", "Bash(git push)"),
+    ] {
+        assert_eq!(offered("Bash", &bash(command)), rule);
+    }
+    for (path, rule) in [("/etc/hosts", "Read(//etc/hosts)"), ("/a[b", "Read(//a[[]b)")] {
+        assert_eq!(offered("Read", &Footprint::Read(path.into())), rule);
+    }
+    assert_eq!(offered("Glob", &Footprint::Read("/".into())), "Glob(//)");
 }
 
 #[test]
 fn q6_accept_edits_stays_inside_and_away_from_what_could_act() {
     let permit = permit(PermissionMode::AcceptEdits, &[], &[], &[]);
-    assert!(allows(&permit, "Edit", &Access::Edit("/repo/src/a.rs".into())));
-    assert!(allows(&permit, "Write", &Access::Edit("/other/b".into())));
+    assert!(allows(&permit, "Edit", &Footprint::Edit("/repo/src/a.rs".into())));
+    assert!(allows(&permit, "Write", &Footprint::Edit("/other/b".into())));
     for path in [
         "/etc/passwd",
         "/repo/.git/hooks/pre-commit",
@@ -51,7 +150,7 @@ fn q6_accept_edits_stays_inside_and_away_from_what_could_act() {
         "/repo/sub/.Git/config",
         "/repo/.mcp.json",
     ] {
-        assert!(!allows(&permit, "Edit", &Access::Edit(path.into())), "{path}");
+        assert!(!allows(&permit, "Edit", &Footprint::Edit(path.into())), "{path}");
     }
 }
 
@@ -59,12 +158,13 @@ fn q6_accept_edits_stays_inside_and_away_from_what_could_act() {
 fn q6_plan_mode_only_reads_whatever_rules_allow() {
     let mut permit = permit(PermissionMode::Plan, &["Bash", "Edit"], &[], &[]);
     permit.set_plan_file(Some("/plans/p.md".into()));
-    assert!(allows(&permit, "Write", &Access::Edit("/plans/p.md".into())));
-    assert!(!allows(&permit, "Write", &Access::Edit("/plans/other.md".into())));
-    let edit = permit.decide("Edit", &Access::Edit("/repo/a".into()));
+    assert!(allows(&permit, "Write", &Footprint::Edit("/plans/p.md".into())));
+    assert!(!allows(&permit, "Write", &Footprint::Edit("/plans/other.md".into())));
+    let edit = permit.decide("Edit", &Footprint::Edit("/repo/a".into()));
     assert!(matches!(edit, Verdict::Deny { .. }));
-    assert_eq!(permit.decide("Bash", &bash("ls")), Verdict::AllowIfItOnlyReads);
-    assert!(allows(&permit, "Read", &Access::Read("/repo/a".into())));
+    assert!(matches!(permit.decide("Bash", &bash("ls")), Verdict::Deny { .. }));
+    assert!(allows(&permit, "Bash", &reading("ls")));
+    assert!(allows(&permit, "Read", &Footprint::Read("/repo/a".into())));
 }
 
 #[test]
@@ -76,12 +176,12 @@ fn q6_deny_wins_even_when_everything_is_bypassed() {
         &["Bash(rm:*)", "Edit(*.lock)"],
     );
     assert!(allows(&permit, "Bash", &bash("ls -l")));
-    for command in ["rm -rf x", "ls && rm x", "echo $(rm x)", "true; rm x", "a | rm", "\nrm x"] {
+    for command in ["rm -rf x", "/bin/rm x", "rm"] {
         assert!(matches!(permit.decide("Bash", &bash(command)), Verdict::Deny { .. }), "{command}");
     }
     assert!(allows(&permit, "Bash", &bash("rmdir x")));
     assert!(matches!(
-        permit.decide("Write", &Access::Edit("/repo/Cargo.lock".into())),
+        permit.decide("Write", &Footprint::Edit("/repo/Cargo.lock".into())),
         Verdict::Deny { .. }
     ));
 }
@@ -95,11 +195,6 @@ fn q6_a_prefix_rule_covers_one_plain_command_only() {
         ("git status -s", true),
         ("git statusx", false),
         ("git push", false),
-        ("git status && rm -rf /", false),
-        ("git status; curl evil", false),
-        ("git status > /etc/passwd", false),
-        ("git status $(rm x)", false),
-        ("git status\nrm x", false),
         ("make test", true),
         ("make test all", false),
     ] {
@@ -127,12 +222,13 @@ fn q6_path_and_domain_rules() {
         &[],
         &[],
     );
-    assert!(allows(&permit, "Write", &Access::Edit("/repo/src/deep/a.rs".into())));
-    assert!(!allows(&permit, "Write", &Access::Edit("/repo/tests/a.rs".into())));
-    assert!(allows(&permit, "Read", &Access::Read("/home/ada/notes/x.md".into())));
-    assert!(!allows(&permit, "Read", &Access::Read("/home/ada/notes/deep/x.md".into())));
-    assert!(allows(&permit, "Grep", &Access::Read("/var/log/sys/a".into())));
-    let fetch = |host: &str| Access::Fetch { url: format!("https://{host}/"), host: host.into() };
+    assert!(allows(&permit, "Write", &Footprint::Edit("/repo/src/deep/a.rs".into())));
+    assert!(!allows(&permit, "Write", &Footprint::Edit("/repo/tests/a.rs".into())));
+    assert!(allows(&permit, "Read", &Footprint::Read("/home/ada/notes/x.md".into())));
+    assert!(!allows(&permit, "Read", &Footprint::Read("/home/ada/notes/deep/x.md".into())));
+    assert!(allows(&permit, "Grep", &Footprint::Read("/var/log/sys/a".into())));
+    let fetch =
+        |host: &str| Footprint::Fetch { url: format!("https://{host}/"), host: host.into() };
     assert!(allows(&permit, "WebFetch", &fetch("api.example.com")));
     assert!(!allows(&permit, "WebFetch", &fetch("notexample.com")));
 }
@@ -142,10 +238,10 @@ fn q6_always_adds_a_rule_that_covers_the_call() {
     let mut permit = permit(PermissionMode::Default, &[], &[], &[]);
     for (tool, access) in [
         ("Bash", bash("cargo test -p x")),
-        ("Bash", bash("a | b")),
-        ("Edit", Access::Edit("/repo/src/a.rs".into())),
-        ("Read", Access::Read("/etc/hosts".into())),
-        ("WebFetch", Access::Fetch { url: "https://a.b/".into(), host: "a.b".into() }),
+        ("Bash", bash("rm -rf *")),
+        ("Edit", Footprint::Edit("/repo/src/a.rs".into())),
+        ("Read", Footprint::Read("/etc/hosts".into())),
+        ("WebFetch", Footprint::Fetch { url: "https://a.b/".into(), host: "a.b".into() }),
     ] {
         let Verdict::Ask { rule } = permit.decide(tool, &access) else { panic!("{tool}") };
         permit.allow_for_session(&rule);
@@ -170,7 +266,7 @@ fn broken_rules_are_named_and_left_out() {
 #[test]
 fn l5_8_memories_are_written_without_asking_and_nothing_beside_them_is() {
     let dir = "/home/ada/.everfold/projects/x/memory";
-    let edit = |name: &str| Access::Edit(format!("{dir}/{name}").into());
+    let edit = |name: &str| Footprint::Edit(format!("{dir}/{name}").into());
     let free = permit(PermissionMode::Default, &[], &[], &[]);
     for name in ["MEMORY.md", "deploy.md", "topics/a.md"] {
         assert!(allows(&free, "Write", &edit(name)), "{name}");
@@ -178,7 +274,11 @@ fn l5_8_memories_are_written_without_asking_and_nothing_beside_them_is() {
     for name in ["run.sh", ".everfold/journal.md", "a/.git/x.md", "../settings.md", ""] {
         assert!(!allows(&free, "Write", &edit(name)), "{name}");
     }
-    assert!(!allows(&free, "Write", &Access::Edit("/home/ada/.everfold/projects/x/a.md".into())));
+    assert!(!allows(
+        &free,
+        "Write",
+        &Footprint::Edit("/home/ada/.everfold/projects/x/a.md".into())
+    ));
     let planning = permit(PermissionMode::Plan, &[], &[], &[]);
     assert!(!allows(&planning, "Write", &edit("deploy.md")));
     let denied = permit(PermissionMode::Default, &[], &[], &["Write"]);

@@ -185,7 +185,8 @@ pub fn fork_off(session: &mut Session, errand: Errand) -> Option<Fork> {
     session.runtime.cache.detector = parent.runtime.cache.detector.clone();
     session.state.fold = fold;
     session.permit = Permit::confined(&parent.permit, errand.remit);
-    session.context = Arc::new(parent.context.cloned_for(session.world.clone()));
+    let held = session.permit.sandbox(Vec::new());
+    session.context = Arc::new(parent.context.cloned_for(session.world.clone(), held));
     Some(Fork { session, directive: errand.directive })
 }
 
@@ -239,7 +240,8 @@ impl Fork {
         let Self { mut session, .. } = self;
         let Ground { files, search, shell } = ground;
         session.world = World { files, shell, search, ..session.world };
-        session.context = Arc::new(session.context.cloned_for(session.world.clone()));
+        let held = session.permit.sandbox(Vec::new());
+        session.context = Arc::new(session.context.cloned_for(session.world.clone(), held));
         Self { session, directive }
     }
 

@@ -9,7 +9,7 @@ use crate::session::file_history::FileHistory;
 use crate::session::log::Log;
 use crate::session::lookup::LogLookup;
 use crate::tools::{Snipping, ToolContext};
-use everfold_kernel::ports::World;
+use everfold_kernel::ports::{Confinement, SandboxState, World};
 use everfold_kernel::{Flag, SessionId};
 use everfold_transcript::Envelope;
 use std::path::PathBuf;
@@ -52,7 +52,6 @@ pub(super) fn context(
     crew.seat_at(&mut context);
     context.lookup = Some(Arc::new(LogLookup));
     context.history = Some(Arc::new(crew.agents.seat().history.clone()));
-    context.confinement = config.permissions.confinement.clone();
     context.skills = Arc::clone(&config.setups.skills);
     if !config.flags.is_on(Flag::Snip) {
         context.snipping = Snipping::Off;
@@ -64,6 +63,17 @@ pub(super) fn context(
 pub(super) fn permit(id: &SessionId, world: &World, config: &Config) -> Permit {
     let places = places(id, world, config);
     Permit::new(config.permissions.mode, &config.permissions.rules, places)
+}
+
+/// What its commands are held to (S12): nothing where that is not to be had,
+/// because then each of them is asked about.
+pub(super) fn confinement(config: &Config, permit: &Permit) -> Confinement {
+    match &config.permissions.confinement {
+        Confinement::Sandbox(profile) if permit.is_held() => {
+            Confinement::Sandbox(permit.sandbox(profile.writable.clone()))
+        }
+        _ => Confinement::Free,
+    }
 }
 
 /// Its log, of which nothing is written yet.
@@ -91,6 +101,20 @@ fn places(id: &SessionId, world: &World, config: &Config) -> Places {
             .chain(config.workplace.writable.clone())
             .collect(),
         home: config.workplace.user_home.clone(),
+        own_home: config.workplace.own_home.clone(),
+        walked_entries: config.limits.walked_entries,
+        unheld: unheld(world, config),
+    }
+}
+
+/// Why commands are not held to the sandbox that the person wants.
+fn unheld(world: &World, config: &Config) -> Option<String> {
+    if config.permissions.confinement == Confinement::Free {
+        return None;
+    }
+    match world.shell.sandbox() {
+        SandboxState::Missing(reason) => Some(reason),
+        SandboxState::Ready => None,
     }
 }
 

@@ -2,8 +2,8 @@
 //! tools, parameters. It is rendered once and then taken from the log (PC1).
 
 use crate::config::{Config, ModelChoice};
+use crate::permit::Footprint;
 use crate::session::{Error, Session};
-use crate::tools::Access;
 use crate::tools::servers::loaded_tools;
 use everfold_kernel::ports::MemoryScope;
 use everfold_kernel::record::Dialect;
@@ -116,7 +116,7 @@ const SERVER_TYPE: &str = "web_search_20250305";
 pub(crate) fn web_search(session: &Session) -> Option<Value> {
     let offered = session.config.models.offers.web_search
         && session.world.model.dialect() == Dialect::Anthropic
-        && !session.permit.holds_back(WEB_SEARCH, &Access::Nothing);
+        && !session.permit.holds_back(WEB_SEARCH, &Footprint::Nothing);
     let most = session.config.limits.web_search_uses;
     offered.then(|| json!({"type": SERVER_TYPE, "name": SERVER_NAME, "max_uses": most}))
 }

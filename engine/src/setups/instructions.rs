@@ -6,6 +6,7 @@
 //! resumed session knows it, and a compaction lets everything load again.
 
 use crate::config::InstructionSources;
+use crate::permit::Footprint;
 use crate::session::prelude::{INSTRUCTIONS, NESTED};
 use crate::session::{Error, Session, status};
 use crate::setups::hooks::session_events;
@@ -221,11 +222,10 @@ fn left_out(row: &InstructionFile) -> Option<String> {
 }
 
 /// How a tool's access touches a file.
-pub(crate) fn touch(access: &crate::tools::Access) -> Option<(PathBuf, Touch)> {
-    use crate::tools::Access;
-    match access {
-        Access::Read(path) => Some((path.clone(), Touch::Read)),
-        Access::Edit(path) => Some((path.clone(), Touch::Write)),
+pub(crate) fn touch(deed: &Footprint) -> Option<(PathBuf, Touch)> {
+    match deed {
+        Footprint::Read(path) => Some((path.clone(), Touch::Read)),
+        Footprint::Edit(path) => Some((path.clone(), Touch::Write)),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::agents::{self, Order, Started};
 use crate::event::Event;
-use crate::permit::Verdict;
+use crate::permit::{Footprint, Verdict};
 use crate::session::projections::LENT;
 use crate::session::{Error, Session};
 use crate::setups::hooks::session_events::PromptRefusal;
@@ -247,10 +247,11 @@ fn not_run(session: &Session, command: &str, reason: &str) -> String {
 /// What a command in a skill prints; why it was not run, where it may not be.
 async fn run_inline(session: &mut Session, command: &str, cancel: &CancellationToken) -> String {
     let access = Access::Execute(command.to_owned());
-    let refused = match session.permit.decide(TOOL, &access) {
+    let cwd = session.context.cwd();
+    let deed = Footprint::of(&access, &session.world, &session.permit, cwd).await;
+    let refused = match session.permit.decide(TOOL, &deed) {
         Verdict::Allow => None,
         Verdict::Deny { reason } => Some(reason),
-        Verdict::AllowIfItOnlyReads => session.world.shell.only_reads(command).err(),
         Verdict::Ask { rule } => match ask_inline(session, command, rule, cancel).await {
             Ok(PermissionAnswer::Allow | PermissionAnswer::AllowAlways) => None,
             Ok(PermissionAnswer::Deny { reason }) => Some(reason),
@@ -260,12 +261,16 @@ async fn run_inline(session: &mut Session, command: &str, cancel: &CancellationT
     if let Some(reason) = refused {
         return not_run(session, command, &reason);
     }
+    let confinement = match session.context.confinement_now().await {
+        Ok(confinement) => confinement,
+        Err(error) => return not_run(session, command, &error.to_string()),
+    };
     let run = session.world.shell.run(ShellCommand {
         command: command.to_owned(),
         cwd: session.context.cwd(),
         timeout: Some(Duration::from_millis(session.config.limits.shell_timeout_ms)),
         output_bytes: session.config.limits.offload.bash_chars,
-        confinement: session.context.confinement.clone(),
+        confinement,
     });
     tokio::select! {
         ran = run => match ran {

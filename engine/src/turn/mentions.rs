@@ -123,7 +123,8 @@ async fn named_file(session: &Session, mention: &Mention) -> Option<(PathBuf, Fi
 async fn mention_directory(session: &mut Session, dir: &Path, out: &mut Mentioned) {
     let shown = dir.display().to_string();
     let limit = session.config.limits.mention_paths;
-    let query = GlobQuery { pattern: "**/*".to_owned(), root: dir.to_owned(), limit };
+    let guard = session.permit.guard();
+    let query = GlobQuery { pattern: "**/*".to_owned(), root: dir.to_owned(), limit, guard };
     let found = match session.world.search.glob(query).await {
         Ok(found) => found,
         Err(error) => {

@@ -3,7 +3,7 @@
 use crate::agents;
 use crate::event::{Denial, Event};
 use crate::memory::{failures, uses};
-use crate::permit::Verdict;
+use crate::permit::{Footprint, Verdict};
 use crate::session::{Error, Session, effects, reminder, status};
 use crate::setups::hooks::Said;
 use crate::setups::hooks::tool_events::{self, ask_person};
@@ -93,20 +93,18 @@ async fn clear(
         let known: Vec<_> = session.toolbox.names().collect();
         return Err(NotRun::UnknownTool { name: call.name.clone(), known: known.join(", ") });
     };
-    let access = resolved(session, tool.access(&call.input, &session.context)).await;
+    let deed = footprint(session, &tool.access(&call.input, &session.context)).await;
     let decided = memory_switch::without_memory(session, &call.name);
-    let decided = decided.unwrap_or_else(|| session.permit.decide(&call.name, &access));
+    let decided = decided.unwrap_or_else(|| decide(session, call, &deed));
     let verdict = match (decided, said) {
         // Hooks narrow, and answer questions; what a rule denies stays denied.
         (_, Some((Permission::Deny, reason))) => Verdict::Deny { reason },
-        (Verdict::Allow, Some((Permission::Ask, _))) => {
-            session.permit.question(&call.name, &access)
-        }
+        (Verdict::Allow, Some((Permission::Ask, _))) => session.permit.question(&call.name, &deed),
         (Verdict::Ask { .. }, Some((Permission::Allow, _))) => Verdict::Allow,
         (verdict, _) => verdict,
     };
-    let access = permitted(session, call, access, verdict, cancel).await?;
-    session.runtime.branch.touched.extend(touch(&access));
+    let deed = permitted(session, call, deed, verdict, cancel).await?;
+    session.runtime.branch.touched.extend(touch(&deed));
     Ok(tool)
 }
 
@@ -114,32 +112,28 @@ async fn clear(
 async fn permitted(
     session: &mut Session,
     call: &mut ToolCall,
-    access: Access,
+    deed: Footprint,
     verdict: Verdict,
     cancel: &CancellationToken,
-) -> Result<Access, NotRun> {
+) -> Result<Footprint, NotRun> {
     let rule = match verdict {
-        Verdict::Allow => return Ok(access),
+        Verdict::Allow => return Ok(deed),
         Verdict::Deny { reason } => return Err(refused(session, call, reason)),
-        Verdict::AllowIfItOnlyReads => {
-            let reads = only_reads(session, call, &access);
-            return reads.map(|()| access).map_err(|reason| refused(session, call, reason));
-        }
         Verdict::Ask { rule } => rule,
     };
     match tool_events::request_hooks(session, call, &rule, cancel).await? {
         Some((Permission::Deny, reason)) => return Err(NotRun::Denied(reason)),
-        Some(_) => return still_permitted(session, call, access).await,
+        Some(_) => return still_permitted(session, call, deed).await,
         None => {}
     }
-    let summary = summary(&call.name, &access);
+    let summary = summary(&call.name, &deed);
     let (tool, input) = (call.name.clone(), call.input.clone());
     let ask = PermissionAsk { tool, input, summary, rule: rule.clone() };
     match ask_person(session, ask, cancel).await? {
-        PermissionAnswer::Allow => Ok(access),
+        PermissionAnswer::Allow => Ok(deed),
         PermissionAnswer::AllowAlways => {
             session.permit.allow_for_session(&rule);
-            Ok(access)
+            Ok(deed)
         }
         PermissionAnswer::Deny { reason } => Err(NotRun::Denied(reason)),
     }
@@ -150,19 +144,15 @@ async fn permitted(
 async fn still_permitted(
     session: &Session,
     call: &ToolCall,
-    access: Access,
-) -> Result<Access, NotRun> {
-    let access = match mcp_tools::find_tool(session, &call.name) {
-        Some(tool) => resolved(session, tool.access(&call.input, &session.context)).await,
-        None => access,
+    deed: Footprint,
+) -> Result<Footprint, NotRun> {
+    let deed = match mcp_tools::find_tool(session, &call.name) {
+        Some(tool) => footprint(session, &tool.access(&call.input, &session.context)).await,
+        None => deed,
     };
-    match session.permit.decide(&call.name, &access) {
+    match decide(session, call, &deed) {
         Verdict::Deny { reason } => Err(refused(session, call, reason)),
-        Verdict::AllowIfItOnlyReads => match only_reads(session, call, &access) {
-            Ok(()) => Ok(access),
-            Err(reason) => Err(refused(session, call, reason)),
-        },
-        Verdict::Allow | Verdict::Ask { .. } => Ok(access),
+        Verdict::Allow | Verdict::Ask { .. } => Ok(deed),
     }
 }
 
@@ -173,9 +163,9 @@ pub(crate) async fn may_read(
     path: PathBuf,
     cancel: &CancellationToken,
 ) -> Result<(), NotRun> {
-    let access = resolved(session, Access::Read(path)).await;
-    let verdict = session.permit.decide(&call.name, &access);
-    permitted(session, &mut call.clone(), access, verdict, cancel).await.map(|_| ())
+    let deed = footprint(session, &Access::Read(path)).await;
+    let verdict = session.permit.decide(&call.name, &deed);
+    permitted(session, &mut call.clone(), deed, verdict, cancel).await.map(|_| ())
 }
 
 /// A refusal that nobody is there to see is at least in the log (L5.14).
@@ -186,25 +176,25 @@ fn refused(session: &Session, call: &ToolCall, reason: String) -> NotRun {
     NotRun::Denied(reason)
 }
 
-/// A command of an agent that nobody watches only reads, and runs to its end.
-fn only_reads(session: &Session, call: &ToolCall, access: &Access) -> Result<(), String> {
-    if call.input.get("run_in_background") == Some(&Value::Bool(true)) {
-        return Err("nothing runs on in the background of this task".into());
-    }
-    match access {
-        Access::Execute(command) => session.world.shell.only_reads(command),
-        _ => Ok(()),
+/// What permissions say of a call. Where commands only read, they run to
+/// their end.
+fn decide(session: &Session, call: &ToolCall, deed: &Footprint) -> Verdict {
+    let stays = call.input.get("run_in_background") == Some(&Value::Bool(true));
+    let reads_alone = session.permit.only_reads() && matches!(deed, Footprint::Command(_));
+    match session.permit.decide(&call.name, deed) {
+        Verdict::Allow if stays && reads_alone => {
+            let reason = "nothing runs on in the background here".to_owned();
+            Verdict::Deny { reason }
+        }
+        verdict => verdict,
     }
 }
 
-/// Paths as the operating system sees them: a link in a repository must
-/// not lead a rule astray (S2).
-async fn resolved(session: &Session, access: Access) -> Access {
-    match access {
-        Access::Read(path) => Access::Read(session.world.files.resolve(&path).await),
-        Access::Edit(path) => Access::Edit(session.world.files.resolve(&path).await),
-        other => other,
-    }
+/// What a call would touch: paths as the operating system sees them, commands
+/// as a parser does.
+pub(crate) async fn footprint(session: &Session, access: &Access) -> Footprint {
+    let cwd = session.context.cwd();
+    Footprint::of(access, &session.world, &session.permit, cwd).await
 }
 
 async fn run_batch(
@@ -217,6 +207,7 @@ async fn run_batch(
         session.emit(|| Event::ToolStarted { id, name, input });
     }
     let context = Arc::clone(&session.context);
+    context.set_guard(session.permit.guard());
     let clock = Arc::clone(&session.world.clock);
     let running = batch.into_iter().map(|Cleared { call, tool }| {
         let (context, clock) = (Arc::clone(&context), Arc::clone(&clock));
@@ -317,11 +308,11 @@ fn map_texts(value: Value, change: &dyn Fn(&str) -> String) -> Value {
     }
 }
 
-fn summary(name: &str, access: &Access) -> String {
-    match access {
-        Access::Nothing | Access::Server { .. } => name.to_owned(),
-        Access::Read(path) | Access::Edit(path) => format!("{name} {}", path.display()),
-        Access::Execute(command) => command.clone(),
-        Access::Fetch { url, .. } => format!("{name} {url}"),
+fn summary(name: &str, deed: &Footprint) -> String {
+    match deed {
+        Footprint::Nothing | Footprint::Server { .. } => name.to_owned(),
+        Footprint::Read(path) | Footprint::Edit(path) => format!("{name} {}", path.display()),
+        Footprint::Command(used) => used.text.clone(),
+        Footprint::Fetch { url, .. } => format!("{name} {url}"),
     }
 }

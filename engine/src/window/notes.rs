@@ -6,10 +6,9 @@
 //! of a person in between is never lost. So there is nothing to restore when
 //! an update fails. Updates run in the background, one at a time.
 
-use crate::permit::{Permit, Remit, Verdict};
+use crate::permit::{Footprint, Permit, Remit, Verdict};
 use crate::session::fork::{self, Errand, Until};
 use crate::session::{Error, Session, effects, status};
-use crate::tools::Access;
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
 use everfold_kernel::{Entry, Flag, QuerySource, RecordId, SessionId};
 use everfold_notes::{Due, Hints, Notes, Template, due, fill, policy};
@@ -257,7 +256,7 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
 fn may_take_notes(session: &Session) -> Result<(), NotesError> {
     let path = notes_path(session);
     let permit = Permit::confined(&session.permit, Remit::editing(path.clone()));
-    match permit.decide("Edit", &Access::Edit(path)) {
+    match permit.decide("Edit", &Footprint::Edit(path)) {
         Verdict::Allow => Ok(()),
         _ => Err(NotesError::NotNow("a permission rule denies Edit, by which notes are kept")),
     }

@@ -11,6 +11,7 @@ use everfold_engine::{Allowed, AutoDream, Config, Offers, Remote, SessionSetting
 use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
 use everfold_kernel::{Limits, ModelTable};
 use everfold_prefix::system::Surroundings;
+use everfold_settings::layout::Home;
 use everfold_settings::provider::{ProviderChoice, models, window_overrides};
 use everfold_settings::{Resolved, RunPlace, Trust};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,11 @@ pub(super) fn guarding_rules(trust: &Trust) -> impl Iterator<Item = String> {
     scripts.take(GUARDED_SCRIPTS).map(|path| format!("Edit(/{})", path.display()))
 }
 
+/// A directory by its real path, as far as there is one.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 impl Builder {
     pub(super) fn config(
         &self,
@@ -52,6 +58,7 @@ impl Builder {
         cwd: &Path,
         repo: Option<&Repo>,
         limits: Arc<Limits>,
+        home: &Home,
     ) -> Result<Config, Error> {
         let roots = self.roots(resolved, cwd)?;
         let resolved = &*resolved;
@@ -92,7 +99,8 @@ impl Builder {
             workplace: Workplace {
                 project: repo.map_or(cwd, |repo| &repo.root).to_owned(),
                 roots,
-                user_home: self.user_home.clone(),
+                user_home: self.user_home.as_deref().map(real),
+                own_home: Some(real(home.root())),
                 ..usual.workplace
             },
             launch: Launch {

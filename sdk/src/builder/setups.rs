@@ -9,7 +9,7 @@ use crate::skill_files;
 use crate::styles;
 use everfold_engine::{Config, Tool, World};
 use everfold_hooks::{HookEvent, Registry};
-use everfold_kernel::ports::{Confinement, Hooks};
+use everfold_kernel::ports::{Confinement, Hooks, SandboxProfile};
 use everfold_plugdir::Plugin;
 use everfold_settings::Resolved;
 use everfold_settings::trust::Trust;
@@ -103,6 +103,6 @@ impl Builder {
         let mut writable = roots.to_vec();
         writable.push(temporary.to_owned());
         writable.extend(sandbox.writable.iter().map(full));
-        Confinement::Sandbox { writable }
+        Confinement::Sandbox(SandboxProfile { writable, ..SandboxProfile::default() })
     }
 }

@@ -78,7 +78,7 @@ impl Approver for Slow {
 #[tokio::test]
 async fn l5_22_midnight_in_a_turn_is_told_at_the_tool_boundary() {
     let scenario = Scenario::new()
-        .reply(Reply::tool("Bash", json!({"command": "true"})))
+        .reply(Reply::tool("Bash", json!({"command": "touch made"})))
         .otherwise(Reply::text("Done."));
     let place = Place::new(TestServer::start(scenario).unwrap());
     let slow = Arc::new(Slow(place.clock.clone()));

@@ -36,7 +36,7 @@ async fn q6_a_rule_is_kept_for_the_project_where_it_stands() {
     let agent = place.builder().approver(Arc::new(asked.clone())).build().await.unwrap();
     say_ok(&mut agent.start(), "go").await;
     let rule = asked.0.lock().unwrap().pop().unwrap();
-    assert_eq!(rule, "Bash(touch made:*)");
+    assert_eq!(rule, "Bash(touch made)");
     let path = agent.keep_rule(&rule).unwrap();
     agent.keep_rule(&rule).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();

@@ -38,6 +38,7 @@ mod memory_tool;
 mod mentions;
 mod notes;
 mod notes_compaction;
+mod permissions;
 mod place;
 mod plugins;
 mod provenance;

@@ -3,11 +3,11 @@
 #![allow(dead_code, reason = "tests of the engine use it too, each of them a part")]
 
 use everfold_kernel::ports::{
-    Approver, BoxFuture, Clock, Exit, Expect, FileError, FileKind, FileRead, FileStat, FileVersion,
-    Files, Glimpse, GlobFound, GlobQuery, GrepFound, GrepQuery, JobInfo, JobState, LinesRead,
-    LoadedTranscript, Model, ModelCall, ModelError, ModelStream, Page, PermissionAnswer,
-    PermissionAsk, Search, SearchError, Shell, ShellCommand, ShellError, ShellOutput,
-    TranscriptError, Transcripts, Web, WebError, World,
+    Approver, BoxFuture, Clock, CommandOutline, Exit, Expect, FileError, FileKind, FileRead,
+    FileStat, FileVersion, Files, Glimpse, GlobFound, GlobQuery, GrepFound, GrepQuery, JobInfo,
+    JobState, LinesRead, LoadedTranscript, Model, ModelCall, ModelError, ModelStream, Page,
+    PermissionAnswer, PermissionAsk, Search, SearchError, Shell, ShellCommand, ShellError,
+    ShellOutput, ShellPlace, TranscriptError, Transcripts, Web, WebError, World,
 };
 use everfold_kernel::record::Dialect;
 use everfold_kernel::{Entry, Limits, Record, SessionId, Timestamp, ToolUseId};
@@ -321,8 +321,8 @@ pub(crate) fn output(text: &str, exit: Exit, cwd: Option<&str>) -> ShellOutput {
 }
 
 impl Shell for ScriptedShell {
-    fn only_reads(&self, command: &str) -> Result<(), String> {
-        if command.starts_with("ls") { Ok(()) } else { Err("it is not ls".into()) }
+    fn outline(&self, command: &str, _: &ShellPlace) -> CommandOutline {
+        CommandOutline::of_words(command)
     }
 
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {

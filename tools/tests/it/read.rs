@@ -109,8 +109,11 @@ async fn s6_a_file_that_is_too_large_is_read_in_parts() {
 #[tokio::test]
 async fn q5_a_missing_file_is_answered_with_near_names() {
     let bench = Bench::new();
-    *bench.search.glob_found.lock().unwrap() =
-        GlobFound { paths: vec!["/proj/README.md".into(), "/proj/Cargo.toml".into()], total: 2 };
+    *bench.search.glob_found.lock().unwrap() = GlobFound {
+        paths: vec!["/proj/README.md".into(), "/proj/Cargo.toml".into()],
+        total: 2,
+        barred: 0,
+    };
     let text = bench.error("Read", json!({"file_path": "readme.txt"})).await;
     assert_eq!(text, "/proj/readme.txt does not exist. Did you mean /proj/README.md?");
 

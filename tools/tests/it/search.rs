@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn q5_glob_lists_paths_and_says_when_there_are_more() {
     let bench = Bench::new();
-    let found = GlobFound { paths: vec!["/proj/b".into(), "/proj/a".into()], total: 5 };
+    let found = GlobFound { paths: vec!["/proj/b".into(), "/proj/a".into()], total: 5, barred: 0 };
     *bench.search.glob_found.lock().unwrap() = found;
     let output = bench.call("Glob", json!({"pattern": "**/*", "path": "src"})).await;
     let text = output.content.as_str().unwrap();
@@ -71,7 +71,7 @@ async fn q5_grep_passes_its_fields_on() {
 async fn q5_grep_gives_lines_paths_or_counts() {
     let bench = Bench::with_limits(Limits { read_line_chars: 12, ..Limits::default() });
     let lines = vec!["a.rs:1:hello".to_owned(), "b.rs:2:hello world".to_owned()];
-    let found = GrepFound { lines, files: 2, truncated: true, skipped: 1 };
+    let found = GrepFound { lines, files: 2, truncated: true, skipped: 1, barred: 0 };
     *bench.search.grep_found.lock().unwrap() = found;
     let output = bench.call("Grep", json!({"pattern": "h", "output_mode": "content"})).await;
     let text = output.content.as_str().unwrap();

@@ -12,6 +12,7 @@ use super::flags::{self, Globs, List};
 use super::programs::at_most;
 use super::word::Word;
 use super::{Refusal, refuse};
+use everfold_kernel::ports::CallWord;
 
 /// What operands a subcommand may have.
 enum Operands {
@@ -188,6 +189,21 @@ pub(super) fn check(words: &[Word]) -> Result<(), Refusal> {
         Operands::None | With(_) => at_most(0, &name, &sorted.operands),
         Needs(options) if sorted.has(options) => Ok(()),
         Needs(options) => refuse(format!("`{name}` only reads with `{}`", options.join("` or `"))),
+    }
+}
+
+/// How many words name a subcommand that reads whatever it is given, but for
+/// some options.
+pub(super) fn reading_words(words: &[CallWord]) -> usize {
+    let mut names = words.iter().skip(1).map(|word| word.text.as_str());
+    let (first, second) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
+    let is_reading = |name: &str| row(name).is_some_and(|(_, _, operands)| matches!(operands, Any));
+    if is_reading(&format!("{first} {second}")) {
+        3
+    } else if is_reading(first) {
+        2
+    } else {
+        0
     }
 }
 

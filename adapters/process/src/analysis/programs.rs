@@ -7,6 +7,7 @@
 use super::flags::{self, Globs, List};
 use super::word::Word;
 use super::{CommandCaller, Refusal, git, refuse, scripts};
+use everfold_kernel::ports::CallWord;
 
 /// What a program may be given.
 enum Rule {
@@ -162,6 +163,19 @@ pub(super) fn check(words: &[Word], audience: CommandCaller) -> Result<(), Refus
     match listed(BACKGROUND).or_else(for_main) {
         Some(rule) => rule.check(name, words),
         None => refuse(format!("`{name}` is not among the programs that are known to only read")),
+    }
+}
+
+/// How many words name something that only reads unless an option says
+/// otherwise; none where its operands decide, or it has no row.
+pub(super) fn reading_words(words: &[CallWord]) -> usize {
+    let Some(name) = words.first().map(|word| word.text.as_str()) else { return 0 };
+    let row = BACKGROUND.iter().chain(MAIN).find(|(listed, _)| *listed == name);
+    match row.map(|(_, rule)| rule) {
+        Some(Own(_)) if name == "git" => git::reading_words(words),
+        Some(Own(_)) if name == "find" => 1,
+        Some(Harmless | Options(_) | OptionsFree(_)) => 1,
+        _ => 0,
     }
 }
 

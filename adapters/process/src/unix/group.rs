@@ -1,5 +1,6 @@
 //! A process and all it started, and how they end.
 
+use super::sandbox::Placeholders;
 use everfold_kernel::ports::Exit;
 use process_wrap::tokio::ChildWrapper;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -18,6 +19,8 @@ const KILL_WAIT: Duration = Duration::from_secs(1);
 pub(super) struct Group {
     child: Box<dyn ChildWrapper>,
     id: GroupId,
+    /// Taken away when it has ended.
+    _placeholders: Placeholders,
 }
 
 /// The name of a process group, which outlives its leader as long as anything
@@ -26,10 +29,10 @@ pub(super) struct Group {
 pub(super) struct GroupId(Option<Pid>);
 
 impl Group {
-    pub(super) fn new(child: Box<dyn ChildWrapper>) -> Self {
+    pub(super) fn new(child: Box<dyn ChildWrapper>, placeholders: Placeholders) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let id = GroupId(id.and_then(Pid::from_raw));
-        Self { child, id }
+        Self { child, id, _placeholders: placeholders }
     }
 
     pub(super) fn id(&self) -> GroupId {

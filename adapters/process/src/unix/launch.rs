@@ -5,7 +5,7 @@ use super::sandbox;
 use crate::ShellConfig;
 use everfold_kernel::ports::{Confinement, ShellError};
 use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessSession};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -47,20 +47,27 @@ pub(super) fn launch(
     if !cwd.is_dir() {
         return Err(failed("there is no such directory".to_owned()));
     }
-    let mut command = match started {
+    let holding = match confinement {
+        Confinement::Free => None,
+        Confinement::Sandbox(profile) => Some(sandbox::hold(profile, cwd)?),
+    };
+    let mut words: Vec<OsString> =
+        holding.as_ref().map(|held| held.before.clone()).unwrap_or_default();
+    match started {
         Started::Script(script) => {
             let shell =
                 find_shell().ok_or_else(|| failed("there is no bash and no sh".to_owned()))?;
-            let mut command = Command::new(shell);
-            command.arg("-c").arg(OsStr::from_bytes(script));
-            command
+            words.extend([shell.into(), "-c".into(), OsStr::from_bytes(script).to_owned()]);
         }
         Started::Program(program, args) => {
-            let mut command = Command::new(program);
-            command.args(*args);
-            command
+            words.push(program.into());
+            words.extend(args.iter().map(OsString::from));
         }
-    };
+    }
+    let (program, args) =
+        words.split_first().ok_or_else(|| failed("there is no command".to_owned()))?;
+    let mut command = Command::new(program);
+    command.args(args);
     command
         .current_dir(cwd)
         .env("PWD", cwd)
@@ -73,13 +80,12 @@ pub(super) fn launch(
     command.envs(&config.env);
     let mut wrap = CommandWrap::from(command);
     wrap.wrap(ProcessSession).wrap(KillOnDrop);
-    let child = match confinement {
-        Confinement::Free => wrap.spawn().map_err(|source| failed(source.to_string()))?,
-        Confinement::Sandbox { writable } => {
-            sandbox::spawn(wrap, writable)?.map_err(|source| failed(source.to_string()))?
-        }
+    let child = match &holding {
+        None => wrap.spawn(),
+        Some(holding) => sandbox::spawn(wrap, holding)?,
     };
-    Ok(Group::new(child))
+    let child = child.map_err(|source| failed(source.to_string()))?;
+    Ok(Group::new(child, holding.map(|held| held.placeholders).unwrap_or_default()))
 }
 
 /// The first `bash` on the search path, else the first `sh`.

@@ -26,10 +26,10 @@ pub(super) fn with_cwd(command: &str, file: &Path) -> Vec<u8> {
 pub(super) fn with_note(confinement: &Confinement, file: &Path) -> Confinement {
     match confinement {
         Confinement::Free => Confinement::Free,
-        Confinement::Sandbox { writable } => {
-            let mut writable = writable.clone();
-            writable.push(file.to_owned());
-            Confinement::Sandbox { writable }
+        Confinement::Sandbox(profile) => {
+            let mut profile = profile.clone();
+            profile.writable.push(file.to_owned());
+            Confinement::Sandbox(profile)
         }
     }
 }

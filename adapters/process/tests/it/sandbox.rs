@@ -1,8 +1,10 @@
 //! What the operating system holds a command to (S8).
 
 use super::{block_on, command};
-use everfold_kernel::ports::{Confinement, Exit, Shell, ShellCommand, ShellError, ShellOutput};
-use everfold_process::{BashShell, ShellConfig, sandbox_available};
+use everfold_kernel::ports::{
+    Confinement, Exit, SandboxProfile, SandboxState, Shell, ShellCommand, ShellError, ShellOutput,
+};
+use everfold_process::{BashShell, ShellConfig};
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 
@@ -10,17 +12,120 @@ use std::path::{Path, PathBuf};
 /// has no sandbox, and then it must have been refused.
 fn run(text: &str, cwd: &Path, inside: &[PathBuf]) -> Option<ShellOutput> {
     let shell = BashShell::new(ShellConfig::default());
-    let confinement = Confinement::Sandbox { writable: inside.to_vec() };
+    let confinement = Confinement::Sandbox(SandboxProfile {
+        writable: inside.to_vec(),
+        ..SandboxProfile::default()
+    });
     let ran = block_on(shell.run(ShellCommand { confinement, ..command(text, cwd) }));
-    match (ran, sandbox_available()) {
-        (Ok(output), Ok(())) => Some(output),
-        (Err(ShellError::NoSandbox { message }), Err(why)) => {
+    taken(ran)
+}
+
+/// What a command did; none where this machine has no sandbox.
+fn taken(ran: Result<ShellOutput, ShellError>) -> Option<ShellOutput> {
+    match ran {
+        Ok(output) => Some(output),
+        Err(ShellError::NoSandbox { message }) => {
             println!("skipped: {message}");
-            assert_eq!(message, why);
+            let state = BashShell::new(ShellConfig::default()).sandbox();
+            assert!(matches!(state, SandboxState::Missing(_)), "{state:?}");
             None
         }
-        (ran, available) => panic!("{ran:?} {available:?}"),
+        Err(error) => panic!("{error:?}"),
     }
+}
+
+/// A project with what acts later in it, and with what is not to be seen.
+fn project() -> (tempfile::TempDir, PathBuf, SandboxProfile) {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("project");
+    for (name, text) in [
+        (".git/config", "[core]\n"),
+        (".git/hooks/pre-commit.sample", ""),
+        ("CLAUDE.md", "words"),
+        (".env", "SECRET"),
+        ("src/a.txt", "plain"),
+        ("../home/.ssh/id_rsa", "SECRET"),
+        ("../home/notes.txt", "plain"),
+    ] {
+        let path = root.join(name);
+        std::fs::create_dir_all(root.join("x")).unwrap();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let home = root.parent().unwrap().join("home");
+    let profile = SandboxProfile {
+        writable: vec![root.clone()],
+        read_only: [".git", ".claude", ".mcp.json", "CLAUDE.md"].map(|name| root.join(name)).into(),
+        masked: vec![root.join(".env"), home.join(".ssh"), home.join(".not-there")],
+    };
+    (dir, root, profile)
+}
+
+#[test]
+fn s12_what_acts_later_stays_as_it_is_and_credentials_are_out_of_sight() {
+    let (_dir, root, profile) = project();
+    let text = "\
+        echo evil > .git/hooks/pre-commit; echo evil >> .git/config; mkdir .git/x; \
+        mkdir -p .claude/x; echo evil > .claude/settings.local.json; echo evil > .mcp.json; \
+        echo evil > CLAUDE.md; mv CLAUDE.md other.md; mv .git gone; rmdir .claude; rm -rf .mcp.json; \
+        mv .claude moved; ln -sfn /tmp .claude; \
+        cat .env ../home/.ssh/id_rsa; ls ../home/.ssh; cat /proc/*/root\"$PWD\"/.env; \
+        umount .env ../home/.ssh; mount --bind src .git; unshare -Urm sh -c 'umount .env; cat .env'; \
+        echo seen > src/b.txt; cat src/a.txt ../home/notes.txt; echo out > ../home/made; true";
+    let confinement = Confinement::Sandbox(profile);
+    let shell = BashShell::new(ShellConfig::default());
+    let ran = block_on(shell.run(ShellCommand { confinement, ..command(text, &root) }));
+    let Some(ran) = taken(ran) else { return };
+    assert!(!ran.text.contains("SECRET"), "{}", ran.text);
+    assert!(ran.text.contains("plain"), "{}", ran.text);
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap_or_default();
+    assert_eq!(read(".git/config"), "[core]\n");
+    assert_eq!(read("CLAUDE.md"), "words");
+    assert_eq!(read("src/b.txt"), "seen\n");
+    for name in [
+        ".git/hooks/pre-commit",
+        ".git/x",
+        ".claude",
+        ".mcp.json",
+        "other.md",
+        "gone",
+        "moved",
+        "../home/made",
+    ] {
+        assert!(root.join(name).symlink_metadata().is_err(), "{name}: {}", ran.text);
+    }
+    assert_eq!(read(".env"), "SECRET", "it is only out of sight");
+}
+
+#[test]
+fn s12_what_is_deepest_decides() {
+    let (_dir, root, mut profile) = project();
+    let own = root.join("src");
+    profile.read_only.push(root.clone());
+    profile.writable = vec![root.clone(), own.clone()];
+    profile.read_only.retain(|path| *path == root);
+    let confinement = Confinement::Sandbox(profile);
+    let shell = BashShell::new(ShellConfig::default());
+    let text = "echo x > y; echo x > src/y; true";
+    let ran = block_on(shell.run(ShellCommand { confinement, ..command(text, &root) }));
+    let Some(ran) = taken(ran) else { return };
+    assert!(!root.join("y").exists() && own.join("y").exists(), "{}", ran.text);
+}
+
+#[test]
+fn s12_a_placeholder_stays_while_another_command_needs_it() {
+    let (_dir, root, profile) = project();
+    let shell = BashShell::new(ShellConfig::default());
+    let confinement = Confinement::Sandbox(profile);
+    let run = |text: &str| {
+        shell.run(ShellCommand { confinement: confinement.clone(), ..command(text, &root) })
+    };
+    let both = block_on(async {
+        tokio::join!(run("true"), run("sleep 0.5; mkdir -p .claude/x; echo $?"))
+    });
+    let (Some(_), Some(slow)) = (taken(both.0), taken(both.1)) else { return };
+    assert_eq!(slow.text.lines().last(), Some("1"), "{}", slow.text);
+    assert!(!root.join(".claude").exists());
 }
 
 #[test]
@@ -88,9 +193,13 @@ fn s8_cost() {
     let dir = tempfile::tempdir().unwrap();
     let shell = BashShell::new(ShellConfig::default());
     let mut took = Vec::new();
-    for confinement in
-        [Confinement::Free, Confinement::Sandbox { writable: vec![dir.path().into()] }]
-    {
+    for confinement in [
+        Confinement::Free,
+        Confinement::Sandbox(SandboxProfile {
+            writable: vec![dir.path().into()],
+            ..SandboxProfile::default()
+        }),
+    ] {
         let began = std::time::Instant::now();
         block_on(async {
             for _ in 0..200 {

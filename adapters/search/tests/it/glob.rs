@@ -1,5 +1,5 @@
 use super::{block_on, tree};
-use everfold_kernel::ports::{GlobFound, GlobQuery, Search, SearchError};
+use everfold_kernel::ports::{GlobFound, GlobQuery, PathGuard, Search, SearchError};
 use everfold_search::TreeSearch;
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,7 @@ fn glob(root: &Path, pattern: &str) -> Result<GlobFound, SearchError> {
         pattern: pattern.to_owned(),
         root: root.to_path_buf(),
         limit: 100,
+        guard: PathGuard::default(),
     }))
 }
 
@@ -74,6 +75,7 @@ fn q5_the_newest_come_first_then_by_path() {
         pattern: "*".to_owned(),
         root: root.clone(),
         limit: 2,
+        guard: PathGuard::default(),
     }))
     .unwrap();
     assert_eq!((few.paths.len(), few.total), (2, 4));

@@ -1,5 +1,5 @@
 use super::{block_on, short, tree};
-use everfold_kernel::ports::{GrepFound, GrepMode, GrepQuery, Search, SearchError};
+use everfold_kernel::ports::{GrepFound, GrepMode, GrepQuery, PathGuard, Search, SearchError};
 use everfold_search::TreeSearch;
 use std::fs;
 use std::path::Path;
@@ -16,6 +16,7 @@ fn query(root: &Path, pattern: &str, mode: GrepMode) -> GrepQuery {
         after: 0,
         limit: 100,
         max_file_bytes: 1 << 20,
+        guard: PathGuard::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::presenter::counted;
 use crate::record_filter::telling;
 use everfold::Agent;
 use everfold::hooks::Act;
-use everfold::kernel::ports::ServerState;
+use everfold::kernel::ports::{SandboxState, ServerState};
 use everfold::kernel::{Decision, Entry};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,9 +86,9 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
 }
 
 fn sandbox(agent: &Agent) -> Vec<Finding> {
-    let Err(why) = everfold::sandbox_available() else {
-        let message =
-            "shell commands of background agents run in a sandbox: no network, no writing";
+    let SandboxState::Missing(why) = agent.world().shell.sandbox() else {
+        let message = "shell commands of background agents run in a sandbox: no network, writing \
+                       only where they work, credentials out of sight";
         return vec![Finding::new(Severity::Info, PLATFORM, message)];
     };
     let message = format!(
@@ -97,8 +97,10 @@ fn sandbox(agent: &Agent) -> Vec<Finding> {
     );
     let mut findings = vec![Finding::new(Severity::Info, PLATFORM, message)];
     if agent.settings().settings.everfold.sandbox.enabled {
-        let message = "everfold.sandbox is on and cannot be had: every shell command is refused";
-        let fix = "set everfold.sandbox.enabled to false, or use Linux 6.2 or newer with Landlock";
+        let message =
+            "everfold.sandbox is on and cannot be had: every shell command is asked about";
+        let fix = "install bubblewrap or allow user namespaces (Linux 6.2 or newer with Landlock), \
+                   or set everfold.sandbox.enabled to false";
         findings.push(Finding::new(Severity::Warning, PLATFORM, message).fix(fix));
     }
     findings

@@ -1,6 +1,6 @@
 //! Finding files and lines.
 
-use super::BoxFuture;
+use super::{BoxFuture, PathGuard};
 use crate::error::{Class, Classify};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,6 +25,28 @@ pub trait Search: Send + Sync {
         let _ = (root, names, max_bytes);
         Box::pin(async { Ok(Names::default()) })
     }
+
+    /// Files and directories below some others that a guard bars, ignored and
+    /// hidden ones too, looking at no more than `max_entries`. Where trees are
+    /// not known, nobody can tell.
+    fn barred(
+        &self,
+        roots: Vec<PathBuf>,
+        guard: PathGuard,
+        max_entries: usize,
+    ) -> BoxFuture<'_, BarredFiles> {
+        let _ = (roots, guard, max_entries);
+        Box::pin(async { BarredFiles::Unknown })
+    }
+}
+
+/// What of a tree may not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BarredFiles {
+    /// These.
+    Found(Vec<PathBuf>),
+    /// There is too much to look through.
+    Unknown,
 }
 
 /// Things that somebody named and that a project may have.
@@ -47,6 +69,8 @@ pub struct GlobQuery {
     pub root: PathBuf,
     /// Most paths to give.
     pub limit: usize,
+    /// Which files are left out.
+    pub guard: PathGuard,
 }
 
 /// Files that were found.
@@ -56,6 +80,8 @@ pub struct GlobFound {
     pub paths: Vec<PathBuf>,
     /// How many there were in all.
     pub total: usize,
+    /// Those that the guard left out.
+    pub barred: usize,
 }
 
 /// A search for lines.
@@ -81,6 +107,8 @@ pub struct GrepQuery {
     pub limit: usize,
     /// Files over this size are passed over.
     pub max_file_bytes: u64,
+    /// Which files are left out.
+    pub guard: PathGuard,
 }
 
 /// What a search for lines gives.
@@ -106,6 +134,8 @@ pub struct GrepFound {
     pub truncated: bool,
     /// Files that could not be read or were too large.
     pub skipped: usize,
+    /// Files that the guard left out.
+    pub barred: usize,
 }
 
 /// Why a search could not be made.

@@ -1,6 +1,6 @@
 //! Running commands.
 
-use super::BoxFuture;
+use super::{BoxFuture, CommandOutline, ShellPlace};
 use crate::error::{Class, Classify};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,12 +19,13 @@ pub trait Shell: Send + Sync {
         output: PathBuf,
     ) -> BoxFuture<'_, Result<JobInfo, ShellError>>;
 
-    /// Whether a command only reads, so that it may run for an agent that
-    /// nobody watches (S3). An error says what stands in the way.
-    ///
-    /// # Errors
-    /// If it changes something, or nobody can tell.
-    fn only_reads(&self, command: &str) -> Result<(), String>;
+    /// What a command would run and touch, without running it (S3, S11).
+    fn outline(&self, command: &str, place: &ShellPlace) -> CommandOutline;
+
+    /// Whether commands can be held to a sandbox here.
+    fn sandbox(&self) -> SandboxState {
+        SandboxState::Missing("this shell has none".to_owned())
+    }
 
     /// Every background command, in the order in which they were started.
     fn jobs(&self) -> Vec<JobInfo>;
@@ -60,10 +61,27 @@ pub enum Confinement {
     Free,
     /// It reads what the person may read, writes nowhere but in these
     /// directories, and reaches no network.
-    Sandbox {
-        /// Directories in which it may write.
-        writable: Vec<PathBuf>,
-    },
+    Sandbox(SandboxProfile),
+}
+
+/// Whether commands can be held to a sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SandboxState {
+    /// They can.
+    Ready,
+    /// They cannot; why, in words that end a sentence.
+    Missing(String),
+}
+
+/// What a command in a sandbox may touch (S12).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SandboxProfile {
+    /// Directories in which it may write.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories in them that stay as they are.
+    pub read_only: Vec<PathBuf>,
+    /// Files and directories that it sees as empty.
+    pub masked: Vec<PathBuf>,
 }
 
 /// What a command did.

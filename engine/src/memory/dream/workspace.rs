@@ -3,9 +3,9 @@
 
 use crate::session::fork::Ground;
 use everfold_kernel::ports::{
-    BoxFuture, Expect, FileError, FileRead, FileStat, FileVersion, Files, GlobFound, GlobQuery,
-    GrepFound, GrepQuery, JobInfo, LinesRead, Search, SearchError, Shell, ShellCommand, ShellError,
-    ShellOutput, World,
+    BarredFiles, BoxFuture, CommandOutline, Expect, FileError, FileRead, FileStat, FileVersion,
+    Files, GlobFound, GlobQuery, GrepFound, GrepQuery, JobInfo, LinesRead, PathGuard, SandboxState,
+    Search, SearchError, Shell, ShellCommand, ShellError, ShellOutput, ShellPlace, World,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -194,6 +194,16 @@ impl Search for Mapped<dyn Search> {
             Ok(found)
         })
     }
+
+    fn barred(
+        &self,
+        roots: Vec<PathBuf>,
+        guard: PathGuard,
+        max_entries: usize,
+    ) -> BoxFuture<'_, BarredFiles> {
+        let roots = roots.iter().map(|root| self.mapping.there(root)).collect();
+        self.inner.barred(roots, guard, max_entries)
+    }
 }
 
 impl Shell for Mapped<dyn Shell> {
@@ -220,8 +230,14 @@ impl Shell for Mapped<dyn Shell> {
         Box::pin(async move { Err(ShellError::Start { cwd: command.cwd, message }) })
     }
 
-    fn only_reads(&self, command: &str) -> Result<(), String> {
-        self.inner.only_reads(&self.mapping.command(command))
+    fn outline(&self, command: &str, place: &ShellPlace) -> CommandOutline {
+        let cwd = self.mapping.there(&place.cwd);
+        let place = ShellPlace { cwd, ..place.clone() };
+        self.inner.outline(&self.mapping.command(command), &place)
+    }
+
+    fn sandbox(&self) -> SandboxState {
+        self.inner.sandbox()
     }
 
     fn jobs(&self) -> Vec<JobInfo> {

@@ -1,12 +1,13 @@
 //! Hooks around the calls of tools.
 
 use super::FEEDBACK;
+use crate::permit::Footprint;
 use crate::session::{Error, Session};
 use crate::setups::hooks::{self, tool_events};
 use crate::setups::mcp_tools;
 use crate::tools::{ToolCall, ToolOutput};
 use everfold_hooks::{CallFields, Handler, HookEvent, Occasion, Permission, SideRequest};
-use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
+use everfold_kernel::ports::{PermissionAnswer, PermissionAsk, ShellPlace};
 use everfold_kernel::provenance::Source;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -158,7 +159,11 @@ pub(crate) async fn told_question(
 pub(super) fn is_meant(session: &Session, handler: &Handler, occasion: &Occasion<'_>) -> bool {
     let (Some(rule), Some(call)) = (&handler.condition, occasion.call()) else { return true };
     let Some(tool) = mcp_tools::find_tool(session, call.tool) else { return false };
-    session.permit.speaks_of(rule, call.tool, &tool.access(call.input, &session.context))
+    let place =
+        ShellPlace { cwd: session.context.cwd(), home: session.config.workplace.user_home.clone() };
+    let access = tool.access(call.input, &session.context);
+    let deed = Footprint::as_told(&access, &session.world, &place);
+    session.permit.speaks_of(rule, call.tool, &deed)
 }
 
 pub(super) fn told(call: &ToolCall) -> CallFields<'_> {

@@ -1,0 +1,377 @@
+//! What a command may run and touch, for rules that forbid (S11).
+//!
+//! Other than the analysis of what only reads, this one must not miss
+//! anything: where it cannot tell it lists too much, or says that something is
+//! hidden. Quotes, escapes and variables that the line itself sets are carried
+//! out; programs that run others are looked into, and so is what shells are
+//! given to carry out, by argument, by pipe or by a document in the line.
+
+mod carriers;
+mod mention;
+mod syntax;
+mod touch;
+mod words;
+mod wrapper;
+
+use super::word::Word;
+use super::{CommandCaller, ReadOnlyVerdict, is_read_only, programs, screen, tree};
+use everfold_kernel::ports::{
+    CallRole, CallWord, CommandEffect, CommandOutline, FileTouch, ProgramCall, ShellPlace, WordKind,
+};
+use std::collections::BTreeMap;
+use syntax::{
+    WORD_KINDS, all, ancestor, children, fed_program, feeds, is_inside_word, is_redirect,
+    is_target, text_of,
+};
+use tree_sitter::{Node, Parser};
+use wrapper::{Carried, Language};
+
+/// A command in a command, and so on, so many times.
+const MOST_LEVELS: usize = 6;
+
+/// More programs than this are no command that anybody looks through.
+const MOST_RUNS: usize = 512;
+
+/// More text than this, nested ones included, is not looked through.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// Looks a command through.
+#[must_use]
+pub fn outline(command: &str, place: &ShellPlace) -> CommandOutline {
+    let mut found = Findings::default();
+    found.script(command, 0);
+    found.written_and_run();
+    let files = mention::files(&mut found, place);
+    let effect = |caller| match is_read_only(command, caller) {
+        ReadOnlyVerdict::ReadOnly => CommandEffect::Reads,
+        ReadOnlyVerdict::Refused { reason } => CommandEffect::Acts(reason),
+    };
+    CommandOutline {
+        plain: plain(command),
+        effect: effect(CommandCaller::MainAgent),
+        unwatched_effect: effect(CommandCaller::BackgroundAgent),
+        runs: found.runs,
+        code: found.code,
+        hidden: found.hidden,
+        files,
+    }
+}
+
+/// The programs of a line that is nothing but plain commands.
+fn plain(command: &str) -> Option<Vec<ProgramCall>> {
+    screen(command).ok()?;
+    let mut calls = Vec::new();
+    for words in tree::commands(command, CommandCaller::MainAgent).ok()? {
+        let words: Vec<CallWord> = words.iter().map(call_word).collect();
+        calls.extend(wrapper::unwrapped(&words).calls?);
+    }
+    Some(calls)
+}
+
+fn call_word(word: &Word) -> CallWord {
+    let kind = match word.expands_at {
+        Some(0) => WordKind::Open,
+        Some(_) => WordKind::Pattern,
+        None if word.has_variable => WordKind::Pattern,
+        None => WordKind::Exact,
+    };
+    CallWord { text: word.text.clone(), kind }
+}
+
+/// Whether a program with these words only reads.
+fn effect(words: &[CallWord]) -> CommandEffect {
+    let words: Vec<Word> = words
+        .iter()
+        .map(|word| Word {
+            text: word.text.clone(),
+            expands_at: (word.kind != WordKind::Exact)
+                .then(|| if word.kind == WordKind::Open { 0 } else { word.text.len() }),
+            has_variable: false,
+        })
+        .collect();
+    match programs::check(&words, CommandCaller::MainAgent) {
+        Ok(()) => CommandEffect::Reads,
+        Err(refusal) => CommandEffect::Acts(refusal.0),
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Findings {
+    runs: Vec<ProgramCall>,
+    code: Vec<String>,
+    hidden: Option<String>,
+    /// Words that may name files.
+    mentions: Vec<(String, FileTouch)>,
+    /// What variables were set to in the line.
+    variables: BTreeMap<String, Vec<CallWord>>,
+    /// Files that the line writes, and texts that it prints or quotes.
+    written: Vec<String>,
+    printed: Vec<String>,
+    bytes: usize,
+}
+
+impl Findings {
+    fn hide(&mut self, reason: &str) {
+        self.hidden.get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Looks through a script.
+    fn script(&mut self, source: &str, level: usize) {
+        self.bytes += source.len();
+        if level > MOST_LEVELS || self.bytes > MOST_BYTES {
+            self.hide("it is nested too deeply, or too long, to be looked through");
+            return;
+        }
+        // A newline that a backslash takes away joins what is around it.
+        let joined = source.replace("\\\n", "");
+        let mut parser = Parser::new();
+        let known = parser.set_language(&tree_sitter_bash::LANGUAGE.into()).is_ok();
+        let Some(tree) = parser.parse(&joined, None).filter(|_| known) else {
+            self.hide("it does not parse");
+            return;
+        };
+        if tree.root_node().has_error() {
+            self.hide("it does not parse as plain shell");
+            self.by_pieces(&joined);
+        }
+        let nodes = all(tree.root_node());
+        for node in nodes.iter().filter(|node| node.kind() == "variable_assignment") {
+            self.assignment(*node, &joined);
+        }
+        for node in &nodes {
+            if self.runs.len() > MOST_RUNS {
+                self.hide("it runs too much to be looked through");
+                return;
+            }
+            self.node(*node, &joined, level);
+        }
+    }
+
+    fn node(&mut self, node: Node<'_>, source: &str, level: usize) {
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" | "test_command" => {
+                self.command(node, source, level);
+            }
+            "file_redirect" => self.redirect(node, source),
+            "heredoc_body" => {
+                let text = text_of(node, source).to_owned();
+                self.input(node, source, &text, level);
+            }
+            "herestring_redirect" => {
+                let parts = children(node).into_iter().filter(|part| part.kind() != "<<<");
+                let words: Vec<CallWord> =
+                    parts.flat_map(|part| self.words(part, source)).collect();
+                let text = joined(&words);
+                self.input(node, source, &text, level);
+            }
+            kind if WORD_KINDS.contains(&kind) && !is_inside_word(node) && !is_target(node) => {
+                for word in self.words(node, source) {
+                    self.mentions.push((word.text, FileTouch::Named));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// One program, and what it runs.
+    fn command(&mut self, node: Node<'_>, source: &str, level: usize) {
+        let mut words = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "variable_assignment" if node.kind() == "command" => {}
+                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {}
+                "command_name" => {
+                    for part in children(child) {
+                        words.extend(self.words(part, source));
+                    }
+                }
+                _ => words.extend(self.words(child, source)),
+            }
+        }
+        let prints = words.first().is_some_and(|word| is_printer(&word.text));
+        if prints {
+            let said: Vec<CallWord> = words.iter().skip(1).cloned().collect();
+            self.printed.push(words::ansi(&joined(&said)));
+            self.printed.extend(said.into_iter().map(|word| words::ansi(&word.text)));
+        }
+        if self.carry_out(&words, level) && feeds(node) {
+            self.hide("a shell carries out what it is sent");
+            self.fed(node, source, level);
+        }
+    }
+
+    /// Lists a program and what it runs. Whether it carries out its input.
+    fn carry_out(&mut self, words: &[CallWord], level: usize) -> bool {
+        let wrapper::Unwrapped { listed, carried, .. } = wrapper::unwrapped(words);
+        for call in &listed {
+            self.mentions.extend(touch::touched(&call.words));
+        }
+        if listed.iter().any(is_open_name) {
+            self.hide("the name of a program is only known when it runs");
+        }
+        self.runs.extend(listed);
+        let mut takes_input = false;
+        for one in carried {
+            match one {
+                Carried::Script(script) if script.kind == WordKind::Open => {
+                    self.hide("a shell is given a text that is only known when it runs");
+                    self.script(&script.text.replace('*', " "), level + 1);
+                }
+                Carried::Script(script) => self.script(&script.text, level + 1),
+                Carried::Code(code) => self.code.push(code.text),
+                Carried::Input(_) => takes_input = true,
+            }
+        }
+        takes_input
+    }
+
+    /// A document in the line, or a text by `<<<`.
+    fn input(&mut self, node: Node<'_>, source: &str, text: &str, level: usize) {
+        self.printed.push(text.to_owned());
+        let Some(program) = fed_program(node) else { return };
+        let mut words = Vec::new();
+        for child in children(program).into_iter().filter(|child| !is_redirect(child.kind())) {
+            match child.kind() {
+                "command_name" => {
+                    for part in children(child) {
+                        words.extend(self.words(part, source));
+                    }
+                }
+                "variable_assignment" => {}
+                _ => words.extend(self.words(child, source)),
+            }
+        }
+        let unwrapped = wrapper::unwrapped(&words);
+        for one in &unwrapped.carried {
+            match one {
+                Carried::Input(Language::Shell) => self.script(text, level + 1),
+                Carried::Input(Language::Other) => self.code.push(text.to_owned()),
+                _ => {}
+            }
+        }
+        // Who is sent names of files may open them.
+        if !words.first().is_some_and(|word| matches!(word.text.as_str(), "cat" | "tee")) {
+            let names = text.split_whitespace().filter(|word| word.contains(['/', '.']));
+            self.mentions.extend(names.map(|word| (word.to_owned(), FileTouch::Named)));
+        }
+    }
+
+    /// What is printed into a shell is a script.
+    fn fed(&mut self, node: Node<'_>, source: &str, level: usize) {
+        let Some(pipeline) = ancestor(node, "pipeline") else { return };
+        for part in all(pipeline).into_iter().filter(|part| part.kind() == "command") {
+            let mut words = Vec::new();
+            for child in children(part) {
+                words.extend(self.words(child, source));
+            }
+            if words.first().is_some_and(|word| is_printer(&word.text)) {
+                let said: Vec<CallWord> = words.into_iter().skip(1).collect();
+                self.script(&words::ansi(&joined(&said)), level + 1);
+                for word in said {
+                    self.code.push(word.text.clone());
+                    self.script(&words::ansi(&word.text), level + 1);
+                }
+            }
+        }
+    }
+
+    fn redirect(&mut self, node: Node<'_>, source: &str) {
+        let writes = children(node).iter().any(|part| part.kind().contains('>'));
+        let touch = if writes { FileTouch::Written } else { FileTouch::Named };
+        for part in children(node).into_iter().filter(|part| WORD_KINDS.contains(&part.kind())) {
+            for word in self.words(part, source) {
+                if writes {
+                    self.written.push(word.text.clone());
+                }
+                self.mentions.push((word.text, touch));
+            }
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'_>, source: &str) {
+        let mut parts = children(node).into_iter();
+        let Some(name) = parts.next() else { return };
+        let name = text_of(name, source).split('[').next().unwrap_or_default().to_owned();
+        let mut values = Vec::new();
+        for part in parts {
+            match part.kind() {
+                "=" => {}
+                "+=" => values.push(CallWord { text: "*".into(), kind: WordKind::Open }),
+                "array" => {
+                    let items = children(part).into_iter();
+                    for item in items.filter(|item| !matches!(item.kind(), "(" | ")")) {
+                        values.extend(self.words(item, source));
+                    }
+                }
+                _ => values.extend(self.words(part, source)),
+            }
+        }
+        match self.variables.get_mut(&name) {
+            // Which of several values it has when it is used, nobody knows.
+            Some(known) => known.push(CallWord { text: "*".into(), kind: WordKind::Open }),
+            None => drop(self.variables.insert(name, values)),
+        }
+    }
+
+    /// A file that the line writes and runs is a script of the line.
+    fn written_and_run(&mut self) {
+        let written = std::mem::take(&mut self.written);
+        let is_run = |call: &ProgramCall| {
+            let mut words = call.words.iter();
+            let runs_files = words.clone().next().is_some_and(|first| {
+                wrapper::is_shell(&first.text) || matches!(first.text.as_str(), "." | "source")
+            });
+            let count = if runs_files { usize::MAX } else { 1 };
+            words
+                .by_ref()
+                .take(count)
+                .any(|word| written.iter().any(|file| base_name(file) == base_name(&word.text)))
+        };
+        if self.runs.iter().any(is_run) {
+            for text in std::mem::take(&mut self.printed) {
+                self.script(&text, 1);
+            }
+        }
+    }
+
+    /// What a text that does not parse may run: whatever its pieces say.
+    fn by_pieces(&mut self, source: &str) {
+        for piece in source.split([';', '&', '|', '`', '$', '(', ')', '{', '}', '\n', '<', '>']) {
+            let words: Vec<CallWord> = piece
+                .split_whitespace()
+                .map(|word| CallWord::exact(&word.replace(['\'', '"', '\\'], "")))
+                .collect();
+            if words.is_empty() {
+                continue;
+            }
+            self.mentions.extend(words.iter().map(|word| (word.text.clone(), FileTouch::Named)));
+            let listed = wrapper::unwrapped(&words).listed;
+            self.runs.extend(listed);
+        }
+    }
+}
+
+/// Whether nobody knows which program a call runs.
+fn is_open_name(call: &ProgramCall) -> bool {
+    call.words.first().is_some_and(|name| name.kind != WordKind::Exact)
+}
+
+fn is_printer(name: &str) -> bool {
+    matches!(base_name(name), "echo" | "printf")
+}
+
+fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn joined(words: &[CallWord]) -> String {
+    words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// A call of a program, as rules see it.
+fn call(words: Vec<CallWord>, role: CallRole) -> ProgramCall {
+    let effect = effect(&words);
+    let reading_words = programs::reading_words(&words);
+    ProgramCall { words, role, effect, reading_words }
+}

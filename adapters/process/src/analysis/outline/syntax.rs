@@ -1,0 +1,87 @@
+//! Where a node of the tree stands: what feeds it, what it is inside of.
+
+use tree_sitter::Node;
+
+/// What may be a word, wherever it stands.
+pub(super) const WORD_KINDS: &[&str] = &[
+    "word",
+    "string",
+    "raw_string",
+    "ansi_c_string",
+    "translated_string",
+    "concatenation",
+    "number",
+    "extglob_pattern",
+    "regex",
+];
+
+/// Whether something is sent to a command: by a pipe or a substitution.
+pub(super) fn feeds(node: Node<'_>) -> bool {
+    let piped = ancestor(node, "pipeline").is_some();
+    piped || all(node).iter().any(|part| part.kind() == "process_substitution")
+}
+
+pub(super) fn is_redirect(kind: &str) -> bool {
+    matches!(kind, "file_redirect" | "heredoc_redirect" | "herestring_redirect")
+}
+
+/// The command that a document or a text is sent to.
+pub(super) fn fed_program(node: Node<'_>) -> Option<Node<'_>> {
+    let mut at = node.parent();
+    while let Some(parent) = at {
+        match parent.kind() {
+            "command" => return Some(parent),
+            "redirected_statement" => {
+                return all(parent).into_iter().rfind(|part| part.kind() == "command");
+            }
+            "heredoc_redirect" | "herestring_redirect" => at = parent.parent(),
+            _ => return None,
+        }
+    }
+    None
+}
+
+pub(super) fn ancestor<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    let mut at = node.parent();
+    while let Some(parent) = at {
+        if parent.kind() == kind {
+            return Some(parent);
+        }
+        // What is sent to a substitution does not reach what is in it.
+        if parent.kind().ends_with("_substitution") {
+            return None;
+        }
+        at = parent.parent();
+    }
+    None
+}
+
+/// Whether a word says where a stream goes.
+pub(super) fn is_target(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|parent| parent.kind() == "file_redirect")
+}
+
+pub(super) fn is_inside_word(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|parent| WORD_KINDS.contains(&parent.kind()))
+}
+
+pub(super) fn text_of<'a>(node: Node<'_>, source: &'a str) -> &'a str {
+    source.get(node.byte_range()).unwrap_or_default()
+}
+
+pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    node.children(&mut node.walk()).collect()
+}
+
+/// A node and all below it. A worklist: trees are as deep as lines are long.
+pub(super) fn all(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut found = Vec::new();
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        found.push(node);
+        let mut below = children(node);
+        below.reverse();
+        open.extend(below);
+    }
+    found
+}
