@@ -167,12 +167,10 @@ fn own_words(program: &Path, binds: &Binds) -> Vec<OsString> {
     words
 }
 
+/// Not `--die-with-parent`: the parent is a thread, and it ends at once.
 fn wrap_words(program: &Path, binds: &Binds, cwd: &Path) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec![program.into()];
-    words.extend(
-        ["--unshare-user", "--unshare-pid", "--die-with-parent", "--cap-drop", "ALL"]
-            .map(OsString::from),
-    );
+    words.extend(["--unshare-user", "--unshare-pid", "--cap-drop", "ALL"].map(OsString::from));
     words.extend(
         ["--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"]
             .map(OsString::from),
