@@ -55,7 +55,7 @@ pub(crate) async fn climb(
         Rung::Offload => offload(session, cancel).await?,
         Rung::Snip => snip::snip_as_asked(session).await?,
         Rung::Prune => prune(session).await?,
-        Rung::Collapse => return collapse::collapse(session).await,
+        Rung::Collapse => return collapse::collapse(session, cancel).await,
         Rung::Compact => compaction::auto_compact(session, cancel).await?,
         Rung::Window => return Ok(check_window(session)),
     }

@@ -65,7 +65,8 @@ pub fn pressure(fold: &Fold, window: &Window, flags: &Flags, limits: &Limits) ->
     }
 }
 
-/// One finished exchange: a response and all its results, nothing else between.
+/// One finished exchange: a response and all its results, if it has any, and
+/// nothing else between.
 struct Round {
     from: RecordId,
     to: RecordId,
@@ -127,12 +128,13 @@ fn round(response: &Message, next: Option<&Message>, pins: &BTreeSet<RecordId>) 
     // A record that reaches beyond the answers cannot be cut in two.
     let beyond = after.iter().skip(answers.len());
     let torn = beyond.clone().any(|piece| own().any(|inner| inner.record == piece.record));
-    if calls.is_empty() || answers.len() != calls.len() || stays || torn {
+    if answers.len() != calls.len() || stays || torn {
         return None;
     }
+    let last = answers.last().copied().or_else(|| response.pieces().last())?;
     Some(Round {
         from: response.pieces().first()?.record.clone(),
-        to: answers.last()?.record.clone(),
+        to: last.record.clone(),
         tokens: own().map(|piece| piece.tokens).sum(),
         joins: beyond.count() == 0,
     })

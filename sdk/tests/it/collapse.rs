@@ -1,9 +1,9 @@
 //! Context collapse (L4.13): spans shown by summaries, in place of compaction.
 
-use crate::place::{Place, say, say_ok};
+use crate::place::{Place, say_ok};
 use everfold::engine::window::compaction;
 use everfold::settings::Extra;
-use everfold::{Agent, EndReason, Session};
+use everfold::{Agent, Session};
 use everfold_testkit::{Received, Reply, ServerRules, TestServer, oracle};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,16 +131,40 @@ async fn l4_13_within_a_long_turn_summaries_are_made_by_rule_and_nobody_waits() 
     assert!(all[..last].iter().all(|one| one.source() == "main"), "no model was asked meanwhile");
 }
 
+/// A model that talks, and uses no tools.
+fn talker(words: usize) -> Place {
+    let rules = ServerRules { window: WINDOW, ..ServerRules::default() };
+    let server = TestServer::with_handler(rules, move |request| match request.source() {
+        "compact" if request.body["tools"].is_null() => Reply::text("They talked of lines."),
+        "compact" => Reply::text("<summary>They talked of lines.</summary>"),
+        _ => Reply::text("a long answer about lines ".repeat(words)),
+    });
+    Place::new(server.unwrap())
+}
+
 #[tokio::test]
-async fn l4_13_over_95_percent_requests_are_refused_with_a_way_out() {
-    let place = place(0);
+async fn l4_13_a_conversation_without_tools_collapses_too() {
+    let place = talker(900);
     let mut session = agent(&place).await.start();
-    say_ok(&mut session, "hello").await;
-    let end = say(&mut session, &"far too many words ".repeat(24_000)).await;
-    let EndReason::Failed(why) = end.reason else { panic!("{:?}", end.reason) };
-    assert!(why.contains("refused over 95 %") && why.contains("/compact"), "{why}");
-    assert_eq!(place.server.requests().len(), 1);
-    let record = session.fold().messages().last().unwrap().pieces()[0].record.clone();
-    compaction::snip(&mut session, &record, &record).await.unwrap();
-    say_ok(&mut session, "and now?").await;
+    for turn in 0..30 {
+        say_ok(&mut session, &format!("go on, part {turn}")).await;
+    }
+    assert!(!collapsed(&place).is_empty());
+    assert!(place.server.requests().iter().all(|request| request.refused.is_none()));
+    let asked = main_requests(&place).pop().unwrap().body.to_string();
+    assert!((0..30).all(|turn| asked.contains(&format!("part {turn}"))), "the person's words stay");
+}
+
+#[tokio::test]
+async fn l4_13_where_nothing_can_be_staged_layer_4_serves() {
+    let place = talker(2);
+    let mut session = agent(&place).await.start();
+    for turn in 0..20 {
+        let said = format!("part {turn} {}", "of what the person has to say ".repeat(800));
+        say_ok(&mut session, &said).await;
+    }
+    assert!(collapsed(&place).is_empty(), "the answers are too short for that");
+    let lines = place.transcript();
+    assert!(lines.iter().any(|line| line["subtype"] == "compact_boundary"));
+    assert!(place.server.requests_of("main").iter().all(|request| request.refused.is_none()));
 }

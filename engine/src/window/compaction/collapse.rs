@@ -33,8 +33,12 @@ pub(crate) async fn stage_spans(
 }
 
 /// Commits what is staged once the window is nearly full. What has no
-/// summary yet gets one by rule then, so that no turn waits for a model.
-pub(crate) async fn collapse(session: &mut Session) -> Result<Climbed, Error> {
+/// summary yet gets one by rule then, so that no turn waits for a model. Where
+/// that is not enough, layer 4 serves: a conversation does not end here.
+pub(crate) async fn collapse(
+    session: &mut Session,
+    cancel: &CancellationToken,
+) -> Result<Climbed, Error> {
     if matches!(collapse_pressure(session), Pressure::Off | Pressure::Stage) {
         return Ok(Climbed::Done);
     }
@@ -45,14 +49,16 @@ pub(crate) async fn collapse(session: &mut Session) -> Result<Climbed, Error> {
         }
         commit_staged(session).await?;
     }
-    if collapse_pressure(session) != Pressure::Refuse {
+    if collapse_pressure(session) != Pressure::Refuse
+        || super::make_room(session, None, 1, cancel).await?
+    {
         return Ok(Climbed::Done);
     }
     let percent = session.config.limits.compact.collapse_refuse_percent;
     Ok(Climbed::Blocked(format!(
-        "the conversation has {} tokens, and requests are refused over {percent} % of the {} \
-         that fit while it is collapsed; compact it by hand (/compact), take a range out of \
-         view, or start a new session",
+        "the conversation has {} tokens, over {percent} % of the {} that fit, and could be \
+         neither collapsed nor compacted; take a range out of view (/snip), or start a new \
+         session",
         session.state.fold.count().0,
         session.window().effective.0
     )))
