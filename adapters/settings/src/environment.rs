@@ -119,8 +119,8 @@ pub(crate) fn read(variables: &Variables) -> Result<FromEnvironment, Error> {
 }
 
 fn ambient(variables: &Variables) -> Result<Ambient, Error> {
-    let text = |name: &str| get(variables, name).map(str::to_owned);
-    let remote = get(variables, env::REMOTE).map(|text| switch(env::REMOTE, text));
+    let text = |name: &str| lookup(variables, name).map(|(_, value)| value.to_owned());
+    let remote = lookup(variables, env::REMOTE).map(|(name, text)| switch(&name, text));
     let place = match remote.transpose()? {
         Some(true) => RunPlace::Remote,
         Some(false) | None => RunPlace::Own,

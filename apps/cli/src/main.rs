@@ -47,8 +47,9 @@ fn main() -> ExitCode {
     if let Some(code) = hook::answered() {
         return code;
     }
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
     let env = ProcessEnv::of_process();
+    cli.talk.bare |= env.is_simple();
     let presenter = Presenter::new(&env.variables);
     match run(&cli, &env, &presenter) {
         Ok(code) => code,

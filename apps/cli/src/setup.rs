@@ -36,6 +36,12 @@ impl ProcessEnv {
             .map(PathBuf::from);
         Self { variables, user_home }
     }
+
+    /// Whether the environment asks for what `--bare` does.
+    pub(crate) fn is_simple(&self) -> bool {
+        let value = self.variables.get(everfold::kernel::env::SIMPLE);
+        value.is_some_and(|value| !matches!(value.trim(), "" | "0" | "false"))
+    }
 }
 
 /// An agent for a conversation.

@@ -62,6 +62,10 @@ pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// Names of Claude Code that are honoured where ours is unset: (theirs, ours).
 pub const ALIASES: &[(&str, &str)] = &[
     ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", DISABLE_AUTO_MEMORY),
+    ("CLAUDE_CODE_REMOTE", REMOTE),
+    ("CLAUDE_CODE_REMOTE_MEMORY_DIR", REMOTE_MEMORY_DIR),
+    ("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", MEMORY_DIR),
+    ("CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", MEMORY_EXTRA_GUIDELINES),
     ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", AUTO_COMPACT_WINDOW),
     ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", AUTO_COMPACT_PERCENT),
     ("CLAUDE_CODE_MAX_CONTEXT_TOKENS", CONTEXT_WINDOW),
@@ -75,6 +79,9 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("BASH_MAX_OUTPUT_LENGTH", "EVERFOLD_LIMIT_OFFLOAD_BASH_CHARS"),
     ("CLAUDE_CODE_FILE_READ_MAX_OUTPUT_TOKENS", "EVERFOLD_LIMIT_READ_RESULT_TOKENS"),
 ];
+
+/// Claude Code's name for what `--bare` does (any value but `0` or empty).
+pub const SIMPLE: &str = "CLAUDE_CODE_SIMPLE";
 
 /// Claude Code's names that turn auto-compact off (any value but `0` or empty).
 pub const DISABLE_AUTO_COMPACT: &[&str] = &["DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"];

@@ -164,3 +164,18 @@ fn c5_remote_mode() {
     assert_eq!(read.ambient.remote_memory_dir.as_deref(), Some("/r"));
     assert_eq!(read.ambient.memory_extra_guidelines.as_deref(), Some("be brief"));
 }
+
+#[test]
+fn c5_remote_mode_and_cowork_by_the_names_that_claude_code_has_for_them() {
+    let read = read(&variables(&[
+        ("CLAUDE_CODE_REMOTE", "true"),
+        ("CLAUDE_CODE_REMOTE_MEMORY_DIR", "/r"),
+        ("CLAUDE_COWORK_MEMORY_EXTRA_GUIDELINES", "be brief"),
+    ]))
+    .unwrap();
+    assert_eq!(read.ambient.place, RunPlace::Remote);
+    assert_eq!(read.ambient.remote_memory_dir.as_deref(), Some("/r"));
+    assert_eq!(read.ambient.memory_extra_guidelines.as_deref(), Some("be brief"));
+    let theirs = value(&[("CLAUDE_COWORK_MEMORY_PATH_OVERRIDE", "/w/memory")]);
+    assert_eq!(theirs, value(&[("EVERFOLD_MEMORY_DIR", "/w/memory")]));
+}
