@@ -1,4 +1,5 @@
-//! The ids of the specification, which lies beside the repository.
+//! The ids of the specification: the one beside the repository, or its copy
+//! in `docs/spec`.
 
 use anyhow::{Context, Result};
 use regex::Regex;
@@ -14,11 +15,13 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// Reads the named specification, or the one beside the repository; none
-    /// where there is none, as in a clone by itself.
+    /// Reads the named specification, the one beside the repository, or the
+    /// copy that a clone by itself has.
     pub(crate) fn find(root: &Path, named: Option<PathBuf>) -> Result<Option<Self>> {
         let is_named = named.is_some();
-        let path = named.unwrap_or_else(|| root.join("../shared/SPEC.md"));
+        let beside = root.join("../shared/SPEC.md");
+        let copy = root.join("docs/spec/SPEC.md");
+        let path = named.unwrap_or(if beside.exists() { beside } else { copy });
         match std::fs::read_to_string(&path) {
             Ok(text) => Self::parse(&text).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_named => Ok(None),

@@ -24,12 +24,14 @@ const ROOMS: &[&str] = &[
 const ENDINGS: &[&str] = &[".md", ".rs", ".toml", ".json"];
 /// History may name what is gone.
 const HISTORY: &str = "CHANGELOG.md";
+/// Copies of what stands beside the repository: they name what shall be.
+const COPIES: &str = "docs/spec/";
 
 /// Looks at every Markdown file that is written for the people of this project.
 pub(super) fn check(tree: &Tree) -> Result<Vec<Finding>> {
     let documents: BTreeMap<&str, Document> = tree
         .with_extension("md")
-        .filter(|(path, _)| !is_test_file(path) && !is_prompt(path))
+        .filter(|(path, _)| !is_test_file(path) && !is_prompt(path) && !path.starts_with(COPIES))
         .map(|(path, text)| (path, Document::parse(text)))
         .collect();
     let names = RustNames::read(tree)?;
