@@ -9,6 +9,7 @@ use crate::signals::Signals;
 use anyhow::Result;
 use everfold::engine::agents::letters;
 use everfold::engine::setups::hooks::session_events;
+use everfold::kernel::QuerySource;
 use everfold::kernel::settings::Surface;
 use everfold::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting};
 use futures_util::StreamExt;
@@ -77,6 +78,9 @@ async fn finish(session: &mut Session, printer: &Printer) -> Result<()> {
     session_events::end_hooks(session, "other").await?;
     let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
+    if session.background().is_running(&QuerySource::Dream) {
+        printer.waits("consolidating memories; Ctrl-C stops it");
+    }
     let done = tokio::select! {
         done = everfold::engine::finish(session) => done,
         _ = signals.next() => Ok(()),

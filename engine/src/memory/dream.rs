@@ -203,7 +203,14 @@ async fn gates(session: &mut Session, dreams: &dyn Dreams) -> Result<usize, NoDr
 
 /// When memories were last consolidated: one `stat`.
 async fn last_dream(session: &Session, dreams: &dyn Dreams) -> Option<Timestamp> {
-    match session.world.files.stat(&dreams.lock_file()).await {
+    let lock = dreams.lock_file();
+    let mut found = session.world.files.stat(&lock).await;
+    // Whoever holds it now may be dead, and its time is then that of a dream
+    // that never was. Opening the store puts the time back.
+    if found.as_ref().is_ok_and(|found| found.bytes > 0) && dreams.look().await.is_ok() {
+        found = session.world.files.stat(&lock).await;
+    }
+    match found {
         Ok(found) => found.modified,
         Err(FileError::NotFound { .. }) => None,
         Err(error) => {

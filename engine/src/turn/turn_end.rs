@@ -10,6 +10,8 @@ use crate::memory::{dream, extraction, uses};
 use crate::session::{Error, Session, effects};
 use crate::window::compaction::collapse;
 use crate::window::notes;
+use everfold_kernel::QuerySource;
+use everfold_kernel::settings::Surface;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -35,6 +37,18 @@ pub(crate) async fn after_turn(
     effects::book_side_queries(session).await
 }
 
+/// How long background work is waited for. A headless run that has come to
+/// dream waits for its dream: its answer is printed, and what a later run
+/// would do in its place costs the same again (L6.1).
+fn last_wait(session: &Session) -> Duration {
+    let limits = &session.config.limits;
+    let headless = session.config.background.extraction.surface == Surface::Headless;
+    if headless && session.runtime.background.is_running(&QuerySource::Dream) {
+        return Duration::from_mins(limits.dream.minutes);
+    }
+    Duration::from_secs(limits.drain_s)
+}
+
 /// Ends the conversation for now: what runs in the background comes to its
 /// end or is stopped, and what it cost is booked. To be called before the
 /// process ends; a turn may follow all the same.
@@ -43,7 +57,7 @@ pub(crate) async fn after_turn(
 /// If the log cannot be written.
 pub async fn finish(session: &mut Session) -> Result<(), Error> {
     session.runtime.branch.prefetch = None;
-    session.runtime.background.drain(Duration::from_secs(session.config.limits.drain_s)).await;
+    session.runtime.background.drain(last_wait(session)).await;
     letters::join_ended(session).await?;
     extraction::note_reviews(session).await?;
     notes::take_notes(session).await?;

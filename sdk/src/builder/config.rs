@@ -8,7 +8,7 @@ use everfold_engine::config::{
     BackgroundSetup, Launch, MemorySetup, ModelSetup, PermissionSetup, SetupFiles, Workplace,
 };
 use everfold_engine::{Allowed, AutoDream, Config, Offers, Remote, SessionSetting};
-use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind, Surface};
+use everfold_kernel::settings::{self, ANTHROPIC_URL, PermissionMode, ProviderKind};
 use everfold_kernel::{Limits, ModelTable};
 use everfold_prefix::system::Surroundings;
 use everfold_settings::layout::Home;
@@ -87,7 +87,7 @@ impl Builder {
             background: BackgroundSetup {
                 budget: own.budget,
                 extraction: self.extraction(resolved),
-                auto_dream: self.auto_dream(settings.auto_dream_enabled),
+                auto_dream: auto_dream(settings.auto_dream_enabled),
             },
             setups: SetupFiles { hooks: self.hook_registry(resolved), ..usual.setups },
             surroundings,
@@ -163,13 +163,12 @@ impl Builder {
             },
         }
     }
+}
 
-    /// Whether turns may start dreams. A run that ends with its answer would
-    /// have to wait for one, so there it has to be wanted.
-    fn auto_dream(&self, enabled: Option<bool>) -> AutoDream {
-        match (enabled, self.surface) {
-            (Some(true), _) | (None, Surface::Interactive) => AutoDream::On,
-            (Some(false), _) | (None, Surface::Headless) => AutoDream::Off,
-        }
+/// Whether turns may start dreams (L6.1).
+fn auto_dream(enabled: Option<bool>) -> AutoDream {
+    match enabled {
+        Some(false) => AutoDream::Off,
+        Some(true) | None => AutoDream::On,
     }
 }

@@ -195,7 +195,6 @@ async fn l6_1_at_the_end_of_a_turn_gates_are_looked_at() {
 async fn l6_1_q3_a_switch_or_a_setting_turns_it_off() {
     let bed = Bed::new(|dir| dreamer(dir, vec![])).await;
     let agents = [
-        bed.place.builder(),
         bed.place.builder().set("t", "/autoDreamEnabled", false),
         bed.place.builder_with(&[("EVERFOLD_FLAG_DREAM", "0")]).set("t", "/autoDreamEnabled", true),
         bed.builder().set("t", "/everfold/budget/session_tokens", 0),
@@ -208,6 +207,36 @@ async fn l6_1_q3_a_switch_or_a_setting_turns_it_off() {
         everfold::engine::finish(&mut session).await.unwrap();
     }
     assert!(bed.place.server.requests_of("dream").is_empty());
+}
+
+#[tokio::test]
+async fn l6_1_a_headless_run_dreams_unless_it_is_told_not_to() {
+    let bed = Bed::new(|dir| dreamer(dir, vec![joined(dir)])).await;
+    let agent = bed.place.builder().build().await.unwrap();
+    Bed::sessions(&agent, 9);
+    let mut session = agent.start();
+    say_ok(&mut session, "hello there").await;
+    everfold::engine::finish(&mut session).await.unwrap();
+    assert!(!bed.place.server.requests_of("dream").is_empty());
+    assert!(!bed.dir.join("tracker.md").exists(), "it was waited for");
+}
+
+#[tokio::test]
+async fn l6_2_a_dream_that_was_killed_does_not_count_as_the_last() {
+    let bed = Bed::new(|dir| dreamer(dir, vec![joined(dir)])).await;
+    let agent = bed.agent().await;
+    Bed::sessions(&agent, 9);
+    // Nobody has this number: the dreamer is dead, and left what a dreamer leaves.
+    let dead = i32::MAX;
+    let prior = bed.now() - SignedDuration::from_hours(48);
+    write(&bed.dir, ".everfold/dream.json", &json!({"pid": dead, "prior": prior}).to_string());
+    write(&bed.dir, LOCK, &dead.to_string());
+    let file = File::options().write(true).open(bed.dir.join(LOCK)).unwrap();
+    file.set_modified(SystemTime::from(bed.now())).unwrap();
+    let mut session = agent.start();
+    say_ok(&mut session, "hello there").await;
+    everfold::engine::finish(&mut session).await.unwrap();
+    assert!(!bed.place.server.requests_of("dream").is_empty(), "the first look is right already");
 }
 
 /// The disk, and how often it was asked what.

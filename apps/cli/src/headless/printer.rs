@@ -133,6 +133,11 @@ impl Printer {
         }
     }
 
+    /// Says why the program has not ended yet.
+    pub(super) fn waits(&self, text: &str) {
+        self.presenter.note(TextStyle::Dim, text);
+    }
+
     fn notice(&self, event: &Event) {
         // What a person should know is said in any case, and what is written for
         // their later sessions (L5.15).
