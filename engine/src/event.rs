@@ -40,10 +40,19 @@ pub enum Event {
         /// How long it took.
         duration: Duration,
     },
+    /// Nothing has come from the server for a while (S16).
+    Waiting {
+        /// For how long.
+        waited: Duration,
+        /// What is waited for, and which try it is.
+        reason: String,
+    },
     /// The provider waits before it tries again.
     Retrying {
         /// Which try failed, from 1.
         attempt: u32,
+        /// How many there are at most.
+        most: u32,
         /// How long it waits.
         wait: Duration,
         /// What happened.

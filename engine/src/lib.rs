@@ -38,6 +38,6 @@ pub use tools::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec};
 pub use turn::driver::{go_on, turn};
 pub use turn::mentions::say;
 pub use turn::pasted::Pasted;
-pub use turn::resume::{Resumed, fork, resume};
+pub use turn::resume::{Resumed, claim, fork, resume};
 pub use turn::run::{Run, Step};
 pub use turn::turn_end::finish;

@@ -50,6 +50,7 @@ pub mod queue;
 pub mod reload;
 pub mod reminder;
 pub mod runtime;
+pub(crate) mod secrets;
 pub mod status;
 pub mod toolbox;
 mod view;

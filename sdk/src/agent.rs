@@ -11,6 +11,7 @@ use everfold_engine::Resumed;
 use everfold_engine::{Config, Session, Toolbox, World};
 use everfold_kernel::SessionId;
 use everfold_kernel::ports::{PastSearch, SwitchReading, TranscriptError, Transcripts};
+use everfold_memory_judge::secrets;
 use everfold_plugdir::Found;
 use everfold_search::TranscriptSearch;
 use everfold_settings::provider::ProviderChoice;
@@ -64,6 +65,20 @@ impl Agent {
         Session::new(id, self.parts.world.clone(), self.config(), self.parts.toolbox.clone())
     }
 
+    /// A new conversation with an id of your own that no process has used or
+    /// is using (S13).
+    ///
+    /// # Errors
+    /// If there is a session of this id, or another process just begins it.
+    pub fn start_alone(&self, id: SessionId) -> Result<Session, Error> {
+        let mut session = self.start_as(id);
+        everfold_engine::claim(&mut session)?;
+        if self.parts.world.transcripts.path(session.id()).exists() {
+            return Err(everfold_engine::Error::Exists(session.id().clone()).into());
+        }
+        Ok(session)
+    }
+
     /// A conversation that nothing is left of when it is dropped (L5.31): no
     /// memory is read or written, no past is searched, its log is held in memory
     /// and its files in a directory that goes with it.
@@ -88,7 +103,8 @@ impl Agent {
     /// Goes on with a conversation.
     ///
     /// # Errors
-    /// If there is none of this id, or it cannot be read.
+    /// If there is none of this id, it cannot be read, or another process has
+    /// it open (S13).
     pub async fn resume(&self, id: SessionId) -> Result<(Session, Resumed), Error> {
         let (world, toolbox) = (self.parts.world.clone(), self.parts.toolbox.clone());
         Ok(everfold_engine::resume(id, world, self.config(), toolbox).await?)
@@ -123,7 +139,14 @@ impl Agent {
     pub async fn sessions(&self) -> Result<Vec<Listed>, Error> {
         let glimpses = self.parts.world.transcripts.glimpse().await?;
         let listed = glimpses.iter().map(everfold_transcript::list);
-        Ok(listed.filter(|entry| entry.side == Side::Main).collect())
+        let own = listed.filter(|entry| entry.side == Side::Main);
+        // A list is not where a key was said (S15).
+        let shown = own.map(|entry| Listed {
+            title: entry.title.as_deref().map(secrets::mask),
+            first_prompt: entry.first_prompt.as_deref().map(secrets::mask),
+            ..entry
+        });
+        Ok(shown.collect())
     }
 
     /// The transcripts of every project of this home, this one included.

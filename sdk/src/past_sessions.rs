@@ -9,6 +9,7 @@ use everfold_foreign::{Reader, Thread, TranscriptEvent, What};
 use everfold_kernel::limits::PastLimits;
 use everfold_kernel::ports::{PastFound, PastQuery, PastSearch as _, SearchError};
 use everfold_kernel::{BlockView, Entry, Record};
+use everfold_memory_judge::secrets;
 use everfold_search::TranscriptSearch;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -55,7 +56,8 @@ impl PastSessions {
                     text = self.text_of(record, id, &file);
                 }
             });
-            text
+            // Whoever asks is another agent, perhaps (S15).
+            text.map(|text| secrets::mask(&text))
         })
     }
 

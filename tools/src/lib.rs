@@ -111,9 +111,24 @@ pub trait Tool: Send + Sync {
     /// What a call with these arguments would touch.
     fn access(&self, input: &Value, context: &ToolContext) -> Access;
 
+    /// In which order calls of one answer run.
+    fn order(&self) -> CallOrder {
+        CallOrder::Any
+    }
+
     /// Does it. A failure is an output with an error, for the model to read.
     fn run<'a>(&'a self, call: &'a ToolCall, context: &'a ToolContext)
     -> BoxFuture<'a, ToolOutput>;
+}
+
+/// In which order calls of one answer run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallOrder {
+    /// Those that only read, side by side.
+    Any,
+    /// After the calls before it, and before those after it: others see what
+    /// it does, in the order in which it was done (S17).
+    AsCalled,
 }
 
 /// How a tool presents itself to the model.

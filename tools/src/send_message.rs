@@ -3,7 +3,7 @@
 use crate::delegation::{AgentDesk, AgentIdentity, MAIN};
 use crate::failure::Failure;
 use crate::input::{self, Filled, InputError};
-use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
+use crate::{Access, CallOrder, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 use everfold_kernel::ports::{Address, Body, BoxFuture, Consent, LetterDraft, PostError};
 use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::{Class, Classify};
@@ -94,6 +94,10 @@ impl Tool for SendMessage {
 
     fn access(&self, _input: &Value, _context: &ToolContext) -> Access {
         Access::Nothing
+    }
+
+    fn order(&self) -> CallOrder {
+        CallOrder::AsCalled
     }
 
     fn run<'a>(

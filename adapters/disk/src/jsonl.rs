@@ -73,20 +73,8 @@ impl Appender {
 
     /// Whether the path still leads to the open file. If somebody removed or
     /// replaced it, lines would go to a file that nobody can open any more.
-    #[cfg(unix)]
     fn is_in_place(&self) -> bool {
-        use std::os::unix::fs::MetadataExt;
-        match (self.file.metadata(), std::fs::metadata(&self.path)) {
-            (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
-            _ => false,
-        }
-    }
-
-    /// Whether the path still leads to the open file: an open file cannot be
-    /// removed here.
-    #[cfg(not(unix))]
-    fn is_in_place(&self) -> bool {
-        true
+        is_same(&self.file, &self.path)
     }
 
     fn is_torn(&mut self) -> Result<bool, Error> {
@@ -99,6 +87,22 @@ impl Appender {
         self.file.read_exact(&mut last).map_err(failed)?;
         Ok(last != *b"\n")
     }
+}
+
+/// Whether a path leads to an open file.
+#[cfg(unix)]
+pub(crate) fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
+        _ => false,
+    }
+}
+
+/// Whether a path leads to an open file: one cannot be removed here.
+#[cfg(not(unix))]
+pub(crate) fn is_same(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Shows that the file is in use, to whoever would remove it. Where locks keep

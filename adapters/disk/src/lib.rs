@@ -6,6 +6,7 @@
 //! - [`jsonl`]: lines that survive a crash, read without loading the file.
 //! - [`read_regular`]: a file of bounded size, and nothing but a file.
 //! - [`retention`]: sessions that nobody has touched for long.
+//! - [`session_files`]: all that belongs to one.
 //! - [`DiskFiles`], [`DiskTranscripts`] and [`DiskSpending`]: the ports of the kernel.
 //!
 //! What is ours (transcripts, memories, spills, locks) is made with 0600 in
@@ -15,6 +16,7 @@
 //! move them to a thread where the work may be long.
 
 pub mod atomic;
+mod claims;
 mod error;
 mod files;
 pub mod jsonl;
@@ -23,6 +25,7 @@ mod private;
 mod regular;
 pub mod retention;
 mod root;
+pub mod session_files;
 mod spending;
 mod transcripts;
 

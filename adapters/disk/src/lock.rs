@@ -5,8 +5,9 @@
 //! lock two different files of the same name.
 
 use crate::error::Error;
-use crate::jsonl::open_private;
+use crate::jsonl::{is_same, open_private};
 use std::fs::{File, TryLockError};
+use std::io::Write;
 use std::path::Path;
 
 /// A held lock; dropping it lets go.
@@ -28,6 +29,18 @@ impl Lock {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(Error::io(path, source)),
         }
+    }
+
+    /// Whether a path leads to the locked file: its last holder may have
+    /// removed it.
+    pub(crate) fn is_in_place(&self, path: &Path) -> bool {
+        is_same(&self.file, path)
+    }
+
+    /// Says something in the file, in place of what it said before.
+    pub(crate) fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
+        self.file.set_len(0)?;
+        (&self.file).write_all(bytes)
     }
 }
 

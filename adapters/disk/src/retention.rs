@@ -6,6 +6,7 @@
 //! directory stays, memory above all. Links are not followed, and a session
 //! that a process has open stays, however long it was silent.
 
+use crate::claims::{self, LOCKED};
 use crate::error::Error;
 use crate::transcripts::{EXTENSION, is_plain};
 use std::collections::BTreeMap;
@@ -51,6 +52,10 @@ pub fn older_than(projects: &Path, before: SystemTime) -> Vec<StoredSession> {
 pub fn remove(session: &StoredSession, before: SystemTime) -> Result<bool, Error> {
     let now = sessions(&session.project).find(|now| now.session == session.session);
     let Some(now) = now.filter(|now| now.modified < before) else { return Ok(false) };
+    let log = now.project.join(format!("{}.{EXTENSION}", now.session));
+    if claims::holder(&log).is_some() {
+        return Ok(false);
+    }
     for path in &now.paths {
         let failed = |source| Error::io(path, source);
         if path.is_dir() {
@@ -99,7 +104,8 @@ fn sessions(project: &Path) -> impl Iterator<Item = StoredSession> + use<> {
 fn session_name(path: &Path, is_dir: bool) -> Option<String> {
     let stem = if is_dir { path.file_name() } else { path.file_stem() };
     let stem = stem?.to_str()?;
-    let fits = is_dir || path.extension().is_some_and(|ending| ending == EXTENSION);
+    let ours = |ending: &std::ffi::OsStr| ending == EXTENSION || ending == LOCKED;
+    let fits = is_dir || path.extension().is_some_and(ours);
     (fits && is_plain(stem) && stem != "memory").then(|| stem.to_owned())
 }
 

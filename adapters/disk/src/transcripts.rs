@@ -4,19 +4,19 @@
 //! A session's name becomes a file name, so only letters, digits and `-` are
 //! taken; nothing else reaches the disk.
 
+use crate::claims::{self, Exclusion, Writers};
 use crate::error::Error;
-use crate::jsonl::{self, Appender, LinesSeen};
+use crate::jsonl::{self, LinesSeen};
 use crate::root::Root;
 use everfold_kernel::ids::SessionId;
 use everfold_kernel::limits::Limits;
 use everfold_kernel::ports::{
-    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, LoadedTranscript,
-    TranscriptError, TranscriptPart, Transcripts,
+    BoxFuture, Expect, FileError, FileRead, FileVersion, Glimpse, LoadedTranscript, SessionClaim,
+    SessionHolder, TranscriptError, TranscriptPart, Transcripts,
 };
 use jiff::Timestamp;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// How much of each end of a transcript a list is made from.
 const GLIMPSE_BYTES: u64 = 64 << 10;
@@ -29,7 +29,8 @@ pub(crate) const EXTENSION: &str = "jsonl";
 pub struct DiskTranscripts {
     dir: PathBuf,
     max_line: u64,
-    open: Mutex<BTreeMap<SessionId, Appender>>,
+    exclusion: Exclusion,
+    writers: Arc<Mutex<Writers>>,
 }
 
 impl DiskTranscripts {
@@ -39,7 +40,8 @@ impl DiskTranscripts {
         Self {
             dir: project_dir,
             max_line: Limits::default().transcript_line_bytes,
-            open: Mutex::new(BTreeMap::new()),
+            exclusion: Exclusion::BySession,
+            writers: Arc::default(),
         }
     }
 
@@ -60,13 +62,8 @@ impl DiskTranscripts {
                 "a line of {has} bytes is over the {max} that can be read back"
             )));
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let appender = match open.entry(session.clone()) {
-            std::collections::btree_map::Entry::Occupied(held) => held.into_mut(),
-            std::collections::btree_map::Entry::Vacant(slot) => {
-                slot.insert(Appender::open(&path).map_err(|error| failed(error.to_string()))?)
-            }
-        };
+        let mut writers = claims::lock(&self.writers);
+        let appender = writers.appender(session, &path, self.exclusion)?;
         appender.append(line).map_err(|error| failed(error.to_string()))
     }
 
@@ -191,7 +188,19 @@ impl Transcripts for DiskTranscripts {
 
     fn subagents(&self, session: &SessionId) -> Option<Arc<dyn Transcripts>> {
         let own = Self::new(self.session_dir(session).join("subagents"));
+        let own = Self { exclusion: Exclusion::None, ..own };
         Some(Arc::new(own.with_max_line(self.max_line)))
+    }
+
+    fn claim(&self, session: &SessionId) -> Result<SessionClaim, TranscriptError> {
+        if self.exclusion == Exclusion::None || checked(session).is_err() {
+            return Ok(SessionClaim::default());
+        }
+        claims::claim(&self.writers, session, &self.path(session))
+    }
+
+    fn holder(&self, session: &SessionId) -> Option<SessionHolder> {
+        claims::holder(&self.path(session))
     }
 
     fn beside<'a>(

@@ -6,6 +6,7 @@
 //! its own. None of them knows what letters say.
 
 mod mailbox;
+mod own;
 #[cfg(not(unix))]
 #[path = "unsupported.rs"]
 mod socket;
@@ -15,9 +16,10 @@ mod team;
 
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::{
-    Address, AgentName, BoxFuture, Clock, Letter, LetterDraft, Post, PostError,
+    Address, AgentName, Body, BoxFuture, Clock, Letter, LetterDraft, Post, PostError,
 };
 use everfold_kernel::{LetterId, SessionId};
+use everfold_memory_judge::secrets;
 use mailbox::Mailbox;
 use socket::Sockets;
 use std::path::{Path, PathBuf};
@@ -65,8 +67,9 @@ impl DiskPost {
             from: draft.from,
             seq: 0,
             sent: self.clock.now(),
-            summary: draft.summary,
-            body: draft.body,
+            // What another process is told is kept in its files (S15).
+            summary: draft.summary.as_deref().map(secrets::mask),
+            body: masked(draft.body),
             provenance: draft.provenance,
         };
         let (bytes, max) = (written(&letter).len() as u64, self.limits.message_bytes);
@@ -187,6 +190,21 @@ async fn apart<T: Send + 'static>(
 ) -> Result<T, PostError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|failed| Err(PostError::Io { path, message: failed.to_string() }))
+}
+
+/// What a letter says, its keys masked.
+fn masked(body: Body) -> Body {
+    let mask = |text: Option<String>| text.as_deref().map(secrets::mask);
+    match body {
+        Body::Message { text } => Body::Message { text: secrets::mask(&text) },
+        Body::ShutdownRequest { reason } => Body::ShutdownRequest { reason: mask(reason) },
+        Body::ShutdownResponse { consent, reason } => {
+            Body::ShutdownResponse { consent, reason: mask(reason) }
+        }
+        Body::PlanApprovalResponse { consent, feedback } => {
+            Body::PlanApprovalResponse { consent, feedback: mask(feedback) }
+        }
+    }
 }
 
 /// A letter as it is written.

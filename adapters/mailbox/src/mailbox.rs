@@ -36,6 +36,11 @@ impl Mailbox {
         Self { dir, wait }
     }
 
+    /// Where it is.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// Puts a letter in, with the sender's next number. It is there whole and
     /// for good, or not at all.
     pub(crate) fn put(&self, sender: &str, letter: Letter) -> Result<(), PostError> {

@@ -7,6 +7,7 @@
 //! anyway (L7.9).
 
 use crate::mailbox::{Mailbox, io};
+use crate::own;
 use everfold_kernel::SessionId;
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::{Letter, PostError};
@@ -102,6 +103,7 @@ impl Sockets {
     /// Sends a letter, and waits until it is taken.
     pub(crate) async fn send(&self, to: &Path, letter: &Letter) -> Result<Vec<String>, PostError> {
         let path = to.to_path_buf();
+        own::socket(to, &self.dir)?;
         let sending = async {
             let stream = UnixStream::connect(to).await.map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused => {

@@ -1,6 +1,7 @@
 //! A team: its members, and their mailboxes.
 
 use crate::mailbox::{Mailbox, listed, told};
+use crate::own;
 use everfold_disk::Lock;
 use everfold_disk::atomic::{self, FileReaders};
 use everfold_kernel::ports::{AgentName, Letter, PostError};
@@ -13,6 +14,7 @@ use std::time::Duration;
 /// The team as one member sees it.
 #[derive(Debug)]
 pub(crate) struct Team {
+    home: PathBuf,
     dir: PathBuf,
     name: AgentName,
     wait: Duration,
@@ -30,12 +32,14 @@ impl Team {
     ) -> Result<Self, PostError> {
         let dir = home.join("teams").join(team.as_str());
         let lock = dir.join("members").join(format!("{name}.lock"));
+        own::directory(&dir.join("members"), home)?;
         let held = Lock::try_acquire(&lock).map_err(told)?;
         if held.is_none() {
             let (name, team) = (name.to_string(), team.to_string());
             return Err(PostError::NameTaken { name, team });
         }
-        Ok(Self { dir, name: name.clone(), wait, held: Mutex::new(held) })
+        let home = home.to_owned();
+        Ok(Self { home, dir, name: name.clone(), wait, held: Mutex::new(held) })
     }
 
     /// Our name.
@@ -78,7 +82,11 @@ impl Team {
             let known = members.iter().map(ToString::to_string).collect();
             return Err(PostError::Unknown { name: to.to_string(), known });
         }
-        self.mailbox(to).put(self.name.as_str(), letter)
+        let mailbox = self.mailbox(to);
+        for part in ["", "new", "next"] {
+            own::directory(&mailbox.dir().join(part), &self.home)?;
+        }
+        mailbox.put(self.name.as_str(), letter)
     }
 
     /// Puts a letter into the mailbox of everybody who runs, and says who.

@@ -6,6 +6,8 @@
 
 mod answer;
 mod client;
+mod failure;
+mod patience;
 mod run;
 
 pub(crate) use answer::Dialogue;

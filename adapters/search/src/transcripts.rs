@@ -11,6 +11,7 @@ use crate::blocking;
 use crate::tree::Stop;
 use everfold_kernel::ports::{BoxFuture, PastFound, PastHit, PastQuery, PastSearch, SearchError};
 use everfold_kernel::{Record, SessionId};
+use everfold_memory_judge::secrets;
 use everfold_transcript::find::{SearchTerms, said};
 use everfold_transcript::{Decoded, decode};
 use scan::{Found, Piece};
@@ -115,7 +116,8 @@ fn read_back(
                 record: record.id,
                 at: record.at,
                 who: who.as_str().to_owned(),
-                excerpt: terms.excerpt(&text, query.excerpt_chars),
+                // Masked while what calls it a key is still there (S15).
+                excerpt: terms.excerpt(&secrets::mask(&text), query.excerpt_chars),
                 path: transcript.path.clone(),
             });
         }

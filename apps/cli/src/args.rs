@@ -20,12 +20,28 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use memory::{MemoryCommand, RecallArgs};
 use std::path::PathBuf;
 
+/// What scripts go by (U10).
+const EXIT_CODES: &str = "Exit codes:
+  0  done
+  1  the turn failed
+  2  wrong usage, or broken settings
+  3  there was nothing to do (dream)
+  4  somebody else does it already (dream)
+  5  the session is open elsewhere
+  130  stopped by a second Ctrl-C";
+
 /// An agent with a memory.
 ///
 /// Without -p it talks with you; with -p it answers once and ends. Without a
 /// key it works offline, by rule.
 #[derive(Debug, Parser)]
-#[command(name = "everfold", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(
+    name = "everfold",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
 pub(crate) struct Cli {
     /// Talk, or answer once.
     #[command(flatten)]

@@ -69,7 +69,16 @@ impl CommandContext {
     /// Goes on with another session.
     pub(crate) async fn resume(&mut self, id: SessionId) -> Result<()> {
         let (session, resumed) = Box::pin(self.agent.resume(id)).await?;
-        let opened = Opened { session, resumed };
+        self.enter(Opened { session, resumed }).await
+    }
+
+    /// Goes on with a copy of another session.
+    pub(crate) async fn fork(&mut self, id: &SessionId) -> Result<()> {
+        let (session, resumed) = Box::pin(self.agent.fork(id)).await?;
+        self.enter(Opened { session, resumed }).await
+    }
+
+    async fn enter(&mut self, opened: Opened) -> Result<()> {
         if let Some(damage) = opened.damage() {
             self.presenter.note(TextStyle::Yellow, &format!("note: {damage}"));
         }

@@ -1,6 +1,7 @@
 //! Why the program ends without an answer: exit codes and hints.
 
-use everfold::kernel::{Class, Classify};
+use everfold::kernel::ports::{SessionHolder, TranscriptError};
+use everfold::kernel::{Class, Classify, SessionId};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -13,6 +14,9 @@ pub(crate) const BAD_USAGE: u8 = 2;
 pub(crate) const NOTHING_TO_DO: u8 = 3;
 /// Somebody else does it already (L6.6).
 pub(crate) const LOCKED: u8 = 4;
+
+/// The session is open elsewhere (S13).
+pub(crate) const OPEN_ELSEWHERE: u8 = 5;
 
 /// A mistake of the person: bad usage, with what to do instead.
 #[derive(Debug)]
@@ -72,6 +76,25 @@ impl Told {
     /// The exit code.
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.code)
+    }
+}
+
+/// The session that an error is about because another process has it open.
+pub(crate) fn open_elsewhere(error: &anyhow::Error) -> Option<(&SessionId, &SessionHolder)> {
+    use everfold::engine::Error as Engine;
+    let found = match error.downcast_ref::<everfold::Error>() {
+        Some(
+            everfold::Error::Transcript(found)
+            | everfold::Error::Session(Engine::Transcript(found)),
+        ) => found,
+        _ => match error.downcast_ref::<Engine>()? {
+            Engine::Transcript(found) => found,
+            _ => return None,
+        },
+    };
+    match found {
+        TranscriptError::InUse { session, holder } => Some((session, holder)),
+        _ => None,
     }
 }
 
@@ -145,13 +168,17 @@ fn memory(error: &everfold_memory_store::Error) -> (Option<String>, u8) {
     }
 }
 
-fn transcript(error: &everfold::kernel::ports::TranscriptError) -> (Option<String>, u8) {
-    use everfold::kernel::ports::TranscriptError as E;
+fn transcript(error: &TranscriptError) -> (Option<String>, u8) {
+    use TranscriptError as E;
     match error {
         E::NotFound { .. } => (
             Some("`everfold sessions list` shows the sessions of this directory".into()),
             BAD_USAGE,
         ),
+        E::InUse { .. } => {
+            let hint = "wait until it is left, or go on in a copy with --fork-session";
+            (Some(hint.into()), OPEN_ELSEWHERE)
+        }
         E::Write { .. } => {
             let hint = "check the disk and the owner of that directory, or set EVERFOLD_HOME";
             (Some(hint.into()), FAILED)

@@ -25,7 +25,7 @@ mod tally;
 pub(crate) use input::Piped;
 use outcome::Outcome;
 use printer::Printer;
-pub(crate) use printer::task_fields;
+pub(crate) use printer::{retrying, task_fields, waiting};
 
 /// Exit code after a second Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
@@ -47,7 +47,7 @@ async fn answer(
     prompt: Waiting,
 ) -> Result<ExitCode> {
     let target = session_picker::target(agent, &talk.which).await?;
-    let opened = session_picker::open(agent, &talk.which, target).await?;
+    let opened = session_picker::open_when_free(agent, &talk.which, target, presenter).await?;
     if let Some(damage) = opened.damage() {
         presenter.note(TextStyle::Yellow, &format!("note: {damage}"));
     }

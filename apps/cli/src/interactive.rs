@@ -26,11 +26,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 mod approval;
 mod elicitation;
 pub(crate) mod lines;
+pub(crate) mod open_question;
 mod task_watch;
 pub(crate) mod trust_question;
 pub(crate) mod turn_view;
 
 use lines::Lines;
+use open_question::Typed;
 use turn_view::Show;
 
 /// What the loop waits for.
@@ -71,7 +73,9 @@ pub(crate) async fn run(env: &ProcessEnv, talk: &Talk, presenter: &Presenter) ->
         },
         target => target,
     };
-    let opened = session_picker::open(&agent, &talk.which, target).await?;
+    let typed = Typed::Lines(&mut lines, &mut signals);
+    let opened = open_question::open(&agent, &talk.which, target, presenter, typed).await?;
+    let Some(opened) = opened else { return Ok(ExitCode::from(failure::OPEN_ELSEWHERE)) };
     let damage = opened.damage();
     let hands = if lines.are_typed() { Hands::Here } else { Hands::Elsewhere };
     let cx = CommandContext {
@@ -237,8 +241,9 @@ impl Repl {
         let Some(id) = choose(&cx.agent, &cx.presenter, lines, signals, words).await? else {
             return Ok(());
         };
-        let stop = cx.stop.clone();
-        stopped_by(cx.resume(id), signals, &stop).await.1?;
+        if !open_question::resume(cx, &id, lines, signals).await? {
+            return Ok(());
+        }
         let count = counted(cx.session.fold().messages().len() as u64, "message");
         cx.presenter.line(&format!("session {}, {count}", cx.session.id()))?;
         Ok(())

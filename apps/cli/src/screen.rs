@@ -4,6 +4,7 @@ use crate::args::{Choices, Talk};
 use crate::commands::{CommandContext, Flow, Hands, registry};
 use crate::failure;
 use crate::instructions;
+use crate::interactive::open_question::{self, OpenChoice, Typed};
 use crate::interactive::trust_question;
 use crate::memory;
 use crate::presenter::Presenter;
@@ -42,7 +43,9 @@ pub(crate) async fn run(env: &ProcessEnv, talk: &Talk, presenter: &Presenter) ->
         Target::Ask => (Target::New(None), true),
         target => (target, false),
     };
-    let opened = session_picker::open(&agent, &talk.which, target).await?;
+    let typed = Typed::Terminal;
+    let opened = open_question::open(&agent, &talk.which, target, presenter, typed).await?;
+    let Some(opened) = opened else { return Ok(ExitCode::from(failure::OPEN_ELSEWHERE)) };
     let damage = opened.damage();
     let cx = CommandContext {
         env: env.clone(),
@@ -175,13 +178,32 @@ impl Host for CommandContext {
     ) -> BoxFuture<'_, Result<()>> {
         self.presenter = Presenter::on(page);
         self.stop = stop;
-        Box::pin(async move { Self::resume(self, id).await.map_err(readable) })
+        Box::pin(async move { self.resume_or_fork(id).await.map_err(readable) })
     }
 
     fn finish(&mut self, page: TextPage, stop: CancellationToken) -> BoxFuture<'_, Result<()>> {
         self.presenter = Presenter::on(page);
         self.stop = stop;
         Box::pin(Self::finish(self, "prompt_input_exit"))
+    }
+}
+
+impl CommandContext {
+    /// Goes on with a session; asks where another process has it open.
+    async fn resume_or_fork(&mut self, id: SessionId) -> Result<()> {
+        loop {
+            let resumed = Self::resume(self, id.clone()).await;
+            let Some(error) = resumed.as_ref().err() else { return Ok(()) };
+            let Some((_, holder)) = failure::open_elsewhere(error) else { return resumed };
+            match open_question::ask_on_screen(&self.agent, &id, holder).await {
+                OpenChoice::Leave => return resumed,
+                OpenChoice::Fork => return self.fork(&id).await,
+                OpenChoice::Wait => tokio::select! {
+                    () = open_question::free(&self.agent, &id) => {}
+                    () = self.stop.cancelled() => return resumed,
+                },
+            }
+        }
     }
 }
 

@@ -1,18 +1,22 @@
 //! Which session a conversation goes on with (Q4).
 
 use crate::args::Which;
-use crate::failure::Usage;
-use crate::presenter::cut;
+use crate::failure::{self, Usage};
+use crate::presenter::{Presenter, TextStyle, cut};
 use anyhow::Result;
 use everfold::engine::Resumed;
 use everfold::kernel::Timestamp;
 use everfold::transcript::{Listed, matches};
 use everfold::{Agent, Session, SessionId};
+use std::time::{Duration, Instant};
 
 /// How many sessions an error or a question shows.
 pub(crate) const SHOWN: usize = 10;
 /// Characters of a title in a list.
 const TITLE_CHARS: usize = 60;
+
+/// How often a session that is open elsewhere is tried again.
+pub(crate) const RETRY: Duration = Duration::from_millis(100);
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,11 +91,45 @@ pub(crate) async fn open(agent: &Agent, which: &Which, target: Target) -> Result
         (Target::Old(from), Some(id)) if which.fork_session => agent.fork_as(&from, id).await?,
         (Target::Old(from), None) if which.fork_session => agent.fork(&from).await?,
         (Target::Old(id), _) => agent.resume(id).await?,
-        (Target::New(Some(id)), _) => (agent.start_as(id), Resumed::default()),
+        (Target::New(Some(id)), _) => (agent.start_alone(id)?, Resumed::default()),
         (Target::New(None), _) => (agent.start(), Resumed::default()),
         (Target::Ask, _) => return Err(ask_for_one(&agent.sessions().await?).into()),
     };
     Ok(Opened { session, resumed })
+}
+
+/// The same, and waits a while for a session that another process has open.
+/// Says so, as somebody may sit before it (U10).
+pub(crate) async fn open_when_free(
+    agent: &Agent,
+    which: &Which,
+    target: Target,
+    presenter: &Presenter,
+) -> Result<Opened> {
+    let wait = Duration::from_secs(agent.config().limits.session_wait_s);
+    let mut until = None;
+    loop {
+        let opened = Box::pin(open(agent, which, target.clone())).await;
+        let Some(error) = opened.as_ref().err() else { return opened };
+        let Some((session, holder)) = failure::open_elsewhere(error) else { return opened };
+        let until = *until.get_or_insert_with(|| {
+            let (id, seconds) = (short(session), wait.as_secs());
+            let told = format!("session {id} is open in {holder}; waiting up to {seconds} s");
+            presenter.note(TextStyle::Dim, &told);
+            Instant::now() + wait
+        });
+        if Instant::now() >= until {
+            return opened;
+        }
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// An id in short: its end, as the start of those made in the same minute is
+/// the same (U9).
+pub(crate) fn short(id: &SessionId) -> &str {
+    let text = id.as_str();
+    text.rsplit('-').next().filter(|end| text.len() == 36 && end.len() == 12).unwrap_or(text)
 }
 
 /// The newest session of this directory.
@@ -106,8 +144,8 @@ fn none_yet() -> Usage {
     Usage::new("there is no session in this directory yet", hint)
 }
 
-/// The session that a text means: by its id, by the start of it, or by words
-/// that no other session has.
+/// The session that a text means: by its id, by the start or the end of it, or
+/// by words that no other session has.
 pub(crate) async fn find(agent: &Agent, text: &str) -> Result<SessionId> {
     if let Ok(id) = uuid::Uuid::try_parse(text) {
         return Ok(SessionId::from(id.hyphenated().to_string()));
@@ -128,9 +166,13 @@ pub(crate) async fn find(agent: &Agent, text: &str) -> Result<SessionId> {
     }
 }
 
-/// The sessions whose id starts with a text, else those that have its words.
+/// The sessions whose id starts or ends with a text, else those that have its
+/// words.
 pub(crate) fn search<'a>(sessions: &'a [Listed], text: &str) -> Vec<&'a Listed> {
-    let by_id = |entry: &&Listed| entry.session.as_str().starts_with(text);
+    let by_id = |entry: &&Listed| {
+        let id = entry.session.as_str();
+        id.starts_with(text) || !text.is_empty() && id.ends_with(text)
+    };
     let by_id: Vec<&Listed> = sessions.iter().filter(by_id).collect();
     if by_id.is_empty() {
         sessions.iter().filter(|entry| matches(entry, text)).collect()

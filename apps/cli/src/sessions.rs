@@ -5,7 +5,6 @@ use crate::presenter::{Presenter, counted, cut, grouped, size};
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::Agent;
 use everfold::engine::window::notes;
 use everfold::kernel::ports::LoadedTranscript;
 use everfold::kernel::usage::LedgerLine;
@@ -13,6 +12,8 @@ use everfold::kernel::{
     BlockView, Decision, Entry, Ledger, MessageId, ModelId, Record, SessionId, UserOrigin,
 };
 use everfold::transcript::{Decoded, Listed, decode};
+use everfold::{Agent, RedactionMode};
+use everfold_memory_judge::secrets;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 
 pub(crate) mod export;
 mod prune;
+mod redact;
 mod window;
 
 use window::{WindowStory, Written};
@@ -42,10 +44,11 @@ pub(crate) async fn run(
                 None => sessions.iter().collect(),
             };
             if *json {
-                let found: Vec<Value> = found.into_iter().map(entry_json).collect();
+                let found: Vec<Value> =
+                    found.into_iter().map(|entry| entry_json(&agent, entry)).collect();
                 return Ok(Presenter::json(&found)?);
             }
-            list(&found, presenter)
+            list(&agent, &found, presenter)
         }
         SessionsCommand::Show { id, json } => {
             let id = match id {
@@ -67,6 +70,11 @@ pub(crate) async fn run(
             };
             export::run(&agent, &id, *format, output.as_deref()).await
         }
+        SessionsCommand::Redact { id, dry_run, json } => {
+            let id = session_picker::find(&agent, id).await?;
+            let mode = if *dry_run { RedactionMode::Count } else { RedactionMode::Mask };
+            redact::run(&agent, &id, mode, *json, presenter)
+        }
         SessionsCommand::Prune { dry_run, days, json } => {
             let act = if *dry_run { prune::Act::Show } else { prune::Act::Remove };
             prune::run(&agent, act, *days, *json, presenter)
@@ -74,23 +82,27 @@ pub(crate) async fn run(
     }
 }
 
-fn list(found: &[&Listed], presenter: &Presenter) -> Result<()> {
+fn list(agent: &Agent, found: &[&Listed], presenter: &Presenter) -> Result<()> {
     if found.is_empty() {
         return Ok(presenter.line("no session of this directory")?);
     }
     let now = Timestamp::now();
     let rows = found.iter().map(|entry| {
+        let holder = agent.world().transcripts.holder(&entry.session);
+        let open = holder.map_or("", |_| "(open) ");
         vec![
             entry.session.to_string(),
             session_picker::age(entry.modified, now),
             size(entry.bytes),
-            cut(entry.title.as_deref().unwrap_or("(no title)"), TITLE_CHARS),
+            format!("{open}{}", cut(entry.title.as_deref().unwrap_or("(no title)"), TITLE_CHARS)),
         ]
     });
     Ok(presenter.table(&rows.collect::<Vec<_>>())?)
 }
 
-fn entry_json(entry: &Listed) -> Value {
+fn entry_json(agent: &Agent, entry: &Listed) -> Value {
+    let holder = agent.world().transcripts.holder(&entry.session);
+    let holder = holder.map(|holder| json!({"pid": holder.pid, "since": holder.since}));
     json!({
         "session_id": entry.session,
         "title": entry.title,
@@ -100,6 +112,7 @@ fn entry_json(entry: &Listed) -> Value {
         "started": entry.first,
         "modified": entry.modified,
         "bytes": entry.bytes,
+        "open_in": holder,
     })
 }
 
@@ -158,8 +171,9 @@ impl Story {
             Entry::User(user) => {
                 if user.origin == UserOrigin::Human {
                     self.prompts += 1;
-                    let text = || user.content.iter().map(everfold::Block::plain_text).collect();
-                    self.first_prompt.get_or_insert_with(text);
+                    let text = || user.content.iter().map(everfold::Block::plain_text);
+                    self.first_prompt
+                        .get_or_insert_with(|| secrets::mask(&text().collect::<String>()));
                 }
                 for block in &user.content {
                     if let BlockView::ToolResult { is_error: true, .. } = block.view() {

@@ -55,6 +55,12 @@ impl Form {
         }
         if self.at < self.typed.len() {
             self.fill(key);
+            // Nothing leaves the program by a question of our own.
+            if self.at == self.typed.len() && self.question.ask.server.is_empty() {
+                let answers = self.content();
+                self.question.answer(ServerAnswer::Accept(answers));
+                return None;
+            }
             return Some(self);
         }
         let answer = match key.code {
@@ -96,7 +102,11 @@ impl Form {
     /// Its lines.
     pub(crate) fn lines(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let ask = &self.question.ask;
-        let title = format!("The server {} asks, in its own words:", ask.server);
+        // Our own questions have no server.
+        let title = match ask.server.as_str() {
+            "" => "A question:".to_owned(),
+            server => format!("The server {server} asks, in its own words:"),
+        };
         let mut lines = vec![Line::styled(title, theme.style(TextStyle::Bold))];
         let words = wrap::text(&ask.message, theme.style(TextStyle::Normal), width, "    ");
         lines.extend(words.into_iter().take(MOST_LINES));

@@ -67,16 +67,24 @@ limits! {
         retry_max_ms: u64 = 8_000,
         /// Longest wait that a server may ask for, in seconds; beyond it the turn ends.
         retry_after_max_s: u64 = 120,
-        /// A stream silent for this long is cut, in seconds.
+        /// No further try is begun this long after the first, in seconds.
+        retry_total_s: u64 = 600,
+        /// A stream silent for this long is cut, in seconds; comments are silence.
         stream_idle_s: u64 = 300,
+        /// A stream of nothing but pings is cut after this long, in seconds.
+        stream_ping_s: u64 = 1_800,
         /// Longest wait for a connection, in seconds.
-        connect_timeout_s: u64 = 30,
+        connect_timeout_s: u64 = 10,
+        /// A wait for a server is told after this long, in milliseconds, then ever more rarely.
+        wait_notice_ms: u64 = 4_000,
         /// Largest event of a stream, in bytes.
         sse_event_bytes: u64 = 16 * 1024 * 1024,
         /// Most model requests of one turn.
         turn_requests: u32 = 500,
         /// Longest wait for background work when a session ends, in seconds.
         drain_s: u64 = 60,
+        /// Longest that a headless run waits for a session that is open elsewhere, in seconds.
+        session_wait_s: u64 = 10,
         /// Most read-only tools at once.
         parallel_tools: usize = 10,
         /// Longest a shell command runs where it names no time, in milliseconds.

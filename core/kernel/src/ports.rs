@@ -65,7 +65,8 @@ pub use shell::{
 pub use spending::{Spending, SpendingError, Spent};
 pub use switches::{SwitchReading, Switches};
 pub use transcripts::{
-    Glimpse, LineSpan, LoadedTranscript, TranscriptError, TranscriptPart, Transcripts,
+    Glimpse, LineSpan, LoadedTranscript, SessionClaim, SessionHolder, TranscriptError,
+    TranscriptPart, Transcripts,
 };
 pub use web::{Page, Web, WebError};
 pub use worktrees::{Left, Worktree, WorktreeError, Worktrees};

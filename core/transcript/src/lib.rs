@@ -16,6 +16,7 @@
 //! - [`find`]: words in what was said
 //! - [`mod@fork`]: the same conversation under another name
 //! - [`trace`]: the whole course of a conversation, and [`checkpoint`]: files on the way
+//! - [`redaction`]: the texts of a line, changed
 //! - [`mod@slug`]: the name of a project's directory
 
 pub mod bookkeeping;
@@ -26,6 +27,7 @@ pub mod find;
 pub mod fork;
 pub mod line;
 pub mod listing;
+pub mod redaction;
 pub mod slug;
 pub mod trace;
 

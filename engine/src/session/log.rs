@@ -5,7 +5,7 @@
 //! running.
 
 use crate::session::Error;
-use everfold_kernel::ports::{Clock, Transcripts};
+use everfold_kernel::ports::{Clock, SessionClaim, TranscriptError, Transcripts};
 use everfold_kernel::{Entry, Record, RecordId, SessionId};
 use everfold_transcript::{Envelope, encode};
 use serde_json::Value;
@@ -23,6 +23,9 @@ pub(crate) struct Log {
     pub(crate) last: Option<RecordId>,
     transcripts: Arc<dyn Transcripts>,
     clock: Arc<dyn Clock>,
+    /// Ours alone, from before it was read (S13); of a new one, from its first
+    /// record on.
+    claim: Option<SessionClaim>,
 }
 
 impl Log {
@@ -32,12 +35,20 @@ impl Log {
         transcripts: Arc<dyn Transcripts>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { id, envelope, last: None, transcripts, clock }
+        Self { id, envelope, last: None, transcripts, clock, claim: None }
     }
 
     /// A name for the next record.
     pub(crate) fn fresh_id(&self) -> RecordId {
         RecordId::from(self.clock.fresh_uuid())
+    }
+
+    /// Keeps other processes from writing it (S13).
+    pub(crate) fn claim(&mut self) -> Result<(), TranscriptError> {
+        if self.claim.is_none() {
+            self.claim = Some(self.transcripts.claim(&self.id)?);
+        }
+        Ok(())
     }
 
     /// Writes a record, and gives it to those who project it.
@@ -49,6 +60,7 @@ impl Log {
         let record = Record { id, parent, at: self.clock.now(), entry };
         let line = encode(&record, &self.envelope);
         self.envelope.previews.clear();
+        self.claim()?;
         self.transcripts.append(&self.id, line.as_bytes()).await?;
         self.last = Some(record.id.clone());
         Ok(record)

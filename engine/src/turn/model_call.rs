@@ -134,8 +134,11 @@ async fn receive_event(
             web_search::show_search(session, &block, &mut draft.searching);
             draft.held = Some((index, block));
         }
-        ModelEvent::Retrying { attempt, wait, reason } => {
-            session.emit(|| Event::Retrying { attempt, wait, reason });
+        ModelEvent::Waiting { waited, reason } => {
+            session.emit(|| Event::Waiting { waited, reason });
+        }
+        ModelEvent::Retrying { attempt, most, wait, reason } => {
+            session.emit(|| Event::Retrying { attempt, most, wait, reason });
         }
         ModelEvent::Restarted { reason } => {
             retract(session, draft, &reason).await?;

@@ -40,8 +40,10 @@ pub async fn resume(
     config: Config,
     toolbox: Toolbox,
 ) -> Result<(Session, Resumed), Error> {
-    let (conversation, torn_bytes) = load(&world, &id, slim).await?;
     let mut session = Session::new(id, world, config, toolbox);
+    // Before it is read: what another process still writes would be missed.
+    session.log.claim()?;
+    let (conversation, torn_bytes) = load(&session.world, &session.log.id, slim).await?;
     session_events::began_by(&mut session, "resume");
     let resumed = restore(&mut session, conversation, torn_bytes);
     mend(&mut session).await?;
@@ -49,6 +51,15 @@ pub async fn resume(
     plan_mode::resume_plan_mode(&mut session).await;
     tell_gone(&mut session).await?;
     Ok((session, resumed))
+}
+
+/// Keeps other processes from writing a new conversation before it says
+/// anything (S13).
+///
+/// # Errors
+/// If another process has a session of this name open.
+pub fn claim(session: &mut Session) -> Result<(), Error> {
+    Ok(session.log.claim()?)
 }
 
 /// Starts a new conversation with all that another one holds.
@@ -64,6 +75,7 @@ pub async fn fork(
 ) -> Result<(Session, Resumed), Error> {
     let (mut conversation, torn_bytes) = load(&world, from, |rebuild| rebuild).await?;
     let mut session = Session::new(id, world.clone(), config, toolbox);
+    session.log.claim()?;
     let mut fresh = || world.clock.fresh_uuid();
     let forked =
         everfold_transcript::fork(&conversation.records, from, &session.log.envelope, &mut fresh);

@@ -9,7 +9,7 @@ use crate::setups::hooks::Said;
 use crate::setups::hooks::tool_events::{self, ask_person};
 use crate::setups::instructions::touch;
 use crate::setups::{mcp_tools, memory_switch};
-use crate::tools::{Access, Tool, ToolCall, ToolContext, ToolOutput};
+use crate::tools::{Access, CallOrder, Tool, ToolCall, ToolContext, ToolOutput};
 use crate::turn::driver::denial;
 use everfold_hooks::Permission;
 use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
@@ -47,12 +47,12 @@ pub(crate) async fn run_tools(
         status::follow_mode(session);
         let mut call = mcp_tools::unwrapped(call);
         let said = tool_events::before_call(session, &mut call, cancel).await?;
-        let reads = reads_only(session, &call);
-        if !reads {
+        let beside = runs_beside(session, &call);
+        if !beside {
             run_batch(session, std::mem::take(&mut side_by_side), cancel).await?;
         }
         match clear(session, &mut call, said, cancel).await {
-            Ok(tool) if reads && reads_only(session, &call) => {
+            Ok(tool) if beside && runs_beside(session, &call) => {
                 side_by_side.push(Cleared { call, tool });
             }
             Ok(tool) => {
@@ -76,9 +76,12 @@ pub(crate) async fn run_tools(
     Ok(denials)
 }
 
-fn reads_only(session: &Session, call: &ToolCall) -> bool {
+/// Whether a call may run beside others: it only reads, and nobody sees when.
+fn runs_beside(session: &Session, call: &ToolCall) -> bool {
     let tool = mcp_tools::find_tool(session, &call.name);
-    tool.is_some_and(|tool| tool.access(&call.input, &session.context).is_read_only())
+    tool.is_some_and(|tool| {
+        tool.order() == CallOrder::Any && tool.access(&call.input, &session.context).is_read_only()
+    })
 }
 
 /// Finds the tool and decides whether the call may run. A hook that

@@ -5,7 +5,7 @@
 
 use crate::agents::kinds;
 use crate::event::Event;
-use crate::session::{Error, Session, effects, prelude, reload};
+use crate::session::{Error, Session, effects, prelude, reload, secrets};
 use crate::setups::hooks::session_events;
 use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_head, skills};
 use crate::window::notes::summary;
@@ -193,7 +193,7 @@ async fn compact_by(
         Trigger::Auto => summary::compacted_from_notes(session, window, cancel).await?,
         Trigger::Manual => None,
     };
-    let applied = match from_notes {
+    let mut applied = match from_notes {
         Some(applied) => applied,
         None => {
             match summarised(session, &plan, guidance.as_deref(), writer, window, cancel).await {
@@ -209,6 +209,7 @@ async fn compact_by(
     if cancel.is_cancelled() {
         return Err(CompactionError::Stopped);
     }
+    secrets::mask_summaries(session, &mut applied.entries);
     let summary = applied.summary();
     let report = put_in_place(session, applied).await?;
     session_events::compacted_hooks(session, trigger, &summary, cancel).await?;

@@ -8,7 +8,7 @@
 
 use crate::permit::{Footprint, Permit, Remit, Verdict};
 use crate::session::fork::{self, Errand, Until};
-use crate::session::{Error, Session, effects, status};
+use crate::session::{Error, Session, effects, secrets, status};
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
 use everfold_kernel::{Entry, Flag, QuerySource, RecordId, SessionId};
 use everfold_notes::{Due, Hints, Notes, Template, due, fill, policy};
@@ -95,7 +95,7 @@ pub async fn notes(session: &Session) -> Result<Option<NotesFile>, NotesError> {
 /// # Errors
 /// If the file changed meanwhile, or cannot be written.
 pub async fn write_notes(session: &Session, text: &str, expect: Expect) -> Result<(), NotesError> {
-    let text = session.config.redact(text);
+    let text = secrets::masked(session, text);
     let transcripts = &session.world.transcripts;
     Ok(transcripts.replace(&session.log.id, Path::new(PLACE), text.as_bytes(), expect).await?)
 }
@@ -234,6 +234,7 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
         session: session.log.id.clone(),
         transcripts: Arc::clone(&session.world.transcripts),
         config: Arc::clone(&session.config),
+        secrets: secrets::said(session),
     };
     let deadline = Duration::from_secs(session.config.limits.notes.update_s);
     session.runtime.background.start(

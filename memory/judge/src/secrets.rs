@@ -11,11 +11,14 @@
 
 mod blocks;
 mod keywords;
+mod known;
 mod proof;
 mod stand_in;
 mod table;
 mod value;
 mod view;
+
+pub use known::KnownSecrets;
 
 use crate::pattern::compiled;
 use proof::Proof;
@@ -85,13 +88,16 @@ pub fn mask(text: &str) -> String {
     let mut written = 0;
     for span in spans(text) {
         masked.push_str(text.get(written..span.at.start).unwrap_or_default());
-        masked.push_str("[secret: ");
-        masked.push_str(span.kind);
-        masked.push(']');
+        masked.push_str(&mark(span.kind));
         written = span.at.end;
     }
     masked.push_str(text.get(written..).unwrap_or_default());
     masked
+}
+
+/// What stands in the place of a secret.
+fn mark(kind: &str) -> String {
+    format!("[secret: {kind}]")
 }
 
 /// Bytes from which on a secret that stands elsewhere is told from a word.

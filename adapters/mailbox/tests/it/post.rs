@@ -174,3 +174,57 @@ async fn s6_what_is_no_letter_is_put_aside() {
     assert!(bob.collect(&log).await.unwrap().is_empty());
     assert!(home.path().join("teams/crew/mail/bob/bad/00.json").exists());
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn s17_only_sockets_of_our_home_are_written_to() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::net::UnixListener;
+    let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (one, two) = (outside(home.path()), outside(home.path()));
+    two.open(&"0192-b".into(), &home.path().join("0192-b")).await.unwrap();
+    let run = home.path().join("run");
+    let strange = elsewhere.path().join("docker.sock");
+    let listener = UnixListener::bind(&strange).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    symlink(&strange, run.join("link.sock")).unwrap();
+    symlink(elsewhere.path(), run.join("dir")).unwrap();
+    std::fs::write(run.join("file.sock"), "").unwrap();
+    let dotted = run.join("..").join("..").join(elsewhere.path().file_name().unwrap());
+    for path in [
+        strange.clone(),
+        run.join("link.sock"),
+        run.join("dir/docker.sock"),
+        run.join("file.sock"),
+        dotted.join("docker.sock"),
+    ] {
+        let sent = one.send(&Address::Socket(path.clone()), draft("a", "x")).await;
+        assert!(matches!(sent, Err(PostError::Outside { .. })), "{}: {sent:?}", path.display());
+    }
+    let waits = std::io::ErrorKind::WouldBlock;
+    assert_eq!(listener.accept().unwrap_err().kind(), waits, "nobody knocked");
+    // A directory that others may write to is nobody's.
+    let good = Address::Socket(run.join("0192-b.sock"));
+    one.send(&good, draft("a", "x")).await.unwrap();
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let sent = one.send(&good, draft("a", "x")).await;
+    assert!(matches!(sent, Err(PostError::Outside { .. })), "{sent:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn s17_a_mailbox_that_leads_out_of_our_home_gets_no_letter() {
+    let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (ada, bob) = (member(home.path(), "ada"), member(home.path(), "bob"));
+    bob.open(&"s2".into(), &home.path().join("s2")).await.unwrap();
+    let mail = home.path().join("teams/crew/mail");
+    for place in ["bob", "bob/new", "bob/next"] {
+        let _ = std::fs::remove_dir_all(&mail);
+        let link = mail.join(place);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+        let sent = ada.send(&Address::Name(name("bob")), draft("ada", "x")).await;
+        assert!(matches!(sent, Err(PostError::Outside { .. })), "{place}: {sent:?}");
+    }
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}

@@ -3,7 +3,7 @@
 use everfold_kernel::RequestId;
 use everfold_kernel::ports::{ModelError, ModelEvent};
 use everfold_kernel::record::CacheTtl;
-use everfold_wire::sse::{Decoder, End};
+use everfold_wire::sse::{Decoder, End, SseEvent};
 use everfold_wire::{anthropic, openai, reply_events};
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -14,6 +14,17 @@ pub(crate) enum Dialogue {
     Anthropic(CacheTtl),
     /// Chat completions.
     OpenAi,
+}
+
+/// What came.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// Something of the answer.
+    Events(Vec<ModelEvent>),
+    /// A server that works on it, or half an event.
+    Ping,
+    /// Comments, or half a line: any proxy sends these.
+    Silence,
 }
 
 /// Turns the bytes of one answer into events.
@@ -49,14 +60,21 @@ impl Reader {
 
     /// Takes the next bytes. What was understood before an error is given out
     /// with it.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> (Vec<ModelEvent>, Result<(), ModelError>) {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> (Heard, Result<(), ModelError>) {
         let events = match self.decoder.push(bytes) {
+            Ok(events) if events.is_empty() => return (Heard::Silence, Ok(())),
             Ok(events) => events,
             Err(error) => {
                 let message = error.to_string();
-                return (Vec::new(), Err(ModelError::Broken { message }));
+                return (Heard::Silence, Err(ModelError::Broken { message }));
             }
         };
+        let (events, result) = self.assemble(events);
+        let heard = if events.is_empty() { Heard::Ping } else { Heard::Events(events) };
+        (heard, result)
+    }
+
+    fn assemble(&mut self, events: Vec<SseEvent>) -> (Vec<ModelEvent>, Result<(), ModelError>) {
         let mut out = Vec::new();
         for event in events {
             let result = match &mut self.assembler {

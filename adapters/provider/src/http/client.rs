@@ -116,7 +116,8 @@ impl Transport {
         }
     }
 
-    fn shown_url(&self) -> String {
+    /// Where requests go, as it may be shown.
+    pub(crate) fn shown_url(&self) -> String {
         self.url.origin().ascii_serialization() + self.url.path()
     }
 }

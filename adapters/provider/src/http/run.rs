@@ -4,8 +4,10 @@
 //! closes the connection. Every failure and every wait is an event, so that a
 //! person sees why nothing happens.
 
-use super::answer::{Dialogue, Reader, chance, whole};
+use super::answer::{Dialogue, Heard, Reader, chance, whole};
 use super::client::Transport;
+use super::failure::{Failed, is_final, tried};
+use super::patience::Patience;
 use bytes::Bytes;
 use everfold_kernel::ports::{ModelError, ModelEvent, ModelStream};
 use everfold_kernel::{RequestId, Timestamp};
@@ -16,9 +18,10 @@ use futures_util::stream;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Most bytes of an error's body that are read.
 const ERROR_BYTES: u64 = 64 * 1024;
@@ -26,6 +29,13 @@ const ERROR_BYTES: u64 = 64 * 1024;
 /// How long the end of a stream is waited for once the answer is whole: read
 /// to its end, the connection serves the next request.
 const DRAIN: Duration = Duration::from_millis(100);
+
+/// An answer that has begun is told to be silent only after this many times as
+/// long: models think.
+const STARTED_FACTOR: u32 = 8;
+
+/// A request on its way.
+type Sending = Pin<Box<dyn Future<Output = Result<Response, reqwest::Error>> + Send>>;
 
 /// The events of one call.
 pub(crate) fn stream(
@@ -40,6 +50,7 @@ pub(crate) fn stream(
         headers,
         body,
         attempt: 0,
+        began: None,
         started: false,
         pending: VecDeque::new(),
         state: State::Send,
@@ -54,6 +65,8 @@ struct Run {
     body: Bytes,
     /// How often the request was tried again.
     attempt: u32,
+    /// When the first try began.
+    began: Option<Instant>,
     /// Whether events of the current try were given out.
     started: bool,
     pending: VecDeque<Result<ModelEvent, ModelError>>,
@@ -62,36 +75,21 @@ struct Run {
 
 enum State {
     Send,
+    Connect(Sending, Patience),
     Wait(Duration),
-    Read(Box<(Response, Reader)>),
+    Read(Box<Reading>),
     Drain(Box<Response>),
     Done,
 }
 
-/// A try that failed.
-struct Failed {
-    error: ModelError,
-    failure: Failure,
-    wish: ServerWish,
-}
-
-impl Failed {
-    fn transport(error: ModelError) -> Self {
-        Self { error, failure: Failure::Transport, wish: ServerWish::default() }
-    }
-
-    /// A failure that a server told within its answer.
-    fn told(error: ModelError) -> Self {
-        let failure = match &error {
-            ModelError::Overloaded { .. } => Failure::Status(529),
-            ModelError::RateLimited { .. } => Failure::Status(429),
-            ModelError::Server { status, .. } | ModelError::Refused { status, .. } => {
-                Failure::Status(*status)
-            }
-            _ => Failure::Transport,
-        };
-        Self { error, failure, wish: ServerWish::default() }
-    }
+/// An answer that is being read.
+struct Reading {
+    response: Response,
+    reader: Reader,
+    /// With a server that sends nothing.
+    silence: Patience,
+    /// With one that sends nothing of the answer.
+    pings: Patience,
 }
 
 impl Run {
@@ -101,10 +99,8 @@ impl Run {
                 return Some(item);
             }
             match std::mem::replace(&mut self.state, State::Done) {
-                State::Send => match self.send().await {
-                    Ok(state) => self.state = state,
-                    Err(failed) => self.fail(failed),
-                },
+                State::Send => self.state = self.send(),
+                State::Connect(sending, patience) => self.connect(sending, patience).await,
                 State::Wait(wait) => {
                     tokio::time::sleep(wait).await;
                     self.state = State::Send;
@@ -119,19 +115,56 @@ impl Run {
         }
     }
 
-    async fn send(&mut self) -> Result<State, Failed> {
-        let transport = Arc::clone(&self.transport);
+    fn send(&mut self) -> State {
+        self.began.get_or_insert_with(Instant::now);
+        let transport = &self.transport;
         let request = transport
             .client
             .post(transport.url.clone())
             .headers(transport.headers.clone())
             .headers(self.headers.clone())
             .body(self.body.clone());
-        let response = match timeout(transport.idle(), request.send()).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(Failed::transport(transport.unreachable(error))),
-            Err(_) => return Err(Failed::transport(transport.silent())),
+        let patience = Patience::new(transport.idle(), self.notice());
+        State::Connect(Box::pin(request.send()), patience)
+    }
+
+    /// After how long a wait is told.
+    fn notice(&self) -> Duration {
+        Duration::from_millis(self.transport.limits.wait_notice_ms)
+    }
+
+    /// How many tries there are at most.
+    fn most(&self) -> u32 {
+        self.transport.limits.max_retries.saturating_add(1)
+    }
+
+    fn tell_wait(&mut self, waited: Duration, what: &str) {
+        let (attempt, most) = (self.attempt + 1, self.most());
+        let reason =
+            format!("{what} from {} (try {attempt} of {most})", self.transport.shown_url());
+        self.pending.push_back(Ok(ModelEvent::Waiting { waited, reason }));
+    }
+
+    async fn connect(&mut self, mut sending: Sending, mut patience: Patience) {
+        let opened = match timeout_at(patience.due(), &mut sending).await {
+            Ok(Ok(response)) => self.open(response).await,
+            Ok(Err(error)) => Err(Failed::transport(self.transport.unreachable(error))),
+            Err(_) if patience.is_over() => Err(Failed::transport(self.transport.silent())),
+            Err(_) => {
+                if let Some(waited) = patience.notice() {
+                    self.tell_wait(waited, "no answer yet");
+                }
+                Ok(State::Connect(sending, patience))
+            }
         };
+        match opened {
+            Ok(state) => self.state = state,
+            Err(failed) => self.fail(failed),
+        }
+    }
+
+    async fn open(&mut self, response: Response) -> Result<State, Failed> {
+        let transport = Arc::clone(&self.transport);
         let header = |name: &str| text(response.headers(), name);
         transport.note_headroom(headroom(header, Timestamp::now()));
         let request_id = ["request-id", "x-request-id"]
@@ -139,7 +172,7 @@ impl Run {
             .find_map(|name| text(response.headers(), name))
             .map(RequestId::from);
         if !response.status().is_success() {
-            return Err(self.refused(response).await);
+            return Err(refused(response, transport.idle()).await);
         }
         let content_type = text(response.headers(), CONTENT_TYPE.as_str()).unwrap_or_default();
         if content_type.starts_with("text/html") {
@@ -153,7 +186,10 @@ impl Run {
         }
         let limit = transport.limits.sse_event_bytes;
         let reader = Reader::new(self.dialogue, request_id, limit);
-        Ok(State::Read(Box::new((response, reader))))
+        let silence = Patience::new(transport.idle(), self.notice());
+        let most = Duration::from_secs(transport.limits.stream_ping_s);
+        let pings = Patience::new(most, self.notice());
+        Ok(State::Read(Box::new(Reading { response, reader, silence, pings })))
     }
 
     async fn whole(
@@ -171,41 +207,12 @@ impl Run {
         Ok(State::Done)
     }
 
-    async fn refused(&self, response: Response) -> Failed {
-        let status = response.status().as_u16();
-        let headers = response.headers();
-        let wish = ServerWish {
-            should_retry: text(headers, "x-should-retry"),
-            retry_after_ms: text(headers, "retry-after-ms"),
-            retry_after: text(headers, "retry-after"),
-        };
-        let location = text(headers, LOCATION.as_str());
-        let (bytes, _) = body(response, ERROR_BYTES, self.transport.idle()).await;
-        let mut error = classify(status, &bytes);
-        if let (300..400, Some(to)) = (status, location) {
-            error = ModelError::Refused {
-                status,
-                message: format!("it redirects to {to}; set that as the base URL if you trust it"),
-            };
-        }
-        if let ModelError::RateLimited { retry_after, .. } = &mut error {
-            *retry_after = wish.wait(Timestamp::now());
-        }
-        Failed {
-            error,
-            failure: if is_spent(&bytes) { Failure::Spent } else { Failure::Status(status) },
-            wish,
-        }
-    }
-
-    async fn read(&mut self, (mut response, mut reader): (Response, Reader)) {
+    async fn read(&mut self, mut reading: Reading) {
         let broken = |message: String| Failed::transport(ModelError::Broken { message });
-        let (events, end) = match timeout(self.transport.idle(), response.chunk()).await {
-            Ok(Ok(Some(bytes))) => {
-                let (events, result) = reader.push(&bytes);
-                (events, result.map_err(Failed::told))
-            }
-            Ok(ended) => match (reader.finish(), ended) {
+        let due = reading.silence.due().min(reading.pings.due());
+        let (events, mut end) = match timeout_at(due, reading.response.chunk()).await {
+            Ok(Ok(Some(bytes))) => self.hear(&mut reading, &bytes),
+            Ok(ended) => match (reading.reader.finish(), ended) {
                 (Ok(events), _) => (events, Ok(())),
                 (Err(error), Ok(_)) => (Vec::new(), Err(Failed::transport(error))),
                 (Err(_), Err(error)) => {
@@ -213,19 +220,54 @@ impl Run {
                     (Vec::new(), Err(broken(message)))
                 }
             },
-            Err(_) => {
-                let message = format!("nothing came for {} s", self.transport.limits.stream_idle_s);
-                (Vec::new(), Err(broken(message)))
-            }
+            Err(_) => (Vec::new(), Ok(())),
         };
         let finished = events.iter().any(|event| matches!(event, ModelEvent::Finished { .. }));
         self.started |= !events.is_empty();
         self.pending.extend(events.into_iter().map(Ok));
+        if end.is_ok() && !finished {
+            end = self.bear(&mut reading).map_err(broken);
+        }
         match end {
-            _ if finished => self.state = State::Drain(Box::new(response)),
-            Ok(()) => self.state = State::Read(Box::new((response, reader))),
+            _ if finished => self.state = State::Drain(Box::new(reading.response)),
+            Ok(()) => self.state = State::Read(Box::new(reading)),
             Err(failed) => self.fail(failed),
         }
+    }
+
+    /// Takes bytes of an answer; what says nothing does not end a silence.
+    fn hear(&self, reading: &mut Reading, bytes: &[u8]) -> (Vec<ModelEvent>, Result<(), Failed>) {
+        let (heard, result) = reading.reader.push(bytes);
+        let later = self.notice().saturating_mul(STARTED_FACTOR);
+        let events = match heard {
+            Heard::Events(events) => {
+                reading.silence.restart(later);
+                reading.pings.restart(later);
+                events
+            }
+            Heard::Ping => {
+                reading.silence.restart(later);
+                Vec::new()
+            }
+            Heard::Silence => Vec::new(),
+        };
+        (events, result.map_err(Failed::told))
+    }
+
+    /// Bears a silence, and tells of it; what is wrong once it is too long.
+    fn bear(&mut self, reading: &mut Reading) -> Result<(), String> {
+        if reading.silence.is_over() {
+            return Err(format!("nothing came for {} s", reading.silence.most_s()));
+        }
+        if reading.pings.is_over() {
+            return Err(format!("nothing but pings came for {} s", reading.pings.most_s()));
+        }
+        // The silence is told as well by the second, which is never shorter.
+        reading.silence.notice();
+        if let Some(waited) = reading.pings.notice() {
+            self.tell_wait(waited, "connected, and nothing of an answer");
+        }
+        Ok(())
     }
 
     /// Goes on after a failed try: with a wait and another one, or not at all.
@@ -241,11 +283,13 @@ impl Run {
             },
             &self.transport.limits,
         );
+        let took = self.began.map(|began| began.elapsed()).unwrap_or_default();
+        let total = Duration::from_secs(self.transport.limits.retry_total_s);
         let wait = match decision {
-            Retry::After(wait) if !is_final(&error) => wait,
+            Retry::After(wait) if !is_final(&error) && took + wait < total => wait,
             _ => {
                 tracing::debug!(attempt = self.attempt, %error, "the model call failed");
-                self.pending.push_back(Err(error));
+                self.pending.push_back(Err(tried(error, self.attempt + 1, took)));
                 return;
             }
         };
@@ -255,19 +299,38 @@ impl Run {
             self.pending.push_back(Ok(ModelEvent::Restarted { reason: reason.clone() }));
         }
         self.attempt += 1;
-        self.pending.push_back(Ok(ModelEvent::Retrying { attempt: self.attempt, wait, reason }));
+        let (attempt, most) = (self.attempt, self.most());
+        self.pending.push_back(Ok(ModelEvent::Retrying { attempt, most, wait, reason }));
         self.state = State::Wait(wait);
     }
 }
 
-/// Errors that another try meets again, whatever the server wishes.
-fn is_final(error: &ModelError) -> bool {
-    matches!(
+/// What a server said that did not answer.
+async fn refused(response: Response, idle: Duration) -> Failed {
+    let status = response.status().as_u16();
+    let headers = response.headers();
+    let wish = ServerWish {
+        should_retry: text(headers, "x-should-retry"),
+        retry_after_ms: text(headers, "retry-after-ms"),
+        retry_after: text(headers, "retry-after"),
+    };
+    let location = text(headers, LOCATION.as_str());
+    let (bytes, _) = body(response, ERROR_BYTES, idle).await;
+    let mut error = classify(status, &bytes);
+    if let (300..400, Some(to)) = (status, location) {
+        error = ModelError::Refused {
+            status,
+            message: format!("it redirects to {to}; set that as the base URL if you trust it"),
+        };
+    }
+    if let ModelError::RateLimited { retry_after, .. } = &mut error {
+        *retry_after = wish.wait(Timestamp::now());
+    }
+    Failed {
         error,
-        ModelError::PromptTooLong { .. }
-            | ModelError::RequestTooLarge { .. }
-            | ModelError::Authentication { .. }
-    )
+        failure: if is_spent(&bytes) { Failure::Spent } else { Failure::Status(status) },
+        wish,
+    }
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -15,6 +15,7 @@ mod key;
 mod offline;
 mod openai;
 mod server;
+mod waits;
 
 use everfold_kernel::Secret;
 use everfold_kernel::ports::{Model, ModelCall, ModelError, ModelEvent};

@@ -203,6 +203,17 @@ pub(crate) enum SessionsCommand {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Take keys and passwords out of a session for good, in all its files
+    Redact {
+        /// Its id, or words that only it has
+        id: String,
+        /// Only count them
+        #[arg(long)]
+        dry_run: bool,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove sessions of every project that nobody touched for long; memories stay
     Prune {
         /// Only show which

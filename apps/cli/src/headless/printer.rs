@@ -17,6 +17,7 @@ use everfold::{Agent, EndReason, Event, Session, SessionId, TaskStatus, TaskView
 use everfold_kernel::ports::Kept;
 use serde_json::{Value, json};
 use std::io;
+use std::time::Duration;
 
 /// Characters of a call's arguments in a notice.
 const INPUT_CHARS: usize = 120;
@@ -85,7 +86,12 @@ impl Printer {
         self.tally.observe(event);
         match self.format {
             OutputFormat::Text => self.notice(event),
-            OutputFormat::Json => {}
+            // One object is all that programs read; a person may still wait.
+            OutputFormat::Json => {
+                if matches!(event, Event::Retrying { .. } | Event::Waiting { .. }) {
+                    self.notice(event);
+                }
+            }
             OutputFormat::StreamJson => {
                 if let Some(value) = streamed(event) {
                     self.emit(value)?;
@@ -141,8 +147,15 @@ impl Printer {
     fn notice(&self, event: &Event) {
         // What a person should know is said in any case, and what is written for
         // their later sessions (L5.15).
-        let is_said =
-            matches!(event, Event::Notice(_) | Event::Remembered { .. } | Event::Offered(_));
+        // So is why nothing happens (S16, U10).
+        let is_said = matches!(
+            event,
+            Event::Notice(_)
+                | Event::Remembered { .. }
+                | Event::Offered(_)
+                | Event::Retrying { .. }
+                | Event::Waiting { .. }
+        );
         if self.verbosity == Verbosity::Normal && !is_said {
             return;
         }
@@ -153,13 +166,10 @@ impl Printer {
             Event::ToolEnded { is_error: true, preview, .. } => {
                 (TextStyle::Yellow, format!("tool failed: {}", cut(preview, INPUT_CHARS)))
             }
-            Event::Retrying { attempt, wait, reason } => {
-                let seconds = wait.as_secs_f32();
-                (
-                    TextStyle::Yellow,
-                    format!("try {attempt} failed ({reason}); waiting {seconds:.1} s"),
-                )
+            Event::Retrying { attempt, most, wait, reason } => {
+                (TextStyle::Yellow, retrying(*attempt, *most, *wait, reason))
             }
+            Event::Waiting { waited, reason } => (TextStyle::Dim, waiting(*waited, reason)),
             Event::Restarted { reason } => {
                 (TextStyle::Yellow, format!("the answer starts again: {reason}"))
             }
@@ -217,6 +227,17 @@ fn called(session: &Session, is: fn(&Skill) -> bool) -> Vec<String> {
     skills.filter(|skill| is(skill)).map(|skill| skill.name.clone()).collect()
 }
 
+/// A try that failed, as a person reads of it.
+pub(crate) fn retrying(attempt: u32, most: u32, wait: Duration, reason: &str) -> String {
+    let seconds = wait.as_secs_f32();
+    format!("try {attempt} of {most} failed ({reason}); the next in {seconds:.1} s")
+}
+
+/// A wait for a server, as a person reads of it.
+pub(crate) fn waiting(waited: Duration, reason: &str) -> String {
+    format!("waiting for {} s: {reason}", waited.as_secs())
+}
+
 /// An event as a line of stream-json; none for what the format does not have.
 fn streamed(event: &Event) -> Option<Value> {
     let system = |subtype: &str, rest: Value| {
@@ -228,13 +249,17 @@ fn streamed(event: &Event) -> Option<Value> {
     };
     match event {
         Event::Recorded(record) => recorded(record),
-        Event::Retrying { attempt, wait, reason } => {
+        Event::Retrying { attempt, most, wait, reason } => {
             let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-            system(
-                "api_retry",
-                json!({"attempt": attempt, "retry_delay_ms": wait, "error": reason}),
-            )
+            let fields = json!({
+                "attempt": attempt, "max_retries": most, "retry_delay_ms": wait, "error": reason,
+            });
+            system("api_retry", fields)
         }
+        Event::Waiting { waited, reason } => system(
+            "everfold_waiting",
+            json!({"waited_s": waited.as_secs(), "reason": reason}),
+        ),
         Event::ModelSwitched { from, to, reason } => {
             system("everfold_model_switched", json!({"from": from, "to": to, "reason": reason}))
         }

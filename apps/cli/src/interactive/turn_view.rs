@@ -1,6 +1,7 @@
 //! A turn on the terminal, as it happens.
 
 use crate::commands::{compact, tasks};
+use crate::headless::{retrying, waiting};
 use crate::presenter::{Presenter, TextStyle, cut, names, offered, remembered, size};
 use everfold::Event;
 use everfold::kernel::{Entry, Record, UserOrigin};
@@ -60,10 +61,11 @@ impl Show {
                     self.line(TextStyle::Dim, &sum)
                 }
             }
-            Event::Retrying { attempt, wait, reason } => {
-                let seconds = wait.as_secs_f32();
-                let text = format!("try {attempt} failed ({reason}); waiting {seconds:.1} s");
-                self.line(TextStyle::Yellow, &text)
+            Event::Retrying { attempt, most, wait, reason } => {
+                self.line(TextStyle::Yellow, &retrying(*attempt, *most, *wait, reason))
+            }
+            Event::Waiting { waited, reason } => {
+                self.line(TextStyle::Dim, &waiting(*waited, reason))
             }
             Event::Restarted { reason } => {
                 self.line(TextStyle::Yellow, &format!("the answer starts again: {reason}"))

@@ -4,6 +4,7 @@ use crate::args::ExportFormat;
 use anyhow::{Context, Result};
 use everfold::Agent;
 use everfold::kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
+use everfold::transcript::redaction::{Redacted, redact};
 use everfold::transcript::{Decoded, decode};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -30,10 +31,18 @@ pub(crate) async fn run(
     if format == ExportFormat::Markdown {
         writeln!(out, "# Session {id}")?;
     }
+    // A key stays where it was said, and an export goes elsewhere (S15).
+    let known = agent.secrets_of(id);
+    let mask = |text: &str| Some(known.mask(text)).filter(|fresh| fresh != text);
     let mut sink = |line: &[u8]| {
         let written = match format {
-            ExportFormat::Jsonl => out.write_all(line).and_then(|()| out.write_all(b"\n")),
-            ExportFormat::Markdown => out.write_all(markdown(line).as_bytes()),
+            ExportFormat::Jsonl if known.is_empty() => write_line(&mut out, line),
+            ExportFormat::Jsonl => match redact(line, &mask) {
+                Redacted::Same => write_line(&mut out, line),
+                Redacted::Line(fresh) => write_line(&mut out, fresh.as_bytes()),
+                Redacted::Gone => Ok(()),
+            },
+            ExportFormat::Markdown => out.write_all(known.mask(&markdown(line)).as_bytes()),
         };
         failed = failed.take().or(written.err());
     };
@@ -43,6 +52,11 @@ pub(crate) async fn run(
         Some(error) => Err(error).context("the export could not be written"),
         None => Ok(out.flush()?),
     }
+}
+
+fn write_line(out: &mut dyn Write, line: &[u8]) -> std::io::Result<()> {
+    out.write_all(line)?;
+    out.write_all(b"\n")
 }
 
 /// What a line says, as Markdown; nothing for lines that say nothing.

@@ -149,6 +149,11 @@ impl Running {
         (running, input)
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a signal, such as `-INT`.
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: &str) {

@@ -16,13 +16,13 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A terminal with the program in it.
-struct Terminal {
+pub(crate) struct Terminal {
     socket: String,
 }
 
 impl Terminal {
     /// Starts the program; none where there is no tmux.
-    fn start(desk: &Desk, args: &str) -> Option<Self> {
+    pub(crate) fn start(desk: &Desk, args: &str) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             // Said where people look when tests are green too easily.
             let _ = writeln!(std::io::stderr(), "SKIPPED: tmux is not installed");
@@ -66,13 +66,13 @@ impl Terminal {
     }
 
     /// Presses keys by their names.
-    fn press(&self, keys: &[&str]) {
+    pub(crate) fn press(&self, keys: &[&str]) {
         let args: Vec<&str> = ["send-keys"].iter().chain(keys).copied().collect();
         self.tmux(&args);
     }
 
     /// Types a line and sends it.
-    fn says(&self, text: &str) {
+    pub(crate) fn says(&self, text: &str) {
         self.types(text);
         self.sees(text.lines().last().unwrap_or_default());
         self.press(&["Enter"]);
@@ -84,7 +84,7 @@ impl Terminal {
 
     /// Waits until a text is there, and gives the screen.
     #[track_caller]
-    fn sees(&self, text: &str) -> String {
+    pub(crate) fn sees(&self, text: &str) -> String {
         self.until(text, |screen| screen.contains(text))
     }
 
@@ -95,6 +95,11 @@ impl Terminal {
     }
 
     #[track_caller]
+    /// Waits until a text is there two times.
+    pub(crate) fn sees_twice(&self, text: &str) -> String {
+        self.until(text, |screen| screen.matches(text).count() >= 2)
+    }
+
     fn until(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + PATIENCE;
         loop {

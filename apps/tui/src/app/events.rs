@@ -103,9 +103,17 @@ impl App {
                     call.state = if is_error { State::Failed(took) } else { State::Done(took) };
                 }
             }
-            Event::Retrying { attempt, wait, reason } => {
+            Event::Retrying { attempt, most, wait, reason } => {
                 let seconds = wait.as_secs_f32();
-                self.doing(format!("try {attempt} failed ({reason}); waiting {seconds:.1} s"));
+                let told = format!("try {attempt} of {most} failed; the next in {seconds:.1} s");
+                self.doing(told);
+                // The reason is long, and the same each time.
+                if attempt == 1 {
+                    self.notice(TextStyle::Yellow, format!("the request is tried again: {reason}"));
+                }
+            }
+            Event::Waiting { waited, reason } => {
+                self.doing(format!("waiting for {} s: {reason}", waited.as_secs()));
             }
             Event::Restarted { reason } => {
                 self.talk.take_back();

@@ -2,6 +2,7 @@
 //! search. Kept in a file that other agents' users know.
 
 use everfold::disk::jsonl::{self, Appender};
+use everfold_memory_judge::secrets;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -96,7 +97,8 @@ impl HistoryFile {
     /// Adds what was sent.
     pub(crate) fn add(&self, text: &str, session: &str) {
         let line = json!({
-            "display": text,
+            // What was typed is in the transcript, where it was said (S15).
+            "display": secrets::mask(text),
             "pastedContents": {},
             "timestamp": jiff::Timestamp::now().as_millisecond(),
             "project": self.project,

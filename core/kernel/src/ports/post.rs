@@ -251,6 +251,14 @@ pub enum PostError {
         /// The team.
         team: String,
     },
+    /// It is not ours to write to (S17).
+    #[error("{path} is not written to: {reason}")]
+    Outside {
+        /// Where it was to go.
+        path: PathBuf,
+        /// What is wrong with that.
+        reason: String,
+    },
     /// The other session is not there.
     #[error("nothing listens at {path}; the session has ended or runs elsewhere")]
     NotRunning {

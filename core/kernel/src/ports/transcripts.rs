@@ -4,6 +4,8 @@ use super::{BoxFuture, Expect, FileError, FileRead};
 use crate::error::{Class, Classify};
 use crate::ids::SessionId;
 use jiff::Timestamp;
+use std::any::Any;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,11 +107,59 @@ pub trait Transcripts: Send + Sync {
         Box::pin(async move { Err(FileError::Denied { path }) })
     }
 
+    /// Takes a session for this process alone, until what is given is dropped
+    /// (S13). Where no other process could write it, nothing has to be taken.
+    ///
+    /// # Errors
+    /// If another process has it.
+    fn claim(&self, session: &SessionId) -> Result<SessionClaim, TranscriptError> {
+        let _ = session;
+        Ok(SessionClaim::default())
+    }
+
+    /// Who has a session open, if that is another process.
+    fn holder(&self, session: &SessionId) -> Option<SessionHolder> {
+        let _ = session;
+        None
+    }
+
     /// The directory of a session's other files (spills, jobs, notes).
     fn session_dir(&self, session: &SessionId) -> PathBuf;
 
     /// The file of a session's transcript.
     fn path(&self, session: &SessionId) -> PathBuf;
+}
+
+/// A session that nobody else writes before this is dropped.
+#[derive(Default)]
+pub struct SessionClaim {
+    _held: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl SessionClaim {
+    /// One that is given back by dropping this.
+    pub fn of(held: impl Any + Send + Sync) -> Self {
+        Self { _held: Some(Box::new(held)) }
+    }
+}
+
+/// The process that has a session open, as far as it said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionHolder {
+    /// Its number.
+    pub pid: Option<u32>,
+    /// Since when.
+    pub since: Option<Timestamp>,
+}
+
+impl fmt::Display for SessionHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("another process")?;
+        let since = self.since.map(|since| since.strftime("since %Y-%m-%d %H:%M:%SZ").to_string());
+        let known: Vec<String> =
+            self.pid.map(|pid| format!("pid {pid}")).into_iter().chain(since).collect();
+        if known.is_empty() { Ok(()) } else { write!(f, " ({})", known.join(", ")) }
+    }
 }
 
 /// What was read.
@@ -167,6 +217,14 @@ pub enum TranscriptError {
         /// Where it would be.
         path: PathBuf,
     },
+    /// Another process writes it (S13).
+    #[error("session {session} is open in {holder}")]
+    InUse {
+        /// Which.
+        session: SessionId,
+        /// Who has it.
+        holder: SessionHolder,
+    },
     /// Nothing can be written.
     #[error("the transcript {path} cannot be written: {message}; nothing more would be kept")]
     Write {
@@ -187,6 +245,9 @@ pub enum TranscriptError {
 
 impl Classify for TranscriptError {
     fn class(&self) -> Class {
-        Class::Stop
+        match self {
+            Self::InUse { .. } => Class::Refuse,
+            Self::NotFound { .. } | Self::Write { .. } | Self::Read { .. } => Class::Stop,
+        }
     }
 }

@@ -99,6 +99,40 @@ impl Packed {
         Restored::Whole
     }
 
+    /// The same copy with every text in it changed; none where nothing is, or
+    /// it is damaged.
+    pub(crate) fn with_texts(&self, change: &dyn Fn(&str) -> Option<String>) -> Option<Value> {
+        let Copy { contents, tool_use_result } = self.copy()?;
+        let change = &|text: &str| change(text).map(Value::from);
+        let whole = tool_use_result.map(|value| resolved(value, &contents));
+        let changed: BTreeMap<usize, Value> =
+            contents.iter().map(|(at, value)| (*at, map_texts(value, change))).collect();
+        let structured = whole.as_ref().map(|value| map_texts(value, change));
+        if changed == contents && structured == whole {
+            return None;
+        }
+        let tool_use_result =
+            structured.map(|value| map_texts(&value, &|text| referred(text, &changed)));
+        let copy = serde_json::to_string(&Copy { contents: changed, tool_use_result }).ok()?;
+        let packed = compress(copy.as_bytes())?;
+        Some(json!({"bytes": copy.len(), FORM: packed}))
+    }
+
+    /// Every text in it.
+    pub(crate) fn each_text(&self, sink: &mut dyn FnMut(&str)) {
+        let Some(copy) = self.copy() else { return };
+        let structured = copy.tool_use_result.iter();
+        for value in copy.contents.values().chain(structured) {
+            each_text(value, sink);
+        }
+    }
+
+    /// Whether a value has the form of such a copy.
+    pub(crate) fn of(value: &Value) -> Option<Self> {
+        let has = |key: &str| value.get(key).is_some();
+        (has("bytes") && has(FORM)).then(|| Self(value.clone()))
+    }
+
     fn copy(&self) -> Option<Copy> {
         let bytes = self.0.get("bytes")?.as_u64().filter(|bytes| *bytes <= MOST_BYTES)?;
         let packed = STANDARD.decode(self.0.get(FORM)?.as_str()?).ok()?;
@@ -133,6 +167,15 @@ fn map_texts(value: &Value, change: &dyn Fn(&str) -> Option<Value>) -> Value {
             Value::Object(fields.iter().map(changed).collect::<Map<_, _>>())
         }
         other => other.clone(),
+    }
+}
+
+fn each_text(value: &Value, sink: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => sink(text),
+        Value::Array(items) => items.iter().for_each(|item| each_text(item, sink)),
+        Value::Object(fields) => fields.values().for_each(|item| each_text(item, sink)),
+        _ => {}
     }
 }
 

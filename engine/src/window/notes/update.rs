@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::event::EndReason;
 use everfold_kernel::ports::{Expect, FileError, Transcripts};
 use everfold_kernel::{Decision, RecordId, SessionId};
+use everfold_memory_judge::secrets::KnownSecrets;
 use everfold_notes::Template;
 use everfold_notes::apply::judge;
 use std::path::Path;
@@ -25,6 +26,8 @@ pub(super) struct Update {
     pub(super) session: SessionId,
     pub(super) transcripts: Arc<dyn Transcripts>,
     pub(super) config: Arc<Config>,
+    /// What was said and is not written down (S15).
+    pub(super) secrets: KnownSecrets,
 }
 
 impl Update {
@@ -41,7 +44,7 @@ impl Update {
             EndReason::Cancelled => return Err(NotesError::NotUpdated("it was stopped")),
             EndReason::Failed(why) => return Err(NotesError::Model(why.clone())),
         }
-        let after = self.config.redact(&self.page.text());
+        let after = self.secrets.mask(&self.config.redact(&self.page.text()));
         let taken = judge(&self.before, &after, &self.template, &self.config.limits)?;
         let (place, text) = (Path::new(PLACE), taken.text.as_bytes());
         let written =
