@@ -7,6 +7,7 @@
 use crate::conversation::Conversation;
 use crate::lane::{Lane, written};
 use crate::policy::Prune;
+use crate::rest::SumUp;
 use crate::step::Asked;
 use everfold_compact::apply::{AppliedCompaction, CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{
@@ -20,7 +21,7 @@ use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{
     Decision, Effect, EffectOutcome, Entry, Limits, ModelId, ModelSpec, Timestamp, Tokens, Usage,
-    Usd,
+    Usd, Window,
 };
 use everfold_prefix::Fold;
 use everfold_prefix::sim::hash;
@@ -157,11 +158,59 @@ fn compact(
     let cache = cache_state(now, last_use, ttl, limits.prune.idle_minutes);
     let sending = everfold_compact::plan::sending(&own.fold, &window, cache, limits);
     let usage = ask(lane, own, asked, spec, (&plan, sending), limits);
-    let spent = spec.cost(&usage).map_or(0.0, |usd| usd.0);
-    lane.totals.usage.add(&usage);
+    let spent = book(lane, spec, &usage);
+    own.rest.forgets();
+    replace(lane, own, now, &plan, &window, limits);
+    spent
+}
+
+/// Sums the past up between turns.
+pub(crate) fn sum_up(
+    lane: &mut Lane,
+    own: &mut Conversation,
+    (answered, now): (Timestamp, Timestamp),
+    (spec, way): (&ModelSpec, SumUp),
+    limits: &Limits,
+) {
+    let Ok(plan) = Plan::new(&own.fold, CompactionScope::All, Trigger::Auto, limits) else {
+        return;
+    };
+    let directive = plan.directive(&own.fold, Sending::Fork, Guidance::default(), limits);
+    let directive = estimate_text(&directive.unwrap_or_default(), limits);
+    let total = own.prelude + own.tokens();
+    let cached = match way {
+        SumUp::Warm => own.sent().min(total),
+        SumUp::Cold => Tokens(0),
+    };
+    let usage = Usage {
+        input: ((total - cached) + directive).0,
+        cache_read: cached.0,
+        output: limits.replay.summary_tokens.saturating_mul(2),
+        ..Usage::default()
+    };
+    book(lane, spec, &usage);
+    own.last_fork = Some(answered);
+    let window = Conversation::window(spec, &Overrides::default(), limits);
+    replace(lane, own, now, &plan, &window, limits);
+}
+
+fn book(lane: &mut Lane, spec: &ModelSpec, usage: &Usage) -> f64 {
+    let spent = spec.cost(usage).map_or(0.0, |usd| usd.0);
+    lane.totals.usage.add(usage);
     lane.totals.usd += spent;
     lane.totals.summaries_usd += spent;
+    spent
+}
 
+/// Puts a summary in the place of the past.
+fn replace(
+    lane: &mut Lane,
+    own: &mut Conversation,
+    now: Timestamp,
+    plan: &Plan,
+    window: &Window,
+    limits: &Limits,
+) {
     let past = plan.past(&own.fold, limits);
     let mut extras = Extras::default();
     if let Some(Effect::ReadFiles { paths, max_bytes }) =
@@ -170,17 +219,16 @@ fn compact(
         let files = as_read_last(&own.fold, paths, max_bytes);
         extras.restored = everfold_compact::files::attach(&files, limits);
     }
-    let setting = CompactionContext { fold: &own.fold, window: &window, limits };
+    let setting = CompactionContext { fold: &own.fold, window, limits };
     let summary = Summary::checked(&past, &modelled(limits), Summariser::Model, limits);
-    let applied = settle(setting, &plan, &summary, &extras)
-        .or_else(|_| settle_local(setting, &plan, &extras));
+    let applied =
+        settle(setting, plan, &summary, &extras).or_else(|_| settle_local(setting, plan, &extras));
     match applied {
         Ok(applied) => put_in_place(lane, own, now, applied),
         Err(rejection) => {
             own.append(now, Entry::Decision(rejection.decision(FailedSummary::Local)));
         }
     }
-    spent
 }
 
 fn put_in_place(
@@ -226,7 +274,9 @@ fn ask(
     let usage = lane.billed(own, asked, (spec, &marks, ttl));
     own.chain.truncate(length);
     own.last_fork = Some(asked.at);
-    Usage { output, ..usage }
+    // A fork writes nothing to the cache that it alone uses.
+    let input = usage.input + usage.cache_write();
+    Usage { input, cache_read: usage.cache_read, output, ..Usage::default() }
 }
 
 /// Books the summary that the session's own program asked for: a fork of the
@@ -240,10 +290,7 @@ pub(crate) fn book_summary(lane: &mut Lane, own: &mut Conversation, summary: Tok
     // Its draft stands in the summary.
     let usage =
         Usage { cache_read: cached.0, output: summary.0, ..written((prompt - cached).0, ttl) };
-    let spent = common.spec(&model).cost(&usage).map_or(0.0, |usd| usd.0);
-    lane.totals.usage.add(&usage);
-    lane.totals.usd += spent;
-    lane.totals.summaries_usd += spent;
+    book(lane, &common.spec(&model), &usage);
 }
 
 /// Stands for what a model would write.

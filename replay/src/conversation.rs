@@ -2,13 +2,16 @@
 //! server has of it.
 
 use crate::anchor::{Hit, Shared};
+use crate::bill::BillView;
 use crate::policy::Boundaries;
 use crate::regret::Memory;
 use crate::report::Before;
+use crate::rest::Rest;
 use crate::step::{Asked, Said};
 use crate::steps::UNSEEN;
 use crate::went::{Ratio, rewound};
 use crate::why::Stays;
+use everfold_foreign::Thread;
 use everfold_kernel::record::{Breakpoint, CacheTtl};
 use everfold_kernel::{
     Decision, Entry, Limits, ModelId, ModelSpec, Params, Prelude, Record, RecordId, SystemBlock,
@@ -48,6 +51,11 @@ pub(crate) struct Conversation {
     /// to the summary, and the seconds since the last request.
     pub(crate) summarised: Option<(Tokens, i64)>,
     pub(crate) made: u64,
+    pub(crate) rest: Rest,
+    pub(crate) thread: Thread,
+    pub(crate) billed: BillView,
+    /// Tokens of prompts and answers that were reviewed.
+    reviewed: u64,
     rewound: bool,
 }
 
@@ -62,7 +70,7 @@ enum Passing {
 }
 
 impl Conversation {
-    pub(crate) fn new(limits: &Arc<Limits>) -> Self {
+    pub(crate) fn new(thread: Thread, limits: &Arc<Limits>) -> Self {
         Self {
             fold: Fold::new(Arc::clone(limits)),
             chain: Chain::default(),
@@ -81,6 +89,10 @@ impl Conversation {
             last_fork: None,
             summarised: None,
             made: 0,
+            rest: Rest::default(),
+            thread,
+            billed: BillView::default(),
+            reviewed: 0,
             rewound: false,
         }
     }
@@ -212,6 +224,30 @@ impl Conversation {
             simulated: simulated.cache_read,
             sent: self.sent.0,
         }
+    }
+
+    /// Tokens of the messages in view.
+    pub(crate) fn tokens(&self) -> Tokens {
+        self.fold.count() - self.prelude
+    }
+
+    /// How long requests ask their prefix to be kept.
+    pub(crate) fn ttl(&self) -> Option<CacheTtl> {
+        self.fold.prelude().and_then(|prelude| prelude.params.cache)
+    }
+
+    /// Tokens that person and model said since the last review.
+    pub(crate) fn said_since_review(&mut self) -> Tokens {
+        let shares = self.fold.measure(false).shares;
+        let said = shares.said + shares.written;
+        // A summary takes away what was reviewed.
+        self.reviewed = self.reviewed.min(said);
+        Tokens(said - self.reviewed)
+    }
+
+    /// All that was said is reviewed.
+    pub(crate) fn reviewed(&mut self) {
+        self.reviewed += self.said_since_review().0;
     }
 
     /// Takes note of what the session's own summary is made of.

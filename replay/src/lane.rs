@@ -1,9 +1,11 @@
 //! One policy over one session: its conversations, its cache, its sums.
 
 use crate::acts;
+use crate::bill::Bill;
 use crate::conversation::Conversation;
 use crate::policy::{Policy, Rules};
 use crate::report::{Before, LaneReport, Round, RoundShares, Totals, small};
+use crate::rest;
 use crate::step::{Asked, Said};
 use crate::went::Ratio;
 use crate::why::{Stay, Watch};
@@ -29,6 +31,8 @@ pub(crate) struct Common {
     pub(crate) ttl: Option<CacheTtl>,
     /// The window of the session, if not that of its model.
     pub(crate) window: Option<u64>,
+    /// The model that reviews what was said.
+    pub(crate) small_model: ModelId,
 }
 
 impl Common {
@@ -40,6 +44,11 @@ impl Common {
             Some(_) => Cow::Owned(ModelSpec { window: self.window, ..spec.clone() }),
         }
     }
+}
+
+/// Whether a person speaks.
+fn is_prompt(entry: &Entry) -> bool {
+    matches!(entry, Entry::User(user) if user.origin == UserOrigin::Human)
 }
 
 /// So many tokens written to the cache.
@@ -62,6 +71,8 @@ pub(crate) struct Lane {
     rounds: Vec<Round>,
     window: u64,
     pub(crate) watch: Watch,
+    /// The real bill, where the session is replayed as it went.
+    pub(crate) bill: Option<Bill>,
 }
 
 impl Lane {
@@ -77,6 +88,7 @@ impl Lane {
             rounds: Vec::new(),
             window: 0,
             watch,
+            bill: (policy == Policy::Recorded).then(Bill::default),
         }
     }
 
@@ -84,6 +96,9 @@ impl Lane {
     pub(crate) fn said(&mut self, thread: Thread, said: &Said) {
         let mut own = self.take(thread);
         if own.wants(said.entry(), self.rules.boundaries) {
+            if self.rules.rest && thread == Thread::MAIN && is_prompt(said.entry()) {
+                rest::end(self, &mut own, said.record.at);
+            }
             if let Entry::Boundary(_) = said.entry() {
                 own.note_summary(said.record.at);
             }
@@ -105,6 +120,7 @@ impl Lane {
         let spent = spent + acts::climb(self, &mut own, asked, spec);
         self.request(&mut own, asked, (model, spec, ttl), spent);
         let missed = own.memory.called(&asked.wishes);
+        own.rest.regrets.again += Tokens(missed * self.common.limits.replay.call_tokens);
         self.totals.regrets += missed;
         self.conversations.insert(thread, own);
     }
@@ -141,19 +157,26 @@ impl Lane {
         anchor.map_or(simulated, |anchor| anchor.bill(&own.shared(&simulated), ttl))
     }
 
-    pub(crate) fn finish(self) -> LaneReport {
-        let Self { policy, totals, rounds, window, mut watch, conversations, .. } = self;
+    pub(crate) fn finish(mut self) -> LaneReport {
+        if self.rules.rest
+            && let Some(mut own) = self.conversations.remove(&Thread::MAIN)
+        {
+            rest::over(&mut self, &mut own);
+            self.conversations.insert(Thread::MAIN, own);
+        }
+        let Self { policy, totals, rounds, window, mut watch, conversations, bill, .. } = self;
         for mut own in conversations.into_values() {
             for id in own.stays.keys().cloned().collect::<Vec<_>>() {
                 watch.goes(&mut own.stays, &id, own.requests);
             }
         }
-        LaneReport { policy, totals, window, moments: watch.finish(), rounds }
+        LaneReport { policy, totals, window, moments: watch.finish(), rounds, bill }
     }
 
     fn take(&mut self, thread: Thread) -> Box<Conversation> {
         let limits = &self.common.limits;
-        self.conversations.remove(&thread).unwrap_or_else(|| Box::new(Conversation::new(limits)))
+        let new = || Box::new(Conversation::new(thread, limits));
+        self.conversations.remove(&thread).unwrap_or_else(new)
     }
 
     /// Looks at a result or a boundary that came in.
@@ -165,6 +188,9 @@ impl Lane {
                     let id = ToolUseId::new(id);
                     let label = own.calls.remove(&id).unwrap_or_default();
                     own.memory.came(&id, weight.tokens.0);
+                    if self.bill.is_some() {
+                        own.billed.came(&id, &label, weight.tokens.0);
+                    }
                     let place = (said.record.at, self.rounds.len(), own.requests);
                     let stay = Stay::new(label, weight.tokens.0, place);
                     own.stays.extend(stay.map(|stay| (id.clone(), stay)));
@@ -196,6 +222,7 @@ impl Lane {
     /// A result goes out of view.
     pub(crate) fn takes(&mut self, own: &mut Conversation, id: &ToolUseId) {
         own.memory.takes(id);
+        own.billed.goes(id);
         self.watch.goes(&mut own.stays, id, own.requests);
     }
 
@@ -204,6 +231,7 @@ impl Lane {
         let results = own.fold.results();
         let shown: BTreeSet<&str> = results.iter().map(|result| result.tool_use_id).collect();
         own.memory.keeps(&shown);
+        own.billed.keeps(&|id| shown.contains(id.as_str()));
         own.live.retain(|id| shown.contains(id.as_str()));
         let gone = own.stays.keys().filter(|id| !shown.contains(id.as_str())).cloned();
         for id in gone.collect::<Vec<_>>() {
@@ -227,6 +255,7 @@ impl Lane {
         let prompt = usage.prompt().0;
         let before = own.before(declared, (asked, ttl), &usage);
         let usd = spec.cost(&usage).map(|usd| usd.0);
+        self.book_bill(own, asked, RoundShares::of(&shares));
         let totals = &mut self.totals;
         totals.requests += 1;
         totals.usage.add(&usage);
@@ -254,6 +283,7 @@ impl Lane {
             before,
         };
         if let Some(prices) = spec.prices_for(prompt) {
+            own.rest.saves(&usage, prices);
             let gap = own.last_request.map_or(0, |last| asked.at.as_second() - last.as_second());
             let round = (&round, self.rounds.len());
             self.watch.request(round, (&usage, ttl), prices, (spent, gap));
@@ -261,6 +291,21 @@ impl Lane {
         self.rounds.push(round);
         own.sends(asked.at);
         own.calls.extend(asked.calls.iter().map(|call| (call.id.clone(), call.label.clone())));
+    }
+
+    /// Gives what was reported of a request to its causes.
+    fn book_bill(&mut self, own: &mut Conversation, asked: &Asked, shares: RoundShares) {
+        let Some(bill) = &mut self.bill else { return };
+        own.billed.looks(small(own.prelude.0), shares);
+        if asked.usage.prompt().0 > 0 || asked.usage.output > 0 {
+            let spec = self.common.table.spec(&asked.model);
+            match own.thread {
+                Thread::MAIN => bill.main(asked, &own.billed, spec),
+                _ => bill.sidechain(asked, spec),
+            }
+        }
+        own.billed.sends(asked.usage.prompt().0);
+        own.billed.called(&asked.wishes);
     }
 
     /// What this response needs that was taken out of view is read again

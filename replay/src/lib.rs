@@ -23,6 +23,7 @@
 
 mod acts;
 mod anchor;
+mod bill;
 mod conversation;
 mod count;
 mod glance;
@@ -30,12 +31,17 @@ mod lane;
 mod policy;
 mod regret;
 mod report;
+mod rest;
 mod step;
 mod steps;
 mod weigh;
 mod went;
 mod why;
 
+pub use bill::{
+    Bill, BillCause, BilledBreak, BilledRequest, CauseCost, LARGE_TOKENS, LONG_TOKENS,
+    OtherLifetime,
+};
 pub use glance::Glance;
 pub use policy::Policy;
 pub use report::{
@@ -48,7 +54,9 @@ pub use why::{Cause, Moment};
 use everfold_foreign::{Thread, TranscriptEvent};
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::window::Overrides;
-use everfold_kernel::{Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource, Usage};
+use everfold_kernel::{
+    Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource, Timestamp, Usage,
+};
 use lane::{Common, Lane};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -74,6 +82,8 @@ pub struct Options {
     /// The window of the session; none is that of each request's model.
     /// [`Glance`] tells which one a transcript shows.
     pub window_tokens: Option<u64>,
+    /// The model that reviews what was said.
+    pub small_model: ModelId,
 }
 
 impl Default for Options {
@@ -87,6 +97,7 @@ impl Default for Options {
             flags: Flags::default(),
             window: Overrides::default(),
             window_tokens: None,
+            small_model: ModelId::new("claude-haiku-4-5"),
         }
     }
 }
@@ -135,7 +146,17 @@ impl Lanes {
     /// Policies that have seen nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        let Options { policies, model, ttl, table, limits, flags, window, window_tokens } = options;
+        let Options {
+            policies,
+            model,
+            ttl,
+            table,
+            limits,
+            flags,
+            window,
+            window_tokens,
+            small_model,
+        } = options;
         let flags_of_lanes = Flags::default();
         let common = Arc::new(Common {
             table,
@@ -144,6 +165,7 @@ impl Lanes {
             model,
             ttl,
             window: window_tokens,
+            small_model,
         });
         let lane = |policy: Policy| {
             let rules = policy.rules(&flags, &common.limits, window);
@@ -165,7 +187,7 @@ impl Lanes {
         self.threads.insert(*thread);
         match what {
             Stepped::Said(said) => {
-                self.book(said.entry());
+                self.book(said.entry(), said.record.at);
                 self.all.iter_mut().for_each(|lane| lane.said(*thread, said));
             }
             Stepped::Asked(asked) => {
@@ -196,12 +218,15 @@ impl Lanes {
     }
 
     /// Takes note of what was booked beside the conversation.
-    fn book(&mut self, entry: &Entry) {
+    fn book(&mut self, entry: &Entry, at: Timestamp) {
         let Entry::Decision(Decision::Booked(booking)) = entry else { return };
         if booking.source != QuerySource::Main {
             let spec = self.common.table.spec(&booking.model);
             let cost = booking.cost.or_else(|| spec.cost(&booking.usage));
-            self.beside_usd += cost.map_or(0.0, |usd| usd.0);
+            let usd = cost.map_or(0.0, |usd| usd.0);
+            self.beside_usd += usd;
+            let bills = self.all.iter_mut().filter_map(|lane| lane.bill.as_mut());
+            bills.for_each(|bill| bill.beside(at, usd));
         }
     }
 

@@ -56,6 +56,7 @@ impl Policy {
             boundaries: Boundaries::Ignored,
             offload: false,
             prune: Prune::Never,
+            rest: false,
             compact: None,
         };
         let whole = Rules { offload: true, compact: Some(Overrides::default()), ..plain };
@@ -63,7 +64,7 @@ impl Policy {
             Self::Recorded => Rules { boundaries: Boundaries::Honoured, ..plain },
             Self::None => plain,
             Self::Seed => Rules { prune: Prune::ByTime, ..whole },
-            Self::Everfold => Rules { prune: Prune::WhereItPays, ..whole },
+            Self::Everfold => Rules { prune: Prune::WhereItPays, rest: true, ..whole },
             Self::ApiClear => {
                 let own = &limits.replay;
                 let (over, keep) = (own.api_trigger_tokens, own.api_keep_results);
@@ -77,6 +78,7 @@ impl Policy {
             Self::Settings => Rules {
                 prune: if flags.is_on(Flag::PruneTime) { Prune::WhereItPays } else { Prune::Never },
                 compact: flags.is_on(Flag::AutoCompact).then_some(window),
+                rest: flags.is_on(Flag::AutoCompact),
                 ..whole
             },
         }
@@ -89,6 +91,8 @@ pub(crate) struct Rules {
     pub(crate) boundaries: Boundaries,
     pub(crate) offload: bool,
     pub(crate) prune: Prune,
+    /// Whether it does something between turns.
+    pub(crate) rest: bool,
     /// Where it compacts, if it does.
     pub(crate) compact: Option<Overrides>,
 }

@@ -1,5 +1,6 @@
 //! What a replay found.
 
+use crate::bill::Bill;
 use crate::policy::Policy;
 use crate::why::Moment;
 use everfold_kernel::record::CacheTtl;
@@ -191,6 +192,8 @@ pub struct LaneReport {
     pub rounds: Vec<Round>,
     /// What was dearest, and what would have avoided it.
     pub moments: Vec<Moment>,
+    /// What was reported, by cause (PC9); for the session as it went.
+    pub bill: Option<Bill>,
 }
 
 /// What the session really used, beside what the replay makes of it as it

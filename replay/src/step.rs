@@ -67,6 +67,10 @@ pub(crate) struct Asked {
     /// What has to be in view for its calls to be made.
     pub(crate) needs: Vec<Wish>,
     pub(crate) calls: Vec<Call>,
+    /// When its answer was begun.
+    pub(crate) said: Timestamp,
+    /// Known by its message and request; 0 where it has neither.
+    pub(crate) key: u64,
     /// What the transcript says that it used.
     pub(crate) usage: Usage,
     /// The same as far as it holds under any policy.

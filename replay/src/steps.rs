@@ -212,6 +212,8 @@ impl Head {
             wishes: regret::wishes(response),
             needs: regret::needs(response),
             calls: Call::all(response),
+            said: response.first().map_or(self.latest, |record| record.at),
+            key: key_of(response),
             usage,
             anchor: settled.anchor,
         })));
@@ -278,6 +280,16 @@ fn salt(params: &Params) -> Arc<str> {
     let parts = [&params.thinking, &params.schema];
     let parts: Vec<String> = parts.into_iter().flatten().map(ToString::to_string).collect();
     (parts.join("\n") + params.effort.as_deref().unwrap_or("")).into()
+}
+
+/// A number for a response that copies of it in other files share.
+fn key_of(response: &[Record]) -> u64 {
+    let Some(Entry::Assistant(entry)) = response.first().map(|record| &record.entry) else {
+        return 0;
+    };
+    let Some(request) = &entry.request_id else { return 0 };
+    let name = format!("{}:{request}", entry.message_id);
+    hash(name.as_bytes()).iter().take(8).fold(0, |key, byte| key << 8 | u64::from(*byte))
 }
 
 fn message_of(response: &[Record]) -> Option<&MessageId> {

@@ -23,6 +23,7 @@
 
 mod agent;
 mod approvers;
+pub mod bills;
 mod builder;
 mod clock;
 mod error;
@@ -48,6 +49,7 @@ mod repo;
 mod repository;
 mod retention;
 mod servers;
+pub mod session_files;
 mod shell;
 mod skill_files;
 mod styles;

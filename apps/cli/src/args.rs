@@ -12,7 +12,7 @@ pub(crate) use hosts::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use models::ModelsCommand;
 pub(crate) use reports::{
     By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
-    Place, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
+    Place, PricesArgs, ReportArgs, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
 };
 
 use agents::CrewArgs;
@@ -210,13 +210,19 @@ pub(crate) enum Command {
     Recall(RecallArgs),
     /// Look for words in memories and in what was said before
     Search(SearchArgs),
+    /// Show what models cost, and renew the figures
+    Prices(PricesArgs),
     /// Show what sessions cost, and what they would have cost under other policies
     Replay(replay::ReplayArgs),
+    /// Show what the agents on this machine cost, why, and what would change it
+    Report(ReportArgs),
     /// Look at past sessions
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Print a tool's result or a message by its id
     ShowResult(ShowResultArgs),
+    /// Print one line for the status line of another agent: JSON in, text out
+    Statusline,
     /// Let what this repository brings act: hooks, servers, permissions, imports
     Trust(TrustArgs),
     /// Take out of another agent what `install` put there

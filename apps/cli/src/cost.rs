@@ -19,6 +19,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
+pub(crate) mod agents;
 mod breakdown;
 pub(crate) mod breaks;
 mod why;
@@ -51,6 +52,9 @@ struct Sum {
 /// Shows what was used.
 pub(crate) async fn run(env: &ProcessEnv, args: &CostArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(env, &Choices::default()).await?;
+    if args.is_of_all_agents() {
+        return agents::run(env, &agent, args, presenter);
+    }
     let scope = scope(&agent, args).await?;
     let (sum, beside) = gather(&agent, args, &scope).await?;
     if args.form.json {

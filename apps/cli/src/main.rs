@@ -2,6 +2,7 @@
 //! it does is in the `everfold` library.
 
 mod args;
+mod causes;
 mod commands;
 mod config;
 mod cost;
@@ -19,9 +20,11 @@ mod mcp;
 mod memory;
 mod models;
 mod presenter;
+mod prices;
 mod recall;
 mod record_filter;
 mod replay;
+mod report;
 mod screen;
 mod search;
 mod session_picker;
@@ -29,6 +32,7 @@ mod sessions;
 mod setup;
 mod show_result;
 mod signals;
+mod statusline;
 mod trust;
 
 use anyhow::{Context, Result};
@@ -113,7 +117,10 @@ async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Res
         Command::Models(command) => models::run(env, command, presenter)?,
         Command::Recall(args) => recall::run(env, args, presenter)?,
         Command::Search(args) => search::run(env, args, presenter).await?,
+        Command::Prices(args) => prices::run(env, args, presenter).await?,
         Command::Replay(args) => replay::run(env, args, presenter).await?,
+        Command::Report(args) => report::run(env, args, presenter).await?,
+        Command::Statusline => statusline::run(env, presenter)?,
         Command::Sessions(command) => sessions::run(env, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(env, args, presenter).await?,
         Command::Trust(args) => trust::run(env, args, presenter).await?,

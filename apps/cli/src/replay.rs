@@ -1,6 +1,7 @@
 //! `everfold replay`: what sessions cost, and what they would have cost under
 //! other policies (PC7): a table, a picture, and why.
 
+mod chosen;
 mod json;
 mod picture;
 mod scale;
@@ -8,19 +9,22 @@ mod svg;
 
 use crate::args::Choices;
 use crate::args::replay::ReplayArgs;
-use crate::failure::Usage;
+use crate::causes::Causes;
+use crate::failure::{Refusal, Usage};
 use crate::presenter::{Presenter, TextStyle, grouped};
-use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
 use everfold::foreign::ImportTally;
 use everfold::{Agent, Replayed, replay_file};
-use everfold_replay::{LaneReport, Options, Outcome, Policy, Totals, Truth};
+use everfold_replay::{Bill, LaneReport, Options, Outcome, Policy, Totals, Truth};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// With more sessions than this, they are not drawn on the terminal.
 const MOST_PICTURES: usize = 3;
+
+/// Sessions that are named where there are many.
+const DEAREST: usize = 10;
 
 /// One session that was replayed.
 pub(crate) struct Session {
@@ -28,15 +32,34 @@ pub(crate) struct Session {
     pub(crate) found: Replayed,
 }
 
+impl Session {
+    /// What it cost, by what is known best.
+    fn usd(&self) -> f64 {
+        let outcome = &self.found.outcome;
+        let reported = outcome.reported.as_ref().map(|own| own.usd);
+        reported.or_else(|| Some(outcome.lanes.first()?.totals.usd)).unwrap_or(0.0)
+    }
+}
+
 /// Replays transcripts.
 pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Presenter) -> Result<()> {
     let agent = setup::for_looking(env, &Choices::default()).await?;
     let options = options(&agent, args)?;
+    let files = chosen::files(&agent, env, &args.files).await?;
     let mut sessions = Vec::new();
-    for file in files(&agent, &args.files).await? {
+    let all = files.len();
+    for (number, file) in files.into_iter().enumerate() {
+        if all > MOST_PICTURES && presenter.is_terminal() && number % 10 == 0 {
+            presenter.note(TextStyle::Dim, &format!("{number} of {all}"));
+        }
         let found = replay_file(&file, &options)?;
-        sessions.push(Session { file, found });
+        // In a directory there may be anything; what was named has to be one.
+        if found.about.format.is_some() || all == 1 {
+            sessions.push(Session { file, found });
+        }
     }
+    refuse_what_is_none(&sessions)?;
+    sessions.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
     if let Some(path) = &args.svg {
         let drawn = svg::draw(&sessions);
         std::fs::write(path, drawn)
@@ -46,14 +69,63 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Present
         let wanted = json::Wanted { why: args.why, rounds: args.rounds };
         return Ok(Presenter::json(&json::value(&sessions, wanted))?);
     }
-    let pictures = sessions.len() <= MOST_PICTURES;
-    for session in &sessions {
-        show(session, args.why, pictures, presenter)?;
-    }
     if sessions.len() > 1 {
         show_total(&sessions, presenter)?;
     }
+    if args.why {
+        causes(&sessions).show(presenter)?;
+        presenter.line("")?;
+    }
+    let pictures = sessions.len() <= MOST_PICTURES;
+    if !pictures && !args.each {
+        return show_dearest(&sessions, presenter);
+    }
+    for session in &sessions {
+        show(session, args.why, pictures, presenter)?;
+    }
     Ok(())
+}
+
+/// A file that is no transcript is said to be none (PC13).
+fn refuse_what_is_none(sessions: &[Session]) -> Result<()> {
+    let known = |own: &Session| own.found.about.format.is_some();
+    if sessions.iter().any(known) {
+        return Ok(());
+    }
+    let name = sessions.first().map_or_else(String::new, |own| own.file.display().to_string());
+    let hint = "transcripts of Everfold, Claude Code, Codex, Gemini CLI and pi are known";
+    Err(Refusal::new(format!("{name} is no transcript that is known"), hint).into())
+}
+
+/// The causes of the bills of all sessions.
+pub(super) fn causes(sessions: &[Session]) -> Causes {
+    let bill = |own: &Session| {
+        let lane = own.found.outcome.lanes.iter().find_map(|lane| lane.bill.clone());
+        lane.map(|bill| (title(&own.file), bill))
+    };
+    let bills: Vec<(String, Bill)> = sessions.iter().filter_map(bill).collect();
+    Causes::of(bills.iter().map(|(name, bill)| (name.clone(), bill)))
+}
+
+/// The ten dearest sessions, a line each.
+fn show_dearest(sessions: &[Session], presenter: &Presenter) -> Result<()> {
+    presenter.styled(TextStyle::Bold, "\nthe dearest\n")?;
+    let policies = sessions.first().map_or(&[][..], |own| &own.found.outcome.lanes);
+    let mut head = vec!["session".to_owned(), "reported".to_owned()];
+    head.extend(policies.iter().map(|lane| lane.policy.to_string()));
+    let mut rows = vec![head];
+    for own in sessions.iter().take(DEAREST) {
+        let outcome = &own.found.outcome;
+        let reported = outcome.reported.as_ref().map_or_else(|| "-".to_owned(), price);
+        let mut row = vec![title(&own.file), reported];
+        row.extend(outcome.lanes.iter().map(|lane| price(&lane.totals)));
+        rows.push(row);
+    }
+    presenter.table(&rows)?;
+    match sessions.len().saturating_sub(DEAREST) {
+        0 => Ok(()),
+        more => Ok(presenter.line(&format!("and {more} more; --each shows every one"))?),
+    }
 }
 
 fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
@@ -75,44 +147,8 @@ fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
         flags: config.flags.clone(),
         window: config.models.window,
         window_tokens: args.window,
+        small_model: config.models.small.clone(),
     })
-}
-
-/// The files that were named, those in directories that were, and those of
-/// sessions of this directory that were.
-async fn files(agent: &Agent, named: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in named {
-        if !path.is_dir() {
-            let session = path.to_str().filter(|text| !path.exists() && is_bare(text));
-            files.push(match session {
-                Some(text) => {
-                    agent.world().transcripts.path(&session_picker::find(agent, text).await?)
-                }
-                None => path.clone(),
-            });
-            continue;
-        }
-        let entries = std::fs::read_dir(path);
-        let entries = entries.with_context(|| format!("{} was not read", path.display()))?;
-        let mut found: Vec<PathBuf> = entries
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-            .collect();
-        found.sort();
-        files.append(&mut found);
-    }
-    if files.is_empty() {
-        let message = "no transcript was found in what was named";
-        return Err(Usage::new(message, "name .jsonl files, or directories that have them").into());
-    }
-    Ok(files)
-}
-
-/// Whether this can be the id of a session, and no file.
-fn is_bare(text: &str) -> bool {
-    !text.is_empty() && !text.contains(['/', '\\', '.'])
 }
 
 fn show(session: &Session, why: bool, picture: bool, presenter: &Presenter) -> Result<()> {

@@ -5,6 +5,7 @@
 //! cautious defaults and no price.
 
 mod builtin;
+mod vendors;
 
 use crate::ids::ModelId;
 use crate::usage::Usage;
@@ -175,7 +176,7 @@ impl ModelTable {
     #[must_use]
     pub fn builtin() -> Self {
         let mut table = Self { specs: BTreeMap::new() };
-        for row in builtin::ROWS {
+        for row in builtin::ROWS.iter().chain(vendors::ROWS) {
             let spec = ModelSpec {
                 window: Some(row.window),
                 max_output: row.max_output,

@@ -24,9 +24,24 @@ fn sessions() -> Vec<(String, Vec<u8>)> {
 #[test]
 fn pc8_the_session_as_it_went_costs_what_was_reported() {
     let (mut total, mut off, mut count) = (Truth::default(), Vec::new(), 0_usize);
+    let (mut causes, mut breaks) = (BTreeMap::new(), 0);
     for (name, file) in sessions() {
         let options = Options { policies: vec![Policy::Recorded], ..Options::default() };
-        let truth = replay_file(&file, options).truth.unwrap();
+        let outcome = replay_file(&file, options);
+        let bill = outcome.lanes[0].bill.as_ref().unwrap();
+        let reported = outcome.reported.unwrap();
+        assert!(
+            (bill.usd() - reported.usd).abs() < 1e-6,
+            "{name}: {} {}",
+            bill.usd(),
+            reported.usd
+        );
+        for (cause, own) in &bill.causes {
+            let sum: &mut f64 = causes.entry(cause.0).or_default();
+            *sum += own.usd;
+        }
+        breaks += bill.breaks.len();
+        let truth = outcome.truth.unwrap();
         println!(
             "{name}: {:4} requests, prompts {:+6.2} %, reads {:+6.2} %, writes {:+6.2} %, money {:+6.2} % of {:8.4} USD",
             truth.requests,
@@ -45,6 +60,7 @@ fn pc8_the_session_as_it_went_costs_what_was_reported() {
     if count == 0 {
         return;
     }
+    println!("{breaks} breaks; {causes:#?}");
     println!("all {count}: money {:+.2} %, over 5 %: {off:?}", total.usd.error_percent());
     assert!(total.usd.error_percent().abs() < 2.0, "{total:?}");
     assert!(off.len() * 20 <= count, "{off:?} of {count}");
@@ -74,7 +90,7 @@ fn pc8_the_table() {
         let (ours, went) = (lane(&outcome, Policy::Everfold), lane(&outcome, Policy::Recorded));
         let none = lane(&outcome, Policy::None);
         println!(
-            " | ours/recorded {:.3} ours/none {:.3} over {} compactions {}/{} clearings {} regrets {}/{}",
+            " | ours/recorded {:.3} ours/none {:.3} over {} compactions {}/{} clearings {} regrets {}/{} rereads {} background {:.3}",
             ours.totals.usd / went.totals.usd,
             ours.totals.usd / none.totals.usd,
             none.totals.over_window,
@@ -83,6 +99,8 @@ fn pc8_the_table() {
             ours.totals.clearings,
             went.totals.regrets,
             ours.totals.regrets,
+            ours.totals.rereads,
+            ours.totals.background_usd,
         );
     }
     println!("reported {:.2} USD, output {}", reported.usd, reported.usage.output);

@@ -8,9 +8,10 @@ use std::str::FromStr;
 
 /// `everfold replay`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ReplayArgs {
-    /// Transcripts of everfold, Claude Code, Codex or pi, directories of them, or sessions of this directory
-    #[arg(required = true, value_name = "FILE")]
+    /// Transcripts of any agent, directories of them, or ids of sessions; those of this directory where nothing is said
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Under which policies: recorded, none, seed, everfold, api-clear, mask-N, summarize-at-P,
     /// settings, or all for every preset; else recorded, none and everfold
@@ -25,9 +26,12 @@ pub(crate) struct ReplayArgs {
     /// Tokens of the window; else the one that the session shows, or that of its model
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) window: Option<u64>,
-    /// The dearest moments, why, and what would have avoided them
+    /// What the real bill is made of, and the dearest moments of each session
     #[arg(long)]
     pub(crate) why: bool,
+    /// Every session by itself, however many there are
+    #[arg(long)]
+    pub(crate) each: bool,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,

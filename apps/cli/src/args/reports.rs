@@ -35,12 +35,22 @@ pub(crate) struct CostArgs {
     /// Every session of every project
     #[arg(long, conflicts_with_all = ["session", "project", "day"])]
     pub(crate) all: bool,
+    /// Every session of every agent on this machine: Claude Code, Codex, Gemini CLI, pi and ours
+    #[arg(long, conflicts_with_all = ["session", "project", "day", "all"])]
+    pub(crate) agents: bool,
     /// Sums by this; sessions and days of this directory, projects of all, where nothing is said
     #[arg(long, value_enum)]
     pub(crate) by: Option<By>,
     /// In which form.
     #[command(flatten)]
     pub(crate) form: CostForm,
+}
+
+impl CostArgs {
+    /// Whether the sessions of all agents are asked about.
+    pub(crate) fn is_of_all_agents(&self) -> bool {
+        self.agents || matches!(self.by, Some(By::Week | By::Month | By::Block | By::Agent))
+    }
 }
 
 /// In which form costs are shown; a table where nothing is said.
@@ -66,6 +76,14 @@ pub(crate) enum By {
     Project,
     /// Each day, in the time zone of this machine
     Day,
+    /// Each week, by its Monday, of every agent
+    Week,
+    /// Each month, of every agent
+    Month,
+    /// Each block of five hours, of every agent
+    Block,
+    /// Each agent on this machine
+    Agent,
     /// Who asked the model
     Source,
     /// Each model
@@ -79,10 +97,39 @@ impl By {
             Self::Session => "session",
             Self::Project => "project",
             Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Block => "block",
+            Self::Agent => "agent",
             Self::Source => "source",
             Self::Model => "model",
         }
     }
+}
+
+/// `everfold prices`.
+#[derive(Debug, Args)]
+pub(crate) struct PricesArgs {
+    /// Only models that have this in their name
+    #[arg(long = "model", value_name = "TEXT")]
+    pub(crate) models: Vec<String>,
+    /// A table in the form of `LiteLLM`, to be written as settings
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `everfold report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// How many days back
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) days: u32,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `everfold doctor`.

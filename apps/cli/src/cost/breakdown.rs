@@ -37,7 +37,8 @@ impl Groups {
             By::Project => place.cwd.unwrap_or("unknown").to_owned(),
             By::Day => place.at.to_zoned(TimeZone::system()).date().to_string(),
             By::Source => booking.source.to_string(),
-            By::Model => booking.model.to_string(),
+            // Those of all agents are grouped elsewhere.
+            By::Model | By::Week | By::Month | By::Block | By::Agent => booking.model.to_string(),
         };
         self.found.entry(key).or_default().book(booking);
     }

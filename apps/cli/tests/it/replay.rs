@@ -75,7 +75,6 @@ fn pc7_c3_transcripts_of_others_are_shown_as_a_table_and_a_picture() {
         "summarize-at-80",
         "tokens of each request",
         "dearest under recorded",
-        "no price",
         "all 2 sessions",
     ] {
         assert!(shown.contains(part), "no {part:?} in {shown}");
@@ -111,8 +110,6 @@ fn pc7_hostile_transcripts_are_counted_and_never_fatal() {
     let torn = PI.get(..PI.len() - 40).unwrap();
     let cases = [
         ("torn.jsonl", torn.to_owned(), "not JSON"),
-        ("noise.jsonl", "\u{0}\u{1b}[2J\n[]\n{\"type\":\"opera\"}\n".to_owned(), "of no known"),
-        ("empty.jsonl", String::new(), "no transcript that is known"),
         ("twice.jsonl", format!("{CODEX}{CODEX}"), "policy"),
     ];
     for (name, text, told) in cases {
@@ -121,6 +118,152 @@ fn pc7_hostile_transcripts_are_counted_and_never_fatal() {
         assert!(shown.contains(told), "{name}: {shown}");
         desk.run(&["replay", &path, "--json", "--rounds"]).ok().json();
     }
+}
+
+#[test]
+fn pc13_a_file_that_is_no_transcript_is_said_to_be_none() {
+    let desk = Desk::offline();
+    for (name, text) in
+        [("noise.jsonl", "\u{0}\u{1b}[2J\n[]\n{\"type\":\"opera\"}\n"), ("empty.jsonl", "")]
+    {
+        let path = file(&desk, name, text).display().to_string();
+        let ran = desk.run(&["replay", &path]).failed(1);
+        assert!(ran.err.contains("is no transcript that is known"), "{name}: {}", ran.err);
+    }
+}
+
+/// Sessions of three agents in their places, worked in the same project.
+fn machine(desk: &Desk) {
+    let home = desk.files.home();
+    let claude = include_str!("../../../../core/foreign/tests/fixtures/claude-1.0.jsonl");
+    for (path, text) in [
+        (".claude/projects/-p/11111111-aaaa-4bbb-8ccc-222222222222.jsonl", claude),
+        (".codex/sessions/2026/01/01/rollout-1.jsonl", CODEX),
+        (".pi/agent/sessions/--p--/one.jsonl", PI),
+    ] {
+        let path = home.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}
+
+#[test]
+fn pc10_every_agent_s_sessions_are_found_and_summed() {
+    let desk = Desk::offline();
+    machine(&desk);
+    let cost = |args: &[&str]| {
+        let args = [&["cost", "--agents", "--json"], args].concat();
+        desk.run(&args).ok().json()
+    };
+    let agents = cost(&[]);
+    let keys: Vec<&str> = agents["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|own| own["key"].as_str().unwrap())
+        .collect();
+    assert_eq!(keys, ["Claude Code", "Codex", "pi"], "{agents}");
+    for by in ["day", "week", "month", "block", "project", "model", "session"] {
+        let found = cost(&["--by", by]);
+        let sum: f64 = found["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|own| own["usd"].as_f64().unwrap())
+            .sum();
+        let total = agents["total"]["usd"].as_f64().unwrap();
+        assert!(total > 0.0 && (sum - total).abs() < 1e-9, "{by}: {found}");
+    }
+    let csv = desk.run(&["cost", "--agents", "--by", "model", "--csv"]).ok().out;
+    assert!(csv.starts_with("model,"), "{csv}");
+    // By its id, whoever wrote it; and the directory as a whole.
+    let one = desk.run(&["replay", "11111111", "--json"]).ok().json();
+    assert_eq!(one["sessions"][0]["format"], "claude_code", "{}", one["sessions"][0]["format"]);
+    let below = desk.files.home().display().to_string();
+    assert_eq!(desk.run(&["replay", &below, "--json"]).ok().json()["total"]["sessions"], 3);
+    assert!(!desk.files.home().join(".everfold").exists(), "who never used us gets no home");
+}
+
+#[test]
+fn pc9_the_causes_sum_up_to_the_bill() {
+    let desk = Desk::offline();
+    machine(&desk);
+    let found = desk.run(&["cost", "--agents", "--why", "--json"]).ok().json();
+    let causes = found["why"]["causes"].as_array().unwrap();
+    let sum: f64 = causes.iter().map(|own| own["usd"].as_f64().unwrap()).sum();
+    assert!((sum - found["total"]["usd"].as_f64().unwrap()).abs() < 1e-9, "{found}");
+    let shown = desk.run(&["cost", "--agents", "--why"]).ok().out;
+    assert!(shown.contains("what the bill is made of"), "{shown}");
+}
+
+#[test]
+fn pc10_a_second_look_reads_nothing_that_did_not_change() {
+    let desk = Desk::offline();
+    machine(&desk);
+    std::fs::create_dir_all(desk.files.home().join(".everfold")).unwrap();
+    let first = desk.run(&["cost", "--agents", "--json"]).ok().out;
+    let index = desk.files.home().join(".everfold/cache/bills.jsonl");
+    let made = std::fs::metadata(&index).unwrap().modified().unwrap();
+    assert_eq!(desk.run(&["cost", "--agents", "--json"]).ok().out, first);
+    assert_eq!(std::fs::metadata(&index).unwrap().modified().unwrap(), made);
+    // A file that grew is read again; an index that is torn is made anew.
+    let pi = desk.files.home().join(".pi/agent/sessions/--p--/one.jsonl");
+    std::fs::write(&pi, format!("{PI}{{\n")).unwrap();
+    std::fs::write(&index, "{").unwrap();
+    assert_eq!(desk.run(&["cost", "--agents", "--json"]).ok().out, first);
+}
+
+#[test]
+fn pc14_a_report_writes_nothing_and_agrees_with_cost() {
+    let desk = Desk::offline();
+    machine(&desk);
+    let report = desk.run(&["report", "--days", "36500", "--json"]).ok().json();
+    let cost = desk.run(&["cost", "--agents", "--json"]).ok().json();
+    assert_eq!((&report["sessions"], &report["usd"]), (&cost["sessions"], &cost["total"]["usd"]));
+    assert!(report["replayed"]["everfold_usd"].as_f64().unwrap() > 0.0, "{report}");
+    let shown = desk.run(&["report", "--days", "36500"]).ok().out;
+    assert!(shown.contains("with Everfold's policy"), "{shown}");
+    assert!(!desk.files.home().join(".everfold").exists());
+}
+
+#[test]
+fn pc12_a_status_line_tells_window_cost_day_and_cache() {
+    let desk = Desk::offline();
+    std::fs::create_dir_all(desk.files.home().join(".everfold")).unwrap();
+    let usage =
+        r#"{"input_tokens": 10, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 0}"#;
+    let text = format!("{{\"type\": \"assistant\", \"message\": {{\"usage\": {usage}}}}}\n{{torn");
+    let path = file(&desk, "session.jsonl", &text).display().to_string();
+    let told = |session: &str, usd: f64| {
+        let told = serde_json::json!({"session_id": session, "transcript_path": path,
+            "model": {"id": "claude-opus-4-5", "display_name": "Opus"},
+            "context_window": {"used_percentage": 42}, "cost": {"total_cost_usd": usd}});
+        desk.run_with(&["statusline"], told.to_string()).ok().out
+    };
+    let first = told("one", 0.5);
+    assert!(first.starts_with("Opus · window 42 % · 0.50 USD · today "), "{first}");
+    assert!(first.ends_with("cache 90 %\n"), "{first}");
+    // What comes on top in a session that is known counts for the day.
+    let day = |line: &str| {
+        let (_, rest) = line.split_once("today ").unwrap();
+        rest.split_once(' ').unwrap().0.parse::<f64>().unwrap()
+    };
+    assert!((day(&told("one", 0.75)) - day(&first) - 0.25).abs() < 1e-9);
+    // Nothing that a host says makes it fail.
+    desk.run_with(&["statusline"], "no JSON").ok();
+}
+
+#[test]
+fn pc10_prices_are_shown_and_renewed_from_a_table() {
+    let desk = Desk::offline();
+    let shown = desk.run(&["prices", "--model", "gpt-5.2", "--json"]).ok().json();
+    assert_eq!(shown["gpt-5.2"]["prices"]["input"], 1.75);
+    let table = r#"{"new-model": {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06}}"#;
+    let path = file(&desk, "prices.json", table).display().to_string();
+    let made = desk.run(&["prices", "--from", &path]).ok().json();
+    assert_eq!(made["everfold"]["prices"]["new-model"]["output"], 8.0);
+    let none = file(&desk, "none.json", "{}").display().to_string();
+    desk.run(&["prices", "--from", &none]).failed(1);
 }
 
 #[test]

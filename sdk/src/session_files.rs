@@ -1,0 +1,184 @@
+//! Where agents keep their sessions, and which there are (PC10).
+//!
+//! Nothing is opened here but directories. Files of sub-agents belong to the
+//! session beside them and are not listed by themselves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Whose session a file is, by where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SessionOwner {
+    /// Everfold.
+    Everfold,
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// pi.
+    Pi,
+    /// Whoever a file says itself.
+    Unknown,
+}
+
+/// A file that may be a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub owner: SessionOwner,
+    /// Its length.
+    pub bytes: u64,
+    /// When it was last written, in milliseconds since 1970.
+    pub modified: i64,
+}
+
+/// Where sessions lie on this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionPlaces(Vec<(SessionOwner, PathBuf)>);
+
+/// Folders that hold no session of their own.
+const ASIDE: [&str; 4] = ["subagents", "tool-results", "memory", "session-memory"];
+/// How deep folders are looked into.
+const DEPTH: usize = 8;
+
+impl SessionPlaces {
+    /// The usual places under a person's home, and those that the environment
+    /// names.
+    #[must_use]
+    pub fn of(
+        own_home: &Path,
+        user_home: Option<&Path>,
+        variables: &BTreeMap<String, String>,
+    ) -> Self {
+        let set = |name: &str| variables.get(name).filter(|text| !text.is_empty());
+        let under = |path: &str| user_home.map(|home| home.join(path));
+        let named =
+            |name: &str, otherwise: &str| set(name).map(PathBuf::from).or_else(|| under(otherwise));
+        let claude = match set("CLAUDE_CONFIG_DIR") {
+            Some(list) => list.split(',').map(|path| PathBuf::from(path.trim())).collect(),
+            None => [under(".config/claude"), under(".claude")].into_iter().flatten().collect(),
+        };
+        let claude: Vec<PathBuf> = claude;
+        let mut places = vec![(SessionOwner::Everfold, own_home.join("projects"))];
+        places.extend(claude.iter().map(|at| (SessionOwner::ClaudeCode, at.join("projects"))));
+        if let Some(codex) = named("CODEX_HOME", ".codex") {
+            let folders = ["sessions", "archived_sessions"];
+            places.extend(folders.map(|folder| (SessionOwner::Codex, codex.join(folder))));
+        }
+        places.extend(under(".gemini/tmp").map(|at| (SessionOwner::Gemini, at)));
+        places.extend(under(".pi/agent/sessions").map(|at| (SessionOwner::Pi, at)));
+        // One place may be both ours and another agent's (X5).
+        let mut known: Vec<(SessionOwner, PathBuf)> = Vec::new();
+        for (owner, at) in places {
+            let real = fs::canonicalize(&at).unwrap_or(at);
+            if known.iter().all(|(_, other)| *other != real) {
+                known.push((owner, real));
+            }
+        }
+        Self(known)
+    }
+
+    /// Every session that lies there, the oldest first.
+    #[must_use]
+    pub fn files(&self) -> Vec<SessionFile> {
+        let mut found = Vec::new();
+        for (owner, at) in &self.0 {
+            walk(at, *owner, DEPTH, &mut found);
+        }
+        found.sort_by(|one, other| (one.modified, &one.path).cmp(&(other.modified, &other.path)));
+        found
+    }
+}
+
+/// Every session in a directory and those below it, by their names.
+#[must_use]
+pub fn sessions_below(directory: &Path) -> Vec<SessionFile> {
+    let mut found = Vec::new();
+    walk(directory, SessionOwner::Unknown, DEPTH, &mut found);
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found
+}
+
+fn walk(directory: &Path, owner: SessionOwner, depth: usize, found: &mut Vec<SessionFile>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        let (path, name) = (entry.path(), entry.file_name());
+        if kind.is_dir() {
+            let aside = name.to_str().is_some_and(|name| ASIDE.contains(&name));
+            if depth > 0 && !aside {
+                walk(&path, owner, depth - 1, found);
+            }
+        } else if kind.is_file() && path.extension().is_some_and(|end| end == "jsonl") {
+            found.extend(file(path, owner));
+        }
+    }
+}
+
+/// Bytes of a file in which it says where it was started.
+const HEAD_BYTES: u64 = 256 * 1_024;
+
+/// The directory that a session was started in, as its first lines say.
+#[must_use]
+pub fn project_of(path: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    fs::File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    let mut reader = everfold_foreign::Reader::new();
+    for line in head.split(|byte| *byte == b'\n') {
+        reader.push(line, &mut |_| {});
+    }
+    reader.finish(&mut |_| {}).cwd
+}
+
+/// What is known of one file.
+fn file(path: PathBuf, owner: SessionOwner) -> Option<SessionFile> {
+    let data = fs::metadata(&path).ok()?;
+    let since = data.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    let modified = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+    Some(SessionFile { path, owner, bytes: data.len(), modified })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pc10_sessions_of_every_agent_are_found_where_they_lie() {
+        let home = tempfile::tempdir().unwrap();
+        let put = |path: &str| {
+            let path = home.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "{}\n").unwrap();
+        };
+        put(".everfold/projects/-p/a.jsonl");
+        put(".everfold/projects/-p/a/subagents/agent-1.jsonl");
+        put(".claude/projects/-p/b.jsonl");
+        put(".codex/sessions/2026/11/16/rollout-1.jsonl");
+        put(".gemini/tmp/x/chats/session-1.jsonl");
+        put(".pi/agent/sessions/--p--/c.jsonl");
+        put(".claude/history.jsonl");
+        let own = home.path().join(".everfold");
+        let places = SessionPlaces::of(&own, Some(home.path()), &BTreeMap::new());
+        let mut owners: Vec<SessionOwner> = places.files().iter().map(|own| own.owner).collect();
+        owners.sort();
+        let all = [
+            SessionOwner::Everfold,
+            SessionOwner::ClaudeCode,
+            SessionOwner::Codex,
+            SessionOwner::Gemini,
+            SessionOwner::Pi,
+        ];
+        assert_eq!(owners, all);
+        assert_eq!(sessions_below(&home.path().join(".claude")).len(), 2);
+        // Where both share a directory, its sessions are there once.
+        let shared = home.path().join(".claude");
+        let places = SessionPlaces::of(&shared, Some(home.path()), &BTreeMap::new());
+        assert_eq!(places.files().len(), 4);
+    }
+}
