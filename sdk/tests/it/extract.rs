@@ -659,7 +659,7 @@ async fn l5_19_q8_without_a_model_rules_keep_what_was_asked_for() {
 
 #[tokio::test]
 async fn l5_29_a_recalled_memory_that_was_used_is_counted() {
-    let place = Place::new(
+    let place = Place::asking(
         TestServer::with_handler(ServerRules::default(), |request| match request.source() {
             "recall" => Reply::text(r#"{"selected_memories": ["deploy.md", "tea.md"]}"#),
             _ if request.body["messages"].to_string().contains("standup") => {

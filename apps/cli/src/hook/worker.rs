@@ -60,10 +60,17 @@ pub(super) fn work(env: &ProcessEnv, session: &str) -> Result<(), String> {
         #[expect(clippy::exit, reason = "the end of a worker that would not end by itself")]
         std::process::exit(0);
     });
-    if let Err(error) = host.read_on() {
-        tracing::warn!(%error, "a worker could not read memories");
-    }
     let lock = host.worker_lock(session);
+    // Held meanwhile, so that no second one reads the same.
+    match Lock::try_acquire(&lock).map_err(|error| error.to_string())? {
+        Some(_held) => {
+            if let Err(error) = host.read_on() {
+                tracing::warn!(%error, "a worker could not read memories");
+            }
+        }
+        // Whoever holds it looks at the notes when it lets go.
+        None => return Ok(()),
+    }
     while host.left(session).is_some() {
         let Some(held) = Lock::try_acquire(&lock).map_err(|error| error.to_string())? else {
             // Whoever holds it looks once more when it lets go.

@@ -221,7 +221,7 @@ fn r17_a_failed_tool_brings_in_the_memory_that_knows_the_cause_once() {
     ] {
         assert_eq!(hook(&desk, event, &failed("c", more.clone())).ok().out, "", "{more}");
     }
-    let settings = desk.files.home().join("settings.json");
+    let settings = desk.files.home().join(".everfold/settings.json");
     desk.files.write(settings, r#"{"everfold": {"recall": {"on_failure": false}}}"#).unwrap();
     let input = failed("d", json!({"error": said}));
     assert_eq!(hook(&desk, "PostToolUseFailure", &input).ok().out, "", "C6: switched off");

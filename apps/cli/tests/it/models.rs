@@ -26,7 +26,7 @@ fn r14_files_that_are_no_model_are_refused_and_nothing_is_left() {
 #[test]
 fn r14_a_damaged_model_is_named_and_words_serve() {
     let desk = Desk::offline();
-    let dir = desk.files.home().join("models/minilm-00000000");
+    let dir = desk.files.home().join(".everfold/models/minilm-00000000");
     desk.files.write(dir.join("model.onnx"), "cut").unwrap();
     desk.files.write(dir.join("tokenizer.json"), "{}").unwrap();
     let note = json!({"name": "x", "dims": 384, "checksum": "00", "bytes": 5,
@@ -55,13 +55,14 @@ fn r16_what_was_read_elsewhere_is_kept_in_the_cache_and_not_there() {
     let recall = || desk.run(&["recall", "when do we deploy the shop?", "--dir", &dir]).ok().out;
     let first = recall();
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing is written there");
-    let cache = desk.files.home().join("cache/catalogues");
+    let cache = desk.files.home().join(".everfold/cache/catalogues");
     let kept: Vec<_> =
         std::fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path()).collect();
     let [kept] = kept.as_slice() else { panic!("{kept:?}") };
     assert_eq!(recall(), first, "with the cards");
     std::fs::write(kept.join("recall.bin"), b"mnrcl, but damaged").unwrap();
     assert_eq!(recall(), first, "and where they are damaged");
-    let log = std::fs::read_to_string(desk.files.home().join("logs/everfold.log")).unwrap();
+    let log =
+        std::fs::read_to_string(desk.files.home().join(".everfold/logs/everfold.log")).unwrap();
     assert!(log.contains("damaged or of another version"), "{log}");
 }

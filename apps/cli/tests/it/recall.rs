@@ -67,7 +67,9 @@ fn r9_any_directory_does_and_nothing_is_written_to_it() {
     assert_eq!(paths(&rows), ["database.md"]);
     assert_eq!(rows[0]["scope"], Value::Null);
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), MEMORIES.len());
-    assert!(!desk.files.home().join(".everfold").exists());
+    let home = std::fs::read_dir(desk.files.home().join(".everfold")).unwrap();
+    let kept: Vec<_> = home.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(kept, ["cache"], "R16: what was learned of it is in the cache, and nothing else");
     let missing = desk.run(&["recall", "--dir", "/nowhere/at/all", "x"]).failed(2);
     assert!(missing.err.contains("/nowhere/at/all"), "{}", missing.err);
 }
