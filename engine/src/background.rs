@@ -6,9 +6,11 @@
 //! ([`Background::drain`]). What a task has to tell goes to whoever watches the
 //! session; while nobody does, it waits for the next one.
 
+pub mod budget;
 #[cfg(test)]
 mod interleaving;
 mod register;
+pub mod scheduler;
 
 use crate::event::{Event, Events};
 pub use crate::event::{TaskStatus, TaskView};

@@ -6,9 +6,10 @@ pub use groups::{
     BackgroundSetup, Launch, MemorySetup, ModelSetup, PermissionSetup, SetupFiles, Workplace,
 };
 
-use everfold_kernel::models::Thinking;
+use everfold_kernel::models::{LONG_WINDOW_SUFFIX, Thinking};
 use everfold_kernel::ports::{Confinement, SwitchReading};
 use everfold_kernel::settings::{self, PermissionMode, Permissions};
+use everfold_kernel::window::LONG_WINDOW_BETA;
 use everfold_kernel::{Flag, Flags, Limits, ModelId, Params, Prelude, TreeBounds, Window};
 use everfold_mail::memory::MemoryPlaces;
 use everfold_mail::{Definition, Roster};
@@ -150,6 +151,8 @@ impl Config {
             },
             background: BackgroundSetup {
                 budget: settings::BudgetSettings::default(),
+                slots: None,
+                compact: settings::CompactSettings::default(),
                 extraction: everfold_extract::SessionSetting {
                     surface: settings::Surface::Headless,
                     headless: everfold_extract::Allowed::Yes,
@@ -209,11 +212,25 @@ impl Config {
                 .thinking_param(self.models.thinking.unwrap_or(spec.thinking), max_tokens),
             effort: self.models.effort.clone(),
             schema: None,
-            betas: self.models.betas.clone(),
+            betas: self.betas(model, dialect),
             cache: self.models.cache,
             context_management: None,
             pictures: if spec.images { Pictures::Taken } else { Pictures::Told },
         }
+    }
+
+    /// Beta names of requests to a model: a window that a person asked for by
+    /// its suffix has to be asked of the server too (T3).
+    fn betas(&self, model: &ModelId, dialect: Dialect) -> Vec<String> {
+        let mut betas = self.models.betas.clone();
+        let spec = self.models.table.spec(model);
+        let is_long = spec.window.is_some_and(|own| own >= self.limits.long_window_tokens);
+        let asks = model.as_str().ends_with(LONG_WINDOW_SUFFIX) && !is_long;
+        let is_new = !betas.iter().any(|beta| beta == LONG_WINDOW_BETA);
+        if asks && is_new && dialect == Dialect::Anthropic {
+            betas.push(LONG_WINDOW_BETA.to_owned());
+        }
+        betas
     }
 
     /// The same prelude, asking the server to clear by itself where it offers

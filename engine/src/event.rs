@@ -3,7 +3,7 @@
 use everfold_compact::preview::CompactionReport;
 use everfold_kernel::ports::{Kept, WaitingMemory};
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{ModelId, QuerySource, Record, Timestamp, ToolUseId, Usage};
+use everfold_kernel::{ModelId, QuerySource, Record, Timestamp, ToolUseId, Usage, Usd};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -145,6 +145,9 @@ pub enum EndReason {
     TooManyRequests(u32),
     /// The person stopped it.
     Cancelled,
+    /// Summaries and repeated requests cost this much, which is over the
+    /// ceiling of a turn (E7).
+    SpendingCeiling(Usd),
     /// Something failed that only a person can mend.
     Failed(String),
 }

@@ -17,6 +17,7 @@ pub mod turn;
 pub mod window;
 
 pub use agents::Agents;
+pub use background::budget::{Budget, Denied};
 pub use background::{Background, TaskHandle, TaskStatus, TaskView};
 pub use config::{AgentSetup, AutoDream, Config, Delegation, KindDirs, ModelChoice, Offers};
 pub use event::{Denial, EndReason, Event, TurnEnd};
@@ -27,7 +28,6 @@ pub use everfold_tools as tools;
 pub use memory::dream::{DreamEnd, DreamWish, Dreaming, Dreamt};
 pub use memory::extraction::host_review::HostReview;
 pub use permit::{Remit, Room};
-pub use session::budget::{Budget, Denied};
 pub use session::fork::{Errand, Fork, Ground, Report, Start, Until};
 pub use session::memory_state::MemorySwitch;
 pub use session::prompt::Prompt;

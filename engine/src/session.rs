@@ -6,11 +6,11 @@
 //! session, in the folders beside this one; a session knows none of them.
 
 use crate::background::Background;
+use crate::background::budget::Budget;
 use crate::config::Config;
 use crate::event::Event;
 use crate::permit::Permit;
 use crate::session::agent_context::Crew;
-use crate::session::budget::Budget;
 use crate::session::effects::SideBookings;
 use crate::session::file_history::FileHistory;
 use crate::session::fork::Thread;
@@ -23,15 +23,14 @@ use crate::tools::ToolContext;
 use everfold_kernel::ports::{Spent, TranscriptError, World};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    BlockView, Class, Classify, Decision, Entry, Flag, Ledger, Record, RecordId, SessionId,
-    ToolUseId,
+    BlockView, Class, Classify, Decision, Entry, Flag, Ledger, QuerySource, Record, RecordId,
+    SessionId, ToolUseId,
 };
 use everfold_prefix::system;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub mod agent_context;
-pub mod budget;
 pub mod cache_breaks;
 mod converse;
 pub mod effects;
@@ -53,7 +52,9 @@ pub mod runtime;
 pub(crate) mod secrets;
 pub mod status;
 pub mod toolbox;
+pub(crate) mod turn_guard;
 mod view;
+pub(crate) mod weighed;
 
 pub(crate) use converse::Converse;
 
@@ -122,7 +123,7 @@ impl Session {
         Self {
             log,
             state: Projections::new(&config.limits),
-            runtime: Runtime::new(background, books, config.limits.breaks.clone()),
+            runtime: Runtime::new(background, books, &config),
             budget: Budget::new(config.background.budget, &world),
             context: Arc::new(context),
             permit,
@@ -173,6 +174,9 @@ impl Session {
         remember_reads(&self.context, &record);
         if let Entry::Decision(Decision::Booked(booking)) = &record.entry {
             self.runtime.live.note_hit_rate(booking);
+            if booking.source == QuerySource::Compact {
+                self.runtime.branch.guard.spend(booking.cost);
+            }
             if self.is_main() {
                 self.budget.count(&booking.source, Spent::of(booking));
             }

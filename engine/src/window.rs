@@ -5,3 +5,4 @@ pub mod context_view;
 pub mod in_view;
 pub mod ladder;
 pub mod notes;
+pub(crate) mod thrash;

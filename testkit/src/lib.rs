@@ -14,6 +14,7 @@ mod clock;
 mod count;
 mod home;
 pub mod interop;
+mod long_session;
 pub mod mcp;
 pub mod oracle;
 mod received;
@@ -22,6 +23,7 @@ mod server;
 
 pub use clock::FakeClock;
 pub use home::TempHome;
+pub use long_session::LongSession;
 pub use received::{Received, SOURCE_HEADER};
 pub use scenario::{Content, Gate, Reply, Scenario, ScenarioStep, ServerFault, ServerRules, When};
 pub use server::{Error, TestServer};

@@ -1,4 +1,5 @@
-//! What work in the background spent, a file a day (L5.27).
+//! What a day's conversations cost, and the work beside them, a file a day
+//! (L5.27, E6).
 //!
 //! Every process appends lines of its own, so no count is lost and no lock is
 //! needed; the sum is made when it is asked for. Files of days gone by are
@@ -7,7 +8,7 @@
 use crate::error::Error;
 use crate::jsonl::{self, Appender};
 use everfold_kernel::QuerySource;
-use everfold_kernel::ports::{BoxFuture, Spending, SpendingError, Spent};
+use everfold_kernel::ports::{BoxFuture, Spending, SpendingError, Spent, SpentOf};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -40,11 +41,11 @@ impl DiskSpending {
         self.dir.join(format!("{day}.{ENDING}"))
     }
 
-    fn sum(&self, day: Date) -> Result<Spent, Error> {
-        let mut sum = Spent::default();
+    fn sum(&self, day: Date) -> Result<SpentOf, Error> {
+        let mut sum = SpentOf::default();
         let mut add = |line: &[u8]| {
             if let Ok(line) = serde_json::from_slice::<Line>(line) {
-                sum = sum.and(line.spent);
+                sum.add(&line.source, line.spent);
             }
         };
         match jsonl::read(&self.file(day), LINE_BYTES, &mut add) {
@@ -76,7 +77,7 @@ impl DiskSpending {
 }
 
 impl Spending for DiskSpending {
-    fn spent(&self, day: Date) -> BoxFuture<'_, Result<Spent, SpendingError>> {
+    fn spent(&self, day: Date) -> BoxFuture<'_, Result<SpentOf, SpendingError>> {
         blocking(self, day, move |own| own.sum(day))
     }
 
@@ -121,12 +122,15 @@ mod tests {
         let (one, other) = (DiskSpending::new(place.clone()), DiskSpending::new(place.clone()));
         let (day, next): (Date, Date) =
             ("2026-06-01".parse().unwrap(), "2026-06-02".parse().unwrap());
-        assert_eq!(one.spent(day).await.unwrap(), Spent::default());
+        assert_eq!(one.spent(day).await.unwrap(), SpentOf::default());
         one.add(day, &QuerySource::Recall, spent(10)).await.unwrap();
         other.add(day, &QuerySource::Dream, spent(5)).await.unwrap();
-        assert_eq!(one.spent(day).await.unwrap(), Spent { tokens: 15, cost: Usd(1.0) });
+        other.add(day, &QuerySource::Main, spent(70)).await.unwrap();
+        let sum = one.spent(day).await.unwrap();
+        assert_eq!(sum.background, Spent { tokens: 15, cost: Usd(1.0) });
+        assert_eq!(sum.conversation, spent(70));
         one.add(next, &QuerySource::Extract, spent(1)).await.unwrap();
-        assert_eq!(other.spent(next).await.unwrap(), spent(1));
+        assert_eq!(other.spent(next).await.unwrap().background, spent(1));
         assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1);
     }
 
@@ -137,8 +141,8 @@ mod tests {
         let own = DiskSpending::new(dir.path().to_owned());
         std::fs::write(own.file(day), "nonsense\n{\"source\":\"recall\",\"tokens\":3}\n{\"sou")
             .unwrap();
-        assert_eq!(own.spent(day).await.unwrap().tokens, 3);
+        assert_eq!(own.spent(day).await.unwrap().background.tokens, 3);
         own.add(day, &QuerySource::Recall, spent(4)).await.unwrap();
-        assert_eq!(own.spent(day).await.unwrap().tokens, 7);
+        assert_eq!(own.spent(day).await.unwrap().background.tokens, 7);
     }
 }

@@ -75,7 +75,7 @@ pub(crate) async fn run(
     args: &DoctorArgs,
     presenter: &Presenter,
 ) -> Result<ExitCode> {
-    let findings = findings(env, &args.choices).await?;
+    let findings = Box::pin(findings(env, &args.choices)).await?;
     if args.json {
         Presenter::json(&findings)?;
     } else {
@@ -124,7 +124,7 @@ pub(crate) async fn table(env: &ProcessEnv, choices: &Choices) -> Result<Table> 
             more: format!("{}{mend}", finding.message),
         }
     };
-    let rows = findings(env, choices).await?.iter().map(row).collect();
+    let rows = Box::pin(findings(env, choices)).await?.iter().map(row).collect();
     Ok(Table { head: Vec::new(), rows, empty: "nothing is wrong".to_owned() })
 }
 

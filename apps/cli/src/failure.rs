@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 /// The turn failed.
 pub(crate) const FAILED: u8 = 1;
+/// Summaries and repeated requests of a turn cost what they may (E7).
+pub(crate) const OVER_CEILING: u8 = 6;
 /// The program was used wrongly, or its settings are broken.
 pub(crate) const BAD_USAGE: u8 = 2;
 

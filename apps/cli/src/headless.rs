@@ -62,12 +62,18 @@ async fn answer(
     match with_agents(&mut session, ended, &mut printer).await? {
         Ended::Killed => Ok(ExitCode::from(INTERRUPTED)),
         Ended::Turn(end) => {
-            let good = matches!(&end, Ok(end) if end.reason.is_success());
+            let code = match &end {
+                Ok(end) if end.reason.is_success() => ExitCode::SUCCESS,
+                Ok(TurnEnd { reason: EndReason::SpendingCeiling(_), .. }) => {
+                    ExitCode::from(failure::OVER_CEILING)
+                }
+                _ => ExitCode::from(failure::FAILED),
+            };
             let outcome = Outcome::new(&session, end);
             tracing::debug!(session = %session.id(), reason = ?outcome.reason(), "the turn ended");
             printer.end(&outcome)?;
             finish(&mut session, &printer).await?;
-            Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(failure::FAILED) })
+            Ok(code)
         }
     }
 }
@@ -179,6 +185,11 @@ pub(crate) fn failure_text(reason: &EndReason) -> Option<String> {
             counted((*count).into(), "request")
         )),
         EndReason::Cancelled => Some("the turn was stopped; go on with --continue".into()),
+        EndReason::SpendingCeiling(spent) => Some(format!(
+            "the turn was ended: summaries and repeated requests cost ${:.2}, over the ceiling of \
+             a turn (everfold.budget.turn_ceiling_usd); go on with --continue",
+            spent.0
+        )),
         EndReason::Failed(why) => Some(why.clone()),
     }
 }

@@ -392,6 +392,9 @@ fn failure(reason: &EndReason) -> Option<String> {
             Some(format!("stopped after {requests}; say \"go on\" for more"))
         }
         EndReason::Cancelled => Some("stopped".into()),
+        EndReason::SpendingCeiling(spent) => {
+            Some(format!("stopped: summaries and retries cost ${:.2}", spent.0))
+        }
         EndReason::Failed(why) => Some(format!("error: {why}")),
     }
 }

@@ -51,6 +51,12 @@ pub enum AskShape {
         /// The last message.
         directive: String,
     },
+    /// What the parent's last request held, and a directive after it: all of
+    /// it is in the prompt cache, and nothing that came since is sent (E9).
+    Cached {
+        /// The last message.
+        directive: String,
+    },
     /// The parent's system prompt and tools with other messages: for when its
     /// bytes are too long, or cached nowhere and dearer than they need be.
     Conversation {

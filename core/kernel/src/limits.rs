@@ -22,12 +22,14 @@ macro_rules! limits {
     };
 }
 
+mod economy;
 mod hosts;
 mod memory;
 mod replay;
 mod rewind;
 mod setups;
 
+pub use economy::EconomyLimits;
 pub use hosts::BesideLimits;
 pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
@@ -152,6 +154,8 @@ limits! {
         mcp: McpLimits = McpLimits::default(),
         /// Programs that are run at events.
         hooks: HookLimits = HookLimits::default(),
+        /// What is weighed before it is spent.
+        economy: EconomyLimits = EconomyLimits::default(),
         /// What counts as a cache break.
         breaks: BreakLimits = BreakLimits::default(),
         /// Beside other agents.

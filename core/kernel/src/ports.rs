@@ -62,7 +62,7 @@ pub use shell::{
     Confinement, Exit, JobInfo, JobState, SandboxProfile, SandboxState, Shell, ShellCommand,
     ShellError, ShellOutput,
 };
-pub use spending::{Spending, SpendingError, Spent};
+pub use spending::{Spending, SpendingError, Spent, SpentOf};
 pub use switches::{SwitchReading, Switches};
 pub use transcripts::{
     Glimpse, LineSpan, LoadedTranscript, SessionClaim, SessionHolder, TranscriptError,

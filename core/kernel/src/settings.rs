@@ -15,10 +15,14 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 mod budget;
+mod compact;
 mod provider;
+mod reviewer;
 
 pub use budget::BudgetSettings;
+pub use compact::{CompactEconomy, CompactSettings, NotesUse};
 pub use provider::{Provider, ProviderKind};
+pub use reviewer::Reviewer;
 
 /// The merged settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -141,8 +145,10 @@ pub struct Own {
     pub limits: Limits,
     /// The prompt cache.
     pub cache: CacheSettings,
-    /// What work in the background may spend.
+    /// What work in the background may spend, and a turn besides its answers.
     pub budget: BudgetSettings,
+    /// When a conversation is summed up before it is full.
+    pub compact: CompactSettings,
     /// Which provider, and where.
     pub provider: Provider,
     /// How memories are kept.
@@ -193,6 +199,10 @@ pub struct MemorySettings {
     /// turn; unset, they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extract_headless: Option<bool>,
+    /// Who reviews what was said: `auto` is the cheapest way that serves,
+    /// `fork` the conversation's own model on all of it, `small` the small
+    /// model on what is new.
+    pub reviewer: Reviewer,
     /// Whether MEMORY.md is loaded into each conversation: `off` leaves it to
     /// recall to bring in what helps, and saving is one step. Where recall is
     /// switched off, the index is loaded all the same.

@@ -135,6 +135,9 @@ fn per(bytes: usize, bytes_per_token: u64) -> Tokens {
 pub struct Calibration {
     estimated: u64,
     reported: u64,
+    /// Samples in a row that were unlike all before them.
+    #[serde(default)]
+    odd: u32,
 }
 
 /// A whole first request says little about what comes after it: its system
@@ -145,6 +148,13 @@ const FIRST_REQUEST_WEIGHT: u64 = 100;
 /// The factor stays within these hundredths, so that one odd response cannot
 /// make thresholds meaningless.
 const FACTOR_PERCENT: (u64, u64) = (50, 300);
+
+/// From so many tokens on, what was learned is taken for settled.
+const SETTLED_TOKENS: u64 = 500;
+
+/// A sample that differs from what is settled by more than this, in hundredths,
+/// is odd.
+const ODD_PERCENT: u64 = 160;
 
 impl Calibration {
     /// Learns from the first request of a session, system prompt and tools
@@ -160,10 +170,29 @@ impl Calibration {
 
     /// Learns from one request: so much was estimated as new, so much it was.
     pub fn observe(&mut self, estimated: Tokens, reported: Tokens) {
-        if estimated.0 > 0 && reported.0 > 0 {
-            self.estimated = self.estimated.saturating_add(estimated.0);
-            self.reported = self.reported.saturating_add(reported.0);
+        if estimated.0 == 0 || reported.0 == 0 {
+            return;
         }
+        self.odd = if self.is_odd(estimated.0, reported.0) { self.odd + 1 } else { 0 };
+        // One alone may be anything: an answer that was stopped, a server that
+        // miscounts. A second one like it is how things are now (E8).
+        if self.odd == 1 {
+            return;
+        }
+        let (low, high) = FACTOR_PERCENT;
+        let bounded = reported.0.clamp(percent(estimated.0, low), percent(estimated.0, high));
+        self.estimated = self.estimated.saturating_add(estimated.0);
+        self.reported = self.reported.saturating_add(bounded);
+    }
+
+    fn is_odd(&self, estimated: u64, reported: u64) -> bool {
+        if self.estimated < SETTLED_TOKENS {
+            return false;
+        }
+        let own = u128::from(reported) * u128::from(self.estimated);
+        let settled = u128::from(self.reported) * u128::from(estimated);
+        let (odd, all) = (u128::from(ODD_PERCENT), 100);
+        own * all > settled * odd || settled * all > own * odd
     }
 
     /// Corrects a raw estimate.
@@ -202,6 +231,21 @@ mod tests {
             json!([{"type":"text","text":"x".repeat(40)},{"type":"image"}]),
         );
         assert_eq!(estimate_block(&result, &limits), Tokens(2_010));
+    }
+
+    #[test]
+    fn e8_one_odd_sample_moves_nothing_and_a_second_does() {
+        let mut calibration = Calibration::default();
+        for _ in 0..5 {
+            calibration.observe(Tokens(1_000), Tokens(1_200));
+        }
+        calibration.observe(Tokens(20_000), Tokens(60_000));
+        assert_eq!(calibration.apply(Tokens(1_000)), Tokens(1_200));
+        calibration.observe(Tokens(1_000), Tokens(1_200));
+        calibration.observe(Tokens(100), Tokens(90_000));
+        assert_eq!(calibration.apply(Tokens(1_000)), Tokens(1_200), "again one alone");
+        calibration.observe(Tokens(5_000), Tokens(10_000));
+        assert!(calibration.apply(Tokens(1_000)) > Tokens(1_500), "so it is from here on");
     }
 
     #[test]

@@ -102,6 +102,13 @@ impl QuerySource {
     pub fn is_background(&self) -> bool {
         !matches!(self, Self::Main | Self::Agent(_))
     }
+
+    /// Whether it has to keep to the budget of the background. Summaries that
+    /// make room are needed for the conversation to go on.
+    #[must_use]
+    pub fn is_metered(&self) -> bool {
+        self.is_background() && *self != Self::Compact
+    }
 }
 
 impl fmt::Display for QuerySource {

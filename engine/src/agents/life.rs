@@ -289,6 +289,9 @@ fn told(ended: Result<TurnEnd, Error>, tally: &Tally, task: &TaskHandle) -> (Str
         EndReason::TooManyRequests(count) => {
             format!("stopped after {count} requests, as many as it may make")
         }
+        EndReason::SpendingCeiling(spent) => {
+            format!("stopped: summaries and repeated requests cost ${:.2}", spent.0)
+        }
         EndReason::Cancelled => match tally.over_budget {
             Some(budget) => format!("stopped: its budget of {budget} tokens is used up"),
             None if task.cancel().is_cancelled() => {

@@ -6,10 +6,10 @@
 //! budget (L5.27), and where that says no, there is no summary.
 
 use super::Agents;
+use crate::background::budget::{Budget, Denied};
 use crate::config::{Config, Delegation};
 use crate::session::Session;
 use crate::session::agent_context::Peek;
-use crate::session::budget::{Budget, Denied};
 use crate::session::effects::{SideBookings, collect, side_request};
 use everfold_economy::{CostTerms, cache_state};
 use everfold_kernel::ports::{BoxFuture, ModelError, World};

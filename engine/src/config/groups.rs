@@ -75,6 +75,10 @@ pub struct MemorySetup {
 pub struct BackgroundSetup {
     /// What work in the background may spend.
     pub budget: settings::BudgetSettings,
+    /// How many requests the server answers at once; none where nobody knows.
+    pub slots: Option<u32>,
+    /// When a conversation is summed up before it is full.
+    pub compact: settings::CompactSettings,
     /// Where the session runs, for what is kept after a turn.
     pub extraction: everfold_extract::SessionSetting,
     /// Whether the end of a turn may start a dream.

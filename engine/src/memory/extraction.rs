@@ -7,25 +7,31 @@
 //! part of a request: memories are brought in by recall, in later turns.
 
 pub mod host_review;
+pub(crate) mod small_review;
 pub mod statement;
 
 use crate::background::TaskHandle;
-use crate::event::{Event, Finder};
+use crate::background::budget::Denied;
+use crate::background::scheduler::PrefixUse;
+use crate::event::{EndReason, Event, Finder};
 use crate::memory::recall::topic;
 use crate::permit::{Remit, Room};
-use crate::session::budget::Denied;
 use crate::session::fork::{self, Errand, Until};
 use crate::session::memory_keeper::Keeper;
-use crate::session::memory_state::{Job, MemorySwitch, Scene};
+use crate::session::memory_state::{Job, JobReader, MemorySwitch, Scene, SmallReview};
 use crate::session::memory_writes::{MemoryFiles, Writer};
 use crate::session::prelude::{INSTRUCTIONS, NESTED};
-use crate::session::{Error, Session};
+use crate::session::{Error, Session, weighed};
 use everfold_extract::{
-    Due, ReviewContext, ReviewDirective, ReviewSpan, Worth, directive, due, extracted, proposal,
-    review, worth,
+    Due, ReviewContext, ReviewCost, ReviewDirective, ReviewSpan, ReviewWay, Worth, directive, due,
+    extracted, proposal, review, worth,
 };
 use everfold_kernel::ports::{Bodies, Kept, MemoryError, MemoryScope, ModelKind};
-use everfold_kernel::{Decision, Entry, Flag, QuerySource, Testimony};
+use everfold_kernel::provenance::Source;
+use everfold_kernel::record::ActSum;
+use everfold_kernel::settings::Reviewer;
+use everfold_kernel::tokens::estimate_text;
+use everfold_kernel::{Decision, Entry, Flag, QuerySource, Testimony, Tokens};
 use everfold_memory_judge::wish::{WishRules, wishes};
 use everfold_memory_recall::{Manifest, Topic};
 use std::collections::BTreeSet;
@@ -59,28 +65,78 @@ pub(crate) async fn extract(session: &mut Session) -> Result<(), Error> {
     let found = to_review(session, &scene);
     match worth(&found) {
         Worth::Nothing => return Ok(()),
+        Worth::Passing => {
+            scene.state.skip(&found);
+            return Ok(());
+        }
         Worth::SavedAlready => scene.passed(&found),
         Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
             if let Some(kept) = keep_by_rule(session, &scene, &found, WishRules::Standing).await {
                 scene.state.moved(extracted(&found, &kept));
             }
         }
-        Worth::Asking => match session.budget.allows(&QuerySource::Extract).await {
-            Ok(()) => send_reviewer(session, scene),
-            Err(denied) => {
-                // What the person asked for in so many words waits for no
-                // budget; the rest is looked at when there is one again.
-                keep_by_rule(session, &scene, &found, WishRules::ExplicitOnly).await;
-                if scene.state.put_off(&denied.to_string()) {
-                    let why = format!("what was said is not reviewed for now: {denied}");
-                    session.emit(|| Event::Notice(why));
-                }
-                return Ok(());
-            }
-        },
+        Worth::Asking => return review_now(session, scene, &found).await,
     }
     session.memory.extraction.state().turns = 0;
     Ok(())
+}
+
+/// Makes up for reviews that the budget did not allow (L5.42): before what
+/// was said goes out of view, and when the session ends.
+pub(crate) async fn catch_up(session: &mut Session) -> Result<(), Error> {
+    let Some(scene) = scene(session).filter(|scene| scene.state.is_pending()) else {
+        return Ok(());
+    };
+    let found = to_review(session, &scene);
+    let is_on = session.is_main() && session.state.memory_switch == MemorySwitch::On;
+    if is_on && worth(&found) == Worth::Asking {
+        review_now(session, scene, &found).await?;
+    }
+    Ok(())
+}
+
+/// Sends whoever reviews for least, if the budget allows it (E2, E6).
+async fn review_now(session: &mut Session, scene: Scene, found: &ReviewSpan) -> Result<(), Error> {
+    let (way, sum) = review_way(session, found);
+    match session.budget.allows_act(&QuerySource::Extract, sum.cost()).await {
+        Ok(()) => {
+            weighed::note_sum(session, sum).await?;
+            match way {
+                ReviewWay::Fork => send_reviewer(session, scene),
+                ReviewWay::Small => send_small(session, scene),
+            }
+            session.memory.extraction.state().turns = 0;
+        }
+        Err(denied) => {
+            // What the person asked for in so many words waits for no budget;
+            // the rest is looked at when there is one again.
+            keep_by_rule(session, &scene, found, WishRules::ExplicitOnly).await;
+            if scene.state.put_off(&denied.to_string()) {
+                let why = format!("what was said is not reviewed for now: {denied}");
+                session.emit(|| Event::Notice(why));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who reviews for least.
+fn review_way(session: &Session, found: &ReviewSpan) -> (ReviewWay, ActSum) {
+    let (config, limits) = (&session.config, &session.config.limits);
+    let said = found.testimony.said.iter().filter(|said| said.by.source <= Source::Model);
+    let said: Tokens = said.map(|said| estimate_text(&said.text, limits)).sum();
+    let told = estimate_text(everfold_extract::small::system_prompt(), limits);
+    let cost = ReviewCost {
+        terms: &weighed::cost_terms(session),
+        prefix: session.state.fold.count(),
+        new: said + told + told,
+        small: config.models.table.spec(&config.models.small).prices.as_ref(),
+    };
+    let reviewer = match config.memory.keep.reviewer {
+        Reviewer::Auto if session.memory.extraction.state().is_small_unfit => Reviewer::Fork,
+        wanted => wanted,
+    };
+    everfold_extract::way(&cost, reviewer, &limits.economy)
 }
 
 /// Writes to the log which reviews took place.
@@ -130,9 +186,26 @@ fn send_reviewer(session: &mut Session, scene: Scene) {
         Writer::Reviewer(Arc::clone(&keeper)),
     )));
     let Some(fork) = fork::fork_off(session, errand) else { return };
+    let reader = JobReader::Fork { fork: Box::new(fork), keeper };
+    send_job(session, Job { reader, scene });
+}
+
+/// Asks the small model about what is new, now or after the review that runs.
+fn send_small(session: &mut Session, scene: Scene) {
+    let review = SmallReview {
+        messages: session.state.fold.messages().to_vec(),
+        world: session.world.clone(),
+        config: Arc::clone(&session.config),
+        books: session.runtime.books.clone(),
+        scheduler: session.runtime.cache.scheduler.clone(),
+    };
+    send_job(session, Job { reader: JobReader::Small(Box::new(review)), scene });
+}
+
+fn send_job(session: &mut Session, job: Job) {
     let deadline = Duration::from_secs(session.config.limits.extract.deadline_s);
     let state = session.memory.extraction.clone();
-    let next = state.state().desk.take(Job { fork, keeper, scene });
+    let next = state.state().desk.take(job);
     let Some(job) = next else { return };
     session.runtime.background.start(NAME, QuerySource::Extract, deadline, |task| async move {
         let mut job = Some(job);
@@ -178,18 +251,26 @@ enum ReviewError {
     Directive(#[from] everfold_extract::Error),
     #[error("there is no directory for memories of this project")]
     NoDirectory,
+    #[error(transparent)]
+    Model(#[from] everfold_kernel::ports::ModelError),
+    #[error("the small model answered with something else than a list")]
+    NoList,
     #[error("the review ended early: {0:?}")]
-    Early(crate::event::EndReason),
+    Early(EndReason),
 }
 
 impl Job {
     /// Reviews what is there to review by now: the review before may have
     /// moved the cursor.
     async fn run(self, task: &TaskHandle) -> Result<(), ReviewError> {
-        let Self { fork, keeper, scene } = self;
-        let found = scene.review(fork.messages());
+        let Self { reader, scene } = self;
+        let found = scene.review(reader.messages());
         match worth(&found) {
             Worth::Nothing => return Ok(()),
+            Worth::Passing => {
+                scene.state.skip(&found);
+                return Ok(());
+            }
             Worth::SavedAlready => {
                 scene.passed(&found);
                 return Ok(());
@@ -197,35 +278,45 @@ impl Job {
             Worth::Asking => {}
         }
         scene.budget.allows(&QuerySource::Extract).await?;
-        let told = scene.directive(&found).await?;
-        keeper.begin(found.testimony.clone());
-        let report = fork.directed(told).run(task.cancel().clone()).await;
-        let mut kept = keeper.kept();
+        let (mut kept, usage) = match reader {
+            JobReader::Small(review) => {
+                let asked = review.run(&scene, &found);
+                let done = review.scheduler.run(PrefixUse::None, task.cancel(), asked).await;
+                if matches!(done, Err(ReviewError::NoList)) {
+                    scene.state.small_is_unfit();
+                }
+                done?
+            }
+            JobReader::Fork { fork, keeper } => {
+                let told = scene.directive(&found).await?;
+                keeper.begin(found.testimony.clone());
+                let report = fork.directed(told).run(task.cancel().clone()).await;
+                for denial in &report.end.denials {
+                    tracing::info!(tool = denial.name, input = %denial.input, "refused to a review");
+                }
+                let reason = report.end.reason;
+                // What failed is looked at again after the next turn.
+                if !(reason.is_success() || matches!(reason, EndReason::TooManyRequests(_))) {
+                    return Err(ReviewError::Early(reason));
+                }
+                (keeper.kept(), report.end.usage)
+            }
+        };
         if kept.iter().all(|kept| kept.memory().is_none()) {
             // What the person asked for in so many words is kept all the same.
             let net = scene.keep_by_rule(&found, WishRules::ExplicitOnly).await;
             kept.extend(net?);
         }
-        for denial in &report.end.denials {
-            tracing::info!(tool = denial.name, input = %denial.input, "refused to a review");
-        }
         tracing::info!(
             kept = kept.iter().filter(|kept| kept.memory().is_some()).count(),
             refused = kept.iter().filter(|kept| kept.memory().is_none()).count(),
-            requests = report.end.requests,
-            prompt = report.end.usage.prompt().0,
-            cache_read = report.end.usage.cache_read,
-            hit_rate = report.end.usage.hit_rate(),
+            prompt = usage.prompt().0,
+            cache_read = usage.cache_read,
+            hit_rate = usage.hit_rate(),
             "a review ended"
         );
         if let Some(event) = remembered(&kept, Finder::Model) {
             task.tell(event);
-        }
-        let over = report.end.reason.is_success()
-            || matches!(report.end.reason, crate::event::EndReason::TooManyRequests(_));
-        // What failed is looked at again after the next turn.
-        if !over {
-            return Err(ReviewError::Early(report.end.reason));
         }
         scene.state.moved(extracted(&found, &kept));
         Ok(())

@@ -8,9 +8,9 @@
 
 mod worth;
 
+use crate::background::budget::{Budget, Denied};
 use crate::config::Config;
 use crate::event::Event;
-use crate::session::budget::{Budget, Denied};
 use crate::session::effects::{self, SideBookings, collect, side_request};
 use crate::session::memory_state::{Found, MemorySwitch, Prefetch, Surfaced};
 use crate::session::{Error, Session};

@@ -96,6 +96,10 @@ async fn perform_ask(
             session.runtime.cache.last_fork = Some(session.world.clock.now());
             session.state.fold.request(Some(Directive(directive)))
         }
+        AskShape::Cached { directive } => {
+            session.runtime.cache.last_fork = Some(session.world.clock.now());
+            session.state.fold.cached_request(Directive(directive))
+        }
         AskShape::Conversation { messages, directive } => {
             other_conversation(session, messages, directive)
         }
@@ -112,7 +116,7 @@ async fn perform_ask(
         return Ok(EffectOutcome::Failed { class: Class::Refuse, reason });
     };
     let base = match shape {
-        AskShape::Fork { .. } => RequestBase::Main,
+        AskShape::Fork { .. } | AskShape::Cached { .. } => RequestBase::Main,
         AskShape::Conversation { .. } | AskShape::Side { .. } => RequestBase::Nothing,
     };
     cache_breaks::note_request(session, &source, base, &request);

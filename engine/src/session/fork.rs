@@ -183,6 +183,7 @@ pub fn fork_off(session: &mut Session, errand: Errand) -> Option<Fork> {
     session.runtime.parents_books = Some(parent.runtime.books.clone());
     session.budget = parent.budget.clone();
     session.runtime.cache.detector = parent.runtime.cache.detector.clone();
+    session.runtime.cache.scheduler = parent.runtime.cache.scheduler.clone();
     session.state.fold = fold;
     session.permit = Permit::confined(&parent.permit, errand.remit);
     let held = session.permit.sandbox(Vec::new());

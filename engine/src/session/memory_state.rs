@@ -2,11 +2,14 @@
 //! far they were reviewed, and which of those that were brought in were of use
 //! (L5.29).
 
-use crate::session::budget::Budget;
+use crate::background::budget::Budget;
+use crate::background::scheduler::Scheduler;
+use crate::config::Config;
+use crate::session::effects::SideBookings;
 use crate::session::fork::Fork;
 use crate::session::memory_keeper::Keeper;
 use crate::session::memory_writes::{AtWork, Main, MemoryFiles, Writer};
-use everfold_extract::{ReviewQueue, put_off};
+use everfold_extract::{ReviewQueue, ReviewSpan, put_off};
 use everfold_kernel::ports::{Files, Memories, PastSearch, World};
 use everfold_kernel::record::Extracted;
 use everfold_kernel::{Attachment, Limits, RecordId, SessionId};
@@ -79,6 +82,11 @@ pub(crate) struct ReviewState {
     pub(crate) done: Vec<Extracted>,
     /// Whether the person was told that a review is put off (L5.42).
     pub(crate) told: Told,
+    /// Whether one is put off now.
+    pub(crate) is_put_off: bool,
+    /// Whether the small model answered with something else than a list: a
+    /// fork reviews from then on.
+    pub(crate) is_small_unfit: bool,
 }
 
 /// Whether the person was told of something.
@@ -104,12 +112,34 @@ impl Extraction {
         let mut state = self.state();
         state.cursor = Some(extracted.through.clone());
         state.done.push(extracted);
+        state.is_put_off = false;
+    }
+
+    /// Nothing of this could last: it is not looked at again. The log need not
+    /// say so; whoever resumes it comes to the same answer.
+    pub(crate) fn skip(&self, found: &ReviewSpan) {
+        let mut state = self.state();
+        if let (Some(last), false) = (&found.last, state.is_put_off) {
+            state.cursor = Some(last.clone());
+        }
+    }
+
+    /// The small model gave no list: another way is gone.
+    pub(crate) fn small_is_unfit(&self) {
+        let mut state = self.state();
+        (state.is_put_off, state.is_small_unfit) = (true, true);
+    }
+
+    /// Whether a review is put off.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.state().is_put_off
     }
 
     /// A review is put off: how far it came stays. Says whether the person is
     /// to be told, which is once in a session (L5.42).
     pub(crate) fn put_off(&self, why: &str) -> bool {
         let mut state = self.state();
+        state.is_put_off = true;
         if std::mem::replace(&mut state.told, Told::Yes) == Told::Yes {
             return false;
         }
@@ -125,9 +155,35 @@ impl Extraction {
 
 /// The context of a turn that ended.
 pub(crate) struct Job {
-    pub(crate) fork: Fork,
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) reader: JobReader,
     pub(crate) scene: Scene,
+}
+
+/// Who looks at it.
+pub(crate) enum JobReader {
+    /// A fork of the conversation, and the gate before what it writes.
+    Fork { fork: Box<Fork>, keeper: Arc<Keeper> },
+    /// The small model, on what is new.
+    Small(Box<SmallReview>),
+}
+
+/// What a review by the small model needs of the session.
+pub(crate) struct SmallReview {
+    /// The conversation when it was sent.
+    pub(crate) messages: Vec<everfold_prefix::Message>,
+    pub(crate) world: World,
+    pub(crate) config: Arc<Config>,
+    pub(crate) books: SideBookings,
+    pub(crate) scheduler: Scheduler,
+}
+
+impl JobReader {
+    pub(crate) fn messages(&self) -> &[everfold_prefix::Message] {
+        match self {
+            Self::Fork { fork, .. } => fork.messages(),
+            Self::Small(review) => &review.messages,
+        }
+    }
 }
 
 /// What a review needs besides the conversation.

@@ -4,15 +4,17 @@
 //! struct, which another branch starts anew.
 
 use crate::background::Background;
+use crate::background::scheduler::{Scheduler, Slots};
+use crate::config::Config;
 use crate::event::Events;
 use crate::session::agent_context::Peek;
 use crate::session::effects::SideBookings;
 use crate::session::memory_state::{Failures, Prefetch, Surfaced};
 use crate::session::queue::Queue;
 use crate::session::status::Live;
+use crate::session::turn_guard::TurnGuard;
 use everfold_compact::collapse::Staged;
 use everfold_hooks::{Handler, HookEvent, Registry};
-use everfold_kernel::limits::BreakLimits;
 use everfold_kernel::{Attachment, Decision, Params, RecordId, Timestamp};
 use everfold_prefix::breaks::Detector;
 use everfold_rules::{Lazy, Touch};
@@ -20,6 +22,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use tokio::sync::oneshot;
 
 /// What lives beside the log.
@@ -55,6 +58,8 @@ pub(crate) struct CacheWatch {
     pub(crate) detector: Detector,
     /// When a fork last read the prefix.
     pub(crate) last_fork: Option<Timestamp>,
+    /// When work in the background may ask.
+    pub(crate) scheduler: Scheduler,
 }
 
 /// What was begun on a branch of the conversation. Going back starts anew.
@@ -76,6 +81,10 @@ pub(crate) struct Branch {
     pub(crate) mentioned: Vec<Attachment>,
     /// The running notes.
     pub(crate) notes: NotesState,
+    /// What keeps a turn from costing without end.
+    pub(crate) guard: TurnGuard,
+    /// Acts that a sum spoke against, and that the log says so of.
+    pub(crate) left_acts: BTreeSet<String>,
     /// What was chosen before the log begins.
     pub(crate) first_params: Option<Box<Params>>,
     /// The style and the language that were.
@@ -83,7 +92,9 @@ pub(crate) struct Branch {
 }
 
 impl Runtime {
-    pub(crate) fn new(background: Background, books: SideBookings, breaks: BreakLimits) -> Self {
+    pub(crate) fn new(background: Background, books: SideBookings, config: &Config) -> Self {
+        let slots = if config.background.slots == Some(1) { Slots::One } else { Slots::Many };
+        let detector = Detector::new(config.limits.breaks.clone());
         Self {
             events: None,
             live: Live::default(),
@@ -91,7 +102,7 @@ impl Runtime {
             background,
             books,
             parents_books: None,
-            cache: CacheWatch { detector: Detector::new(breaks), last_fork: None },
+            cache: CacheWatch { detector, last_fork: None, scheduler: Scheduler::new(slots) },
             told: BTreeSet::new(),
             hooks: HookState::new(),
             peek: None,
@@ -106,8 +117,10 @@ impl Runtime {
 pub(crate) struct NotesState {
     /// The last record at which an update was tried, whatever came of it.
     pub(crate) tried: Option<RecordId>,
-    /// The update that runs. It sends what goes into the log, if it is taken.
+    /// The update that runs. It sends what goes into the log.
     pub(crate) running: Option<oneshot::Receiver<Decision>>,
+    /// Whether it has asked a model yet: until then it need not be waited for.
+    pub(crate) asked: Arc<AtomicBool>,
 }
 
 /// What hooks left for later.

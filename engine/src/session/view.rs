@@ -2,10 +2,10 @@
 
 use super::Session;
 use crate::background::Background;
+use crate::background::budget::Budget;
 use crate::config::Config;
 use crate::event::Events;
 use crate::permit::{Permit, RuleError};
-use crate::session::budget::Budget;
 use crate::session::queue::Queue;
 use crate::tools::ToolContext;
 use everfold_kernel::settings::PermissionMode;

@@ -1,6 +1,7 @@
 //! The driver: performs the steps of a turn until it is over.
 
 use crate::agents::letters;
+use crate::background::scheduler::Scheduler;
 use crate::event::{Denial, EndReason, TurnEnd};
 use crate::memory::recall;
 use crate::session::prompt::{Prompt, text_of};
@@ -80,12 +81,14 @@ pub async fn go_on(
 
 /// Performs steps until the turn is over.
 async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<TurnEnd, Error> {
+    let _turn = session.is_main().then(|| TurnGoesOn::of(&session.runtime.cache.scheduler));
     let limit = session.config.limits.turn_requests;
     let mut run = Run::new(Rules {
         max_requests: session.config.launch.max_turns.map_or(limit, |turns| turns.min(limit)),
         has_fallback: fallback_model(session).is_some(),
         rungs: if session.keeps_itself() { Rung::ORDER } else { Rung::OF_FORKS },
     });
+    session.runtime.branch.guard.begin_turn();
     let mut end = TurnEnd::default();
     let mut kept = 0;
     loop {
@@ -93,6 +96,7 @@ async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<Turn
             Step::RunLayer(rung) => match ladder::climb(session, rung, cancel).await? {
                 Climbed::Done => run.layer_done(),
                 Climbed::Blocked(why) => run.blocked(why),
+                Climbed::OverCeiling(spent) => run.over_ceiling(spent),
             },
             Step::CallModel => step_model(session, &mut run, &mut end, cancel).await?,
             Step::CallTools(calls) => {
@@ -131,6 +135,22 @@ async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<Turn
                 return Ok(end);
             }
         }
+    }
+}
+
+/// Tells work in the background that a turn goes on, until it is dropped.
+struct TurnGoesOn(Scheduler);
+
+impl TurnGoesOn {
+    fn of(scheduler: &Scheduler) -> Self {
+        scheduler.turn_begins();
+        Self(scheduler.clone())
+    }
+}
+
+impl Drop for TurnGoesOn {
+    fn drop(&mut self) {
+        self.0.turn_ends();
     }
 }
 
@@ -194,6 +214,7 @@ async fn step_model(
 ) -> Result<(), Error> {
     match model_call::ask_model(session, cancel).await? {
         Answered::Whole(reply) => {
+            session.runtime.branch.guard.answered();
             end.usage.add(&reply.usage);
             let text = text_of(&reply.blocks);
             if !text.is_empty() {

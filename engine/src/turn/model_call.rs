@@ -4,15 +4,18 @@
 //! that the last line of an answer carries its final usage. A kill at any
 //! moment loses at most the block that was being received.
 
+use crate::background::scheduler::PrefixUse;
 use crate::event::Event;
+use crate::session::fork::{Start, Thread};
 use crate::session::{Error, Session, cache_breaks};
 use crate::setups::web_search;
 use crate::tools::ToolCall;
-use everfold_kernel::ports::{ModelError, ModelEvent, ModelReply, ModelStream};
+use everfold_kernel::ports::{BoxFuture, ModelError, ModelEvent, ModelReply, ModelStream};
+use everfold_kernel::tokens::{estimate_block, estimate_text};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
-    AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, RequestId, ToolUseId,
-    Usage,
+    AssistantEntry, Block, BlockView, Decision, Entry, MessageId, ModelId, RequestId, Tokens,
+    ToolUseId, Usage,
 };
 use futures_util::StreamExt;
 use serde_json::Value;
@@ -39,6 +42,8 @@ struct Draft {
     held: Option<(u32, Block)>,
     /// Text of blocks that are not whole yet.
     partial: BTreeMap<u32, String>,
+    /// Thinking that is not a whole block yet.
+    thought: String,
     /// What the server says that it cleared of the prompt.
     context_edits: Option<Value>,
     /// Why the server says that it did not read its cache.
@@ -72,26 +77,88 @@ pub(crate) async fn ask_model(
     cache_breaks::note_request(session, &source, cache_breaks::base(session), &request);
     let call = request.into_call(source);
     let model = std::sync::Arc::clone(&session.world.model);
+    let scheduler = session.runtime.cache.scheduler.clone();
+    let mut stop = Stop::new(session, cancel);
+    if stop.wait_for_turn(session).await == Turn::GaveUp {
+        return Ok(Answered::Cancelled);
+    }
     let opened = tokio::select! {
         opened = model.call(call) => opened,
-        () = cancel.cancelled() => return Ok(Answered::Cancelled),
+        () = stop.stopped() => return Ok(Answered::Cancelled),
     };
-    match opened {
-        Ok(stream) => receive(session, stream, cancel).await,
+    let answered = match opened {
+        Ok(stream) => receive(session, stream, &mut stop).await,
         Err(error) => Ok(Answered::Failed(error)),
+    };
+    if session.is_main() {
+        scheduler.rests();
+    }
+    answered
+}
+
+/// Whether a request may be made.
+#[derive(PartialEq, Eq)]
+enum Turn {
+    /// It may.
+    Comes,
+    /// It was stopped before.
+    GaveUp,
+}
+
+/// What stops a request: the person, and for one in the background also the
+/// person's own request where the server answers only one.
+struct Stop<'a> {
+    cancel: &'a CancellationToken,
+    gives_way: BoxFuture<'static, ()>,
+}
+
+impl<'a> Stop<'a> {
+    fn new(session: &Session, cancel: &'a CancellationToken) -> Self {
+        let gives_way: BoxFuture<'static, ()> = match session.thread {
+            Thread::Fork { .. } => Box::pin(session.runtime.cache.scheduler.gives_way()),
+            Thread::Main | Thread::Agent { .. } => Box::pin(std::future::pending()),
+        };
+        Self { cancel, gives_way }
+    }
+
+    async fn stopped(&mut self) {
+        tokio::select! {
+            () = self.cancel.cancelled() => {}
+            () = &mut self.gives_way => {}
+        }
+    }
+
+    /// The conversation asks at once; a fork when its parent's request has
+    /// begun to answer (E3).
+    async fn wait_for_turn(&mut self, session: &Session) -> Turn {
+        let scheduler = &session.runtime.cache.scheduler;
+        let reads = match session.thread {
+            Thread::Main => {
+                scheduler.asks();
+                return Turn::Comes;
+            }
+            Thread::Agent { .. } => return Turn::Comes,
+            Thread::Fork { start: Start::Parent, .. } => PrefixUse::Cached,
+            Thread::Fork { start: Start::Fresh, .. } => PrefixUse::None,
+        };
+        tokio::select! {
+            biased;
+            () = scheduler.clear(reads) => Turn::Comes,
+            () = self.cancel.cancelled() => Turn::GaveUp,
+        }
     }
 }
 
 async fn receive(
     session: &mut Session,
     mut stream: ModelStream,
-    cancel: &CancellationToken,
+    stop: &mut Stop<'_>,
 ) -> Result<Answered, Error> {
     let mut draft = Draft::default();
     loop {
         let event = tokio::select! {
             event = stream.next() => event,
-            () = cancel.cancelled() => {
+            () = stop.stopped() => {
                 keep_partial(session, draft).await?;
                 return Ok(Answered::Cancelled);
             }
@@ -121,15 +188,22 @@ async fn receive_event(
 ) -> Result<(), Error> {
     match event {
         ModelEvent::Started { message_id, request_id, model, usage } => {
+            if session.is_main() {
+                session.runtime.cache.scheduler.is_answered();
+            }
             draft.started = Some(Started { message_id, request_id, model, usage });
         }
         ModelEvent::Text { index, text } => {
             draft.partial.entry(index).or_default().push_str(&text);
             session.emit(|| Event::Text(text));
         }
-        ModelEvent::Thinking { text, .. } => session.emit(|| Event::Thinking(text)),
+        ModelEvent::Thinking { text, .. } => {
+            draft.thought.push_str(&text);
+            session.emit(|| Event::Thinking(text));
+        }
         ModelEvent::Block { index, block } => {
             draft.partial.remove(&index);
+            draft.thought.clear();
             write_held(session, draft, None).await?;
             web_search::show_search(session, &block, &mut draft.searching);
             draft.held = Some((index, block));
@@ -210,23 +284,59 @@ async fn book_main(session: &mut Session, model: &ModelId, usage: Usage) -> Resu
 /// Takes back what was written of an answer that broke.
 async fn retract(session: &mut Session, draft: &mut Draft, reason: &str) -> Result<(), Error> {
     let broken = std::mem::take(draft);
-    if let (Some(started), false) = (broken.started, broken.written.is_empty()) {
+    let came = broken.came(session);
+    let Some(started) = broken.started else { return Ok(()) };
+    if !broken.written.is_empty() {
         let (message_id, reason) = (started.message_id, reason.to_owned());
         session.append(Entry::Decision(Decision::Retracted { message_id, reason })).await?;
+    }
+    // It was paid for, and will be again (E7).
+    let usage = Usage { output: started.usage.output.max(came.all), ..started.usage };
+    if usage != Usage::default() {
+        let cost = session.config.models.table.spec(&started.model).cost(&usage);
+        session.runtime.branch.guard.spend(cost);
+        book_main(session, &started.model, usage).await?;
     }
     Ok(())
 }
 
+/// Tokens of an answer that was cut off, by what came of it (E8).
+struct Came {
+    /// Of what stays in view.
+    kept: u64,
+    /// With the thinking that does not.
+    all: u64,
+}
+
+impl Draft {
+    fn came(&self, session: &Session) -> Came {
+        let limits = &session.config.limits;
+        let whole = self.written.iter().chain(self.held.as_ref().map(|(_, block)| block));
+        let whole: Tokens = whole.map(|block| estimate_block(block, limits)).sum();
+        let partial: Tokens = self.partial.values().map(|text| estimate_text(text, limits)).sum();
+        let apply = |tokens| session.state.fold.calibration().apply(tokens).0;
+        let thought = estimate_text(&self.thought, limits);
+        Came { kept: apply(whole + partial), all: apply(whole + partial + thought) }
+    }
+}
+
 /// Keeps what had come of an answer that the person stopped.
 async fn keep_partial(session: &mut Session, mut draft: Draft) -> Result<(), Error> {
+    let came = draft.came(session);
+    // The server tells what it wrote only at the end, which never came.
+    let reported = draft.started.as_ref().map(|started| started.usage);
+    if let Some(started) = draft.started.as_mut().filter(|own| own.usage != Usage::default()) {
+        started.usage.output = started.usage.output.max(came.kept);
+    }
     let partial = std::mem::take(&mut draft.partial);
     for (index, text) in partial {
         write_held(session, &mut draft, None).await?;
         draft.held = Some((index, Block::text(text)));
     }
     write_held(session, &mut draft, None).await?;
-    if let Some(started) = draft.started {
-        book_main(session, &started.model, started.usage).await?;
+    if let (Some(started), Some(usage)) = (draft.started, reported) {
+        let usage = Usage { output: usage.output.max(came.all), ..usage };
+        book_main(session, &started.model, usage).await?;
     }
     Ok(())
 }

@@ -27,6 +27,7 @@
 use crate::event::EndReason;
 use crate::tools::ToolCall;
 use crate::window::ladder::Rung;
+use everfold_kernel::Usd;
 use everfold_kernel::ports::ModelError;
 
 /// The next thing to do.
@@ -140,6 +141,11 @@ impl Run {
     /// No request can be made.
     pub fn blocked(&mut self, why: String) {
         self.phase = Phase::Over(EndReason::Failed(why));
+    }
+
+    /// Summaries and repeated requests cost as much as they may (E7).
+    pub fn over_ceiling(&mut self, spent: Usd) {
+        self.phase = Phase::Over(EndReason::SpendingCeiling(spent));
     }
 
     /// The model answered, with these calls.

@@ -11,6 +11,7 @@ use crate::setups::instructions::touch;
 use crate::setups::{mcp_tools, memory_switch};
 use crate::tools::{Access, CallOrder, Tool, ToolCall, ToolContext, ToolOutput};
 use crate::turn::driver::denial;
+use crate::window::thrash;
 use everfold_hooks::Permission;
 use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
 use everfold_kernel::record::neutralise;
@@ -242,7 +243,8 @@ async fn write_result(
 ) -> Result<(), Error> {
     tool_events::note_in_batch(session, call, &output);
     let is_error = output.is_error();
-    let content = made_safe(session, output.content);
+    let content = thrash::excerpt(session, &call.name, &call.input, output.content);
+    let content = made_safe(session, content);
     let mut block = Block::tool_result(&call.id, content);
     if is_error {
         block.as_map_mut().insert("is_error".into(), Value::Bool(true));

@@ -58,6 +58,8 @@ fn last_wait(session: &Session) -> Duration {
 pub async fn finish(session: &mut Session) -> Result<(), Error> {
     session.runtime.branch.prefetch = None;
     session.runtime.background.drain(last_wait(session)).await;
+    extraction::catch_up(session).await?;
+    session.runtime.background.drain(last_wait(session)).await;
     letters::join_ended(session).await?;
     extraction::note_reviews(session).await?;
     notes::take_notes(session).await?;

@@ -5,17 +5,21 @@
 
 use crate::agents::kinds;
 use crate::event::Event;
-use crate::session::{Error, Session, effects, prelude, reload, secrets};
+use crate::memory::extraction;
+use crate::session::{Error, Session, effects, prelude, reload, secrets, weighed};
 use crate::setups::hooks::session_events;
 use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_head, skills};
+use crate::window::compaction::summary_request::SummarySpan;
+use crate::window::ladder::Climbed;
 use crate::window::notes::summary;
+use crate::window::thrash;
 use everfold_compact::apply::{CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{
     AppliedCompaction, ConversationKind, Due, Guidance, Plan, Summariser, Summary,
 };
 use everfold_kernel::ports::ModelKind;
-use everfold_kernel::record::FailedSummary;
-use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Window};
+use everfold_kernel::record::{CacheState, FailedSummary};
+use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Tokens, Window};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +58,11 @@ impl Compaction {
 /// Who writes the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writer {
+    /// A model, of all that goes.
     Model,
+    /// A model, of what its cache has (E9).
+    ModelOfCached,
+    /// Nobody: the summary is our own.
     Nobody,
 }
 
@@ -62,7 +70,11 @@ enum Writer {
 pub(crate) async fn auto_compact(
     session: &mut Session,
     cancel: &CancellationToken,
-) -> Result<(), Error> {
+) -> Result<Climbed, Error> {
+    let checked = thrash::check_ceiling(session, cancel).await?;
+    if !matches!(checked, Climbed::Done) {
+        return Ok(checked);
+    }
     let config = Arc::clone(&session.config);
     let window = session.window();
     let due = everfold_compact::policy::due(
@@ -72,17 +84,34 @@ pub(crate) async fn auto_compact(
         &config.limits,
         ConversationKind::MainThread,
     );
-    let writer = match due {
-        Due::No => return Ok(()),
-        Due::Yes => Writer::Model,
-        Due::BreakerOpen => Writer::Nobody,
-    };
-    let done = compact_by(session, Compaction::automatic(), writer, &window, cancel).await;
+    if due == Due::No {
+        return Ok(Climbed::Done);
+    }
+    let economy = &config.limits.economy;
+    let thrash = session.runtime.branch.guard.is_full(economy).then(|| thrash::causes(session));
+    let may_ask = due == Due::Yes && !session.runtime.branch.guard.is_thrashing(economy);
+    let (writer, scope) = by_whom(session, &window, may_ask);
+    // What was put off is looked at while it is still in view (E2).
+    extraction::catch_up(session).await?;
+    let compaction = Compaction { scope, ..Compaction::automatic() };
+    let done = compact_by(session, compaction, writer, &window, cancel).await;
     if let Err(error) = done {
         let reason = error.unless_broken()?;
         session.emit(|| Event::Notice(format!("the conversation was not compacted: {reason}")));
     }
-    Ok(())
+    if let Some(causes) = thrash {
+        thrash::tell(session, &causes).await?;
+    }
+    Ok(Climbed::Done)
+}
+
+/// What goes where a batch of results jumped over the threshold while the
+/// cache still has all before it.
+fn jump(session: &Session, window: &Window) -> Option<CompactionScope> {
+    let (fold, limits) = (&session.state.fold, &session.config.limits);
+    let cache = weighed::prefix_cache(session);
+    let is_warm = cache.state == CacheState::Warm && cache.cached > Tokens(0);
+    is_warm.then(|| everfold_compact::plan::jump(fold, window, cache.uncached(fold), limits))?
 }
 
 /// Makes room after a request was refused as too long (L4.10). The second
@@ -93,13 +122,27 @@ pub(crate) async fn make_room(
     try_number: u32,
     cancel: &CancellationToken,
 ) -> Result<bool, Error> {
-    let window = narrowed(session.window(), maximum, &session.config.limits);
-    let is_open =
-        everfold_compact::policy::is_breaker_open(&session.state.fold, &session.config.limits);
-    let writer = if try_number > 1 || is_open { Writer::Nobody } else { Writer::Model };
-    match compact_by(session, Compaction::automatic(), writer, &window, cancel).await {
+    let limits = Arc::clone(&session.config.limits);
+    let window = narrowed(session.window(), maximum, &limits);
+    session.runtime.branch.guard.is_full(&limits.economy);
+    let may_ask = try_number <= 1
+        && !session.runtime.branch.guard.is_thrashing(&limits.economy)
+        && !everfold_compact::policy::is_breaker_open(&session.state.fold, &limits);
+    // The server counts more than we do: nothing is kept by our own count.
+    let (writer, _) = by_whom(session, &window, may_ask);
+    let compaction = Compaction::automatic();
+    match compact_by(session, compaction, writer, &window, cancel).await {
         Ok(_) => Ok(true),
         Err(error) => error.unless_broken().map(|_| false),
+    }
+}
+
+/// Who sums up, and what.
+fn by_whom(session: &Session, window: &Window, may_ask: bool) -> (Writer, CompactionScope) {
+    match jump(session, window) {
+        _ if !may_ask => (Writer::Nobody, CompactionScope::All),
+        Some(scope) => (Writer::ModelOfCached, scope),
+        None => (Writer::Model, CompactionScope::All),
     }
 }
 
@@ -227,10 +270,15 @@ async fn summarised(
 ) -> Result<AppliedCompaction, CompactionError> {
     let limits = Arc::clone(&session.config.limits);
     let asked = match (writer, session.world.model.kind()) {
-        (Writer::Model, ModelKind::Language) => {
+        (Writer::Model | Writer::ModelOfCached, ModelKind::Language) => {
+            let span = match writer {
+                Writer::ModelOfCached => SummarySpan::Cached,
+                Writer::Model | Writer::Nobody => SummarySpan::Whole,
+            };
             let wishes = instructions::compact_wishes(session);
             let guidance = Guidance { person: guidance, standing: wishes.as_deref() };
-            summary_request::ask_for_summary(session, plan, guidance, window, cancel).await?
+            let shown = (window, span);
+            summary_request::ask_for_summary(session, plan, guidance, shown, cancel).await?
         }
         _ => None,
     };
@@ -261,6 +309,7 @@ async fn put_in_place(
     applied: AppliedCompaction,
 ) -> Result<CompactionReport, Error> {
     session.append_all(applied.entries).await?;
+    session.runtime.branch.guard.compacted();
     let model = session.model().clone();
     let fresh = prelude::compose_prelude_for(session, &model)?;
     if session.state.fold.prelude() != Some(&fresh) {
@@ -301,9 +350,9 @@ fn narrowed(window: Window, maximum: Option<u64>, limits: &Limits) -> Window {
     let Some(maximum) = maximum else { return window };
     let room = limits.output_reserve_tokens + limits.auto_compact_buffer_tokens;
     let most = maximum.saturating_sub(room).max(maximum / 2);
-    let at_most = |tokens: everfold_kernel::Tokens| everfold_kernel::Tokens(tokens.0.min(most));
+    let at_most = |tokens: Tokens| Tokens(tokens.0.min(most));
     Window {
-        size: everfold_kernel::Tokens(window.size.0.min(maximum)),
+        size: Tokens(window.size.0.min(maximum)),
         effective: at_most(window.effective),
         auto_compact: at_most(window.auto_compact),
         ..window

@@ -6,7 +6,7 @@
 use crate::session::{Error, Session, effects, status};
 use crate::window::compaction::{self, collapse, snip};
 use everfold_kernel::window::{AutoCompact, WindowState};
-use everfold_kernel::{Entry, Flag};
+use everfold_kernel::{Entry, Flag, Usd};
 use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +43,8 @@ pub(crate) enum Climbed {
     Done,
     /// No request can be made; the person is told why.
     Blocked(String),
+    /// Summaries and repeated requests of this turn cost what they may (E7).
+    OverCeiling(Usd),
 }
 
 /// Runs one rung.
@@ -56,7 +58,7 @@ pub(crate) async fn climb(
         Rung::Snip => snip::snip_as_asked(session).await?,
         Rung::Prune => prune(session).await?,
         Rung::Collapse => return collapse::collapse(session, cancel).await,
-        Rung::Compact => compaction::auto_compact(session, cancel).await?,
+        Rung::Compact => return compaction::auto_compact(session, cancel).await,
         Rung::Window => return Ok(check_window(session)),
     }
     Ok(Climbed::Done)

@@ -6,14 +6,18 @@
 //! of a person in between is never lost. So there is nothing to restore when
 //! an update fails. Updates run in the background, one at a time.
 
+use crate::background::scheduler::PrefixUse;
 use crate::permit::{Footprint, Permit, Remit, Verdict};
 use crate::session::fork::{self, Errand, Until};
-use crate::session::{Error, Session, effects, secrets, status};
+use crate::session::{Error, Session, effects, secrets, status, weighed};
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
-use everfold_kernel::{Entry, Flag, QuerySource, RecordId, SessionId};
+use everfold_kernel::record::SumVerdict;
+use everfold_kernel::settings::NotesUse;
+use everfold_kernel::{Decision, Entry, Flag, QuerySource, RecordId, SessionId, Usd};
 use everfold_notes::{Due, Hints, Notes, Template, due, fill, policy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -167,7 +171,21 @@ pub(crate) async fn look_at_notes(session: &mut Session) -> Result<(), Error> {
     if !wanted {
         return Ok(());
     }
-    if let Err(denied) = session.budget.allows(&QuerySource::SessionMemory).await {
+    let (fold, window) = (&session.state.fold, session.window());
+    let terms = weighed::cost_terms(session);
+    let sum = policy::weigh(fold, &window, &terms, &session.config.limits);
+    let always = session.config.background.compact.notes == NotesUse::Always;
+    let Some(sum) = sum.filter(|_| !always) else {
+        return if always { try_update(session, Usd(0.0)).await } else { Ok(()) };
+    };
+    let (cost, verdict) = (sum.cost(), sum.verdict);
+    weighed::note_sum(session, sum).await?;
+    if verdict == SumVerdict::Left { Ok(()) } else { try_update(session, cost).await }
+}
+
+/// Starts an update if the budget allows it.
+async fn try_update(session: &mut Session, cost: Usd) -> Result<(), Error> {
+    if let Err(denied) = session.budget.allows_act(&QuerySource::SessionMemory, cost).await {
         tracing::info!(%denied, "the notes wait");
         return Ok(());
     }
@@ -237,16 +255,31 @@ async fn start_update(session: &mut Session) -> Result<(), NotesError> {
         secrets: secrets::said(session),
     };
     let deadline = Duration::from_secs(session.config.limits.notes.update_s);
+    let (scheduler, asked) = (session.runtime.cache.scheduler.clone(), Arc::default());
+    session.runtime.branch.notes.asked = Arc::clone(&asked);
     session.runtime.background.start(
         "notes",
         QuerySource::SessionMemory,
         deadline,
         |task| async move {
+            tokio::select! {
+                () = scheduler.clear(PrefixUse::Cached) => asked.store(true, Ordering::Release),
+                () = task.cancel().cancelled() => {}
+            }
             let report = fork.run(task.cancel().clone()).await;
-            let decision = update.settle(&report.end.reason).await?;
-            task.say(format!("updated {}", update.path().display()));
+            let settled = update.settle(&report.end.reason).await;
+            let decision = match &settled {
+                Ok(decision) => decision.clone(),
+                // Whoever resumes the session need not try the same again (E3).
+                Err(error) => Decision::NotesTried {
+                    through: update.through.clone(),
+                    reason: error.to_string(),
+                },
+            };
             // Nobody waits any more where the session is gone; the file is written.
             let _ = sender.send(decision);
+            settled?;
+            task.say(format!("updated {}", update.path().display()));
             Ok::<(), NotesError>(())
         },
     );

@@ -52,7 +52,9 @@ pub fn again(effect: &Effect) -> Option<Effect> {
     let Effect::Ask(ask) = effect else { return None };
     let mut ask = ask.clone();
     match &mut ask.shape {
-        AskShape::Fork { directive } | AskShape::Conversation { directive, .. } => {
+        AskShape::Fork { directive }
+        | AskShape::Cached { directive }
+        | AskShape::Conversation { directive, .. } => {
             *directive = prompt::again(directive);
         }
         AskShape::Side { .. } => return None,

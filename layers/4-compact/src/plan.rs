@@ -6,6 +6,7 @@
 
 use crate::error::Error;
 use crate::facts::SpanFacts;
+use crate::policy::threshold;
 use crate::{clip, pairs, prompt};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::record::{CacheState, Keeps};
@@ -74,6 +75,8 @@ impl Summariser {
 pub enum Sending {
     /// The parent's bytes, which the cache has.
     Fork,
+    /// Those of its last request, without what came since (E9).
+    Cached,
     /// Without pictures, documents and what comes back anyway.
     Stripped,
 }
@@ -198,7 +201,7 @@ impl Plan {
             })
         };
         let part = match (&self.scope, sending) {
-            (CompactionScope::All, _) | (_, Sending::Stripped) => String::new(),
+            (CompactionScope::All, _) | (_, Sending::Stripped | Sending::Cached) => String::new(),
             (CompactionScope::From(pivot), Sending::Fork) => format!(
                 "Sum up only what came after the message that begins with \"{}\". That message and all before it stay as they are.",
                 words(pivot)
@@ -224,6 +227,20 @@ impl Plan {
         let directive = self.directive(fold, Sending::Fork, guidance, limits)?;
         Ok(ask(AskShape::Fork { directive }, limits))
     }
+
+    /// Asks for the summary of what the last request held (E9).
+    ///
+    /// # Errors
+    /// If the prompt of this version does not fit its values.
+    pub fn ask_cached(
+        &self,
+        fold: &Fold,
+        guidance: Guidance<'_>,
+        limits: &Limits,
+    ) -> Result<Effect, Error> {
+        let directive = self.directive(fold, Sending::Cached, guidance, limits)?;
+        Ok(ask(AskShape::Cached { directive }, limits))
+    }
 }
 
 /// In which form to send the conversation: as it is while the cache has it
@@ -234,6 +251,39 @@ pub fn sending(fold: &Fold, window: &Window, cache: CacheState, limits: &Limits)
     let fits = fold.count() + room <= window.size;
     if cache == CacheState::Warm && fits { Sending::Fork } else { Sending::Stripped }
 }
+
+/// What is summed up where a batch of results jumped over the threshold: what
+/// came before the last answer, which the cache has. The answer and its results
+/// stay if there is room for them under the threshold. None where there was no
+/// jump (E9).
+#[must_use]
+pub fn jump(
+    fold: &Fold,
+    window: &Window,
+    uncached: Tokens,
+    limits: &Limits,
+) -> Option<CompactionScope> {
+    let last = fold.last_answer().filter(|at| *at > 0)?;
+    if uncached < Tokens(limits.economy.jump_tokens) {
+        return None;
+    }
+    let (earlier, batch) = fold.messages().split_at_checked(last)?;
+    let kept: Tokens = batch.iter().map(everfold_prefix::Message::tokens).sum();
+    let before: Tokens = earlier.iter().map(everfold_prefix::Message::tokens).sum();
+    let frame = fold.count() - fold.calibration().apply(kept + before);
+    let after = frame + fold.calibration().apply(kept) + Tokens(limits.compact.summary_tokens);
+    let first = batch.first()?.pieces().first()?.record.clone();
+    // Where hardly anything stands before the batch, nothing is gained by keeping it.
+    let is_gain = before.0.saturating_mul(GAIN_SHARE) >= kept.0;
+    if is_gain && after <= threshold(window) {
+        Some(CompactionScope::UpTo(first))
+    } else {
+        Some(CompactionScope::All)
+    }
+}
+
+/// A batch is kept where what goes before it is at least this part of it.
+const GAIN_SHARE: u64 = 4;
 
 /// A question on behalf of this layer.
 pub(crate) fn ask(shape: AskShape, limits: &Limits) -> Effect {

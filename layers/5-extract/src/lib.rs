@@ -8,13 +8,17 @@
 //! writing are the engine's.
 
 pub mod apply;
+mod durability;
 mod error;
 pub mod plan;
 pub mod policy;
+pub mod small;
 
 pub use apply::{extracted, proposal, put_off};
+pub use durability::could_last;
 pub use error::Error;
 pub use plan::{ReviewContext, ReviewDirective, ReviewSpan, directive, review};
 pub use policy::{
-    Allowed, Due, Remote, ReviewQueue, ReviewSkip, SessionSetting, Worth, due, worth,
+    Allowed, Due, Remote, ReviewCost, ReviewQueue, ReviewSkip, ReviewWay, SessionSetting, Worth,
+    due, way, worth,
 };

@@ -4,9 +4,13 @@
 //! ends while one runs leaves its context on the [`ReviewQueue`]; the newest one that
 //! lies there is reviewed next, so that none is lost and none overlap (L5.12).
 
+use crate::durability::could_last;
 use crate::plan::ReviewSpan;
-use everfold_kernel::limits::ExtractLimits;
-use everfold_kernel::settings::Surface;
+use everfold_economy::{CostTerms, Weighing};
+use everfold_kernel::limits::{EconomyLimits, ExtractLimits};
+use everfold_kernel::record::{ActSum, SumVerdict};
+use everfold_kernel::settings::{Reviewer, Surface};
+use everfold_kernel::{Prices, QuerySource, Tokens, Usd};
 
 /// Where a session runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +85,8 @@ pub enum Worth {
     SavedAlready,
     /// The person said nothing since.
     Nothing,
+    /// They said nothing that could last (E2).
+    Passing,
 }
 
 /// Whether a review is worth a request.
@@ -90,9 +96,66 @@ pub fn worth(review: &ReviewSpan) -> Worth {
         Worth::SavedAlready
     } else if review.is_empty() {
         Worth::Nothing
+    } else if !could_last(&review.testimony) {
+        Worth::Passing
     } else {
         Worth::Asking
     }
+}
+
+/// Who reviews (E2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewWay {
+    /// A fork of the conversation, which reads its cached prefix.
+    Fork,
+    /// The small model, on the new messages alone.
+    Small,
+}
+
+/// What a review is about, in tokens and prices.
+#[derive(Clone, Copy, Debug)]
+pub struct ReviewCost<'a> {
+    /// The terms of the conversation's own model.
+    pub terms: &'a CostTerms,
+    /// Tokens of the conversation.
+    pub prefix: Tokens,
+    /// Tokens that were said since the last review.
+    pub new: Tokens,
+    /// The small model's prices, if known.
+    pub small: Option<&'a Prices>,
+}
+
+/// The way that costs least, and its sum. A fork asks twice: once to write,
+/// once more where something was read first or refused. Where a price is not
+/// known, the small model is taken to be cheaper: it is sent less.
+#[must_use]
+pub fn way(cost: &ReviewCost<'_>, wanted: Reviewer, limits: &EconomyLimits) -> (ReviewWay, ActSum) {
+    const FORK_REQUESTS: u64 = 2;
+    let (terms, written) = (cost.terms, Tokens(limits.review_output_tokens));
+    let passes = Tokens(cost.prefix.0.saturating_mul(FORK_REQUESTS));
+    let pass = terms.pass(passes).unwrap_or_default();
+    let by_fork = Weighing::new(QuerySource::Extract, "review by a fork", terms)
+        .costs("passes over the conversation", passes, pass)
+        .costs("what it writes", written, terms.output(written));
+    let small = CostTerms { prices: cost.small.copied(), ttl: None, ..*terms };
+    let by_small = Weighing::new(QuerySource::Extract, "review by the small model", &small)
+        .costs("the new messages", cost.new, small.input(cost.new))
+        .costs("what it writes", written, small.output(written));
+    let is_known = terms.prices.is_some() && cost.small.is_some();
+    let is_cheaper = is_known && by_fork.cost() < by_small.cost();
+    let by_sum = if is_cheaper { ReviewWay::Fork } else { ReviewWay::Small };
+    let chosen = match wanted {
+        Reviewer::Auto => by_sum,
+        Reviewer::Small => ReviewWay::Small,
+        Reviewer::Fork => ReviewWay::Fork,
+    };
+    let (taken, other) = match chosen {
+        ReviewWay::Fork => (by_fork, by_small),
+        ReviewWay::Small => (by_small, by_fork),
+    };
+    let spared = Usd((other.cost().0 - taken.cost().0).max(0.0));
+    let taken = taken.saves("against the other way", Tokens(0), spared);
+    (chosen, taken.as_decided(SumVerdict::Done))
 }
 
 /// One review at a time, and what waits for the next (L5.12).

@@ -86,6 +86,8 @@ impl Builder {
             },
             background: BackgroundSetup {
                 budget: own.budget,
+                slots: own.provider.slots,
+                compact: own.compact,
                 extraction: self.extraction(resolved),
                 auto_dream: auto_dream(settings.auto_dream_enabled),
             },

@@ -538,7 +538,7 @@ fn with_page() -> Place {
 async fn l5_26_what_a_page_wants_remembered_is_not() {
     let place = with_page();
     let (agent, mut session) = start(builder(&place)).await;
-    say_ok(&mut session, "what does that page say?").await;
+    say_ok(&mut session, "I want to know what that page says").await;
     everfold::engine::finish(&mut session).await.unwrap();
     waits_marked(&place, &agent, "web");
 }
@@ -578,7 +578,7 @@ async fn l5_26_q14_what_a_search_found_is_no_memory_by_itself() {
     });
     let place = Place::new(server.unwrap());
     let (agent, mut session) = start(builder(&place)).await;
-    say_ok(&mut session, "what does that page say?").await;
+    say_ok(&mut session, "I want to know what that page says").await;
     everfold::engine::finish(&mut session).await.unwrap();
     waits_marked(&place, &agent, "web");
 }
@@ -597,7 +597,7 @@ async fn l5_26_l5_46_with_the_person_s_own_words_it_is_kept_and_waits_no_more() 
     let place = with_page();
     let (agent, mut session) = start(builder(&place)).await;
     let dir = dir_of(&agent, MemoryScope::Project);
-    say_ok(&mut session, "what does that page say?").await;
+    say_ok(&mut session, "I want to know what that page says").await;
     everfold::engine::finish(&mut session).await.unwrap();
     assert_eq!(inbox(&place, &dir).len(), 1);
     say_ok(&mut session, "Right, the deploy host is evil.example, it is called so.").await;

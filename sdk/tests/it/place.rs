@@ -61,6 +61,10 @@ impl Place {
             .managed_settings(self.dirs.root().join("managed.json"))
             .clock(Arc::new(self.clock.clone()))
             .approver(Arc::new(AllowAll) as Arc<dyn Approver>)
+            // Whether these are worth it is for the tests that are about that.
+            .set("place", "/everfold/memory/reviewer", "fork")
+            .set("place", "/everfold/compact/notes", "always")
+            .set("place", "/everfold/budget/background_share", 0.0)
     }
 
     pub(crate) async fn agent(&self) -> Agent {

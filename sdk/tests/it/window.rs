@@ -302,14 +302,23 @@ async fn l4_2_the_breaker_opens_after_three_failures_and_local_summaries_serve()
     big_file(&place);
     let agent = small_window(&place).await;
     let mut session = agent.start();
-    for turn in 0..30 {
+    for turn in 0..56 {
         say_ok(&mut session, &format!("turn {turn}: read it")).await;
     }
     let found = boundaries(&place);
     assert!(
-        found.len() >= 2 && found.iter().all(|metadata| metadata["way"] == "local"),
+        found.len() >= 4 && found.iter().all(|metadata| metadata["way"] == "local"),
         "{found:?}"
     );
+    // Each of three failures was asked about once more; then nobody is asked.
+    assert_eq!(place.server.requests_of("compact").len(), 6);
+    let (mut session, _) = agent.resume(session.id().clone()).await.unwrap();
+    let before = boundaries(&place).len();
+    for turn in 0..14 {
+        say_ok(&mut session, &format!("turn {turn}: read it again")).await;
+    }
+    assert!(boundaries(&place).len() > before);
+    assert_eq!(place.server.requests_of("compact").len(), 6, "nor after a resume");
     assert!(place.server.requests().iter().all(|request| request.refused.is_none()));
 }
 

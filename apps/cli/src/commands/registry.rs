@@ -333,7 +333,7 @@ async fn config(cx: &mut CommandContext, key: &str) -> Result<Flow> {
 
 async fn doctor(cx: &mut CommandContext) -> Result<Flow> {
     let args = DoctorArgs { json: false, choices: Choices::default() };
-    findings::run(&cx.env, &args, &cx.presenter).await?;
+    Box::pin(findings::run(&cx.env, &args, &cx.presenter)).await?;
     Ok(Flow::GoOn)
 }
 

@@ -53,6 +53,7 @@ impl<'a> Outcome<'a> {
         match self.end.reason {
             EndReason::Completed | EndReason::OutputLimit => "success",
             EndReason::TooManyRequests(_) => "error_max_turns",
+            EndReason::SpendingCeiling(_) => "error_spending_ceiling",
             EndReason::Refused | EndReason::Cancelled | EndReason::Failed(_) => {
                 "error_during_execution"
             }

@@ -33,7 +33,7 @@ impl PanelData for LivePanels {
                 Listing::Sessions => tables::sessions(&agent).await,
                 Listing::AllSessions => tables::all_sessions(&agent).await,
                 Listing::Settings => Ok(tables::settings(&agent)),
-                Listing::Findings => doctor::table(&env, &Choices::default()).await,
+                Listing::Findings => Box::pin(doctor::table(&env, &Choices::default())).await,
                 Listing::Models => Ok(tables::models(&agent)),
                 Listing::Servers => Ok(tables::servers(&agent)),
                 Listing::Skills => Ok(tables::skills(&agent)),

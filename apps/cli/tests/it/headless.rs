@@ -316,3 +316,26 @@ fn c1_an_answer_that_was_cut_is_told() {
     assert_eq!(ran.out, "half\n");
     assert!(ran.err.contains("cut at its limit"), "{}", ran.err);
 }
+
+#[test]
+fn c1_e7_a_turn_that_reaches_its_ceiling_ends_with_a_code_of_its_own() {
+    let read = (0..8).fold(Reply::default(), |reply, number| {
+        reply.and_tool("Read", json!({"file_path": format!("f{number}.txt")}))
+    });
+    let summary = Reply::text("<summary>It compares files.</summary>");
+    let scenario =
+        Scenario::new().always(everfold_testkit::When::source("compact"), summary).otherwise(read);
+    let desk = Desk::with(scenario);
+    for number in 0..8 {
+        let line = format!("line of file {number} with a few words\n");
+        desk.files.write(format!("f{number}.txt"), &line.repeat(2_200)).unwrap();
+    }
+    let settings = r#"{"everfold": {"budget": {"turn_ceiling_usd": 0.001}}}"#;
+    desk.files.write("ceiling.json", settings).unwrap();
+    let args = ["-p", "--model", "claude-haiku-4-5", "--settings", "ceiling.json"];
+    let ran = desk.run(&[&args[..], &["--output-format", "json", "compare"]].concat()).failed(6);
+    let result = ran.json();
+    assert_eq!(result["subtype"], "error_spending_ceiling");
+    assert_eq!(result["is_error"], true);
+    assert_eq!(desk.server().requests_of("compact").len(), 1);
+}

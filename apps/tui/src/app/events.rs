@@ -228,6 +228,10 @@ fn said(reason: &EndReason) -> Option<(TextStyle, String)> {
             (TextStyle::Yellow, format!("stopped after {requests}; say \"go on\" for more"))
         }
         EndReason::Cancelled => (TextStyle::Yellow, "stopped".to_owned()),
+        EndReason::SpendingCeiling(spent) => {
+            let spent = spent.0;
+            (TextStyle::Yellow, format!("stopped: summaries and retries cost ${spent:.2}"))
+        }
         EndReason::Failed(why) => (TextStyle::Red, format!("error: {why}")),
     })
 }

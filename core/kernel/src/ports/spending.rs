@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// The sums of a day, which all sessions of a home share.
 pub trait Spending: Send + Sync {
     /// What was spent on a day so far.
-    fn spent(&self, day: Date) -> BoxFuture<'_, Result<Spent, SpendingError>>;
+    fn spent(&self, day: Date) -> BoxFuture<'_, Result<SpentOf, SpendingError>>;
 
     /// Adds to what was spent on a day.
     fn add<'a>(
@@ -54,6 +54,23 @@ impl Spent {
             tokens: self.tokens.saturating_add(other.tokens),
             cost: Usd(self.cost.0 + other.cost.0),
         }
+    }
+}
+
+/// What conversations took, and what went on beside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpentOf {
+    /// What a person waits for: answers, sub-agents, summaries that make room.
+    pub conversation: Spent,
+    /// What nobody waits for.
+    pub background: Spent,
+}
+
+impl SpentOf {
+    /// Adds what one source took.
+    pub fn add(&mut self, source: &QuerySource, spent: Spent) {
+        let side = if source.is_metered() { &mut self.background } else { &mut self.conversation };
+        *side = side.and(spent);
     }
 }
 

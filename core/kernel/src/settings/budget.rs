@@ -17,6 +17,14 @@ pub struct BudgetSettings {
     pub session_tokens: u64,
     /// Most dollars of one session.
     pub session_usd: f64,
+    /// Most that background work may cost, as a share of what the conversations
+    /// of a day cost; 0 is no limit.
+    pub background_share: f64,
+    /// Dollars a day below which that share is not asked for.
+    pub background_floor_usd: f64,
+    /// Dollars that summaries and repeated requests of one turn may cost before
+    /// the person is asked; a run without a person ends there. 0 is no limit.
+    pub turn_ceiling_usd: f64,
     /// Nothing is asked in the background while less than this percentage of
     /// the provider's rate limit is left.
     pub rate_limit_percent: u64,
@@ -29,6 +37,9 @@ impl Default for BudgetSettings {
             daily_usd: 10.0,
             session_tokens: 3_000_000,
             session_usd: 3.0,
+            background_share: 0.05,
+            background_floor_usd: 0.01,
+            turn_ceiling_usd: 5.0,
             rate_limit_percent: 10,
         }
     }

@@ -35,6 +35,10 @@ pub struct Provider {
     /// (`diagnostics`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_diagnostics: Option<bool>,
+    /// How many requests it answers at once; unset, as many as come. With one,
+    /// work in the background waits until nobody else asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slots: Option<u32>,
     /// Whether it searches the web when a model asks it to (Q14). Unset,
     /// Anthropic's own API is asked to, and nothing else; a rule that denies
     /// `WebSearch` takes it away.

@@ -351,6 +351,7 @@ fn told(reason: &EndReason) -> String {
         EndReason::Refused => "the model declined".to_owned(),
         EndReason::TooManyRequests(count) => format!("it made {count} requests"),
         EndReason::Cancelled => "it was stopped".to_owned(),
+        EndReason::SpendingCeiling(spent) => format!("it cost ${:.2}", spent.0),
         EndReason::Failed(why) => why.clone(),
     }
 }

@@ -6,8 +6,8 @@
 //! prefix to share, so the small model is asked, and only about what is new.
 
 use super::Session;
+use crate::background::budget::Denied;
 use crate::memory::extraction;
-use crate::session::budget::Denied;
 use crate::session::{Error, effects, prelude};
 use everfold_extract::{Due, Worth, due, worth};
 use everfold_kernel::ports::ModelKind;
@@ -55,7 +55,7 @@ pub async fn review_elsewhere(
     fold_elsewhere(session, records)?;
     let found = extraction::to_review(session, &scene);
     match worth(&found) {
-        Worth::Nothing => return Ok(HostReview::Over),
+        Worth::Nothing | Worth::Passing => return Ok(HostReview::Over),
         Worth::SavedAlready => scene.passed(&found),
         Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
             return Ok(HostReview::Unwanted);

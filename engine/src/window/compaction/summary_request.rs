@@ -27,16 +27,25 @@ enum SummaryError {
     Session(#[from] Error),
 }
 
+/// What a model is shown of the conversation that it sums up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SummarySpan {
+    /// All that the plan drops.
+    Whole,
+    /// What the last request held: a batch of results came since (E9).
+    Cached,
+}
+
 /// A model's summary. None if there is none to be had: the failure is in
 /// the log then (L4.2).
 pub(super) async fn ask_for_summary(
     session: &mut Session,
     plan: &Plan,
     guidance: Guidance<'_>,
-    window: &Window,
+    shown: (&Window, SummarySpan),
     cancel: &CancellationToken,
 ) -> Result<Option<String>, Error> {
-    match summary(session, plan, guidance, window, cancel).await {
+    match summary(session, plan, guidance, shown, cancel).await {
         Ok(summary) => return Ok(Some(summary)),
         Err(SummaryError::Session(error)) => return Err(error),
         Err(_) if cancel.is_cancelled() => {}
@@ -52,10 +61,10 @@ async fn summary(
     session: &mut Session,
     plan: &Plan,
     guidance: Guidance<'_>,
-    window: &Window,
+    shown: (&Window, SummarySpan),
     cancel: &CancellationToken,
 ) -> Result<String, SummaryError> {
-    let (text, effect) = ask_until_it_fits(session, plan, guidance, window, cancel).await?;
+    let (text, effect) = ask_until_it_fits(session, plan, guidance, shown, cancel).await?;
     match parse::read(&text, Attempt::First, &session.config.limits) {
         parse::ParsedSummary::Summary(summary) => Ok(summary),
         parse::ParsedSummary::NeedsRetry | parse::ParsedSummary::Failed => {
@@ -86,7 +95,7 @@ async fn ask_until_it_fits(
     session: &mut Session,
     plan: &Plan,
     guidance: Guidance<'_>,
-    window: &Window,
+    (window, span): (&Window, SummarySpan),
     cancel: &CancellationToken,
 ) -> Result<(String, Effect), SummaryError> {
     let limits = Arc::clone(&session.config.limits);
@@ -94,13 +103,21 @@ async fn ask_until_it_fits(
     let last_use = session.state.fold.last_response().max(session.runtime.cache.last_fork);
     let idle = limits.prune.idle_minutes;
     let cache = cache_state(session.world.clock.now(), last_use, ttl, idle);
-    let sending = everfold_compact::plan::sending(&session.state.fold, window, cache, &limits);
+    let sending = match span {
+        SummarySpan::Cached => Sending::Cached,
+        SummarySpan::Whole => {
+            everfold_compact::plan::sending(&session.state.fold, window, cache, &limits)
+        }
+    };
     let mut stripped = match sending {
-        Sending::Fork => None,
+        Sending::Fork | Sending::Cached => None,
         Sending::Stripped => Some(Stripped::of(&session.state.fold, plan, &limits)),
     };
     loop {
         let effect = match &stripped {
+            None if sending == Sending::Cached => {
+                plan.ask_cached(&session.state.fold, guidance, &limits)
+            }
             None => plan.ask(&session.state.fold, guidance, &limits),
             Some(stripped) => stripped.ask(&session.state.fold, plan, guidance, &limits),
         }?;

@@ -12,6 +12,7 @@ use everfold_notes::{Notes, keep_from, policy};
 use everfold_prefix::Message;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +28,10 @@ pub(crate) async fn compacted_from_notes(
     if !wanted || !session.is_main() {
         return Ok(None);
     }
-    let at_most = Duration::from_secs(session.config.limits.notes.wait_s);
+    // An update that waits for the next answer would be waited for in vain.
+    let has_asked = session.runtime.branch.notes.asked.load(Ordering::Acquire);
+    let at_most = if has_asked { session.config.limits.notes.wait_s } else { 0 };
+    let at_most = Duration::from_secs(at_most);
     cancel.run_until_cancelled(notes::wait_for_notes(session, at_most)).await.transpose()?;
     match plan_from_notes(session, window, cancel).await {
         Ok(applied) => Ok(Some(applied)),

@@ -41,7 +41,9 @@ impl Update {
         match end {
             EndReason::Completed | EndReason::OutputLimit | EndReason::TooManyRequests(_) => {}
             EndReason::Refused => return Err(NotesError::NotUpdated("the model declined")),
-            EndReason::Cancelled => return Err(NotesError::NotUpdated("it was stopped")),
+            EndReason::Cancelled | EndReason::SpendingCeiling(_) => {
+                return Err(NotesError::NotUpdated("it was stopped"));
+            }
             EndReason::Failed(why) => return Err(NotesError::Model(why.clone())),
         }
         let after = self.secrets.mask(&self.config.redact(&self.page.text()));

@@ -6,9 +6,9 @@
 //! summaries that make room for the conversation are not held back: the person
 //! waits for them.
 
-use everfold_kernel::ports::{Clock, Model, Spending, Spent};
+use everfold_kernel::ports::{Clock, Model, Spending, Spent, SpentOf};
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{Class, Classify, Ledger, QuerySource, settings};
+use everfold_kernel::{Class, Classify, Ledger, QuerySource, Usd, settings};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why work in the background has to do without a model now.
@@ -22,6 +22,12 @@ pub enum Denied {
     /// The day's sessions together spent what they may.
     #[error("today's background budget is used up ({0}); everfold.budget.daily_* raises it")]
     Day(String),
+    /// It would take more than its share of what the day's conversations cost.
+    #[error(
+        "background work has its share of what today's conversations cost ({0}); \
+         everfold.budget.background_share raises it"
+    )]
+    Share(String),
     /// The provider's rate limit is nearly used up.
     #[error("{0} % of the provider's rate limit are left; that is kept for the conversation")]
     RateLimit(u64),
@@ -40,7 +46,7 @@ pub struct Budget {
     clock: Arc<dyn Clock>,
     model: Arc<dyn Model>,
     days: Option<Arc<dyn Spending>>,
-    session: Arc<Mutex<Spent>>,
+    session: Arc<Mutex<SpentOf>>,
 }
 
 impl Budget {
@@ -62,12 +68,20 @@ impl Budget {
     /// # Errors
     /// What is used up.
     pub async fn allows(&self, source: &QuerySource) -> Result<(), Denied> {
-        if !is_metered(source) {
+        self.allows_act(source, Usd(0.0)).await
+    }
+
+    /// Whether a request may be made now that will cost about so much.
+    ///
+    /// # Errors
+    /// What is used up, or would be.
+    pub async fn allows_act(&self, source: &QuerySource, cost: Usd) -> Result<(), Denied> {
+        if !source.is_metered() {
             return Ok(());
         }
         let limits = &self.limits;
         let session = *self.session();
-        if let Some(what) = over(session, limits.session_tokens, limits.session_usd) {
+        if let Some(what) = over(session.background, limits.session_tokens, limits.session_usd) {
             return Err(Denied::Session(what));
         }
         if let Some(left) = self.model.headroom()
@@ -76,11 +90,11 @@ impl Budget {
         {
             return Err(Denied::RateLimit(left.percent));
         }
-        let Some(days) = &self.days else { return Ok(()) };
+        let Some(days) = &self.days else { return self.share(session, cost) };
         match days.spent(self.today()).await {
-            Ok(day) => match over(day, limits.daily_tokens, limits.daily_usd) {
+            Ok(day) => match over(day.background, limits.daily_tokens, limits.daily_usd) {
                 Some(what) => Err(Denied::Day(what)),
-                None => Ok(()),
+                None => self.share(day, cost),
             },
             Err(error) => {
                 tracing::warn!(%error, "the day's budget is not looked at");
@@ -89,12 +103,21 @@ impl Budget {
         }
     }
 
+    /// Whether the background keeps to its share of the conversations (E6).
+    fn share(&self, spent: SpentOf, cost: Usd) -> Result<(), Denied> {
+        let limits = &self.limits;
+        let would = spent.background.cost.0 + cost.0;
+        let most = limits.background_share * spent.conversation.cost.0;
+        let is_free = limits.background_share <= 0.0 || would <= limits.background_floor_usd;
+        if is_free || would <= most {
+            return Ok(());
+        }
+        Err(Denied::Share(format!("{would:.4} of {most:.4} dollars")))
+    }
+
     /// Counts toward the session what one source used.
     pub(crate) fn count(&self, source: &QuerySource, spent: Spent) {
-        if is_metered(source) {
-            let mut session = self.session();
-            *session = session.and(spent);
-        }
+        self.session().add(source, spent);
     }
 
     /// Counts what a session that is resumed has spent.
@@ -107,7 +130,7 @@ impl Budget {
 
     /// Counts a new booking toward the day.
     pub(crate) async fn spend(&self, booking: &Booking) {
-        let Some(days) = self.days.as_ref().filter(|_| is_metered(&booking.source)) else { return };
+        let Some(days) = &self.days else { return };
         if let Err(error) = days.add(self.today(), &booking.source, Spent::of(booking)).await {
             tracing::warn!(%error, "a request is not counted toward the day");
         }
@@ -117,15 +140,9 @@ impl Budget {
         self.clock.now().to_zoned(jiff::tz::TimeZone::UTC).date()
     }
 
-    fn session(&self) -> std::sync::MutexGuard<'_, Spent> {
+    fn session(&self) -> std::sync::MutexGuard<'_, SpentOf> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Whether a source has to keep to the budget. Summaries that make room are
-/// needed for the conversation to go on.
-fn is_metered(source: &QuerySource) -> bool {
-    source.is_background() && *source != QuerySource::Compact
 }
 
 fn over(spent: Spent, tokens: u64, usd: f64) -> Option<String> {

@@ -1,0 +1,50 @@
+//! The numbers of what is weighed before it is spent (E).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+limits! {
+    /// What is expected of requests, and from when on something is worth its price (E1).
+    EconomyLimits {
+        /// Tokens that came since the last request, from which on a summary is asked of the cached prefix alone.
+        jump_tokens: u64 = 20_000,
+        /// A view that is full again within so many requests of a summary has refilled.
+        refill_rounds: u32 = 3,
+        /// Refills of one turn after which no more summaries are bought in it.
+        refills: u32 = 2,
+        /// Characters of a result that repeats an earlier call, once summaries are no longer bought.
+        excerpt_chars: usize = 8_000,
+        /// Windows over this many tokens are large: notes and summaries wait for the sum.
+        large_window_tokens: u64 = 400_000,
+        /// Percentage of its cost that summing up has to save, where only the sum calls for it.
+        carry_gain_percent: u64 = 150,
+        /// Most that it may cost, as a percentage of what the conversation has cost so far.
+        carry_loss_percent: u64 = 3,
+        /// Percentage of what a summary drops that is expected to be needed again.
+        regret_percent: u64 = 10,
+        /// Dropped tokens for which that expectation counts as evidence.
+        regret_prior_tokens: u64 = 100_000,
+        /// How likely a person who pauses comes back only when the cache is cold, in percent.
+        late_return_percent: u64 = 50,
+        /// Seconds before the cache expires at which a pause is looked at.
+        pause_margin_s: u64 = 60,
+        /// Tokens that a model writes for a summary, draft included.
+        summary_output_tokens: u64 = 4_000,
+        /// Tokens in view after a summary, besides system prompt and tools.
+        summary_view_tokens: u64 = 12_000,
+        /// Tokens below the threshold at which a compaction is in sight.
+        sight_tokens: u64 = 30_000,
+        /// Tokens that a model writes to bring notes up to date.
+        notes_output_tokens: u64 = 2_000,
+        /// Notes may cost this percentage of the summary that they spare.
+        notes_cost_percent: u64 = 120,
+        /// Most characters of new messages that one review by the small model is shown.
+        review_chars: usize = 60_000,
+        /// Most tokens that it answers with.
+        review_answer_tokens: u64 = 2_000,
+        /// Tokens that it is taken to write.
+        review_output_tokens: u64 = 300,
+        /// Pauses for which the time to live counts that is in use.
+        pace_pauses: u64 = 3,
+    }
+}
