@@ -9,10 +9,13 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::memory_dirs::MemoryDirs;
-use everfold_kernel::ports::{MemoryScope, RecallHit, RecallQuery, Recalled};
+use everfold_kernel::ports::{MemoryScope, RecallHit, RecallQuery, RecallTier, Recalled};
 use everfold_memory_service::HitFilter;
 use jiff::Timestamp;
 use serde_json::{Value, json};
+
+/// Memories that `--why` tells of where no number is given.
+const WHY_HITS: usize = 5;
 
 /// Shows what would be injected.
 pub(crate) fn run(env: &ProcessEnv, args: &RecallArgs, presenter: &Presenter) -> Result<()> {
@@ -31,34 +34,29 @@ pub(crate) fn run(env: &ProcessEnv, args: &RecallArgs, presenter: &Presenter) ->
         Some(dir) => service.recall_in(dir, &query, HitFilter::All)?,
         None => service.recall(&query, HitFilter::All)?,
     };
-    let shown: Vec<&RecallHit> = match args.limit {
-        Some(limit) => found.hits.iter().take(limit).collect(),
-        None => found.hits.iter().filter(|hit| hit.is_shown).collect(),
+    let shown: Vec<&RecallHit> = match (args.limit, args.why) {
+        (Some(limit), _) => found.hits.iter().take(limit).collect(),
+        (None, true) => found.hits.iter().take(WHY_HITS).collect(),
+        (None, false) => found.hits.iter().filter(|hit| hit.shown != RecallTier::None).collect(),
     };
     if args.json {
         let rows: Vec<Value> = shown.iter().map(|hit| hit_json(hit, now)).collect();
         return Ok(Presenter::json(&rows)?);
     }
-    show(&found, &shown, &memories, presenter)
+    show(&found, &shown, args, &memories, presenter)
 }
 
 fn show(
     found: &Recalled,
     shown: &[&RecallHit],
+    args: &RecallArgs,
     memories: &MemoryDirs,
     presenter: &Presenter,
 ) -> Result<()> {
     for (at, hit) in shown.iter().enumerate() {
         presenter.styled(TextStyle::Bold, &format!("{}. {}\n", at + 1, hit.file))?;
-        let why = format!(
-            "score {:.2}, {:.0}% of the query, by {}",
-            hit.score,
-            hit.coverage * 100.0,
-            hit.words.join(", ")
-        );
-        presenter.styled(TextStyle::Dim, &format!("   {why}\n"))?;
-        if !hit.is_shown {
-            presenter.line("   not shown to a model: too little speaks for it")?;
+        for line in reasons(hit, args) {
+            presenter.styled(TextStyle::Dim, &format!("   {line}\n"))?;
         }
     }
     // Byte for byte what a session would be shown (R11).
@@ -66,29 +64,75 @@ fn show(
         presenter.line("")?;
         presenter.line(&attachment.rendered)?;
     }
-    let count = found.hits.iter().filter(|hit| hit.is_shown).count();
+    let count = |tier| found.hits.iter().filter(|hit| hit.shown == tier).count();
     let bytes = found.shown.as_ref().map_or(0, |attachment| attachment.rendered.len());
-    let summary = match count {
-        0 => format!("nothing would be injected; {} memories were looked at", found.looked_at),
-        count => format!(
-            "{count} of {} memories would be injected, {bytes} bytes of {} a session",
+    let summary = match (count(RecallTier::Body), count(RecallTier::Line)) {
+        (0, 0) => format!("nothing would be injected; {} memories were looked at", found.looked_at),
+        (bodies, lines) => format!(
+            "{bodies} of {} memories would be injected and {lines} named in a line, {bytes} bytes of {} a session",
             found.looked_at,
             memories.limits().session_bytes
         ),
     };
     presenter.note(TextStyle::Dim, &summary);
+    if args.why {
+        let calls =
+            format!("how likely the message calls for a memory: {:.0}%", found.sureness * 100.0);
+        presenter.note(TextStyle::Dim, &calls);
+    }
     Ok(())
+}
+
+/// Why a memory is where it is, in a line or, where that is asked, in some.
+fn reasons(hit: &RecallHit, args: &RecallArgs) -> Vec<String> {
+    let reason = &hit.reason;
+    let how = match hit.shown {
+        RecallTier::Body => "shown with its body",
+        RecallTier::Line => "named in a line: it may help",
+        RecallTier::None => "not shown to a model: too little speaks for it",
+    };
+    let words = match reason.words.join(", ") {
+        words if words.is_empty() => "by meaning alone".to_owned(),
+        words => format!("by {words}"),
+    };
+    let mut lines = vec![format!(
+        "score {:.2}, {:.0}% of the query, {words}",
+        hit.score,
+        reason.coverage * 100.0
+    )];
+    if args.why {
+        lines.push(format!(
+            "words {:.2}, meaning {:.2} ({:.0}% alike), {:.0}% sure that it helps",
+            reason.by_words,
+            reason.by_meaning,
+            reason.likeness * 100.0,
+            reason.sureness * 100.0
+        ));
+        if !reason.missing.is_empty() {
+            lines.push(format!("it has nothing of: {}", reason.missing.join(", ")));
+        }
+    }
+    if args.why || hit.shown != RecallTier::Body {
+        lines.push(how.to_owned());
+    }
+    lines
 }
 
 fn hit_json(hit: &RecallHit, now: Timestamp) -> Value {
     json!({
         "path": hit.file,
         "score": hit.score,
-        "coverage": hit.coverage,
-        "evidence": hit.evidence,
-        "matched": hit.words,
-        "injected": hit.is_shown,
-        "shown": if hit.is_shown { "body" } else { "none" },
+        "parts": {
+            "words": hit.reason.by_words,
+            "meaning": hit.reason.by_meaning,
+            "coverage": hit.reason.coverage,
+            "likeness": hit.reason.likeness,
+            "sureness": hit.reason.sureness,
+        },
+        "matched": hit.reason.words,
+        "missing": hit.reason.missing,
+        "injected": hit.shown == RecallTier::Body,
+        "shown": hit.shown.as_str(),
         "file": hit.path,
         "scope": hit.scope.map(MemoryScope::as_str),
         "name": hit.name,

@@ -36,8 +36,8 @@ pub use hooks::{HookAction, HookCall, HookRun, Hooks};
 pub use memories::{
     Bodies, Haste, Kept, Memories, MemoryAuthor, MemoryBefore, MemoryError, MemoryHead,
     MemoryIndex, MemoryPlace, MemoryPlacement, MemoryProposal, MemoryRef, MemoryScope, MemoryText,
-    MemoryUse, MemoryWriter, QueryKind, RankCertainty, RecallHit, RecallQuery, Recalled, Urgency,
-    WaitingMemory,
+    MemoryUse, MemoryWriter, QueryKind, RankCertainty, RecallHit, RecallQuery, RecallReason,
+    RecallTier, Recalled, Urgency, WaitingMemory,
 };
 pub use model::{
     Headroom, Model, ModelCall, ModelError, ModelEvent, ModelKind, ModelReply, ModelStream,

@@ -36,6 +36,7 @@ pub(crate) async fn join_causes(session: &mut Session) -> Result<(), Error> {
             text,
             kind: QueryKind::Output,
             in_view,
+            named: recall::named_memories(session),
             injected,
             room: None,
             urgency: Urgency::Prompt,

@@ -110,7 +110,8 @@ pub(super) async fn bring_in(session: &mut Session, found: Found) -> Result<(), 
     let known = known_memories(session);
     let paths: Vec<PathBuf> = inject::surfaced(&attachment.data).map(PathBuf::from).collect();
     // Somebody read it meanwhile, or it no longer fits.
-    let is_news = paths.iter().any(|path| !known.contains(path));
+    let named = inject::named(&attachment.data).count();
+    let is_news = named > 0 || paths.iter().any(|path| !known.contains(path));
     let bytes = inject::bytes(&attachment.data);
     if !is_news || !budget::fits_session(injected(session), bytes, &session.config.limits.recall) {
         return Ok(());
@@ -141,6 +142,7 @@ fn errand(session: &Session, message: &str) -> Option<Errand> {
         budget: session.budget.clone(),
         message: message.to_owned(),
         known: known_memories(session),
+        named: named_memories(session),
         injected: injected(session),
         tools: tools_in_use(session),
         local: None,
@@ -157,6 +159,11 @@ pub(super) fn source(session: &Session) -> Option<Arc<dyn Memories>> {
 /// Bytes of memories that the model sees by recall (R5).
 pub(super) fn injected(session: &Session) -> usize {
     session.shown_data(KIND).map(inject::bytes).sum()
+}
+
+/// The memories that a line in view names (R13).
+pub(crate) fn named_memories(session: &Session) -> BTreeSet<PathBuf> {
+    session.shown_data(KIND).flat_map(inject::named).map(PathBuf::from).collect()
 }
 
 /// The memories that the model knows: surfaced before, or touched by tools.
@@ -195,6 +202,8 @@ struct Errand {
     budget: Budget,
     message: String,
     known: BTreeSet<PathBuf>,
+    /// Memories that a line in view names.
+    named: BTreeSet<PathBuf>,
     injected: usize,
     tools: Vec<String>,
     /// What the local ranker picked, where it was asked first.
@@ -280,6 +289,7 @@ impl Errand {
             text: self.message.clone(),
             kind: QueryKind::Prompt,
             in_view: self.known.clone(),
+            named: self.named.clone(),
             injected: self.injected,
             room: None,
             urgency: Urgency::Prompt,
@@ -339,7 +349,7 @@ impl Errand {
         });
         let shown: Vec<inject::ShownMemory<'_>> = shown.collect();
         let room = self.limits().session_bytes.saturating_sub(self.injected);
-        inject::block(&shown, room, self.limits(), self.world.clock.now()).0
+        inject::block(&shown, &[], room, self.limits(), self.world.clock.now()).0
     }
 }
 

@@ -9,9 +9,7 @@ use crate::text;
 /// word (R1).
 #[must_use]
 pub fn is_worth_recalling(message: &str, origin: UserOrigin) -> bool {
-    let mut words = 0_u32;
-    text::each_word(message, |_| words += 1);
-    origin == UserOrigin::Human && words > 1
+    origin == UserOrigin::Human && text::count_words(message) > 1
 }
 
 /// The part of a file that is shown.

@@ -2,31 +2,37 @@
 //!
 //! With a model at hand, a side query picks from a manifest ([`manifest`],
 //! [`side_query`]). Without one, or when it is late, the local ranker does
-//! ([`rank()`], [`Ranking::worth_injecting`]). Either way [`budget`] says how
+//! ([`rank()`], [`Ranking::of_tier`]). Either way [`budget`] says how
 //! much of a file is shown and [`inject`] renders it.
 //!
 //! The crate is pure: files are read, times are taken and models are asked by
 //! others. What was surfaced before is passed in; the messages are its source.
 
 pub mod budget;
+mod gate;
 pub mod inject;
+mod language;
 pub mod manifest;
 mod pasted;
 mod query;
 mod rank;
-mod scan;
 pub mod side_query;
+mod table;
 mod text;
 mod tuning;
+mod typos;
 mod usefulness;
 mod vectors;
 mod words;
 
+pub use gate::Features;
 pub use manifest::{Manifest, Topic};
 pub use pasted::DistinctTokens;
-pub use rank::{Document, Hit, Ranking, rank};
+pub use query::{PromptPart, RecallPrompt};
+pub use rank::{Document, Hit, Ranking, rank, rank_known};
+pub use table::WordTable;
 pub use text::stems;
-pub use tuning::Tuning;
+pub use tuning::{MODEL_WEIGHT, TABLE_WEIGHT, Tuning};
 pub use usefulness::was_used;
-pub use vectors::{Embedder, QueryVector, Sense, Vectors, passages};
-pub use words::{Counter, WORDS_FORM, Words, rank_known};
+pub use vectors::{Embedder, QueryVector, Sense, Vectors, WordVector, passages};
+pub use words::{Counter, WORDS_FORM, Words};

@@ -41,7 +41,6 @@ impl Topic {
             body: &self.body,
             modified: Some(self.modified),
             used: self.used,
-            ..Document::default()
         }
     }
 

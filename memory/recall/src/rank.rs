@@ -1,25 +1,26 @@
-//! The local ranker (R8): which texts are about what a query asks.
+//! The local ranker (R8): which memories are about what a message asks.
 //!
-//! BM25 over stems is the base. What is added to it was chosen by measuring on
-//! conversations (see [`Tuning`]): texts that stand in an order lend each other
-//! a share of their scores, an author or a month that the query names raises
-//! what is theirs. Memories have neither; for them the age and the use of a
-//! file move the order a little, and never make a match of what is none.
-//!
-//! It is not a filter by itself: [`Ranking::worth_injecting`] is the threshold.
+//! BM25 over stems is the base, with the textbook's constants and a weight for
+//! each field. What a memory means is added to it by weight, never by rank
+//! (R14). The age and the use of a file move the order a little, and never make
+//! a match of what is none. What is good enough to be shown, the gate says
+//! ([`crate::gate`]).
 
-use crate::query::{NamedDate, Query};
-use crate::scan::{Found, Scanner};
-use crate::text;
+use crate::gate::{self, Features};
+use crate::language::Language;
+use crate::query::{Query, RecallPrompt, Term};
+use crate::text::TokenKind;
 use crate::tuning::Tuning;
+use crate::typos;
 use crate::vectors::Sense;
-use everfold_kernel::ports::RankCertainty;
+use crate::words::{Counter, Words};
+use everfold_kernel::ports::{RankCertainty, RecallTier};
 use jiff::Timestamp;
-use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// The part of the evidence needed from which on a text comes near.
-const NEAR: f64 = 0.4;
+/// A collection counts as at least this large where the most that a word can
+/// tell is asked: among five files, none is rare.
+const LEAST_COLLECTION: f64 = 50.0;
 
 /// One text that can be found. What it does not have stays empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,13 +31,6 @@ pub struct Document<'a> {
     pub description: &'a str,
     /// The text itself.
     pub body: &'a str,
-    /// Who wrote or said it.
-    pub author: Option<&'a str>,
-    /// The day it belongs to.
-    pub date: Option<Date>,
-    /// Texts of one group that follow each other are neighbours, as the turns
-    /// of one conversation are.
-    pub group: Option<u32>,
     /// When it was last changed.
     pub modified: Option<Timestamp>,
     /// How often it was of use after a recall (L5.29).
@@ -48,10 +42,12 @@ pub struct Document<'a> {
 pub struct Ranking {
     /// The texts with a score, best first; equals in the order given.
     pub hits: Vec<Hit>,
-    /// The words that were looked for.
+    /// The words that were looked for, as the message has them.
     pub words: Vec<String>,
-    needed: f64,
-    least_of_best: f64,
+    /// How sure it is that the message calls for a memory at all, from 0 to 1.
+    pub sureness: f64,
+    /// What the gate saw of the first hits.
+    pub candidates: Vec<Features>,
 }
 
 /// One text that was found.
@@ -61,34 +57,30 @@ pub struct Hit {
     pub index: usize,
     /// Its score; only comparable within one ranking.
     pub score: f64,
+    /// The part of the score that is by words.
+    pub by_words: f64,
+    /// The part of the score that is by meaning.
+    pub by_meaning: f64,
     /// How much of the query's information it has, from 0 to 1.
     pub coverage: f64,
-    /// How much speaks for it: rare words count more than common ones, and
-    /// matches in name or description more than those in the body.
-    pub evidence: f64,
+    /// How alike the query and it are by meaning, from 0 to 1.
+    pub likeness: f64,
+    /// How sure it is that it helps, if anything does, from 0 to 1.
+    pub sureness: f64,
+    /// How it is shown.
+    pub tier: RecallTier,
     /// The words of the query that it has, as positions in [`Ranking::words`].
     pub matched: Vec<usize>,
 }
 
 impl Ranking {
-    /// The hits that are good enough to be shown to a model unasked (R8), at
-    /// most `most` of them. None, where nothing is.
-    pub fn worth_injecting(&self, most: usize) -> impl Iterator<Item = &Hit> {
-        let best = self.hits.first().map_or(0.0, |hit| hit.score);
-        self.hits
-            .iter()
-            .filter(move |hit| hit.evidence >= self.needed)
-            .filter(move |hit| hit.score >= best * self.least_of_best)
-            .take(most)
-    }
-
-    /// How sure the ranking is (R18).
+    /// How sure the ranking is (R18): as sure as what it shows.
     #[must_use]
     pub fn certainty(&self) -> RankCertainty {
-        let most = self.hits.iter().map(|hit| hit.evidence).fold(0.0, f64::max);
-        if most > 0.0 && most >= self.needed {
+        let has = |tier| self.hits.iter().any(|hit| hit.tier == tier);
+        if has(RecallTier::Body) {
             RankCertainty::Sure
-        } else if most >= self.needed * NEAR {
+        } else if has(RecallTier::Line) {
             RankCertainty::Unsure
         } else {
             RankCertainty::Silent
@@ -100,224 +92,192 @@ impl Ranking {
     pub fn matched_words(&self, hit: &Hit) -> Vec<&str> {
         hit.matched.iter().filter_map(|at| self.words.get(*at)).map(String::as_str).collect()
     }
+
+    /// The hits that are good enough to be shown in this way (R13), those that
+    /// surely help first.
+    #[must_use]
+    pub fn of_tier(&self, tier: RecallTier) -> Vec<&Hit> {
+        let mut hits: Vec<&Hit> = self.hits.iter().filter(|hit| hit.tier == tier).collect();
+        hits.sort_by(|a, b| b.sureness.total_cmp(&a.sureness));
+        hits
+    }
 }
 
-/// Ranks documents by a query. `now` is what their age is counted from; without
-/// it, age plays no part.
+/// Ranks documents by the words of a message. `now` is what their age is counted
+/// from; without it, age plays no part.
 #[must_use]
-pub fn rank(
-    query: &str,
+pub fn rank<'a>(
+    prompt: impl Into<RecallPrompt<'a>>,
     documents: &[Document<'_>],
     now: Option<Timestamp>,
     tuning: &Tuning,
 ) -> Ranking {
-    by_found(query, documents, &[], now, tuning, |query, stemmer| {
-        let scanner = Scanner::new(&query.terms, query.asks_when, stemmer);
-        documents.iter().map(|text| scanner.scan(text, tuning)).collect()
-    })
+    let mut counter = Counter::default();
+    let words: Vec<Words> = documents.iter().map(|document| counter.count(document)).collect();
+    let known: Vec<(Document<'_>, &Words)> = documents.iter().copied().zip(&words).collect();
+    rank_known(&prompt.into(), &known, &[], now, tuning)
 }
 
-/// Ranks documents by what `find` says that each of them has of the query.
-pub(crate) fn by_found(
-    query: &str,
-    documents: &[Document<'_>],
+/// Ranks texts whose words are known, and their meaning by `senses`; their
+/// bodies may be left out.
+#[must_use]
+pub fn rank_known(
+    prompt: &RecallPrompt<'_>,
+    documents: &[(Document<'_>, &Words)],
     senses: &[Sense<'_>],
     now: Option<Timestamp>,
     tuning: &Tuning,
-    find: impl FnOnce(&Query, &rust_stemmers::Stemmer) -> Vec<Found>,
 ) -> Ranking {
-    let stemmer = text::stemmer();
-    let mut query = Query::parse(query, tuning.query_words, tuning.filler, &stemmer);
-    let authors = named_authors(&mut query, documents, &stemmer);
-    let found = find(&query, &stemmer);
-    let rarity = Rarity::of(&query, &found, tuning);
-    let own: Vec<f64> = found.iter().map(|found| rarity.score(found, tuning)).collect();
-    let own = add_meaning(own, senses, rarity.whole(tuning));
-    let shared = share_with_neighbours(&own, documents, tuning);
-    let mut hits: Vec<Hit> = documents
-        .iter()
-        .zip(&found)
-        .zip(shared)
-        .enumerate()
-        .filter(|(_, (_, score))| *score > 0.0)
-        .map(|(index, ((document, found), score))| {
-            let named = document.author.is_some_and(|author| authors.contains(author));
-            let gain = context_gain(&query, document, found, tuning)
-                * if named { 1.0 + tuning.author } else { 1.0 }
-                * prior_gain(document, now, tuning);
-            rarity.hit(index, score * gain, found, tuning)
-        })
-        .collect();
+    let known = documents.iter().map(|(_, words)| *words);
+    let languages: BTreeSet<Language> = known.clone().map(Words::language).collect();
+    let mut query = Query::parse(prompt, &languages, tuning);
+    typos::mend(&mut query, known.clone(), tuning);
+    let found: Vec<Found> = known.map(|words| Found::of(&query, words, tuning)).collect();
+    let rarity = Rarity::of(&query, &found);
+    let likeness = likenesses(&query, senses, &rarity, documents.len(), tuning);
+    let weight: f64 = senses.iter().map(|sense| sense.weight).sum();
+    let mut hits: Vec<Hit> = Vec::new();
+    for (index, ((document, _), found)) in documents.iter().zip(&found).enumerate() {
+        let likeness = likeness.get(index).copied().unwrap_or_default();
+        let gain = prior_gain(document, now, tuning);
+        let by_words = rarity.score(found, tuning) * gain;
+        let by_meaning = likeness * rarity.whole * gain;
+        if by_words + by_meaning > 0.0 {
+            hits.push(Hit {
+                index,
+                score: by_words + by_meaning,
+                by_words,
+                by_meaning,
+                coverage: rarity.coverage(found),
+                likeness: if weight > 0.0 { likeness / weight } else { 0.0 },
+                sureness: 0.0,
+                tier: RecallTier::None,
+                matched: found.matches.iter().map(|hit| hit.term).collect(),
+            });
+        }
+    }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-    Ranking {
-        hits,
-        words: query.terms.iter().map(|term| term.word.clone()).collect(),
-        needed: rarity.needed(tuning),
-        least_of_best: tuning.least_of_best,
-    }
+    let candidates = gate::features(prompt, &query, &rarity, &found, &hits);
+    let sureness = gate::judge(&candidates, &mut hits);
+    let words = query.terms.into_iter().map(|term| term.word).collect();
+    Ranking { hits, words, sureness, candidates }
 }
 
-/// Scores by words and by meaning, each by its weight. Where every word of the
-/// query is found counts as much as where its whole meaning is.
-fn add_meaning(mut scores: Vec<f64>, senses: &[Sense<'_>], whole: f64) -> Vec<f64> {
+/// The likenesses of every reading, each by its weight.
+fn likenesses(
+    query: &Query,
+    senses: &[Sense<'_>],
+    rarity: &Rarity,
+    count: usize,
+    tuning: &Tuning,
+) -> Vec<f64> {
+    let mut sum = vec![0.0; count];
+    let weight = |word: &str| {
+        let mut terms = query.terms.iter().enumerate();
+        let is_it = |term: &Term| term.word == word && term.meant.is_none();
+        let term = terms.find(|(_, term)| term.kind != TokenKind::Name && is_it(term));
+        term.map_or(0.0, |(at, _)| rarity.weight(at))
+    };
     for sense in senses {
-        for (index, score) in scores.iter_mut().enumerate() {
-            *score += sense.weight * whole * sense.likeness(index);
+        let likenesses = sense.likenesses(tuning.common, weight);
+        for (sum, likeness) in sum.iter_mut().zip(likenesses) {
+            *sum += sense.weight * likeness;
         }
     }
-    scores
+    sum
 }
 
-/// The authors that the query names. Their names are taken out of the words to
-/// look for: everybody in a conversation says them, mostly to address the other.
-fn named_authors<'a>(
-    query: &mut Query,
-    documents: &[Document<'a>],
-    stemmer: &rust_stemmers::Stemmer,
-) -> BTreeSet<&'a str> {
-    let all: BTreeSet<&str> = documents.iter().filter_map(|text| text.author).collect();
-    let mut named = BTreeSet::new();
-    let mut stems = BTreeSet::new();
-    for author in all {
-        for word in text::words(author) {
-            let stem = text::stem(stemmer, &word).into_owned();
-            if query.terms.iter().any(|term| term.stem == stem) {
-                named.insert(author);
-                stems.insert(stem);
+/// What one document holds of a query.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Its length in words, by field.
+    pub(crate) length: f64,
+    /// The words of the query that it has.
+    pub(crate) matches: Vec<Match>,
+}
+
+/// One word of the query in a document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Match {
+    /// Which term of the query.
+    pub(crate) term: usize,
+    /// How often, weighted by field.
+    pub(crate) count: f64,
+    /// Whether it is in the name or the description.
+    pub(crate) in_head: bool,
+}
+
+impl Found {
+    fn of(query: &Query, words: &Words, tuning: &Tuning) -> Self {
+        let found = |(term, wanted): (usize, &Term)| {
+            let mut hit = Match { term, count: 0.0, in_head: false };
+            for entry in wanted.stems.iter().filter_map(|stem| words.get(*stem)) {
+                hit.count += f64::from(entry.name) * tuning.name
+                    + f64::from(entry.description) * tuning.description
+                    + f64::from(entry.body);
+                hit.in_head |= entry.name > 0 || entry.description > 0;
             }
-        }
+            (hit.count > 0.0).then_some(hit)
+        };
+        let matches = query.terms.iter().enumerate().filter_map(found).collect();
+        Self { length: words.length(tuning), matches }
     }
-    query.terms.retain(|term| !stems.contains(&term.stem));
-    named
 }
 
 /// How much each word of the query tells, by how many documents have it.
-struct Rarity {
-    /// For each term: its weight.
-    weights: Vec<f64>,
+pub(crate) struct Rarity {
+    /// For each term: its weight, and how many documents have it.
+    pub(crate) weights: Vec<(f64, f64)>,
+    /// The weight of all terms.
+    pub(crate) whole: f64,
     /// The weight of a full term that no document has.
-    most: f64,
-    /// Average length of a document in bytes.
+    pub(crate) most: f64,
+    /// Average length of a document.
     average_length: f64,
 }
 
 impl Rarity {
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
-    fn of(query: &Query, found: &[Found], tuning: &Tuning) -> Self {
+    fn of(query: &Query, found: &[Found]) -> Self {
         let mut having = vec![0.0_f64; query.terms.len()];
         for hit in found.iter().flat_map(|found| &found.matches) {
             if let Some(count) = having.get_mut(hit.term) {
                 *count += 1.0;
             }
         }
-        let documents = (found.len() as f64).max(tuning.least_collection);
-        let weight = |having: f64| ((documents - having + 0.5) / (having + 0.5)).ln_1p();
-        let bytes: usize = found.iter().map(|found| found.length).sum();
+        let documents = found.len() as f64;
+        let weight = |all: f64, having: f64| ((all - having + 0.5) / (having + 0.5)).ln_1p();
+        let of_term =
+            |(having, term): (&f64, &Term)| (weight(documents, *having) * term.weight, *having);
+        let weights: Vec<(f64, f64)> = having.iter().zip(&query.terms).map(of_term).collect();
+        let length: f64 = found.iter().map(|found| found.length).sum();
         Self {
-            weights: having
-                .iter()
-                .zip(&query.terms)
-                .map(|(having, term)| weight(*having) * term.weight)
-                .collect(),
-            most: weight(0.0),
-            average_length: (bytes as f64 / (found.len() as f64).max(1.0)).max(1.0),
+            whole: weights.iter().map(|(weight, _)| weight).sum(),
+            weights,
+            most: weight(documents.max(LEAST_COLLECTION), 0.0),
+            average_length: (length / documents.max(1.0)).max(1.0),
         }
     }
 
-    fn weight(&self, term: usize) -> f64 {
-        self.weights.get(term).copied().unwrap_or_default()
+    pub(crate) fn weight(&self, term: usize) -> f64 {
+        self.weights.get(term).map_or(0.0, |(weight, _)| *weight)
     }
 
-    /// BM25, raised by how much of the query is there at all.
-    #[expect(clippy::cast_precision_loss, reason = "lengths far below 2^52")]
-    fn score(&self, found: &Found, tuning: &Tuning) -> f64 {
-        let length = found.length as f64 / self.average_length;
+    /// BM25.
+    pub(crate) fn score(&self, found: &Found, tuning: &Tuning) -> f64 {
+        let length = found.length / self.average_length;
         let damp = tuning.k1 * (1.0 - tuning.b + tuning.b * length);
-        let sum: f64 = found
+        let each = found
             .matches
             .iter()
-            .map(|hit| self.weight(hit.term) * hit.count * (tuning.k1 + 1.0) / (hit.count + damp))
-            .sum();
-        sum * (1.0 + tuning.coverage * self.coverage(found))
-    }
-
-    /// The score of a text of average length that has each word once.
-    fn whole(&self, tuning: &Tuning) -> f64 {
-        self.weights.iter().sum::<f64>() * (1.0 + tuning.coverage)
+            .map(|hit| self.weight(hit.term) * hit.count * (tuning.k1 + 1.0) / (hit.count + damp));
+        each.sum()
     }
 
     fn coverage(&self, found: &Found) -> f64 {
-        let all: f64 = self.weights.iter().sum();
         let here: f64 = found.matches.iter().map(|hit| self.weight(hit.term)).sum();
-        if all > 0.0 { here / all } else { 0.0 }
+        if self.whole > 0.0 { here / self.whole } else { 0.0 }
     }
-
-    fn hit(&self, index: usize, score: f64, found: &Found, tuning: &Tuning) -> Hit {
-        let evidence = found.matches.iter().map(|hit| {
-            let place = if hit.in_head { 1.0 } else { tuning.body_evidence };
-            self.weight(hit.term) / self.most * place
-        });
-        Hit {
-            index,
-            score,
-            coverage: self.coverage(found),
-            evidence: evidence.sum(),
-            matched: found.matches.iter().map(|hit| hit.term).collect(),
-        }
-    }
-
-    /// The evidence that is asked for: a part of what a short query holds; for
-    /// a long one an amount that grows slowly, as chance matches do.
-    #[expect(clippy::cast_precision_loss, reason = "at most a few dozen words")]
-    fn needed(&self, tuning: &Tuning) -> f64 {
-        let all = self.weights.iter().sum::<f64>() / self.most;
-        let growth = tuning.evidence_growth * (self.weights.len() as f64).max(1.0).log2();
-        (all * tuning.least_share).min(tuning.least_evidence + growth)
-    }
-}
-
-/// What follows a question often answers it without its words, so each text is
-/// given a share of what stands around it, within its group.
-fn share_with_neighbours(own: &[f64], documents: &[Document<'_>], tuning: &Tuning) -> Vec<f64> {
-    let mut best: BTreeMap<u32, f64> = BTreeMap::new();
-    for (score, group) in own.iter().zip(documents).filter_map(|(s, d)| Some((s, d.group?))) {
-        let best = best.entry(group).or_default();
-        *best = best.max(*score);
-    }
-    let shared = |index: usize| {
-        let score = own.get(index).copied().unwrap_or_default();
-        let Some(group) = documents.get(index).and_then(|text| text.group) else { return score };
-        let at = |offset: isize| {
-            let index = index.checked_add_signed(offset)?;
-            documents.get(index).filter(|text| text.group == Some(group)).zip(own.get(index))
-        };
-        let of = |offset: isize| at(offset).map_or(0.0, |(_, score)| *score);
-        let asks = at(-1).is_some_and(|(text, _)| text.body.trim_end().ends_with('?'));
-        let before = if asks { tuning.before_question } else { tuning.before };
-        score
-            + before * of(-1)
-            + tuning.near * (of(-2) + of(2))
-            + tuning.group * best.get(&group).copied().unwrap_or_default()
-    };
-    (0..own.len()).map(shared).collect()
-}
-
-/// What the date and the kind of question add.
-fn context_gain(query: &Query, document: &Document<'_>, found: &Found, tuning: &Tuning) -> f64 {
-    let when = if query.asks_when && found.says_when { tuning.when } else { 0.0 };
-    let date = match (query.date, document.date) {
-        (Some(named), Some(date)) => date_gain(named, date, tuning),
-        _ => 0.0,
-    };
-    (1.0 + when) * (1.0 + date)
-}
-
-fn date_gain(named: NamedDate, date: Date, tuning: &Tuning) -> f64 {
-    let year = named.year.is_none_or(|year| year == date.year());
-    if !year || named.month != date.month() {
-        return 0.0;
-    }
-    tuning.month + if named.day == Some(date.day()) { tuning.day } else { 0.0 }
 }
 
 /// What age and use add: little, and only to what matches.

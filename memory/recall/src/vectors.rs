@@ -14,6 +14,7 @@ const PASSAGE_BYTES: usize = 800;
 const MAX_PASSAGES: usize = 16;
 /// What a length of one is kept as.
 const UNIT: f32 = 127.0;
+const UNIT_SQUARED: f64 = 16_129.0;
 
 /// Something that makes vectors of texts.
 pub trait Embedder: Send + Sync {
@@ -25,6 +26,30 @@ pub trait Embedder: Send + Sync {
 
     /// The vector of a text; none where it knows nothing of it.
     fn embed(&self, text: &str) -> Option<Vec<f32>>;
+
+    /// The words of a text, each with its own vector, where it has such: then the
+    /// vector of a query is made of them, the rare ones foremost.
+    fn words(&self, _text: &str) -> Vec<WordVector> {
+        Vec::new()
+    }
+}
+
+impl<T: Embedder + ?Sized> Embedder for &T {
+    fn id(&self) -> &str {
+        (**self).id()
+    }
+
+    fn dims(&self) -> usize {
+        (**self).dims()
+    }
+
+    fn embed(&self, text: &str) -> Option<Vec<f32>> {
+        (**self).embed(text)
+    }
+
+    fn words(&self, text: &str) -> Vec<WordVector> {
+        (**self).words(text)
+    }
 }
 
 /// The texts of a memory that are given a vector each: what it is about with
@@ -84,7 +109,7 @@ impl Vectors {
         if self.dims == 0 {
             self.dims = vector.len();
         }
-        let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let length = length(vector);
         if vector.len() == self.dims && length > 0.0 && length.is_finite() {
             self.values.extend(vector.iter().map(|value| small(value / length)));
         }
@@ -105,7 +130,7 @@ impl Vectors {
         }
         let passages = self.values.chunks_exact(self.dims);
         let best = passages.map(|passage| query.dot(passage)).max()?;
-        Some(f64::from(best) / f64::from(UNIT * UNIT))
+        Some(f64::from(best) / UNIT_SQUARED)
     }
 
     /// Writes them for [`Vectors::decode`].
@@ -131,10 +156,21 @@ impl Vectors {
     }
 }
 
+/// A word and its vector.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordVector {
+    /// In lower case.
+    pub word: String,
+    /// Its vector; all zero where nothing is known of it.
+    pub vector: Vec<f32>,
+}
+
 /// The vector of a query, in the form that it is compared in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct QueryVector {
     values: Vec<i8>,
+    /// Its words, where each has a vector of its own.
+    words: Vec<WordVector>,
 }
 
 impl QueryVector {
@@ -143,13 +179,39 @@ impl QueryVector {
     pub fn of(embedder: &dyn Embedder, text: &str) -> Option<Self> {
         let mut vectors = Vectors::default();
         vectors.add(&embedder.embed(text)?);
-        (!vectors.is_empty()).then_some(Self { values: vectors.values })
+        let words = embedder.words(text);
+        (!vectors.is_empty()).then_some(Self { values: vectors.values, words })
+    }
+
+    /// The same, each of its words counted by its weight: how rare a word is
+    /// among the memories is known only where they are ranked.
+    fn weighed(&self, weight: impl Fn(&str) -> f64) -> Vec<f32> {
+        let plain = || self.values.iter().map(|value| f32::from(*value) / UNIT).collect();
+        let Some(first) = self.words.first() else { return plain() };
+        let mut sum = vec![0.0; first.vector.len()];
+        for WordVector { word, vector } in &self.words {
+            #[expect(clippy::cast_possible_truncation, reason = "a small weight")]
+            let weight = weight(word) as f32;
+            sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value * weight);
+        }
+        let length = length(&sum);
+        if length == 0.0 {
+            return plain();
+        }
+        sum.iter().map(|value| value / length).collect()
     }
 
     fn dot(&self, passage: &[i8]) -> i32 {
-        let pairs = self.values.iter().zip(passage);
-        pairs.map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+        dot(&self.values, passage)
     }
+}
+
+fn dot(one: &[i8], other: &[i8]) -> i32 {
+    one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+}
+
+fn length(vector: &[f32]) -> f32 {
+    vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a part of a vector of length one")]
@@ -169,11 +231,51 @@ pub struct Sense<'a> {
 }
 
 impl Sense<'_> {
-    /// How alike query and memory are, from 0 to 1.
-    #[must_use]
-    pub fn likeness(&self, index: usize) -> f64 {
-        let vectors = self.memories.get(index).copied().flatten();
-        vectors.and_then(|vectors| vectors.likeness(&self.query)).unwrap_or(0.0).max(0.0)
+    /// How alike the query and each memory are, from 0 to 1, by the passage that
+    /// is nearest. What all memories have in common is taken out as far as
+    /// `common` says: among memories of one project it tells nothing.
+    pub(crate) fn likenesses(&self, common: f32, weight: impl Fn(&str) -> f64) -> Vec<f64> {
+        let mean = self.mean(common);
+        let mut query = self.query.weighed(weight);
+        query.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean);
+        let length = length(&query);
+        if length == 0.0 || query.len() != mean.len() {
+            return vec![0.0; self.memories.len()];
+        }
+        let query: Vec<i8> = query.iter().map(|value| small(value / length)).collect();
+        let away = f64::from(mean.iter().map(|value| value * value).sum::<f32>());
+        let own: Vec<i8> = mean.iter().map(|value| small(*value)).collect();
+        let shift = f64::from(dot(&query, &own)) / UNIT_SQUARED;
+        let likeness = |passage: &[i8]| {
+            let along = f64::from(dot(passage, &own)) / UNIT_SQUARED;
+            let length = (1.0 - 2.0 * along + away).max(f64::EPSILON).sqrt();
+            (f64::from(dot(passage, &query)) / UNIT_SQUARED - shift) / length
+        };
+        let best = |vectors: &Vectors| {
+            let passages = vectors.values.chunks_exact(vectors.dims.max(1));
+            passages.map(likeness).fold(0.0, f64::max)
+        };
+        let fits = |vectors: &&&Vectors| vectors.dims == query.len();
+        self.memories
+            .iter()
+            .map(|one| one.as_ref().filter(fits).map_or(0.0, |one| best(one)))
+            .collect()
+    }
+
+    /// The mean of all passages, as far as it is taken out.
+    fn mean(&self, common: f32) -> Vec<f32> {
+        let dims = self.query.values.len();
+        let mut sum = vec![0_i64; dims];
+        let mut count = 0.0_f32;
+        for vectors in self.memories.iter().flatten().filter(|vectors| vectors.dims == dims) {
+            for passage in vectors.values.chunks_exact(dims.max(1)) {
+                sum.iter_mut().zip(passage).for_each(|(sum, value)| *sum += i64::from(*value));
+                count += 1.0;
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^24 passages")]
+        let mean = |sum: &i64| *sum as f32 / UNIT / count.max(1.0) * common;
+        sum.iter().map(mean).collect()
     }
 }
 
@@ -226,7 +328,7 @@ mod tests {
         for cut in 0..bytes.len() - 1 {
             assert_eq!(Vectors::decode(&mut &bytes[..cut]), None);
         }
-        let other = QueryVector { values: vec![1; 64] };
+        let other = QueryVector { values: vec![1; 64], words: Vec::new() };
         assert_eq!(Vectors::of(&Letters, &body("a")).likeness(&other), None);
     }
 

@@ -6,7 +6,7 @@
 //! ready in the background, and words serve meanwhile.
 
 use everfold_kernel::ports::Urgency;
-use everfold_memory_recall::{Embedder, QueryVector, Sense, Vectors};
+use everfold_memory_recall::{Embedder, QueryVector, Sense, TABLE_WEIGHT, Vectors, WordTable};
 use everfold_memory_store::Notice;
 use everfold_memory_store::catalogue::Catalogue;
 use std::sync::Arc;
@@ -48,6 +48,12 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// The table of words in the program.
+    fn table() -> Option<Self> {
+        let embedder: Arc<dyn Embedder> = Arc::new(WordTable::get()?);
+        Some(Self { embedder, weight: TABLE_WEIGHT, pace: Pace::Quick })
+    }
+
     /// Those that are ready. A process that answers once and goes makes nothing
     /// ready for the next time: it goes without what is slow.
     pub(crate) fn all(
@@ -63,7 +69,7 @@ impl Reading {
             let embedder = one.source.embedder(urgency)?;
             Some(Self { embedder, weight: one.weight, pace: one.source.pace() })
         };
-        embedders.iter().filter_map(ready).collect()
+        Self::table().into_iter().chain(embedders.iter().filter_map(ready)).collect()
     }
 
     /// How a text reads beside these catalogues, one behind the other; `keep`

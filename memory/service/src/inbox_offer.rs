@@ -4,7 +4,7 @@
 //! passes the same gate. It is never shown to a model: a person is told of it.
 
 use crate::Service;
-use everfold_kernel::ports::{MemoryError, RecallQuery, WaitingMemory};
+use everfold_kernel::ports::{MemoryError, RecallQuery, RecallTier, WaitingMemory};
 use everfold_memory_store::catalogue::{Card, Catalogue, rank_cards};
 use everfold_memory_store::store::inbox::{Proposal, ProposalId};
 
@@ -57,8 +57,8 @@ impl Service {
         let known = catalogues.iter().flat_map(|slot| slot.iter()).flat_map(Catalogue::cards);
         let all = waiting.iter().map(|one| &one.card).chain(known);
         let all: Vec<(&Card, u32)> = all.map(|card| (card, 0)).collect();
-        let ranking = rank_cards(&query.text, &all, &[], self.clock.now());
-        let mut good = ranking.worth_injecting(self.terms.recall.selected);
+        let ranking = rank_cards(&query.text.as_str().into(), &all, &[], self.clock.now());
+        let mut good = ranking.of_tier(RecallTier::Body).into_iter();
         Ok(good.find_map(|hit| waiting.get(hit.index)).map(|one| one.told.clone()))
     }
 }

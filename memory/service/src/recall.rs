@@ -6,18 +6,20 @@
 
 use crate::Service;
 use crate::embedder::{Pace, Reading};
-use everfold_kernel::Timestamp;
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{
-    MemoryError, MemoryScope, QueryKind, RecallHit, RecallQuery, Recalled, Urgency,
+    MemoryError, MemoryScope, QueryKind, RecallHit, RecallQuery, RecallReason, RecallTier,
+    Recalled, Urgency,
 };
+use everfold_kernel::provenance::Provenance;
+use everfold_kernel::{Attachment, Timestamp};
 use everfold_memory_file::MemoryType;
-use everfold_memory_recall::inject::{self, ShownMemory};
-use everfold_memory_recall::{Sense, Vectors};
+use everfold_memory_judge::words;
+use everfold_memory_recall::inject::{self, NamedMemory, ShownMemory};
+use everfold_memory_recall::{Hit, PromptPart, Ranking, RecallPrompt, Sense, Vectors};
 use everfold_memory_store::TopicPath;
 use everfold_memory_store::catalogue::{Card, Catalogue, Patience, known_tokens, rank_cards};
-use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -185,61 +187,105 @@ impl Service {
         let limits = &self.terms.recall;
         let now = self.clock.now();
         let placed = &all.placed;
-        let cards: Vec<(&Card, u32)> = placed.iter().map(|one| (one.card, one.used)).collect();
-        let text = match query.kind {
-            QueryKind::Prompt => Cow::Borrowed(&*query.text),
-            QueryKind::Output => {
-                Cow::Owned(known_tokens(&query.text, placed.iter().map(|one| one.card)))
-            }
+        let ranking = ranked(all, query, now);
+        let is_new = |hit: &&Hit| {
+            let path = placed.get(hit.index).map(Placed::path);
+            path.is_some_and(|path| !query.in_view.contains(&path))
         };
-        let ranking = rank_cards(&text, &cards, &all.senses(&text), now);
-        let in_view =
-            |index: usize| placed.get(index).is_some_and(|one| query.in_view.contains(&one.path()));
-        let good: Vec<usize> = ranking
-            .worth_injecting(usize::MAX)
-            .map(|hit| hit.index)
-            .filter(|index| !in_view(*index))
-            .take(limits.selected)
-            .collect();
-        let files: Vec<File> =
-            good.iter().filter_map(|index| File::read(placed.get(*index)?)).collect();
+        let is_unnamed = |hit: &&Hit| {
+            let path = placed.get(hit.index).map(Placed::path);
+            path.is_some_and(|path| !query.named.contains(&path))
+        };
+        let sure = ranking.of_tier(RecallTier::Body).into_iter().filter(is_new).take(limits.bodies);
+        let possible = ranking.of_tier(RecallTier::Line).into_iter().filter(is_new);
+        let possible = possible.filter(is_unnamed).take(limits.lines);
+        let files: Vec<File> = sure.filter_map(|hit| File::read(placed.get(hit.index)?)).collect();
+        let lines: Vec<&Placed<'_>> = possible.filter_map(|hit| placed.get(hit.index)).collect();
         let left = limits.session_bytes.saturating_sub(query.injected);
         let room = query.room.map_or(left, |room| room.min(left));
-        let shown = shown(&files, room, limits, now);
-        let shown_paths: BTreeSet<&Path> = shown.1.iter().map(PathBuf::as_path).collect();
+        let (shown, paths) = shown(&files, &lines, room, limits, now);
+        let tiers = shown_tiers(shown.as_ref(), &paths);
         let hits = ranking.hits.iter().filter_map(|hit| {
             let one = placed.get(hit.index)?;
             let path = one.path();
-            let is_shown = shown_paths.contains(path.as_path());
-            (wanted == HitFilter::All || is_shown).then(|| RecallHit {
-                scope: one.scope,
-                file: one.card.path.clone(),
-                name: one.card.name.clone(),
-                description: one.card.description.clone(),
-                kind: one.card.kind.map(MemoryType::as_str).map(str::to_owned),
-                modified: one.card.modified,
-                score: hit.score,
-                coverage: hit.coverage,
-                evidence: hit.evidence,
-                words: ranking.matched_words(hit).into_iter().map(str::to_owned).collect(),
-                is_shown,
-                path,
-            })
+            let tier = tiers.get(&path).copied().unwrap_or_default();
+            let is_told = wanted == HitFilter::All || tier != RecallTier::None;
+            is_told.then(|| one.hit(path, hit, &ranking, tier))
         });
-        let certainty = ranking.certainty();
         Recalled {
             hits: hits.collect(),
             looked_at: placed.len(),
-            shown: shown.0,
-            certainty,
+            sureness: ranking.sureness,
+            shown,
+            certainty: ranking.certainty(),
             unread: 0,
         }
     }
 }
 
+/// The order of all cards. What was pasted is told from what was typed by its
+/// form (R13).
+fn ranked(all: &PlacedCards<'_>, query: &RecallQuery, now: Timestamp) -> Ranking {
+    let cards: Vec<(&Card, u32)> = all.placed.iter().map(|one| (one.card, one.used)).collect();
+    if query.kind == QueryKind::Output {
+        let known = known_tokens(&query.text, all.placed.iter().map(|one| one.card));
+        return rank_cards(&known.as_str().into(), &cards, &all.senses(&known), now);
+    }
+    let text = query.text.as_str();
+    let parts = words::split(text, &[]);
+    let part = |(whose, part): (Provenance, _)| {
+        let whose = if whose.is_typed() { PromptPart::Typed } else { PromptPart::Pasted };
+        (whose, part)
+    };
+    let prompt = RecallPrompt::new(parts.split(text).map(part));
+    rank_cards(&prompt, &cards, &all.senses(text), now)
+}
+
+/// How each memory is shown that is.
+fn shown_tiers(shown: Option<&Attachment>, paths: &[PathBuf]) -> BTreeMap<PathBuf, RecallTier> {
+    let named = shown.map_or(0, |shown| inject::named(&shown.data).count());
+    let bodies = paths.len().saturating_sub(named);
+    let tier = |at: usize| if at < bodies { RecallTier::Body } else { RecallTier::Line };
+    paths.iter().enumerate().map(|(at, path)| (path.clone(), tier(at))).collect()
+}
+
 impl Placed<'_> {
     fn path(&self) -> PathBuf {
         self.dir.join(&self.card.path)
+    }
+
+    /// Its path as it is listed: beside that of a project, with its scope.
+    fn listed(&self) -> String {
+        match self.scope {
+            None | Some(MemoryScope::Project) => self.card.path.clone(),
+            Some(scope) => format!("{}:{}", scope.as_str(), self.card.path),
+        }
+    }
+
+    fn hit(&self, path: PathBuf, hit: &Hit, ranking: &Ranking, shown: RecallTier) -> RecallHit {
+        let words = ranking.matched_words(hit);
+        let missing = ranking.words.iter().filter(|word| !words.contains(&word.as_str()));
+        let reason = RecallReason {
+            by_words: hit.by_words,
+            by_meaning: hit.by_meaning,
+            coverage: hit.coverage,
+            likeness: hit.likeness,
+            sureness: hit.sureness,
+            missing: missing.cloned().collect(),
+            words: words.into_iter().map(str::to_owned).collect(),
+        };
+        RecallHit {
+            scope: self.scope,
+            file: self.card.path.clone(),
+            name: self.card.name.clone(),
+            description: self.card.description.clone(),
+            kind: self.card.kind.map(MemoryType::as_str).map(str::to_owned),
+            modified: self.card.modified,
+            score: hit.score,
+            reason,
+            shown,
+            path,
+        }
     }
 }
 
@@ -259,22 +305,20 @@ impl File {
         let open = std::fs::File::open(&path).ok()?;
         open.take(FILE_BYTES).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let listed = match placed.scope {
-            None | Some(MemoryScope::Project) => placed.card.path.clone(),
-            Some(scope) => format!("{}:{}", scope.as_str(), placed.card.path),
-        };
+        let listed = placed.listed();
         Some(Self { path, listed, text, modified: placed.card.modified })
     }
 }
 
 /// What a model is shown, and of which memories, within what is left for the
-/// session.
+/// session: those with their bodies first.
 fn shown(
     files: &[File],
+    lines: &[&Placed<'_>],
     room: usize,
     limits: &RecallLimits,
     now: Timestamp,
-) -> (Option<everfold_kernel::Attachment>, Vec<PathBuf>) {
+) -> (Option<Attachment>, Vec<PathBuf>) {
     let all: Vec<ShownMemory<'_>> = files
         .iter()
         .map(|file| ShownMemory {
@@ -284,5 +328,16 @@ fn shown(
             modified: file.modified,
         })
         .collect();
-    inject::block(&all, room, limits, now)
+    let places: Vec<(PathBuf, String, &Card)> =
+        lines.iter().map(|one| (one.path(), one.listed(), one.card)).collect();
+    let named: Vec<NamedMemory<'_>> = places
+        .iter()
+        .map(|(path, file, card)| NamedMemory {
+            path,
+            file,
+            name: card.name.as_deref().unwrap_or_default(),
+            description: card.description.as_deref().unwrap_or_default(),
+        })
+        .collect();
+    inject::block(&all, &named, room, limits, now)
 }

@@ -138,7 +138,6 @@ impl Card {
         Document {
             name: self.name.as_deref().unwrap_or(&self.path),
             description: self.description.as_deref().unwrap_or_default(),
-            date: self.date,
             modified: Some(self.modified),
             used,
             ..Document::default()

@@ -269,6 +269,9 @@ pub(crate) struct RecallArgs {
     /// The N best, also those that would not be shown to a model
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// Why each is where it is: by which words, by how much meaning, and what is missing
+    #[arg(long)]
+    pub(crate) why: bool,
     /// Any directory of Markdown files instead of the memories
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

@@ -234,5 +234,6 @@ fn l5_45_thirty_dreams_change_nothing_after_the_first_and_recall_finds_as_much()
         assert!(matches!(dreamt.code, Some(0 | 3)), "night {night}: {dreamt:?}");
         assert_eq!(files(&dir), first, "night {night}");
     }
-    assert_eq!(finds(), before);
+    let after = finds();
+    assert!(after.iter().zip(before).all(|(after, before)| *after >= before), "{after:?}");
 }

@@ -46,6 +46,31 @@ fn r9_recall_finds_the_right_file_and_says_why() {
 }
 
 #[test]
+fn r9_why_says_which_words_which_meaning_and_what_is_missing() {
+    let desk = Desk::offline();
+    fill(&memory_dir(&desk));
+    let told = desk.run(&["recall", "--why", "when do deploys of the billing app go out?"]).ok();
+    for part in ["by deploys", "meaning", "sure that it helps", "it has nothing of: billing"] {
+        assert!(told.out.contains(part), "{part}: {}", told.out);
+    }
+    assert!(told.err.contains("calls for a memory"), "{}", told.err);
+    let rows = desk.run(&["recall", "--json", "--limit", "4", "when do deploys go out?"]).ok();
+    let rows = rows.json();
+    assert_eq!(rows[0]["shown"], "body");
+    assert!(rows[0]["parts"]["meaning"].as_f64().unwrap() > 0.0, "{rows}");
+}
+
+#[test]
+fn r13_a_paste_of_another_project_brings_nothing() {
+    let desk = Desk::offline();
+    fill(&memory_dir(&desk));
+    let log = "ok   github.com/acme/shop/integration 9.421s\n--- FAIL: TestCart (0.02s)\n    \
+               cart_test.go:77: got 3 rows of the database, want 4\nFAIL\nexit status 1\n";
+    let rows = desk.run(&["recall", "--json", &log.repeat(3)]).ok().json();
+    assert!(rows.as_array().unwrap().iter().all(|row| row["shown"] != "body"), "{rows}");
+}
+
+#[test]
 fn r9_an_unrelated_query_brings_nothing() {
     let desk = Desk::offline();
     fill(&memory_dir(&desk));

@@ -85,8 +85,14 @@ limits! {
         manifest_files: usize = 200,
         /// Lines at the start of a file in which its frontmatter is looked for.
         head_lines: usize = 30,
-        /// Memories brought in for one message.
+        /// Memories that the side query brings in for one message.
         selected: usize = 5,
+        /// Memories that the local ranker brings in with their bodies.
+        bodies: usize = 3,
+        /// Memories that it names in a line.
+        lines: usize = 3,
+        /// Bytes of all lines for one message.
+        line_bytes: usize = 400,
         /// Tokens of the answer of the model that selects.
         answer_tokens: u64 = 256,
         /// Milliseconds after which that model is late, and the local ranker serves.

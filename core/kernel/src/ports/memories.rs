@@ -8,7 +8,8 @@ pub use keep::{
     MemoryWriter,
 };
 pub use recall::{
-    QueryKind, RankCertainty, RecallHit, RecallQuery, Recalled, Urgency, WaitingMemory,
+    QueryKind, RankCertainty, RecallHit, RecallQuery, RecallReason, RecallTier, Recalled, Urgency,
+    WaitingMemory,
 };
 
 use super::BoxFuture;

@@ -17,7 +17,7 @@ fn memory(description: &str, body: &str) -> String {
 fn found(catalogue: &Catalogue, query: &str) -> Vec<String> {
     let now = Timestamp::now();
     let cards: Vec<(&Card, u32)> = catalogue.cards().iter().map(|card| (card, 0)).collect();
-    let ranking = rank_cards(query, &cards, &[], now);
+    let ranking = rank_cards(&query.into(), &cards, &[], now);
     ranking.hits.iter().map(|hit| cards[hit.index].0.path.clone()).collect()
 }
 

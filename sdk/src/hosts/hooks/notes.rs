@@ -20,6 +20,8 @@ const NAME_BYTES: usize = 100;
 pub(super) enum Note {
     /// A memory was shown to the model.
     Surfaced { path: PathBuf, bytes: usize },
+    /// A memory was named in a line.
+    Named { path: PathBuf },
     /// The model read a memory by itself.
     Read { path: PathBuf },
     /// What the person typed, in this project.
@@ -60,6 +62,8 @@ pub(super) struct Notes {
     path: PathBuf,
     /// Memories that the model sees.
     pub(super) surfaced: BTreeSet<PathBuf>,
+    /// Memories that a line in view names.
+    pub(super) named: BTreeSet<PathBuf>,
     /// Bytes of these.
     pub(super) bytes: usize,
     /// Memories that were shown and not counted yet.
@@ -106,6 +110,7 @@ impl Notes {
         let mut notes = Self {
             path,
             surfaced: BTreeSet::new(),
+            named: BTreeSet::new(),
             bytes: 0,
             shown: Vec::new(),
             read: Vec::new(),
@@ -134,6 +139,9 @@ impl Notes {
                 self.shown.push(path.clone());
                 self.surfaced.insert(path);
             }
+            Note::Named { path } => {
+                self.named.insert(path);
+            }
             Note::Read { path } => {
                 self.read.push(path.clone());
                 self.surfaced.insert(path);
@@ -146,6 +154,7 @@ impl Notes {
             Note::Kept { words } => self.kept = words,
             Note::Cleared => {
                 self.surfaced.clear();
+                self.named.clear();
                 self.bytes = 0;
             }
             Note::Counted => {

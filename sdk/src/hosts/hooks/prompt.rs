@@ -50,6 +50,7 @@ impl HostService {
             text: text.to_owned(),
             kind,
             in_view: notes.surfaced.clone(),
+            named: notes.named.clone(),
             injected: notes.bytes,
             // A unit is at least a byte; what stands around the memories is short.
             room: Some(self.limits.beside.context_units.saturating_sub(AROUND)),
@@ -63,6 +64,9 @@ impl HostService {
         for memory in inject::each(&attachment.data) {
             let (path, bytes) = (PathBuf::from(memory.path), memory.bytes);
             notes.note(Note::Surfaced { path, bytes });
+        }
+        for path in inject::named(&attachment.data) {
+            notes.note(Note::Named { path: path.into() });
         }
         Ok(work.with_context(text))
     }

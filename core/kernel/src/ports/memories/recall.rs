@@ -15,6 +15,8 @@ pub struct RecallQuery {
     pub kind: QueryKind,
     /// Memories that are in view already, by their absolute paths (R7).
     pub in_view: BTreeSet<PathBuf>,
+    /// Memories that a line in view names already (R13).
+    pub named: BTreeSet<PathBuf>,
     /// Bytes of memories that the session was shown (R5).
     pub injected: usize,
     /// Most bytes that can be shown now, where that is less than what is left.
@@ -49,6 +51,8 @@ pub enum QueryKind {
 pub struct Recalled {
     /// Every memory that has something of it, or only those worth showing.
     pub hits: Vec<RecallHit>,
+    /// How likely the text calls for a memory at all, from 0 to 1.
+    pub sureness: f64,
     /// Exactly what a model is shown; none where nothing is good enough.
     pub shown: Option<Attachment>,
     /// How many memories were looked at.
@@ -126,12 +130,51 @@ pub struct RecallHit {
     pub modified: Timestamp,
     /// Its score, comparable within one recall.
     pub score: f64,
+    /// Why it is where it is.
+    pub reason: RecallReason,
+    /// How it is in what is shown.
+    pub shown: RecallTier,
+}
+
+/// Why a memory was found (R9).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RecallReason {
+    /// The part of the score that is by words.
+    pub by_words: f64,
+    /// The part of the score that is by meaning.
+    pub by_meaning: f64,
     /// How much of the text it has, from 0 to 1.
     pub coverage: f64,
-    /// How much speaks for it.
-    pub evidence: f64,
+    /// How alike the two are by meaning, from 0 to 1.
+    pub likeness: f64,
+    /// How likely it helps, if anything does, from 0 to 1.
+    pub sureness: f64,
     /// The words by which it was found.
     pub words: Vec<String>,
-    /// Whether it is in what is shown.
-    pub is_shown: bool,
+    /// The words of the text that it does not have.
+    pub missing: Vec<String>,
+}
+
+/// How a memory is shown (R13).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RecallTier {
+    /// With its body: it surely helps.
+    Body,
+    /// As a line, for the model to read or leave: it may help.
+    Line,
+    /// Not at all.
+    #[default]
+    None,
+}
+
+impl RecallTier {
+    /// As programs read it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Body => "body",
+            Self::Line => "line",
+            Self::None => "none",
+        }
+    }
 }

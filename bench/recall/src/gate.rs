@@ -1,0 +1,121 @@
+//! What the gate lets through (R13): how many messages get what they call for, and
+//! how many get something that nobody wanted.
+
+use crate::order::ratio;
+use crate::sets::{PromptCase, Reading, Set};
+use anyhow::{Context, Result};
+use everfold_kernel::limits::RecallLimits;
+use everfold_kernel::ports::RecallTier;
+use everfold_memory_recall::{Features, Ranking, Tuning};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What happened to the messages of one kind.
+#[derive(Default)]
+struct Count {
+    messages: usize,
+    /// Got the body of one that they call for.
+    body: usize,
+    /// Got it with its body or as a line.
+    shown: usize,
+    /// Got any body, any line.
+    any_body: usize,
+    any: usize,
+    /// Bodies, and those that were wanted.
+    bodies: usize,
+    wanted_bodies: usize,
+}
+
+impl Count {
+    fn add(&mut self, prompt: &PromptCase, ranking: &Ranking) {
+        let limits = RecallLimits::default();
+        let of = |tier: RecallTier, most: usize| -> Vec<usize> {
+            ranking.of_tier(tier).iter().take(most).map(|hit| hit.index).collect()
+        };
+        let bodies = of(RecallTier::Body, limits.bodies);
+        let lines = of(RecallTier::Line, limits.lines);
+        let wanted = |shown: &[usize]| shown.iter().filter(|at| prompt.wanted.contains(at)).count();
+        self.messages += 1;
+        self.body += usize::from(wanted(&bodies) > 0);
+        self.shown += usize::from(wanted(&bodies) + wanted(&lines) > 0);
+        self.any_body += usize::from(!bodies.is_empty());
+        self.any += usize::from(!bodies.is_empty() || !lines.is_empty());
+        self.bodies += bodies.len();
+        self.wanted_bodies += wanted(&bodies);
+    }
+
+    fn row(&self, name: &str) -> String {
+        let percent = |part: usize| format!("{:.1}", ratio(part, self.messages) * 100.0);
+        let unwanted = ratio(self.bodies - self.wanted_bodies, self.bodies) * 100.0;
+        format!(
+            "| {name} | {} | {} | {} | {} | {} | {unwanted:.1} |",
+            self.messages,
+            percent(self.body),
+            percent(self.shown),
+            percent(self.any_body),
+            percent(self.any),
+        )
+    }
+}
+
+/// Prints what is shown on the prompts of developers and on pastes.
+pub(crate) fn print(sets: &[Set]) {
+    for reading in [Reading::Words, Reading::Table] {
+        println!("\nthe gate, {reading:?}, percent of messages");
+        println!(
+            "| | messages | wanted body | wanted body or line | a body | a body or line | of bodies unwanted |"
+        );
+        println!("|---|--:|--:|--:|--:|--:|--:|");
+        let mut kinds: BTreeMap<&str, Count> = BTreeMap::new();
+        let mut asking = Count::default();
+        let gated = ["prompts of developers", "pastes"];
+        for set in sets.iter().filter(|set| gated.contains(&set.name)) {
+            for (directory, prompt) in cases(set) {
+                let ranking = directory.rank(&prompt.text, reading, &Tuning::default());
+                kinds.entry(&prompt.kind).or_default().add(prompt, &ranking);
+                if !prompt.wanted.is_empty() {
+                    asking.add(prompt, &ranking);
+                }
+            }
+        }
+        println!("{}", asking.row("all that want something"));
+        for (kind, count) in kinds {
+            println!("{}", count.row(kind));
+        }
+    }
+}
+
+fn cases(set: &Set) -> impl Iterator<Item = (&crate::sets::Directory, &PromptCase)> {
+    let each = |one| -> Vec<(_, _)> {
+        let directory: &crate::sets::Directory = one;
+        directory.prompts.iter().map(|prompt| (directory, prompt)).collect()
+    };
+    set.directories.iter().flat_map(each)
+}
+
+/// Writes a line for each message: what the gate sees of its best hits.
+pub(crate) fn write_features(sets: &[Set], path: &Path) -> Result<()> {
+    let mut out = Vec::new();
+    writeln!(out, "{}", json!({ "names": Features::NAMES }))?;
+    for set in sets {
+        for (fold, directory) in set.directories.iter().enumerate() {
+            for prompt in &directory.prompts {
+                let ranking = directory.rank(&prompt.text, Reading::Table, &Tuning::default());
+                let hits = ranking.hits.iter().zip(&ranking.candidates);
+                let rows = hits.map(|(hit, features)| {
+                    json!({ "wanted": prompt.wanted.contains(&hit.index), "values": features.values() })
+                });
+                let rows: Vec<_> = rows.collect();
+                let wants = !prompt.wanted.is_empty();
+                let line = json!({
+                    "set": set.name, "fold": fold, "kind": prompt.kind, "wants": wants,
+                    "text": prompt.text, "hits": rows,
+                });
+                writeln!(out, "{line}")?;
+            }
+        }
+    }
+    std::fs::write(path, out).with_context(|| format!("failed to write {}", path.display()))
+}

@@ -1,0 +1,44 @@
+//! How well recall finds, and when it is silent (R12, R13).
+//!
+//! `cargo run --release -p everfold-bench-recall [DATA]` prints recall at 5 on
+//! every set, with and without each part, and what the gate lets through.
+//! `--features FILE` writes what the gate sees, for `fit.py`. The data is not part
+//! of the repository; without it the command says where it looked.
+
+#![allow(clippy::print_stdout, reason = "a program that prints tables")]
+
+mod gate;
+mod order;
+mod sets;
+
+use anyhow::Result;
+use std::path::PathBuf;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let (mut data, mut features) = (default_path(), None);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--features" => features = arguments.next().map(PathBuf::from),
+            _ => data = PathBuf::from(argument),
+        }
+    }
+    if !data.exists() {
+        println!("no data at {}: pass the path of a folder like shared/data", data.display());
+        return Ok(());
+    }
+    let sets = sets::load(&data)?;
+    if let Some(path) = features {
+        return gate::write_features(&sets, &path);
+    }
+    order::print(&sets);
+    gate::print(&sets);
+    Ok(())
+}
+
+/// Beside the repository, or one level up where it is a worktree.
+fn default_path() -> PathBuf {
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let [beside, above] = ["..", "../.."].map(|up| repository.join(up).join("shared/data"));
+    if above.exists() { above } else { beside }
+}
