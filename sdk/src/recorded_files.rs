@@ -50,6 +50,10 @@ impl Files for RecordedFiles {
         self.inner.resolve(path)
     }
 
+    fn find<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        self.inner.find(path)
+    }
+
     fn read<'a>(
         &'a self,
         path: &'a Path,

@@ -22,7 +22,8 @@ pub(crate) struct Ground<'a> {
 /// Reads all that there are.
 pub(crate) fn shelf(ground: &Ground<'_>) -> Shelf {
     let bounds = ground.trust.bounds();
-    let mut found = Finding { ground, bounds, skills: Vec::new(), problems: Vec::new() };
+    let (skills, problems, holder) = (Vec::new(), Vec::new(), PathBuf::new());
+    let mut found = Finding { ground, bounds, holder, skills, problems };
     found.look(ground.home, Whose::Person);
     for place in ground.trust.agent_dirs() {
         found.look(&place, Whose::Repository);
@@ -42,12 +43,15 @@ enum Whose {
 struct Finding<'a> {
     ground: &'a Ground<'a>,
     bounds: TreeBounds,
+    /// The directory whose skills are looked at.
+    holder: PathBuf,
     skills: Vec<Skill>,
     problems: Vec<String>,
 }
 
 impl Finding<'_> {
     fn look(&mut self, place: &Path, whose: Whose) {
+        place.parent().unwrap_or(place).clone_into(&mut self.holder);
         let (skills, commands) = (place.join("skills"), place.join("commands"));
         for folder in self.children_of(&skills, whose) {
             self.look_at(&folder, whose);
@@ -98,7 +102,8 @@ impl Finding<'_> {
         if matches!(whose, Whose::Person) {
             return false;
         }
-        let leaves = path.canonicalize().is_ok_and(|real| !self.bounds.holds(&real));
+        let leaves = path.canonicalize();
+        let leaves = leaves.is_ok_and(|real| !self.bounds.holds_for(&self.holder, &real));
         if leaves {
             self.problems.push(format!(
                 "{} is not used: it leads out of the repository, which needs your approval \

@@ -37,6 +37,13 @@ impl Files for DiskFiles {
         })
     }
 
+    fn find<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        blocking(path, |path| {
+            stat(path)?;
+            Ok(resolve::resolve(path))
+        })
+    }
+
     fn read<'a>(
         &'a self,
         path: &'a Path,

@@ -39,7 +39,7 @@ pub fn read_regular(path: &Path, max: u64) -> Result<Vec<u8>, Error> {
     if size > max {
         return Err(too_large(size));
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
     file.take(max.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|source| Error::io(path, source))?;

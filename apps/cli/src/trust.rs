@@ -7,7 +7,7 @@ use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Repository;
 use everfold::settings::Trust;
-use everfold::settings::trust::{TrustDecision, TrustState, TrustSubject, all};
+use everfold::settings::trust::{TrustDecision, TrustState, TrustSubject, all, own_rules};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -102,7 +102,9 @@ fn standing_json(standing: &TrustState) -> Value {
 
 fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()> {
     let records = all(repository.home()).map_err(everfold::Error::from)?;
+    let rules = own_rules(repository.home()).map_err(everfold::Error::from)?;
     if json {
+        let kept = |(root, rules)| json!({"root": root, "verdict": "rules", "rules": rules});
         let row = |(root, record): &(PathBuf, everfold::settings::trust::TrustRecord)| {
             json!({
                 "root": root,
@@ -112,12 +114,13 @@ fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()
                 "imports": record.imports,
             })
         };
-        return Ok(Presenter::json(&records.iter().map(row).collect::<Vec<_>>())?);
+        let all: Vec<Value> = records.iter().map(row).chain(rules.iter().map(kept)).collect();
+        return Ok(Presenter::json(&all)?);
     }
-    if records.is_empty() {
+    if records.is_empty() && rules.is_empty() {
         return Ok(presenter.line("no repository was asked about yet")?);
     }
-    let rows: Vec<Vec<String>> = records
+    let mut rows: Vec<Vec<String>> = records
         .iter()
         .map(|(root, record)| {
             let verdict = match record.verdict {
@@ -129,6 +132,12 @@ fn list(repository: &Repository, json: bool, presenter: &Presenter) -> Result<()
             vec![verdict.to_owned(), at, format!("{things} things"), root.display().to_string()]
         })
         .collect();
+    for (root, rules) in &rules {
+        let rule = |rule: &String| {
+            vec!["allowed".into(), String::new(), rule.clone(), root.display().to_string()]
+        };
+        rows.extend(rules.iter().map(rule));
+    }
     Ok(presenter.table(&rows)?)
 }
 

@@ -31,7 +31,10 @@ impl TreeBounds {
     /// above the root belongs to the tree of its own directory.
     #[must_use]
     pub fn holds_for(&self, dir: &Path, real: &Path) -> bool {
-        let tree = if dir.starts_with(&self.root) { &self.root } else { dir };
+        // A repository around a whole home directory makes no tree of all that
+        // lies there: what was unpacked in it is a tree of its own.
+        let is_home = self.user_home.as_ref().is_some_and(|home| home.starts_with(&self.root));
+        let tree = if dir.starts_with(&self.root) && !is_home { &self.root } else { dir };
         (real.starts_with(tree) && !self.is_hidden_from(tree, real)) || self.approves(real)
     }
 
@@ -89,5 +92,7 @@ mod tests {
         assert!(holds("/home/ada/notes.md") && holds("/home/ada/.claude/rules/x.md"));
         assert!(!holds("/home/ada/.ssh/id_rsa") && !holds("/home/ada/.env"));
         assert!(!tree.holds_for(Path::new("/home"), Path::new("/home/ada/.netrc")));
+        let below = |path: &str| tree.holds_for(Path::new("/home/ada/x"), Path::new(path));
+        assert!(below("/home/ada/x/a.md") && !below("/home/ada/notes.md"));
     }
 }

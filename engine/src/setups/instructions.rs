@@ -81,10 +81,10 @@ async fn answer(
     max_bytes: u64,
 ) -> Given {
     let (LoadRequest::File(path) | LoadRequest::Listing(path)) = &need;
-    if let Err(error) = files.stat(path).await {
-        return of_error(error);
-    }
-    let real = files.resolve(path).await;
+    let real = match files.find(path).await {
+        Ok(real) => real,
+        Err(error) => return of_error(error),
+    };
     match need {
         _ if !loader.admits(&real) => Given::Outside { real },
         LoadRequest::Listing(dir) => list(files, &dir).await,

@@ -99,6 +99,14 @@ pub fn revoke(home: &Home, root: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
+/// Permission rules that were kept for the person, by the roots of trees.
+///
+/// # Errors
+/// If they are there and cannot be read.
+pub fn own_rules(home: &Home) -> Result<BTreeMap<PathBuf, BTreeSet<String>>, Error> {
+    Ok(read(home)?.rules)
+}
+
 /// Notes a permission rule that is written into a tree for its person.
 ///
 /// # Errors

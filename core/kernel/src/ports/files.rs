@@ -15,6 +15,14 @@ pub trait Files: Send + Sync {
     /// rules look at this one: a link must not lead out of where one may write.
     fn resolve<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, PathBuf>;
 
+    /// The same, if something is there.
+    fn find<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<PathBuf, FileError>> {
+        Box::pin(async move {
+            self.stat(path).await?;
+            Ok(self.resolve(path).await)
+        })
+    }
+
     /// A whole file of at most `max_bytes`.
     fn read<'a>(
         &'a self,
