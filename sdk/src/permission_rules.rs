@@ -7,7 +7,7 @@ use everfold_engine::permit::{Places, Rule};
 use everfold_settings::layout::local_settings;
 use everfold_settings::source::SETTINGS_FILE_BYTES;
 use everfold_settings::splice::Splice;
-use everfold_settings::trust::keep_own_rule;
+use everfold_settings::trust::{drop_own_rule, keep_own_rule};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -60,5 +60,36 @@ impl Agent {
         atomic::write(&path, splice.text.as_bytes(), FileReaders::Umask)
             .map_err(|error| format!("{shown} cannot be written: {error}"))?;
         Ok(path)
+    }
+
+    /// Takes a rule back that [`Self::keep_rule`] wrote (U3). Gives the file
+    /// where it stood; none where it stands in no file of this person for this
+    /// project.
+    ///
+    /// # Errors
+    /// Why it was not taken out, in words for a person.
+    pub fn drop_rule(&self, rule: &str) -> Result<Option<PathBuf>, String> {
+        let path = local_settings(&self.config().workplace.project);
+        let shown = path.display();
+        let text = match read_regular_text(&path, SETTINGS_FILE_BYTES) {
+            Ok(text) => text,
+            Err(everfold_disk::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(format!("it cannot be read: {error}")),
+        };
+        let mut splice = Splice::new(&text).map_err(|broken| {
+            format!("{shown} is broken at byte {}: {} is missing", broken.at, broken.wanted)
+        })?;
+        let meant = Value::from(rule);
+        let stands =
+            matches!(splice.value(&ALLOW), Some(Value::Array(rules)) if rules.contains(&meant));
+        if !stands {
+            return Ok(None);
+        }
+        splice.remove_elements(&ALLOW, &|found| *found == meant);
+        drop_own_rule(self.home(), self.trust().root(), rule)
+            .map_err(|error| format!("failed to {error}"))?;
+        atomic::write(&path, splice.text.as_bytes(), FileReaders::Umask)
+            .map_err(|error| format!("{shown} cannot be written: {error}"))?;
+        Ok(Some(path))
     }
 }

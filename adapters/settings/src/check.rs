@@ -43,6 +43,7 @@ pub(crate) fn check(value: &Value) -> Result<Checked, Mismatch> {
         pointer: tracked_pointer(&track.path()),
         reason: error.to_string(),
     })?;
+    mistyped_keys(value, &unknown)?;
     for (pointer, least, most) in RANGES {
         let number = value.pointer(pointer).and_then(Value::as_u64);
         if number.is_some_and(|number| number < *least || number > *most) {
@@ -58,6 +59,60 @@ pub(crate) fn check(value: &Value) -> Result<Checked, Mismatch> {
     let flags = settings.everfold.flags.unknown();
     unknown.extend(flags.map(|name| child("/everfold/flags", name)));
     Ok(Checked { settings, unknown })
+}
+
+/// Where a key that nobody knows is taken for one that was meant: what it was
+/// to forbid or to hold back would be left out in silence (S12).
+const STRICT: &[(&str, &[&str])] = &[
+    ("/everfold/sandbox", &["enabled", "writable"]),
+    ("/permissions", &["allow", "ask", "deny", "defaultMode", "additionalDirectories"]),
+];
+
+/// Letters that may be wrong in a key that was meant.
+const NEAR: usize = 2;
+
+fn mistyped_keys(value: &Value, unknown: &[String]) -> Result<(), Mismatch> {
+    for (section, known) in STRICT {
+        let keys = value.pointer(section).and_then(Value::as_object).into_iter().flatten();
+        for (key, _) in keys {
+            let pointer = child(section, key);
+            if !unknown.contains(&pointer) {
+                continue;
+            }
+            let nearest = known.iter().map(|name| (distance(key, name), name)).min();
+            let near = nearest.filter(|(far, _)| *far <= NEAR).map(|(_, name)| *name);
+            let reason = match (near, *section) {
+                (Some(name), _) => format!("there is no such key; is `{name}` meant?"),
+                (None, "/everfold/sandbox") => {
+                    format!("there is no such key; there are `{}`", known.join("`, `"))
+                }
+                (None, _) => continue,
+            };
+            return Err(Mismatch { pointer, reason });
+        }
+    }
+    Ok(())
+}
+
+/// How many letters have to change to make one word another, without regard
+/// to case and to marks between parts.
+fn distance(one: &str, other: &str) -> usize {
+    let letters = |text: &str| {
+        let plain = text.chars().filter(|c| c.is_alphanumeric());
+        plain.flat_map(char::to_lowercase).collect::<Vec<char>>()
+    };
+    let (one, other) = (letters(one), letters(other));
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.iter().enumerate() {
+        let mut next = vec![at + 1];
+        for (column, wanted) in other.iter().enumerate() {
+            let cell = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX - 1);
+            let same = cell(&row, column) + usize::from(letter != wanted);
+            next.push(same.min(cell(&row, column + 1) + 1).min(cell(&next, column) + 1));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(usize::MAX)
 }
 
 /// Readers of structs also take lists, field by field. A list would replace
@@ -204,6 +259,35 @@ mod tests {
             ["/colour", "/everfold/limits/speed", "/permissions/extra", "/everfold/flags/fly"]
         );
         assert_eq!(checked.settings.everfold.limits.max_retries, 2);
+    }
+
+    #[test]
+    fn s12_a_key_that_was_meant_is_no_silent_one() {
+        for (value, pointer, says) in [
+            (
+                json!({"everfold": {"sandbox": {"main": true}}}),
+                "/everfold/sandbox/main",
+                "`enabled`",
+            ),
+            (
+                json!({"everfold": {"sandbox": {"enable": true}}}),
+                "/everfold/sandbox/enable",
+                "`enabled` meant",
+            ),
+            (json!({"permissions": {"denny": []}}), "/permissions/denny", "`deny` meant"),
+            (
+                json!({"permissions": {"default_mode": "plan"}}),
+                "/permissions/default_mode",
+                "`defaultMode` meant",
+            ),
+            (json!({"permissions": {"Deny": []}}), "/permissions/Deny", "`deny` meant"),
+        ] {
+            let wrong = check(&value).unwrap_err();
+            assert_eq!(wrong.pointer, pointer);
+            assert!(wrong.reason.contains(says), "{}", wrong.reason);
+        }
+        let other = check(&json!({"permissions": {"disableBypassPermissionsMode": "x"}})).unwrap();
+        assert_eq!(other.unknown, ["/permissions/disableBypassPermissionsMode"]);
     }
 
     #[test]

@@ -22,7 +22,9 @@ mod survey;
 mod tree;
 mod word_paths;
 
-pub use record::{TrustDecision, TrustRecord, all, keep_own_rule, own_rules, revoke};
+pub use record::{
+    TrustDecision, TrustRecord, all, drop_own_rule, keep_own_rule, own_rules, revoke,
+};
 pub use tree::TreeInputs;
 pub(crate) use tree::{AgentDirOwner, Tree};
 

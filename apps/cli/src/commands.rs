@@ -18,6 +18,7 @@ mod context;
 pub(crate) mod memory;
 mod messages;
 mod notes;
+mod permissions;
 mod preferences;
 pub(crate) mod registry;
 mod rewind;

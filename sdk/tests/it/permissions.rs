@@ -428,3 +428,138 @@ async fn s11_denied_commands_do_not_run_in_a_session() {
     }
     assert!(place.dirs.project().join("victim").exists());
 }
+
+/// What a person says "always" to, and what that must not let through.
+const OVERREACH: &[(&str, &[&str])] = &[
+    (
+        "rm -rf build",
+        &["rm -rf src", "rm -rf build src", "rm -rf build/../src", "rm -rf build ; rm x"],
+    ),
+    ("rm *", &["rm x", "rm -rf y", "rm * src"]),
+    ("touch a:*", &["touch b", "touch a", "touch a; rm x"]),
+    ("bash -c 'make'", &["bash -c 'rm x'", "bash -c make", "bash -c 'make' x"]),
+    ("sh build.sh", &["sh other.sh", "sh build.sh x"]),
+    ("python3 -c 'print(1)'", &["python3 -c 'print(2)'", "python3 x.py"]),
+    ("python3 build.py", &["python3 other.py", "python3 build.py --x"]),
+    ("node -e 1", &["node -e 2", "node x.js"]),
+    ("perl -e 1", &["perl -e 'unlink x'"]),
+    ("curl -s http://a.example", &["curl -s http://b.example", "curl -s http://a.example -o x"]),
+    ("wget http://a.example", &["wget http://b.example", "wget http://a.example -O x"]),
+    ("git push", &["git push --force", "git push origin x"]),
+    ("git reset --hard", &["git reset --hard x"]),
+    ("git clean -n", &["git clean -fdx"]),
+    (
+        "git log -3 /etc",
+        &["git log --output=x", "git log -3 --output=x /etc", "git -c core.pager=x log"],
+    ),
+    ("git diff --stat /etc", &["git diff --output=x", "git diff --ext-diff", "git diff --outp=x"]),
+    (
+        "git add src",
+        &["git commit -m x", "git add src && rm x", "git add $(rm x)", "git add -e x > y"],
+    ),
+    (
+        "cargo test -p x",
+        &[
+            "cargo publish",
+            "cargo test; rm x",
+            "cargo test && rm x",
+            "cargo test > /etc/x",
+            "cargo test --config target.runner=x",
+            "cargo test $(rm x)",
+            "cargo test | sh",
+            "X=1 cargo test",
+            "cargo run",
+        ],
+    ),
+    ("go test ./...", &["go test -exec x ./...", "go test -toolexec=x", "go run x.go"]),
+    (
+        "pytest tests",
+        &["pytest -p evil", "pytest -c evil.ini", "pytest --rootdir=/x", "pytest -xpevil"],
+    ),
+    ("npm install", &["npm install evil", "npm run x"]),
+    ("make test", &["make", "make install", "make test SHELL=x"]),
+    ("find . -newer x -delete", &["find / -delete", "find . -delete"]),
+    ("env X=1 make", &["env X=2 make", "env X=1 rm"]),
+    ("sudo ls", &["sudo rm x", "sudo ls /x"]),
+    ("xargs cat < names", &["xargs rm < names"]),
+    ("docker run x", &["docker run -v /:/x x", "docker rm x"]),
+    ("ssh host ls", &["ssh host rm x"]),
+    ("sed -i s/a/b/ x", &["sed -i s/a/b/ y"]),
+    ("touch a", &["touch b", "touch a b"]),
+    ("cat /etc/hosts", &["cat /etc/passwd", "cat /etc/hosts /etc/passwd"]),
+    ("chmod +x a", &["chmod 777 /x"]),
+    ("kill 1", &["kill 2"]),
+    ("a=1; make", &["a=2; make"]),
+];
+
+#[test]
+fn s11_always_reaches_no_further_than_it_says() {
+    let scene = Scene::new();
+    let mut tried = 0;
+    for (asked, attacks) in OVERREACH {
+        let mut permit = scene.permit(PermissionMode::Default, &rules(&[], &[]));
+        let Verdict::Ask { rule } = permit.decide("Bash", &scene.command(asked)) else {
+            panic!("{asked} is not asked about");
+        };
+        permit.allow_for_session(&rule);
+        let now = permit.decide("Bash", &scene.command(asked));
+        assert_eq!(now, Verdict::Allow, "{asked} by {rule}");
+        for attack in *attacks {
+            tried += 1;
+            let verdict = permit.decide("Bash", &scene.command(attack));
+            assert_ne!(verdict, Verdict::Allow, "{rule} lets {attack} through");
+        }
+    }
+    assert!(tried >= 40, "{tried}");
+}
+
+#[tokio::test]
+async fn s10_no_agent_in_the_background_reads_credentials_whatever_is_allowed() {
+    let calls = Calls::default();
+    let next = Arc::clone(&calls);
+    let kind = Arc::new(Mutex::new(String::new()));
+    let chosen = Arc::clone(&kind);
+    let server = TestServer::with_handler(ServerRules::default(), move |request| {
+        if request.source() == "main" && request.last_tool_results().is_none() {
+            let kind = chosen.lock().unwrap().clone();
+            let input = json!({"description": "look", "prompt": "look around",
+                "subagent_type": kind, "run_in_background": true});
+            return Reply::tool("Agent", input);
+        }
+        match (request.source(), next.lock().unwrap().pop()) {
+            ("main", _) | (_, None) => Reply::text("ok"),
+            (_, Some((tool, input))) => Reply::tool(&tool, input),
+        }
+    });
+    let place = Place::new(server.unwrap());
+    furnish(&place);
+    let reads = credential_reads(&place);
+    for name in ["general", "fork"] {
+        for mode in ["default", "bypassPermissions"] {
+            *kind.lock().unwrap() = name.to_owned();
+            let before = place.server.requests().len();
+            let agent = place
+                .builder_with(&[("EVERFOLD_LIMIT_AGENTS__REQUESTS", "200")])
+                .set("--permission-mode", "/permissions/defaultMode", mode)
+                .set("test", "/permissions/allow", json!(["Bash", "Read", "Grep", "Read(.env)"]))
+                .build()
+                .await
+                .unwrap();
+            let all = reads.iter().rev();
+            *calls.lock().unwrap() =
+                all.map(|(tool, input)| ((*tool).to_owned(), input.clone())).collect();
+            let mut session = agent.start();
+            say_ok(&mut session, "go").await;
+            everfold::engine::agents::letters::news(&session).await;
+            let requests = place.server.requests();
+            let own: Vec<_> =
+                requests.iter().skip(before).filter(|request| request.source() != "main").collect();
+            println!("{name} {mode}: {} requests of the agent", own.len());
+            assert!(own.len() >= 20, "{name} {mode}: {}", own.len());
+            for request in own {
+                let result = request.last_tool_results().unwrap_or_default();
+                assert!(!result.contains(SECRET), "{name} {mode}: {result}");
+            }
+        }
+    }
+}

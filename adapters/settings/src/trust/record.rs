@@ -117,6 +117,18 @@ pub fn keep_own_rule(home: &Home, root: &Path, rule: &str) -> Result<(), Error> 
     })
 }
 
+/// Forgets a permission rule that was written into a tree for its person.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn drop_own_rule(home: &Home, root: &Path, rule: &str) -> Result<(), Error> {
+    change(home, |all| {
+        if let Some(rules) = all.rules.get_mut(root) {
+            rules.remove(rule);
+        }
+    })
+}
+
 pub(super) fn read(home: &Home) -> Result<Records, Error> {
     let path = file(home);
     let Some(bytes) = read_capped(&path)? else { return Ok(Records::default()) };

@@ -2,8 +2,8 @@
 //! all follow from it.
 
 use super::{
-    CommandContext, Flow, compact, context, memory, messages, notes, preferences, rewind, tables,
-    tasks,
+    CommandContext, Flow, compact, context, memory, messages, notes, permissions, preferences,
+    rewind, tables, tasks,
 };
 use crate::args::{Choices, ConfigArgs, DoctorArgs, ExportFormat};
 use crate::config as settings;
@@ -231,9 +231,9 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         names: &["permissions"],
-        takes: "",
-        about: "rules of what tools may do, and where they are from",
-        run: |cx, _| Box::pin(async move { listed(cx, &tables::rules(&cx.agent)) }),
+        takes: "[forget RULE]",
+        about: "rules of what tools may do and where they are from; take one back",
+        run: |cx, rest| Box::pin(async move { permissions::run(cx, rest) }),
     },
     Command {
         names: &["config"],

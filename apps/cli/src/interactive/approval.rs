@@ -47,8 +47,10 @@ async fn ask(
     }
     loop {
         let rule = &ask.rule;
-        let question =
-            format!("yes / always ({rule}) / always in this project / no, and why? [y/a/p/n] ");
+        let question = format!(
+            "yes / always for {rule}, this session / the same in this project from now on / no, \
+                 and why? [y/a/p/n] "
+        );
         presenter.text(&question)?;
         let Some(line) = lines.next().await else {
             presenter.line("")?;

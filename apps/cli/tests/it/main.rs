@@ -43,6 +43,7 @@ mod recall;
 mod replay;
 mod rewind;
 mod robust;
+mod sandbox;
 mod screen;
 mod secrets;
 mod sessions;

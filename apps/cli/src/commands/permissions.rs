@@ -1,0 +1,55 @@
+//! Rules of what tools may do: what was granted is listed, and taken back (U3).
+
+use super::{CommandContext, Flow, tables};
+use crate::presenter::TextStyle;
+use anyhow::Result;
+use everfold::engine::permit::TakenBack;
+use everfold_tui::TableRow;
+
+/// `/permissions`, `/permissions forget RULE`.
+pub(super) fn run(cx: &mut CommandContext, rest: &str) -> Result<Flow> {
+    let rest = rest.trim();
+    match rest.split_once(char::is_whitespace) {
+        Some(("forget", rule)) => forget(cx, rule.trim())?,
+        _ if rest.is_empty() => list(cx)?,
+        _ => cx.presenter.note(TextStyle::Yellow, "usage: /permissions [forget RULE]"),
+    }
+    Ok(Flow::GoOn)
+}
+
+fn list(cx: &mut CommandContext) -> Result<()> {
+    let mut table = tables::rules(&cx.agent);
+    let granted: Vec<String> = cx.session.permit_mut().granted().collect();
+    let rows = granted.into_iter().map(|rule| TableRow {
+        id: rule.clone(),
+        cells: vec!["always".to_owned(), rule.clone(), "you, for this session".to_owned()],
+        look: TextStyle::Normal,
+        more: format!("to take it back: /permissions forget {rule}"),
+    });
+    table.rows.extend(rows);
+    tables::show(&table, &cx.presenter)
+}
+
+/// Takes a rule back, wherever it was granted: for this session, for this
+/// project, or both.
+fn forget(cx: &mut CommandContext, rule: &str) -> Result<()> {
+    let mut places = Vec::new();
+    if cx.session.permit_mut().take_back(rule) == TakenBack::Yes {
+        places.push("this session".to_owned());
+    }
+    match cx.agent.drop_rule(rule) {
+        Ok(Some(path)) => {
+            cx.session.permit_mut().drop_allowed(rule);
+            places.push(format!("this project ({})", path.display()));
+        }
+        Ok(None) => {}
+        Err(why) => cx.presenter.note(TextStyle::Yellow, &why),
+    }
+    if places.is_empty() {
+        let hint = "/permissions lists what there is; rules of settings are changed in their file";
+        cx.presenter.note(TextStyle::Yellow, &format!("{rule} was not granted here; {hint}"));
+        return Ok(());
+    }
+    cx.presenter.line(&format!("{rule} is taken back from {}", places.join(" and ")))?;
+    Ok(())
+}
