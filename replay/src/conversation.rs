@@ -18,6 +18,7 @@ use everfold_kernel::{
     Timestamp, Tokens, ToolUseId, Usage, UserOrigin, Window,
 };
 use everfold_prefix::measure::Shares;
+use everfold_prefix::message::PieceOrigin;
 use everfold_prefix::sim::{Chain, Hash, hash};
 use everfold_prefix::{BreakCause, Fold};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -236,13 +237,20 @@ impl Conversation {
         self.fold.prelude().and_then(|prelude| prelude.params.cache)
     }
 
-    /// Tokens that person and model said since the last review.
+    /// Tokens that person and model said since the last review. The fold is
+    /// not measured for it: the chain is brought up to date by what changed
+    /// since the last look, and has to have that look itself.
     pub(crate) fn said_since_review(&mut self) -> Tokens {
-        let shares = self.fold.measure(false).shares;
-        let said = shares.said + shares.written;
+        let pieces = self.fold.messages().iter().flat_map(everfold_prefix::Message::pieces);
+        let said = pieces.filter(|piece| match &piece.origin {
+            PieceOrigin::User(origin) => *origin == UserOrigin::Human,
+            PieceOrigin::Assistant(_) => true,
+            PieceOrigin::Attachment(_) => false,
+        });
+        let said: Tokens = said.map(|piece| piece.tokens).sum();
         // A summary takes away what was reviewed.
-        self.reviewed = self.reviewed.min(said);
-        Tokens(said - self.reviewed)
+        self.reviewed = self.reviewed.min(said.0);
+        said - Tokens(self.reviewed)
     }
 
     /// All that was said is reviewed.

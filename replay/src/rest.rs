@@ -136,14 +136,14 @@ fn chosen(
 }
 
 /// How many times what is left there has to be.
-const LEAST_TIMES: u64 = 3;
+const LEAST_TIMES: u64 = 2;
 /// The timer goes off so much before the cache expires.
 const MARGIN_PERCENT: i64 = 3;
 /// Percentage of a session's cost that may be lost if it ends right after a
 /// summary that is made while nobody is there: many do.
 const AT_PAUSE: f64 = 0.5;
 /// The same when the person is back.
-const WHEN_BACK: f64 = 4.0;
+const WHEN_BACK: f64 = 6.0;
 /// The same between two turns that follow each other.
 const AT_TURN_END: f64 = 6.0;
 

@@ -73,6 +73,12 @@ const FIGURES: &[Figure] = &[
         test: "pc7_the_claim_at_length",
         least: Profile::Release,
     },
+    Figure {
+        about: "our policy against real sessions, all that it spends included",
+        package: "everfold-replay",
+        test: "pc8_our_policy_costs_less_than_what_was_done",
+        least: Profile::Release,
+    },
 ];
 
 /// Which tests are run, and how they are built.
