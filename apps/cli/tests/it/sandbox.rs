@@ -8,6 +8,7 @@ const NOT_RUN: i32 = 126;
 
 /// Runs a script in a sandbox that the program enters; none where this machine
 /// has no user namespaces.
+#[expect(clippy::print_stderr, reason = "it says why nothing was tried")]
 fn entered(cwd: &Path, binds: &[(&str, &Path)], script: &str) -> Option<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_everfold"));
     command.arg("__enter-sandbox").current_dir(cwd);
