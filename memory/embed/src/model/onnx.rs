@@ -92,7 +92,9 @@ fn mean<'a>(pieces: impl Iterator<Item = &'a [f32]>, dims: usize) -> Vec<f32> {
 }
 
 fn plans(bytes: &[u8]) -> TractResult<(Vec<(usize, Plan)>, usize)> {
-    let read = tract_onnx::onnx().model_for_read(&mut &*bytes)?;
+    // Files name their lengths by words; ours are numbers, and what follows is told by them.
+    let onnx = tract_onnx::onnx().with_ignore_output_shapes(true).with_ignore_value_info(true);
+    let read = onnx.model_for_read(&mut &*bytes)?;
     let inputs = read.input_outlets()?.len();
     if !(1..=3).contains(&inputs) {
         return Err(TractError::msg(format!("it takes {inputs} inputs, which no text gives")));
