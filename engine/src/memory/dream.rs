@@ -13,6 +13,7 @@ pub use everfold_dream::policy::{NoDreamReason, Starter};
 pub use everfold_dream::report::DreamReport;
 
 use crate::background::TaskStatus;
+use crate::background::budget::Denied;
 use crate::config::AutoDream;
 use crate::event::Event;
 use crate::permit::{Remit, Room};
@@ -254,6 +255,10 @@ async fn night(
         ModelKind::Rules => None,
         ModelKind::Language => match session.budget.allows(&QuerySource::Dream).await {
             Ok(()) => dreamer(session, &*dreams, starter),
+            // The share is for what nobody asked for.
+            Err(Denied::Share(_)) if starter == Starter::Hand => {
+                dreamer(session, &*dreams, starter)
+            }
             Err(denied) => {
                 note = Some(format!("no model was asked: {denied}"));
                 None

@@ -78,7 +78,7 @@ pub(super) async fn resume(
     signals: &mut Signals,
 ) -> Result<bool> {
     let stop = cx.stop.clone();
-    while let Err(error) = stopped_by(cx.resume(id.clone()), signals, &stop).await.1 {
+    while let Err(error) = stopped_by(Box::pin(cx.resume(id.clone())), signals, &stop).await.1 {
         let Some((_, holder)) = failure::open_elsewhere(&error) else { return Err(error) };
         let mut typed = Typed::Lines(lines, signals);
         match ask(&cx.presenter, &mut typed, id, holder).await? {

@@ -442,9 +442,9 @@ fn a4_what_was_told_to_another_agent_is_remembered() {
         };
         let (hosted, other) = (corpus.session("hosted"), "0192f0c1-0000-7000-8000-0000000000ff");
         let told = ask(other);
-        assert!(told.contains("We ship on Thursdays") && told.contains("ledger service"), "{told}");
+        assert!(told.contains("deploy-day.md") && told.contains("ledger service"), "{told}");
         let told = ask(hosted);
-        assert!(!told.contains("We ship on Thursdays"), "it was shown: {told}");
+        assert!(!told.contains("deploy-day.md"), "it was shown: {told}");
         assert!(!told.contains("ledger service"), "it was read: {told}");
     }
 }

@@ -296,7 +296,11 @@ fn x1_sessions_of_gemini_cli_are_read_and_what_hooks_said_is_left_out() {
     std::fs::write(desk.files.root().join("host.jsonl"), text).unwrap();
     let input = json!({"session_id": SESSION, "cwd": desk.files.project(), "prompt": said});
     let ran = desk.run_with(&["hook", "BeforeAgent"], input.to_string()).ok();
-    assert!(ran.out.contains("## deploy-day.md") && !ran.out.contains("## tea.md"), "{}", ran.out);
+    assert!(!ran.out.contains("tea.md"), "{}", ran.out);
+    let asked = format!("{start}\n\nwhen is deploy day?");
+    let input = json!({"session_id": SESSION, "cwd": desk.files.project(), "prompt": asked});
+    let ran = desk.run_with(&["hook", "BeforeAgent"], input.to_string()).ok();
+    assert!(ran.out.contains("deploy-day.md") && !ran.out.contains("tea.md"), "{}", ran.out);
     hook(&desk, "AfterAgent");
     assert_eq!(names(&desk).len(), 4);
     assert!(

