@@ -4,7 +4,7 @@
 //! cache ([`plan()`] answers with the edit), the API clears on its side
 //! ([`context_management`]), or we clear ([`plan()`] answers with the results
 //! and their markers). The last rewrites a part of the prefix and is made
-//! only where [`everfold_prefix::economy`] says that it pays. Nothing is lost:
+//! only where [`everfold_economy`] says that it pays. Nothing is lost:
 //! the log keeps every result. Pure: the caller brings the time and the
 //! model, and appends the decision.
 

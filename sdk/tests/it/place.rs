@@ -1,6 +1,6 @@
 //! A home, a project and an agent in it.
 
-use everfold::kernel::ports::Approver;
+use everfold::kernel::ports::{Approver, SandboxState};
 use everfold::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
 use everfold_testkit::{FakeClock, TempHome, TestServer};
 use std::collections::BTreeMap;
@@ -108,6 +108,15 @@ pub(crate) fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
 
 pub(crate) async fn say(session: &mut Session, prompt: &str) -> TurnEnd {
     Turn::new(session, prompt).end().await.unwrap()
+}
+
+/// Whether background agents cannot run commands here (S12). A test that needs
+/// them says so and does without.
+#[expect(clippy::print_stderr, reason = "who runs the tests should know")]
+pub(crate) fn is_without_sandbox(agent: &Agent) -> bool {
+    let SandboxState::Missing(why) = agent.world().shell.sandbox() else { return false };
+    eprintln!("skipped: there is no sandbox here ({why}); bubblewrap would do");
+    true
 }
 
 pub(crate) async fn say_ok(session: &mut Session, prompt: &str) -> TurnEnd {
