@@ -53,23 +53,21 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
     );
     presenter.styled(TextStyle::Bold, &heading)?;
     for (name, own) in &groups {
-        presenter.line(&format!("{name:<12} {:>9.2} USD  {} requests", own.usd, own.requests))?;
-    }
-    presenter.styled(TextStyle::Bold, "\nwhat could have been saved\n")?;
-    for (cause, own) in causes.worst() {
-        let percent = share(own.avoidable_usd, causes.usd());
         presenter.line(&format!(
-            "{:>9.2} USD ({percent:.0} %)  {}: {}",
-            own.avoidable_usd,
-            title(cause),
-            advice(cause)
+            "{name:<12} {:>9.2} USD  {}",
+            own.usd,
+            counted(own.requests, "request")
         ))?;
     }
+    savings(&causes, presenter)?;
     if count > 0 {
-        presenter
-            .styled(TextStyle::Bold, "\nwith Everfold's policy, all that it spends included\n")?;
+        presenter.styled(
+            TextStyle::Bold,
+            "\nwith the policy that Everfold replays, all that it spends included\n",
+        )?;
         presenter.line(&format!(
-            "the {count} dearest sessions: {:.2} USD instead of {:.2} ({:.0} %), of it {:.2} in the background",
+            "the dearest {}: {:.2} USD instead of {:.2} ({:.0} %), of it {:.2} in the background",
+            counted(count as u64, "session"),
             ours.usd,
             went.usd,
             share(ours.usd, went.usd),
@@ -79,6 +77,24 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
     presenter.line(
         "\n`everfold cost --agents --why` has the whole bill, `everfold replay` each session",
     )?;
+    Ok(())
+}
+
+/// The dearest causes that something can be done about.
+fn savings(causes: &Causes, presenter: &Presenter) -> Result<()> {
+    let worst = causes.worst();
+    if !worst.is_empty() {
+        presenter.styled(TextStyle::Bold, "\nwhat could have been saved\n")?;
+    }
+    for (cause, own) in worst {
+        let percent = share(own.avoidable_usd, causes.usd());
+        presenter.line(&format!(
+            "{:>9.2} USD ({percent:.0} %)  {}: {}",
+            own.avoidable_usd,
+            title(cause),
+            advice(cause)
+        ))?;
+    }
     Ok(())
 }
 

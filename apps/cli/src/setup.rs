@@ -185,8 +185,13 @@ pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     let refused = agent.settings().refused.iter().filter(is_never).count();
     if refused > 0 {
         notes.push(format!(
-            "{refused} settings were not taken over, most likely those of this repository; \
-             `everfold doctor` says which and why"
+            "{} not taken over, most likely from this repository; `everfold doctor` says \
+             which and why",
+            if refused == 1 {
+                "1 setting was".to_owned()
+            } else {
+                format!("{refused} settings were")
+            }
         ));
     }
     notes
