@@ -7,6 +7,9 @@
 //! [`Scenario`] or by a function. It shares no wire types with the code under
 //! test: it is a second reading of the same contract.
 //!
+//! [`FakeModel`] is the same model without HTTP: a port for tests of what is
+//! above the wire.
+//!
 //! It is not for production: nothing here is safe to put on a network.
 
 mod check;
@@ -26,4 +29,4 @@ pub use home::TempHome;
 pub use long_session::LongSession;
 pub use received::{Received, SOURCE_HEADER};
 pub use scenario::{Content, Gate, Reply, Scenario, ScenarioStep, ServerFault, ServerRules, When};
-pub use server::{Error, TestServer};
+pub use server::{Error, FakeModel, TestServer};

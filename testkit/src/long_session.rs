@@ -4,7 +4,7 @@
 
 use crate::received::Received;
 use crate::scenario::{Reply, ServerRules};
-use crate::server::{Error, TestServer};
+use crate::server::FakeModel;
 use serde_json::{Value, json};
 use std::io;
 
@@ -64,13 +64,11 @@ impl LongSession {
         FACTS.iter().map(|(_, mark, _)| *mark)
     }
 
-    /// The server that plays the models.
-    ///
-    /// # Errors
-    /// No port or thread is to be had.
-    pub fn server(self) -> Result<TestServer, Error> {
+    /// What plays the models.
+    #[must_use]
+    pub fn model(self) -> FakeModel {
         let rules = ServerRules { window: 1_000_000, ..ServerRules::default() };
-        TestServer::with_handler(rules, move |request| self.answer(request))
+        FakeModel::with_handler(rules, move |request| self.answer(request))
     }
 
     fn answer(&self, request: &Received) -> Reply {

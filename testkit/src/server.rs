@@ -8,8 +8,11 @@ mod answer;
 mod anthropic;
 mod chat;
 mod delivery;
+mod fake_model;
 mod prompt;
 mod state;
+
+pub use fake_model::FakeModel;
 
 use crate::clock::FakeClock;
 use crate::received::Received;
@@ -177,9 +180,7 @@ impl TestServer {
     /// The requests for answers of this source, refused ones included.
     #[must_use]
     pub fn requests_of(&self, source: &str) -> Vec<Received> {
-        let mut requests = self.requests();
-        requests.retain(|request| request.source() == source);
-        requests
+        self.shared.requests_of(source)
     }
 
     /// How many steps of the scenario were not used yet; repeating ones do
@@ -195,10 +196,7 @@ impl TestServer {
     ///
     /// [`Error::TooFew`].
     pub async fn wait_for_requests(&self, count: usize) -> Result<Vec<Received>, Error> {
-        let mut arrived = self.shared.arrivals();
-        let enough = arrived.wait_for(|arrived| *arrived >= count);
-        let outcome = tokio::time::timeout(WAIT, enough).await.map(|_| ());
-        self.at_least(count, outcome.is_ok())
+        self.shared.wait_for(count).await
     }
 
     /// The same for tests without a runtime.
@@ -211,20 +209,7 @@ impl TestServer {
         while self.shared.arrived() < count && Instant::now() < deadline {
             std::thread::sleep(POLL);
         }
-        self.at_least(count, self.shared.arrived() >= count)
-    }
-
-    fn at_least(&self, wanted: usize, enough: bool) -> Result<Vec<Received>, Error> {
-        let requests = self.requests();
-        if enough {
-            return Ok(requests);
-        }
-        let last = requests.iter().rev().take(3);
-        Err(Error::TooFew {
-            wanted,
-            arrived: requests.len(),
-            last: last.map(|request| request.path.clone()).collect(),
-        })
+        self.shared.at_least(count)
     }
 
     /// Opens a gate, for every stream that waits at it or will.

@@ -88,21 +88,25 @@ pub(super) fn refusal(reply: &Reply, api: Api, prompt: u64, window: u64) -> Opti
     })
 }
 
-/// The response of a refusal, in the API's form.
-pub(super) fn refuse(request: &Received, refusal: &Refusal, api: Api) -> Response<Body> {
-    let request_id = request_id(request);
-    let body = match api {
+/// The body of a refusal, in the API's form.
+pub(super) fn refusal_body(request: &Received, refusal: &Refusal, api: Api) -> Value {
+    match api {
         Api::Anthropic => json!({"type": "error",
             "error": {"type": refusal.error_type, "message": refusal.message},
-            "request_id": request_id}),
+            "request_id": request_id(request)}),
         Api::Chat => json!({"error": {"message": refusal.message, "type": refusal.error_type,
             "param": null, "code": null}}),
-    };
+    }
+}
+
+/// The response of a refusal.
+pub(super) fn refuse(request: &Received, refusal: &Refusal, api: Api) -> Response<Body> {
+    let body = refusal_body(request, refusal, api);
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() =
         StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     set(&mut response, "content-type", "application/json");
-    set(&mut response, "request-id", &request_id);
+    set(&mut response, "request-id", &request_id(request));
     for (name, value) in &refusal.headers {
         set(&mut response, name, value);
     }

@@ -1,7 +1,7 @@
 //! The Messages API: answers, token counts, the list of models.
 
 use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
-use super::delivery::{body, broken};
+use super::delivery::{Act, body, broken, plan};
 use super::prompt::Prompt;
 use super::state::Shared;
 use crate::check::{Endpoint, Refusal};
@@ -14,6 +14,7 @@ use bytes::Bytes;
 use everfold_kernel::Usage;
 use everfold_prefix::sim::SimPiece;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// `POST /v1/messages`.
@@ -22,11 +23,40 @@ pub(super) async fn messages(
     headers: HeaderMap,
     raw: Bytes,
 ) -> Response<Body> {
-    let request = shared.receive("POST", "/v1/messages", &headers, raw);
-    respond(&shared, &request).unwrap_or_else(|refusal| {
-        shared.refused(&request, &refusal);
-        refuse(&request, &refusal, Api::Anthropic)
-    })
+    let request = shared.receive("POST", MESSAGES_PATH, &headers, raw);
+    match answer(&shared, &request) {
+        Ok(answered) => response(&shared, &request, &answered),
+        Err(refusal) => {
+            shared.refused(&request, &refusal);
+            refuse(&request, &refusal, Api::Anthropic)
+        }
+    }
+}
+
+/// Where messages are posted to.
+pub(super) const MESSAGES_PATH: &str = "/v1/messages";
+
+/// An answer with what it was made from.
+pub(super) struct Answered {
+    reply: Reply,
+    answer: Answer,
+    usage: Usage,
+}
+
+impl Answered {
+    pub(super) fn faults(&self) -> &[ServerFault] {
+        &self.reply.faults
+    }
+
+    pub(super) fn headers(&self) -> &BTreeMap<String, String> {
+        &self.reply.headers
+    }
+}
+
+/// What happens to the body of a streamed answer.
+pub(super) fn acts(shared: &Shared, request: &Received, answered: &Answered) -> VecDeque<Act> {
+    let Answered { reply, answer, usage } = answered;
+    plan(stream(shared, request, answer, usage), reply, error_event)
 }
 
 /// Checks a request, and splits its prompt.
@@ -37,7 +67,8 @@ fn checked(shared: &Shared, request: &Received, endpoint: Endpoint) -> Result<Pr
     Ok(prompt)
 }
 
-fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusal> {
+/// Checks a request, and decides on its answer.
+pub(super) fn answer(shared: &Shared, request: &Received) -> Result<Answered, Refusal> {
     let given = checked(shared, request, Endpoint::Messages)?;
     let prompt = given.tokens();
     let Prompt { pieces, applied } = given;
@@ -61,44 +92,34 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
     let web_searches = answer.blocks.iter().filter(searched).count() as u64;
     let usage = Usage { output: answer.output_tokens, web_searches, ..usage };
     shared.answered(request, &answer.blocks, usage);
-    Ok(response(shared, request, &reply, &answer, &usage))
+    Ok(Answered { reply, answer, usage })
 }
 
 /// `max_tokens: 0` fills the cache and asks for no answer.
-fn warmed(
-    shared: &Shared,
-    request: &Received,
-    pieces: &[SimPiece],
-) -> Result<Response<Body>, Refusal> {
+fn warmed(shared: &Shared, request: &Received, pieces: &[SimPiece]) -> Result<Answered, Refusal> {
     let usage = shared.cached(request, pieces)?;
     shared.answered(request, &[], usage);
     let reply = Reply::default().stop_reason("max_tokens");
     let answer = Answer::new(&reply, 0, &shared.rules);
-    Ok(response(shared, request, &reply, &answer, &usage))
+    Ok(Answered { reply, answer, usage })
 }
 
-fn response(
-    shared: &Shared,
-    request: &Received,
-    reply: &Reply,
-    answer: &Answer,
-    usage: &Usage,
-) -> Response<Body> {
+fn response(shared: &Shared, request: &Received, answered: &Answered) -> Response<Body> {
+    let Answered { reply, answer, usage } = answered;
     if reply.faults.contains(&ServerFault::CloseBeforeHeaders) {
         return Response::new(broken());
     }
     let streams = request.body.get("stream") == Some(&Value::Bool(true));
-    let (events, content_type) = if streams {
-        let events = stream(shared, request, answer, usage);
-        (events, "text/event-stream; charset=utf-8")
+    let (acts, content_type) = if streams {
+        (acts(shared, request, answered), "text/event-stream; charset=utf-8")
     } else {
         let mut message = message(request, answer, usage);
         set_field(&mut message, "content", json!(answer.blocks));
         set_field(&mut message, "stop_reason", json!(answer.stop_reason));
         add_edits(&mut message, answer);
-        (vec![message.to_string()], "application/json")
+        (plan(vec![message.to_string()], reply, error_event), "application/json")
     };
-    let mut response = Response::new(body(events, reply, error_event, shared));
+    let mut response = Response::new(body(acts, shared));
     set(&mut response, "content-type", content_type);
     set(&mut response, "request-id", &request_id(request));
     if shared.rules.rate_limit_headers {

@@ -1,7 +1,7 @@
 //! OpenAI's chat completions, as local servers speak them.
 
 use super::answer::{Answer, Api, refusal, refuse, request_id, set, slices};
-use super::delivery::{body, broken};
+use super::delivery::{body, broken, plan};
 use super::state::Shared;
 use crate::check::{Refusal, chat};
 use crate::count::count_chat;
@@ -52,7 +52,7 @@ fn respond(shared: &Shared, request: &Received) -> Result<Response<Body>, Refusa
         let completion = completion(request, &answer, &usage);
         (vec![completion.to_string()], "application/json")
     };
-    let mut response = Response::new(body(events, &reply, error_event, shared));
+    let mut response = Response::new(body(plan(events, &reply, error_event), shared));
     set(&mut response, "content-type", content_type);
     set(&mut response, "x-request-id", &request_id(request));
     for (name, value) in &reply.headers {

@@ -17,7 +17,7 @@ const BEFORE_BREAK: Duration = Duration::from_millis(20);
 
 /// One thing that happens to a body.
 #[derive(Debug, PartialEq)]
-enum Act {
+pub(super) enum Act {
     Send(Bytes),
     /// Wait for a gate.
     Wait(String),
@@ -28,17 +28,14 @@ enum Act {
 /// How the API writes an `error` event.
 pub(super) type ErrorEvent = fn(error_type: &str, message: &str) -> String;
 
-/// The body of an answer whose events are these.
-pub(super) fn body(
-    events: Vec<String>,
-    reply: &Reply,
-    error_event: ErrorEvent,
-    shared: &Shared,
-) -> Body {
-    let acts = plan(events, reply, error_event);
+/// The body to which this happens.
+pub(super) fn body(acts: VecDeque<Act>, shared: &Shared) -> Body {
     let state = (acts, shared.gates());
     Body::from_stream(stream::unfold(state, |(mut acts, mut gates)| async move {
         let item = next(&mut acts, &mut gates).await?;
+        if item.is_err() {
+            tokio::time::sleep(BEFORE_BREAK).await;
+        }
         Some((item, (acts, gates)))
     }))
 }
@@ -53,7 +50,8 @@ fn reset() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, "the scenario breaks here")
 }
 
-async fn next(
+/// The next bytes of a body, once its gates are open.
+pub(super) async fn next(
     acts: &mut VecDeque<Act>,
     gates: &mut watch::Receiver<BTreeSet<String>>,
 ) -> Option<io::Result<Bytes>> {
@@ -71,15 +69,17 @@ async fn next(
                     return None;
                 }
             }
-            Act::Break => {
-                tokio::time::sleep(BEFORE_BREAK).await;
-                return Some(Err(reset()));
-            }
+            Act::Break => return Some(Err(reset())),
         }
     }
 }
 
-fn plan(mut events: Vec<String>, reply: &Reply, error_event: ErrorEvent) -> VecDeque<Act> {
+/// What happens to a body whose events are these.
+pub(super) fn plan(
+    mut events: Vec<String>,
+    reply: &Reply,
+    error_event: ErrorEvent,
+) -> VecDeque<Act> {
     let mut gates: Vec<(usize, String)> = Vec::new();
     let mut breaks = false;
     let mut cut_bytes = None;

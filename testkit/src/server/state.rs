@@ -1,17 +1,19 @@
 //! What all requests of a server share: the script, the book of requests, the
 //! cache, the gates.
 
-use super::{Now, Observer};
+use super::{Error, Now, Observer, WAIT};
 use crate::check::edits::Sent;
 use crate::check::{Endpoint, Issued, Refusal, anthropic};
 use crate::received::Received;
 use crate::scenario::{Reply, Scenario, ScenarioStep, ServerRules};
 use axum::http::HeaderMap;
 use bytes::Bytes;
+use everfold_kernel::ports::Headroom;
 use everfold_kernel::{ModelId, ModelTable, Tokens, Usage};
 use everfold_prefix::sim::{SimConfig, SimError, SimPiece, Simulator};
+use everfold_wire::headroom;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -72,6 +74,7 @@ struct Book {
     issued: Issued,
     edits: Sent,
     answers: u64,
+    headroom: Option<Headroom>,
 }
 
 impl fmt::Debug for Shared {
@@ -98,6 +101,7 @@ impl Shared {
                 issued: Issued::default(),
                 edits: Sent::default(),
                 answers: 0,
+                headroom: None,
             }),
             released: watch::Sender::new(BTreeSet::new()),
             arrived: watch::Sender::new(0),
@@ -174,6 +178,22 @@ impl Shared {
         cache.request(request.at, request.model(), Tokens(minimum), pieces)
     }
 
+    pub(super) fn lose_cache(&self) {
+        self.book().cache = Simulator::new(SimConfig::default());
+    }
+
+    /// Takes what an answer's headers say of the rate limit.
+    pub(super) fn note_headers(&self, headers: &BTreeMap<String, String>) {
+        let said = headroom(|name| headers.get(name).cloned(), (self.now)());
+        if said.is_some() {
+            self.book().headroom = said;
+        }
+    }
+
+    pub(super) fn headroom(&self) -> Option<Headroom> {
+        self.book().headroom
+    }
+
     /// Whether the markers of a prompt are valid; nothing is cached.
     pub(super) fn markers(&self, pieces: &[SimPiece]) -> Result<(), SimError> {
         self.book().cache.check(pieces)
@@ -221,6 +241,34 @@ impl Shared {
         self.book().received.clone()
     }
 
+    pub(super) fn requests_of(&self, source: &str) -> Vec<Received> {
+        let mut requests = self.requests();
+        requests.retain(|request| request.source() == source);
+        requests
+    }
+
+    /// Waits until so many requests arrived, as long as a wait lasts at most.
+    pub(super) async fn wait_for(&self, count: usize) -> Result<Vec<Received>, Error> {
+        let mut arrived = self.arrived.subscribe();
+        let enough = arrived.wait_for(|arrived| *arrived >= count);
+        // Too few by then are told below.
+        drop(tokio::time::timeout(WAIT, enough).await);
+        self.at_least(count)
+    }
+
+    pub(super) fn at_least(&self, wanted: usize) -> Result<Vec<Received>, Error> {
+        let requests = self.requests();
+        if requests.len() >= wanted {
+            return Ok(requests);
+        }
+        let last = requests.iter().rev().take(3);
+        Err(Error::TooFew {
+            wanted,
+            arrived: requests.len(),
+            last: last.map(|request| request.path.clone()).collect(),
+        })
+    }
+
     pub(super) fn unused_steps(&self) -> usize {
         match &self.brain {
             Brain::Script(script) => {
@@ -229,10 +277,6 @@ impl Shared {
             }
             Brain::Handler(_) => 0,
         }
-    }
-
-    pub(super) fn arrivals(&self) -> watch::Receiver<usize> {
-        self.arrived.subscribe()
     }
 
     pub(super) fn arrived(&self) -> usize {
