@@ -21,13 +21,13 @@ struct Figure {
 const FIGURES: &[Figure] = &[
     Figure {
         about: "50 background agents at once, and the memory that they take",
-        package: "everfold",
+        package: "everfold-engine",
         test: "l7_4_fifty_background_agents_soak",
         least: Profile::Dev,
     },
     Figure {
         about: "agents that compact while their parent waits, compacts or stops: 1,000 seeds",
-        package: "everfold",
+        package: "everfold-engine",
         test: "l7_8_a_thousand_seeded_runs_soak",
         least: Profile::Dev,
     },

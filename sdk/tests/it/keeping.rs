@@ -1,12 +1,8 @@
-//! What a person keeps with a word: a permission rule, a memory (Q6, L5.16).
+//! A permission rule that a person keeps with a word (Q6).
 
 use crate::place::{Place, say_ok, walk};
-use everfold::MemorySwitch;
-use everfold::engine::memory::extraction::statement;
-use everfold::engine::setups::memory_switch;
-use everfold::kernel::ports::Kept;
 use everfold::kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
-use everfold_testkit::{Reply, Scenario, ServerRules, TestServer};
+use everfold_testkit::{Reply, ServerRules, TestServer};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -62,39 +58,4 @@ async fn q6_a_rule_is_kept_for_the_project_where_it_stands() {
         assert!(agent.keep_rule(&rule).unwrap_err().contains("leads out"));
         assert!(walk(&outside).is_empty());
     }
-}
-
-#[tokio::test]
-async fn l5_16_l5_17_a_stated_memory_is_saved_at_once_and_can_be_undone() {
-    let place =
-        Place::new(TestServer::start(Scenario::new().otherwise(Reply::text("ok"))).unwrap());
-    let mut session = place.agent().await.start();
-    let kept = statement::remember(&session, "always run the tests with nextest").await.unwrap();
-    let path = kept.memory().unwrap().path.clone();
-    let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains("Always run the tests with nextest"), "{text}");
-    assert!(text.contains("stated") && text.contains(session.id().as_str()), "{text}");
-    let index = std::fs::read_to_string(path.with_file_name("MEMORY.md")).unwrap();
-    assert!(index.contains(path.file_name().unwrap().to_str().unwrap()), "{index}");
-    let again = statement::remember(&session, "always run the tests with nextest").await.unwrap();
-    assert!(again.entry().is_none() && again.memory().unwrap().path == path, "{again:?}");
-    assert!(
-        statement::remember(&session, "  ")
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("nothing to remember")
-    );
-    let key = format!("the key is sk-ant-api03-{}", "a1B2".repeat(24));
-    let refused = statement::remember(&session, &key).await.unwrap();
-    assert!(matches!(refused, Kept::Refused { .. }), "keys are not remembered: {refused:?}");
-    memory_switch::switch_memory(&mut session, MemorySwitch::Off).await.unwrap();
-    assert!(
-        statement::remember(&session, "x y z")
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("/memory on")
-    );
-    assert_eq!(place.server.requests().len(), 0, "no model was asked");
 }

@@ -1,6 +1,6 @@
 //! A home, a project and an agent in it.
 
-use everfold::kernel::ports::{Approver, SandboxState};
+use everfold::kernel::ports::Approver;
 use everfold::{Agent, AllowAll, Builder, EndReason, Session, Turn, TurnEnd};
 use everfold_testkit::{FakeClock, TempHome, TestServer};
 use std::collections::BTreeMap;
@@ -18,14 +18,6 @@ impl Place {
     pub(crate) fn new(server: TestServer) -> Self {
         let clock = server.clock();
         Self { dirs: TempHome::new().unwrap(), server, clock }
-    }
-
-    /// A place whose sessions have the small model pick memories for every message.
-    pub(crate) fn asking(server: TestServer) -> Self {
-        let place = Self::new(server);
-        let settings = r#"{"everfold": {"recall": {"by": "model"}}}"#;
-        place.dirs.write(place.dirs.home().join("settings.json"), settings).unwrap();
-        place
     }
 
     pub(crate) fn builder(&self) -> Builder {
@@ -83,15 +75,6 @@ impl Place {
         let text = std::fs::read_to_string(file.expect("a transcript")).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
-
-    /// The lines of the only transcript.
-    pub(crate) fn transcript(&self) -> Vec<serde_json::Value> {
-        let projects = self.dirs.home().join("projects");
-        let file =
-            walk(&projects).into_iter().find(|path| path.extension().is_some_and(|e| e == "jsonl"));
-        let text = std::fs::read_to_string(file.expect("a transcript")).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
 }
 
 pub(crate) fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
@@ -110,66 +93,8 @@ pub(crate) async fn say(session: &mut Session, prompt: &str) -> TurnEnd {
     Turn::new(session, prompt).end().await.unwrap()
 }
 
-/// Whether background agents cannot run commands here (S12). A test that needs
-/// them says so and does without.
-#[expect(clippy::print_stderr, reason = "who runs the tests should know")]
-pub(crate) fn is_without_sandbox(agent: &Agent) -> bool {
-    let SandboxState::Missing(why) = agent.world().shell.sandbox() else { return false };
-    eprintln!("skipped: there is no sandbox here ({why}); bubblewrap would do");
-    true
-}
-
 pub(crate) async fn say_ok(session: &mut Session, prompt: &str) -> TurnEnd {
     let end = say(session, prompt).await;
     assert_eq!(end.reason, EndReason::Completed);
     end
-}
-
-/// Passes connections on to one server, and after a switch to another.
-pub(crate) struct Relay {
-    url: String,
-    switched: Arc<std::sync::atomic::AtomicBool>,
-    open: Arc<std::sync::Mutex<Vec<std::net::TcpStream>>>,
-}
-
-impl Relay {
-    pub(crate) fn start(first: &str, second: &str) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let targets = [first, second].map(|url| url.trim_start_matches("http://").to_owned());
-        let switched = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let flag = Arc::clone(&switched);
-        let open = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let opened = Arc::clone(&open);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                // Held over both: a connection that is on its way is switched too.
-                let mut opened = opened.lock().unwrap();
-                let target = usize::from(flag.load(std::sync::atomic::Ordering::SeqCst));
-                let server = std::net::TcpStream::connect(&targets[target]).unwrap();
-                opened.push(stream.try_clone().unwrap());
-                let pairs =
-                    [(stream.try_clone().unwrap(), server.try_clone().unwrap()), (server, stream)];
-                for (mut from, mut to) in pairs {
-                    std::thread::spawn(move || {
-                        let _ = std::io::copy(&mut from, &mut to);
-                        let _ = to.shutdown(std::net::Shutdown::Both);
-                    });
-                }
-            }
-        });
-        Self { url, switched, open }
-    }
-
-    pub(crate) fn url(&self) -> String {
-        self.url.clone()
-    }
-
-    pub(crate) fn switch(&self) {
-        let mut open = self.open.lock().unwrap();
-        self.switched.store(true, std::sync::atomic::Ordering::SeqCst);
-        for stream in open.drain(..) {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-        }
-    }
 }

@@ -1,7 +1,9 @@
 //! Providers and ports that can be replaced.
 
 use crate::place::{Place, say_ok};
-use everfold::Agent;
+use everfold::engine::window::compaction;
+use everfold::engine::window::compaction::Compaction;
+use everfold::{Agent, CancellationToken};
 use everfold_testkit::{Reply, Scenario, TestServer, oracle};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -59,4 +61,21 @@ async fn q3_a_flag_file_is_read_before_the_first_session() {
     assert!(!session.config().flags.is_on(everfold::kernel::Flag::Snip));
     assert!(session.config().flags.is_on(everfold::kernel::Flag::Recall));
     assert_eq!(session.config().limits.max_retries, 2, "the environment wins over the provider");
+}
+
+#[tokio::test]
+async fn l4_11_offline_compacts_by_rule() {
+    let dirs = everfold_testkit::TempHome::new().unwrap();
+    dirs.write(dirs.project().join("notes.md"), &"a line of notes\n".repeat(300)).unwrap();
+    let agent = Agent::builder(dirs.project()).home(dirs.home()).build().await.unwrap();
+    let mut session = agent.start();
+    for _ in 0..6 {
+        say_ok(&mut session, "read notes.md").await;
+    }
+    let report =
+        compaction::compact(&mut session, Compaction::by_hand(None), &CancellationToken::new())
+            .await
+            .unwrap();
+    assert_eq!(report.way, "local");
+    say_ok(&mut session, "list files").await;
 }

@@ -1,6 +1,6 @@
 //! Kill switches and limits that change while a session runs (Q3, L1.6).
 
-use crate::extract::{dir_in, file, watched};
+use crate::memory::{dir_in, watched};
 use crate::place::{Place, say, say_ok};
 use everfold::kernel::Flag;
 use everfold::{Agent, Builder, EndReason, Event};
@@ -102,7 +102,8 @@ fn reviewed() -> Place {
     let server = TestServer::with_handler(ServerRules::default(), |request| {
         match (request.source(), dir_in(request)) {
             ("extract", Some(dir)) => {
-                let text = file("user", "likes tea", "They like tea.");
+                let text = "---\nname: Tea\ndescription: likes tea\nmetadata:\n  type: user\n---\n\n\
+                            They like tea.\n";
                 Reply::default()
                     .and_tool("Write", json!({"file_path": dir.join("tea.md"), "content": text}))
             }

@@ -28,6 +28,11 @@ const EVERYTHING: &[&str] = &[
 /// The rooms of memory that do no I/O.
 const PURE_MEMORY: [&str; 3] = ["memory/file", "memory/judge", "memory/recall"];
 
+/// Whole conversations are tested on the engine, on real files and memories in
+/// temporary folders. A model is always scripted: nothing that speaks HTTP.
+const ENGINE_TESTS: &[&str] =
+    &["testkit", "memory", "adapters/disk", "adapters/process", "adapters/search"];
+
 const RULES: &[Rule] = &[
     Rule {
         group: "core",
@@ -68,7 +73,7 @@ const RULES: &[Rule] = &[
     Rule {
         group: "engine",
         may_use: &["core", "layers", "tools", PURE_MEMORY[0], PURE_MEMORY[1], PURE_MEMORY[2]],
-        tests_may_use: &["testkit"],
+        tests_may_use: ENGINE_TESTS,
         banned: &[OUTSIDE, ANYHOW],
     },
     Rule {
