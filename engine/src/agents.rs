@@ -6,7 +6,8 @@
 //! them runs inside of the parent's turn, so neither can wait for the other's lock.
 
 use crate::session::Session;
-pub use crate::session::agent_context::*;
+pub use crate::session::agent_context::{Agents, Crew};
+pub(crate) use crate::session::agent_context::{Me, Member, Parent, SharedInbox, locked};
 use crate::tools::{AgentWish, ToolCall};
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ mod rule;
 
 pub use footprint::{CommandUse, Footprint};
 pub use remit::{Remit, Room};
-pub use rule::{Rule, RuleError};
+pub use rule::{Rule, RuleError, RuleFlaw};
 
 use command_rule::Touch;
 use credentials::Homes;

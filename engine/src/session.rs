@@ -109,17 +109,18 @@ impl Session {
         let (mut world, memory) = MemoryState::around(world, &id);
         let books = SideBookings::default();
         let background = Background::new(Arc::clone(&world.clock));
-        let history = FileHistory::new(&id, &world, &config, &background);
-        let crew = parts::crew(&id, &world, &config, &background, &books, &history);
+        let log = parts::log(id, &world, &config);
+        let id = &log.id;
+        let history = FileHistory::new(&log, &world, &config, &background);
+        let crew = parts::crew(id, &world, &config, &background, &books, &history);
         // Agents decide for themselves, by the switch as it is when they start.
         if !config.flags.is_on(Flag::PastSearch) {
             world.past = None;
         }
-        let permit = parts::permit(&id, &world, &config);
-        let mut context = parts::context(&id, &world, &config, &crew, &books);
+        let permit = parts::permit(id, &world, &config);
+        let mut context = parts::context(id, &world, &config, &crew, &books);
         context.confinement = parts::confinement(&config, &permit);
         context.set_guard(permit.guard());
-        let log = parts::log(id, &world, &config);
         Self {
             log,
             state: Projections::new(&config.limits),

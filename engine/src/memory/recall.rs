@@ -158,17 +158,17 @@ pub(super) fn source(session: &Session) -> Option<Arc<dyn Memories>> {
 
 /// Bytes of memories that the model sees by recall (R5).
 pub(super) fn injected(session: &Session) -> usize {
-    session.shown_data(KIND).map(inject::bytes).sum()
+    session.state.shown_data(KIND).map(inject::bytes).sum()
 }
 
 /// The memories that a line in view names (R13).
 pub(crate) fn named_memories(session: &Session) -> BTreeSet<PathBuf> {
-    session.shown_data(KIND).flat_map(inject::named).map(PathBuf::from).collect()
+    session.state.shown_data(KIND).flat_map(inject::named).map(PathBuf::from).collect()
 }
 
 /// The memories that the model knows: surfaced before, or touched by tools.
 pub(super) fn known_memories(session: &Session) -> BTreeSet<PathBuf> {
-    let surfaced = session.shown_data(KIND).flat_map(inject::surfaced);
+    let surfaced = session.state.shown_data(KIND).flat_map(inject::surfaced);
     let pieces = session.state.fold.messages().iter().flat_map(Message::pieces);
     let touched = pieces.filter_map(|piece| match piece.block.view() {
         BlockView::ToolUse { name, input, .. } if FILE_TOOLS.contains(&name) => {

@@ -13,7 +13,7 @@ use everfold_prefix::message::{Piece, PieceOrigin};
 use std::collections::BTreeSet;
 
 /// Says what a memory can rest on that the main agent is about to write.
-pub(crate) fn hear_for(session: &Session, calls: &[ToolCall]) {
+pub(crate) fn note_testimony(session: &Session, calls: &[ToolCall]) {
     let Some(memories) = &session.world.memories else { return };
     let writes = |call: &ToolCall| {
         let path = everfold_kernel::call::file_of(&call.input)?;

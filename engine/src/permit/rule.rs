@@ -45,10 +45,24 @@ struct PathScope {
 
 /// A rule that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the permission rule {rule:?} cannot be read: {reason}; it is left out")]
+#[error("the permission rule {rule:?} cannot be read: {flaw}; it is left out")]
 pub struct RuleError {
     rule: String,
-    reason: String,
+    flaw: RuleFlaw,
+}
+
+/// What is wrong with a rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RuleFlaw {
+    /// Such as `Bash(ls`.
+    #[error("the parenthesis is not closed")]
+    Unclosed,
+    /// Such as `(ls)`.
+    #[error("it names no tool")]
+    NoTool,
+    /// What it says of paths is no pattern.
+    #[error("{0}")]
+    Pattern(globset::ErrorKind),
 }
 
 impl Classify for RuleError {
@@ -69,20 +83,18 @@ impl Rule {
     /// # Errors
     /// If its parentheses or its glob are broken.
     pub fn parse(text: &str, places: &Places) -> Result<Self, RuleError> {
-        let broken = |reason: &str| RuleError { rule: text.into(), reason: reason.into() };
+        let broken = |flaw| RuleError { rule: text.into(), flaw };
         let text = text.trim();
         let (tool, scope) = match text.split_once('(') {
             None => (text, Scope::All),
             Some((tool, rest)) => {
-                let inside = rest
-                    .strip_suffix(')')
-                    .ok_or_else(|| broken("the parenthesis is not closed"))?;
-                let scope = scope(tool, inside.trim(), places).map_err(|e| broken(&e))?;
+                let inside = rest.strip_suffix(')').ok_or_else(|| broken(RuleFlaw::Unclosed))?;
+                let scope = scope(tool, inside.trim(), places).map_err(broken)?;
                 (tool, scope)
             }
         };
         if tool.is_empty() {
-            return Err(broken("it names no tool"));
+            return Err(broken(RuleFlaw::NoTool));
         }
         Ok(Self { text: text.to_owned(), tool: tool.to_owned(), scope })
     }
@@ -208,7 +220,7 @@ fn names_host(used: &CommandUse, own: &str) -> bool {
     hosts.any(|host| is_host(&host.trim_end_matches('.').to_ascii_lowercase(), own))
 }
 
-fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, String> {
+fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, RuleFlaw> {
     if inside.is_empty() || inside == "*" || inside == "**" {
         return Ok(Scope::All);
     }
@@ -228,12 +240,12 @@ fn scope(tool: &str, inside: &str, places: &Places) -> Result<Scope, String> {
     path_scope(inside, places).map(|paths| Scope::Path(Box::new(paths)))
 }
 
-fn path_scope(inside: &str, places: &Places) -> Result<PathScope, String> {
+fn path_scope(inside: &str, places: &Places) -> Result<PathScope, RuleFlaw> {
     let compile = |pattern: &str, fold: bool| {
         let mut builder = GlobBuilder::new(pattern);
         builder.literal_separator(true).case_insensitive(fold);
-        let glob = builder.build().map_err(|error| error.kind().to_string())?;
-        Ok::<_, String>(glob.compile_matcher())
+        let glob = builder.build().map_err(|error| RuleFlaw::Pattern(error.kind().clone()))?;
+        Ok(glob.compile_matcher())
     };
     let pattern = absolute_pattern(inside, places);
     let mut wide = vec![compile(&pattern, true)?];

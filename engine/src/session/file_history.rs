@@ -11,6 +11,7 @@
 use crate::background::Background;
 use crate::config::Config;
 use crate::event::Event;
+use crate::session::log::{LineWriter, Log};
 use crate::tools::FileCheckpoints;
 use everfold_kernel::ports::{
     BoxFuture, Clock, FileError, FileRead, FileVersion, TranscriptError, Transcripts, World,
@@ -51,6 +52,8 @@ pub(crate) struct FileHistory(Arc<Inner>);
 
 struct Inner {
     session: SessionId,
+    /// The log that says what was kept.
+    lines: LineWriter,
     transcripts: Arc<dyn Transcripts>,
     clock: Arc<dyn Clock>,
     limits: Mutex<Arc<Limits>>,
@@ -81,17 +84,14 @@ impl FileCheckpoints for FileHistory {
 }
 
 impl FileHistory {
-    pub(crate) fn new(
-        session: &SessionId,
-        world: &World,
-        config: &Config,
-        background: &Background,
-    ) -> Self {
+    pub(crate) fn new(log: &Log, world: &World, config: &Config, background: &Background) -> Self {
+        let session = &log.id;
         let memories = world.memories.iter().flat_map(|memories| memories.places());
         let mut aside: Vec<PathBuf> = memories.map(|place| place.dir.clone()).collect();
         aside.push(world.transcripts.session_dir(session));
         Self(Arc::new(Inner {
             session: session.clone(),
+            lines: log.lines().clone(),
             transcripts: Arc::clone(&world.transcripts),
             clock: Arc::clone(&world.clock),
             limits: Mutex::new(Arc::clone(&config.limits)),
@@ -129,7 +129,7 @@ impl FileHistory {
         old: Option<&FileRead>,
         new: Option<&[u8]>,
     ) -> Result<(), CheckpointError> {
-        let Inner { session, transcripts, clock, background, aside, .. } = &*self.0;
+        let Inner { lines, clock, background, aside, .. } = &*self.0;
         if self.limits().rewind.file_bytes == 0 {
             return Err(CheckpointError::Off);
         }
@@ -152,7 +152,7 @@ impl FileHistory {
         self.state().before.insert(path.clone(), before.clone());
         let checkpoint = Checkpoint { message, path, before, wrote };
         let line = checkpoint.line(place, clock.now());
-        let written = transcripts.append(session, line.as_bytes()).await;
+        let written = lines.write(&line).await;
         let failed = match (written, checkpoint.before) {
             (Err(error), _) => CheckpointError::Log(error),
             (Ok(()), FileBefore::NotKept(reason)) => CheckpointError::NotKept(reason),

@@ -2,7 +2,7 @@
 //!
 //! It appends and does nothing else. A record is on disk before anybody acts on
 //! it, so that whatever ends the process, a resumed session is the one that was
-//! running.
+//! running. Lines that are no records go through it too: see [`LineWriter`].
 
 use crate::session::Error;
 use everfold_kernel::ports::{Clock, SessionClaim, TranscriptError, Transcripts};
@@ -21,11 +21,26 @@ pub(crate) struct Log {
     pub(crate) envelope: Envelope,
     /// The newest record of the branch that is gone on with.
     pub(crate) last: Option<RecordId>,
-    transcripts: Arc<dyn Transcripts>,
+    lines: LineWriter,
     clock: Arc<dyn Clock>,
     /// Ours alone, from before it was read (S13); of a new one, from its first
     /// record on.
     claim: Option<SessionClaim>,
+}
+
+/// Writes lines of a log that are no records of its conversation: titles, where
+/// to resume from, what files were before they were changed, and what a fork
+/// takes over. Clones write the same log.
+#[derive(Clone)]
+pub(crate) struct LineWriter {
+    id: SessionId,
+    transcripts: Arc<dyn Transcripts>,
+}
+
+impl LineWriter {
+    pub(crate) async fn write(&self, line: &str) -> Result<(), TranscriptError> {
+        self.transcripts.append(&self.id, line.as_bytes()).await
+    }
 }
 
 impl Log {
@@ -35,7 +50,8 @@ impl Log {
         transcripts: Arc<dyn Transcripts>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { id, envelope, last: None, transcripts, clock, claim: None }
+        let lines = LineWriter { id: id.clone(), transcripts };
+        Self { id, envelope, last: None, lines, clock, claim: None }
     }
 
     /// A name for the next record.
@@ -46,7 +62,7 @@ impl Log {
     /// Keeps other processes from writing it (S13).
     pub(crate) fn claim(&mut self) -> Result<(), TranscriptError> {
         if self.claim.is_none() {
-            self.claim = Some(self.transcripts.claim(&self.id)?);
+            self.claim = Some(self.lines.transcripts.claim(&self.id)?);
         }
         Ok(())
     }
@@ -61,9 +77,19 @@ impl Log {
         let line = encode(&record, &self.envelope);
         self.envelope.previews.clear();
         self.claim()?;
-        self.transcripts.append(&self.id, line.as_bytes()).await?;
+        self.lines.write(&line).await?;
         self.last = Some(record.id.clone());
         Ok(record)
+    }
+
+    /// Writes a line that changes nothing of the conversation.
+    pub(crate) async fn note(&self, line: &str) -> Result<(), TranscriptError> {
+        self.lines.write(line).await
+    }
+
+    /// For those that write such lines from tasks of their own.
+    pub(crate) fn lines(&self) -> &LineWriter {
+        &self.lines
     }
 
     /// Prepares a boundary: it names the record that follows it, by which other

@@ -8,6 +8,7 @@
 use crate::session::memory_state::{MemorySwitch, SWITCH};
 use everfold_kernel::{Attachment, Decision, Entry, Ledger, Limits, ModelId, Record, RecordId};
 use everfold_prefix::Fold;
+use everfold_prefix::message::{Message, PieceOrigin};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -83,6 +84,14 @@ impl Projections {
             _ => {}
         }
         self.fold.push(record);
+    }
+
+    /// The data of the attachments of this kind that the model sees.
+    pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+        let pieces = self.fold.messages().iter().flat_map(Message::pieces);
+        pieces
+            .filter(move |p| matches!(&p.origin, PieceOrigin::Attachment(own) if own == kind))
+            .filter_map(|piece| self.attached.get(&piece.record))
     }
 
     fn attach(&mut self, record: &RecordId, attachment: &Attachment) {

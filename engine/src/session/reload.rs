@@ -81,8 +81,7 @@ async fn load_whole(
 pub(crate) async fn mark_resume_point(world: &World, log: &Log) -> Result<(), Error> {
     let Ok((conversation, _)) = load(world, &log.id, slim).await else { return Ok(()) };
     if let Some(point) = conversation.resume_point {
-        let line = point.encode(&log.id);
-        world.transcripts.append(&log.id, line.as_bytes()).await?;
+        log.note(&point.encode(&log.id)).await?;
     }
     Ok(())
 }

@@ -106,7 +106,7 @@ async fn call_handlers(
     }
     if let Some(title) = verdict.title.take() {
         let line = everfold_transcript::bookkeeping::custom_title(&session.log.id, title.trim());
-        session.world.transcripts.append(&session.log.id, line.as_bytes()).await?;
+        session.log.note(&line).await?;
     }
     Ok(verdict)
 }

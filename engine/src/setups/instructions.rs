@@ -151,7 +151,7 @@ async fn load_start(session: &Session, sources: &InstructionSources) -> Instruct
 /// do at a start, and what is shown is loaded.
 async fn rebuilt_lazy(session: &Session, sources: &InstructionSources) -> Lazy {
     let mut lazy = lazy(sources, &load_start(session, sources).await);
-    let shown = session.shown_data(INSTRUCTIONS).chain(session.shown_data(NESTED));
+    let shown = session.state.shown_data(INSTRUCTIONS).chain(session.state.shown_data(NESTED));
     let paths = shown.filter_map(|data| data.get("paths")?.as_array()).flatten();
     let loaded = paths.filter_map(|path| path.as_str().map(PathBuf::from)).collect();
     lazy.absorb(&Instructions { loaded, ..Instructions::default() });
@@ -184,7 +184,7 @@ async fn attach_texts(
 
 /// What the instruction files in view want a summary to keep in mind (L4.16).
 pub(crate) fn compact_wishes(session: &Session) -> Option<String> {
-    let shown = session.shown_data(INSTRUCTIONS).chain(session.shown_data(NESTED));
+    let shown = session.state.shown_data(INSTRUCTIONS).chain(session.state.shown_data(NESTED));
     let wishes: Vec<&str> = shown.filter_map(|data| data.get(COMPACT_FIELD)?.as_str()).collect();
     (!wishes.is_empty()).then(|| wishes.join("\n\n"))
 }

@@ -60,7 +60,7 @@ pub(crate) async fn attach_servers(session: &mut Session) -> Result<(), Error> {
     attach_server_words(session, &views).await?;
     let there: BTreeSet<String> = views.iter().flat_map(names).collect();
     let mut known = BTreeSet::new();
-    for data in session.shown_data(TOOLS) {
+    for data in session.state.shown_data(TOOLS) {
         known.extend(texts(data, "added"));
         for gone in texts(data, "removed") {
             known.remove(&gone);
@@ -121,7 +121,7 @@ pub(crate) fn restored_schemas(session: &Session) -> Option<Attachment> {
 
 async fn attach_server_words(session: &mut Session, views: &[ServerView]) -> Result<(), Error> {
     let told: BTreeSet<String> =
-        session.shown_data(INSTRUCTIONS).flat_map(|data| texts(data, "servers")).collect();
+        session.state.shown_data(INSTRUCTIONS).flat_map(|data| texts(data, "servers")).collect();
     let fresh: Vec<&ServerView> = views
         .iter()
         .filter(|view| view.instructions.is_some() && !told.contains(&view.name))

@@ -44,7 +44,7 @@ pub(crate) async fn attach_switch(session: &mut Session, to: MemorySwitch) -> Re
         MemorySwitch::On => (ON, true),
         MemorySwitch::Off => (OFF, false),
     };
-    let last = session.shown_data(SWITCH).last().and_then(|data| data.get("on")?.as_bool());
+    let last = session.state.shown_data(SWITCH).last().and_then(|data| data.get("on")?.as_bool());
     if last.unwrap_or(true) == on {
         return Ok(());
     }

@@ -16,27 +16,14 @@ use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_kernel::record::reminder;
 use everfold_kernel::{Attachment, Decision, Entry};
 use everfold_prefix::message::{Message, PieceOrigin};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
 
 /// The kind of the attachment that holds the memory indexes.
 pub const MEMORY_INDEX: &str = "memory_index";
 
-impl Session {
-    /// The data of the attachments of this kind that the model sees.
-    pub(crate) fn shown_data<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
-        let pieces = self.state.fold.messages().iter().flat_map(Message::pieces);
-        pieces
-            .filter(move |p| matches!(&p.origin, PieceOrigin::Attachment(own) if own == kind))
-            .filter_map(|piece| self.state.attached.get(&piece.record))
-    }
-}
-
 /// Brings in what is not shown yet.
-pub(crate) async fn attach_standing(
-    session: &mut Session,
-    memory: MemorySwitch,
-) -> Result<(), Error> {
+pub(crate) async fn attach_head(session: &mut Session, memory: MemorySwitch) -> Result<(), Error> {
     if !shows(session, INSTRUCTIONS) {
         instructions::attach_instructions(session).await?;
     }
@@ -110,7 +97,7 @@ pub(crate) async fn begin(session: &mut Session, memory: MemorySwitch) -> Result
         session.append(Entry::Decision(Decision::Prelude(Box::new(prelude)))).await?;
     }
     if session.keeps_itself() && (!begun || session.state.fold.messages().is_empty()) {
-        session_head::attach_standing(session, memory).await?;
+        session_head::attach_head(session, memory).await?;
         preferences::attach_choices(session).await?;
     }
     Ok(())

@@ -208,6 +208,7 @@ pub(crate) async fn attach_skills_for(
     let skills = Arc::clone(&session.config.setups.skills);
     let waiting = skills.skills().iter().filter(|s| s.is_for_model() && !s.paths.is_empty());
     let told: BTreeSet<String> = session
+        .state
         .shown_data(FITTING)
         .filter_map(|data| data.get("names")?.as_array())
         .flatten()
@@ -311,7 +312,7 @@ pub(crate) fn restored_skills(session: &Session) -> Vec<Attachment> {
     let limits = &session.config.limits;
     let (each, mut left) = (limits.skills.restore_each_tokens, limits.skills.restore_tokens);
     let mut used: Vec<SkillRequest> = Vec::new();
-    for request in session.shown_data(INVOKED).filter_map(request_of) {
+    for request in session.state.shown_data(INVOKED).filter_map(request_of) {
         used.retain(|known| known.name != request.name);
         used.push(request);
     }

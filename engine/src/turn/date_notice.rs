@@ -16,7 +16,7 @@ pub(crate) async fn tell_date(session: &mut Session) -> Result<(), Error> {
     let today = session.world.clock.today().to_string();
     let at_start = session.state.fold.prelude().is_some_and(|own| tells_date(&own.system, &today));
     let since = |data: &Value| data.get("date").and_then(Value::as_str) == Some(&today);
-    if at_start || session.shown_data(DATE_CHANGE).any(since) {
+    if at_start || session.state.shown_data(DATE_CHANGE).any(since) {
         return Ok(());
     }
     let text = format!(

@@ -126,7 +126,7 @@ async fn drive(session: &mut Session, cancel: &CancellationToken) -> Result<Turn
             Step::Done(reason) => {
                 end.reason = reason;
                 end.requests = run.requests();
-                if session_events::kept_at_work(session, &end, kept, cancel).await? {
+                if session_events::stop_refused(session, &end, kept, cancel).await? {
                     kept += 1;
                     run.again();
                     continue;

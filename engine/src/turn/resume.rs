@@ -81,7 +81,7 @@ pub async fn fork(
         everfold_transcript::fork(&conversation.records, from, &session.log.envelope, &mut fresh);
     let mut changes = Changes::of(&world, from, &conversation.records, &forked.records).await?;
     for (line, original) in forked.lines.iter().zip(&conversation.records) {
-        world.transcripts.append(&session.log.id, line.as_bytes()).await?;
+        session.log.note(line).await?;
         changes.copy(&session, &original.id).await?;
     }
     conversation.records = forked.records;
@@ -149,7 +149,7 @@ async fn mend(session: &mut Session) -> Result<(), Error> {
 /// runs no more.
 async fn tell_gone(session: &mut Session) -> Result<(), Error> {
     let told: BTreeSet<&str> =
-        session.shown_data(ENDED).filter_map(|data| data.get("taskId")?.as_str()).collect();
+        session.state.shown_data(ENDED).filter_map(|data| data.get("taskId")?.as_str()).collect();
     let jobs = session.world.shell.jobs().into_iter();
     let running: BTreeSet<String> =
         jobs.filter(|job| job.state == JobState::Running).map(|job| job.id).collect();

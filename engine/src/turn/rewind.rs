@@ -155,7 +155,7 @@ async fn go_back(
     let params = session.state.fold.prelude().map(|prelude| prelude.params.clone());
     // For programs that do not know our own line.
     let line = bookkeeping::rewound(&session.log.id, &target);
-    session.world.transcripts.append(&session.log.id, line.as_bytes()).await?;
+    session.log.note(&line).await?;
     let left = session.log.last.replace(target);
     let written = session.append(Entry::Decision(Decision::Rewound(rewound))).await;
     let record = match written {

@@ -39,7 +39,7 @@ pub(crate) async fn run_tools(
     cancel: &CancellationToken,
 ) -> Result<Vec<Denial>, Error> {
     agents::brief_agents(session, &calls);
-    uses::hear_for(session, &calls);
+    uses::note_testimony(session, &calls);
     session.context.hears(session.state.fold.lowest());
     tool_events::tell_moved(session, cancel).await?;
     let mut denials = Vec::new();

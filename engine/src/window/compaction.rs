@@ -316,7 +316,7 @@ async fn put_in_place(
         session.append(Entry::Decision(Decision::Prelude(Box::new(fresh)))).await?;
     }
     session.runtime.branch.lazy = None;
-    session_head::attach_standing(session, session.state.memory_switch).await?;
+    session_head::attach_head(session, session.state.memory_switch).await?;
     preferences::attach_choices(session).await?;
     mcp_tools::attach_servers(session).await?;
     if session.is_main() {

@@ -39,7 +39,7 @@ pub enum HostReview {
 ///
 /// # Errors
 /// If the log cannot be written.
-pub async fn review_elsewhere(
+pub async fn review_host_conversation(
     session: &mut Session,
     records: Vec<Record>,
     turns: u64,
@@ -52,7 +52,7 @@ pub async fn review_elsewhere(
         tracing::debug!(?why, "no review");
         return Ok(HostReview::Unwanted);
     }
-    fold_elsewhere(session, records)?;
+    fold_host_conversation(session, records)?;
     let found = extraction::to_review(session, &scene);
     match worth(&found) {
         Worth::Nothing | Worth::Passing => return Ok(HostReview::Over),
@@ -85,7 +85,7 @@ async fn drain_and_book(session: &mut Session, at_most: Duration) -> Result<(), 
 
 /// Folds a conversation, with a system prompt and tools before it. A call
 /// that has no result yet is answered: nothing may be open for a fork.
-fn fold_elsewhere(session: &mut Session, records: Vec<Record>) -> Result<(), Error> {
+fn fold_host_conversation(session: &mut Session, records: Vec<Record>) -> Result<(), Error> {
     let prelude = prelude::compose_prelude_for(session, &session.config.models.small)?;
     let at = session.world.clock.now();
     let record = |id: String, entry| Record { id: RecordId::from(id), parent: None, at, entry };

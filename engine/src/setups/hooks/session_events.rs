@@ -143,7 +143,7 @@ pub(crate) async fn prompt_hooks(
 
 /// Asks hooks whether the model may stop. True where it is kept at work:
 /// the reason is in the conversation then.
-pub(crate) async fn kept_at_work(
+pub(crate) async fn stop_refused(
     session: &mut Session,
     end: &TurnEnd,
     times: u32,

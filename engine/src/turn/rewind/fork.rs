@@ -45,7 +45,7 @@ impl Changes {
                 into.crew.agents.seat().history.adopt(&self.from, name).await;
             }
             let line = checkpoint.line(CheckpointLine::Later, into.world.clock.now());
-            into.world.transcripts.append(&into.log.id, line.as_bytes()).await?;
+            into.log.note(&line).await?;
         }
         Ok(())
     }

@@ -52,7 +52,8 @@ impl Agent {
         }
         let mut session = self.reviewing(&work.session).await?;
         let looked =
-            host_review::review_elsewhere(&mut session, records, notes.turns(), at_most).await?;
+            host_review::review_host_conversation(&mut session, records, notes.turns(), at_most)
+                .await?;
         if looked == HostReview::Over {
             notes.note(Note::Reviewed { offset: news.offset, times: work.times });
         }
