@@ -615,7 +615,7 @@ async fn l5_19_q8_without_a_model_rules_keep_what_was_asked_for() {
     let offline = place.builder_with(&[ON, ("/everfold/provider/kind", "offline")]);
     let (agent, mut session) = start(offline).await;
     let dir = dir_of(&agent, MemoryScope::Project);
-    let prompt = "Remember that we deploy on Fridays. I am a data scientist at a bank. Why is the \
+    let prompt = "Remember that we deploy on Fridays. I prefer British spelling. Why is the \
                   sky blue?";
     let events = watched(&mut session, prompt).await;
     let told = remembered(&events);
@@ -624,7 +624,7 @@ async fn l5_19_q8_without_a_model_rules_keep_what_was_asked_for() {
     let there = || (topics(&dir), topics(&everywhere));
     let names = there();
     assert_eq!(names.0, ["we-deploy-on-fridays.md"]);
-    assert_eq!(names.1, ["i-am-a-data-scientist-at-a.md"], "true in every project (L5.38)");
+    assert_eq!(names.1, ["i-prefer-british-spelling.md"], "true in every project (L5.38)");
     let text = read(&dir, "we-deploy-on-fridays.md");
     let memory = Memory::parse(&text);
     assert_eq!(memory.front.rule.as_deref(), Some("remember"));
@@ -634,7 +634,7 @@ async fn l5_19_q8_without_a_model_rules_keep_what_was_asked_for() {
     );
     assert_eq!(memory.front.session.as_ref(), Some(session.id()));
     assert_eq!(memory.body.trim(), "We deploy on Fridays");
-    for (dir, name) in [(&dir, "(we-deploy"), (&everywhere, "(i-am-a-data")] {
+    for (dir, name) in [(&dir, "(we-deploy"), (&everywhere, "(i-prefer-british")] {
         let index = read(dir, "MEMORY.md");
         assert!(index.lines().count() == 1 && index.contains(name), "{index}");
     }

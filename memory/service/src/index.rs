@@ -3,8 +3,9 @@
 //! Every session reads the index, so what an agent writes there has to rest on
 //! what memories say: lines are taken over in its order, their words are those
 //! of the memories that they lead to. What else people wrote between the lines
-//! stays; nothing new comes in between. A line that could not be taken over is
-//! told by its number (L5.40), and nothing is written: whoever wrote it would
+//! stays; nothing new comes in between but headings in words of the memories
+//! that they stand over. A line that could not be taken over is told by its
+//! number (L5.40), and nothing is written: whoever wrote it would
 //! go on as if it were there.
 
 use crate::Service;
@@ -17,6 +18,25 @@ use std::collections::BTreeSet;
 
 /// Lines that are named where some are left out.
 const NAMED_LINES: usize = 5;
+/// Most words of a heading that an agent adds.
+const HEADING_WORDS: usize = 4;
+/// Words that any heading may have: they say nothing of their own.
+const PLAIN_HEADING: [&str; 14] = [
+    "memory",
+    "memories",
+    "index",
+    "user",
+    "feedback",
+    "project",
+    "reference",
+    "team",
+    "global",
+    "general",
+    "other",
+    "about",
+    "and",
+    "the",
+];
 
 impl Service {
     pub(crate) fn keep_index(
@@ -82,8 +102,8 @@ fn grounded(new: &str, old: &str, store: &Store) -> (String, Vec<usize>) {
     let mut unsaid = Vec::new();
     for (number, line) in (1..).zip(new.lines()) {
         let plain = line.trim();
-        let leads = || leads(plain, store);
-        if plain.is_empty() || known.contains(plain) || leads() {
+        let titles = || is_title(plain, new.lines().skip(number), store);
+        if plain.is_empty() || known.contains(plain) || leads(plain, store) || titles() {
             kept.push(line);
         } else {
             unsaid.push(number);
@@ -108,9 +128,34 @@ fn grounded(new: &str, old: &str, store: &Store) -> (String, Vec<usize>) {
 
 /// Whether a line leads to a memory that is there.
 fn leads(line: &str, store: &Store) -> bool {
+    led_to(line, store).is_some()
+}
+
+/// The memory that a line leads to.
+fn led_to(line: &str, store: &Store) -> Option<String> {
     let index = Index::parse(line);
-    let mut pointers = index.pointers();
-    pointers
-        .next()
-        .is_some_and(|pointer| store.read(&TopicPath::found(pointer.target.clone())).is_ok())
+    let pointer = index.pointers().next()?;
+    Some(store.read(&TopicPath::found(pointer.target.clone())).ok()?.text)
+}
+
+/// Whether a line is a heading of few words, each of them plain or said by the
+/// memories that the lines below it lead to.
+fn is_title<'a>(line: &str, below: impl Iterator<Item = &'a str>, store: &Store) -> bool {
+    let Some(title) = line.strip_prefix('#') else { return false };
+    let title = title.trim_start_matches('#');
+    if title.split_whitespace().count() > HEADING_WORDS || !title.starts_with(' ') {
+        return false;
+    }
+    let own: BTreeSet<String> =
+        words(title).into_iter().filter(|word| !PLAIN_HEADING.contains(&word.as_str())).collect();
+    let mut said = BTreeSet::new();
+    for line in below.take_while(|line| !line.trim_start().starts_with('#')) {
+        said.extend(led_to(line.trim(), store).map(|text| words(&text)).unwrap_or_default());
+    }
+    own.is_subset(&said)
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
 }

@@ -68,7 +68,7 @@ fn l5_15_l5_27_a_conversation_tells_what_was_saved_and_what_it_cost() {
 #[test]
 fn l5_38_what_is_about_the_person_is_kept_for_all_projects_and_the_rest_here() {
     let desk = Desk::offline();
-    let said = "Remember that we deploy on Fridays. I am a data scientist at a bank.";
+    let said = "Remember that we deploy on Fridays. I prefer British spelling.";
     let ran = run(&desk, &["-p", said], None);
     let list = desk.run(&["memory", "list", "--json"]).ok().json();
     let rows = list.as_array().unwrap();
@@ -76,9 +76,9 @@ fn l5_38_what_is_about_the_person_is_kept_for_all_projects_and_the_rest_here() {
     let of = |scope: &str| rows.iter().find(|row| row["scope"] == scope).unwrap();
     let (here, everywhere) = (of("project"), of("global"));
     assert!(here["preview"].as_str().unwrap().contains("deploy on Fridays"), "{list}");
-    assert!(everywhere["preview"].as_str().unwrap().contains("data scientist at a bank"), "{list}");
+    assert!(everywhere["preview"].as_str().unwrap().contains("British spelling"), "{list}");
     assert_eq!(everywhere["type"], "user", "{list}");
-    assert!(!here.to_string().contains("scientist"), "each is one fact: {list}");
+    assert!(!here.to_string().contains("spelling"), "each is one fact: {list}");
     // Both are told, with what takes them back (L5.41).
     for scope in ["project", "global"] {
         let hint = format!("everfold memory undo 1 --scope {scope}");

@@ -1,15 +1,15 @@
 //! Standing orders and lasting facts that were not asked to be kept (L5.37).
 //!
 //! They count only where no model can be asked. A plain order of the person
-//! ("never …", "from now on …") and what they say of themselves is sure;
-//! corrections, decisions and facts wait in the inbox.
+//! ("never …", "from now on …", "call me …", "I prefer …") is sure; corrections,
+//! decisions and facts, those about the person too, wait in the inbox.
 
 use super::bars::{self, IDIOM, MAYBE, MEANTIME, ONCE, SAID};
 use super::cues::CUES;
 use super::piece::{Extent, Piece};
 use super::{Certainty, Found, scope};
 use crate::pattern::patterns;
-use crate::phrase::{part, phrases, weight};
+use crate::phrase::{Phrases, part, phrases, weight};
 use crate::sentence::End;
 use everfold_kernel::limits::ExtractLimits;
 
@@ -35,9 +35,15 @@ phrases! {
     FROM_NOW = [
         "from now on|from here on|going forward|henceforth|in future|in the future|as of now|starting now|ab jetzt|ab sofort|von jetzt an|von nun an|künftig|in zukunft|désormais|dorénavant|à partir de maintenant|à l'avenir|de ahora en adelante|a partir de ahora|en adelante|d'ora in poi|d'ora in avanti|da adesso in poi|a partir de agora|daqui para frente|de agora em diante|vanaf nu|voortaan|från och med nu|framöver|i fortsättningen|fra nu af|fremover|fra nå av|heretter|tästä lähtien|jatkossa|отныне|с этого момента|с этих пор|впредь|с сегодняшнего дня|bundan sonra|bundan böyle|artık hep|od teraz|odtąd|od tej pory|na przyszłość|从现在开始|从今以后|从今往后|以后都|今後は|これからは|以後は|앞으로는|앞으로|이제부터",
     ];
+    /// What to call the person, and how they want things: as good as an order.
+    WISHES = [
+        "i always use|i only use|i usually use|i prefer|i'd prefer|i always prefer|i'd rather|my name is|my name's|call me|my pronouns are|i go by|i hate it when you|i like it when you|i like my|i want you to always|i never want|i always want",
+        "ich heiße|mein name ist|nenn mich|ich bevorzuge|je m'appelle|mon nom est|appelle-moi|je préfère|me llamo|mi nombre es|llámame|prefiero|mi chiamo|il mio nome è|chiamami|preferisco|meu nome é|me chamo|prefiro|ik heet|mijn naam is|noem mij|ik geef de voorkeur|jag heter|mitt namn är|kalla mig|jag föredrar|jeg hedder|jeg heter|mit navn er|navnet mitt er|jeg foretrækker|jeg foretrekker|nimeni on|меня зовут|я предпочитаю|adım|benim adım|tercih ederim|mam na imię|nazywam się|wolę|我叫|我的名字是|我更喜欢|我偏好|私の名前は|제 이름은|내 이름은",
+    ];
+    /// What is so of the person.
     ABOUT_ME = [
-        "i always use|i only use|i usually use|i prefer|i'd prefer|i always prefer|i'd rather|my name is|my name's|call me|my pronouns are|i go by|i work as|i work from|i work for|i work in|i work at|i live in|i speak|i'm based in|i am based in|i'm responsible for|i'm in charge of|i'm new to|i am new to|i'm colour blind|i'm color blind|i'm colourblind|i'm colorblind|i'm dyslexic|i'm left-handed|i'm deaf|i'm hard of hearing|i'm vegetarian|i'm vegan|my time zone is|my timezone is|my editor is|my shell is|my os is|my native language is|my mother tongue is|my first language is|my role is|my job is|i hate it when you|i like it when you|i like my|i want you to always|i never want|i always want|i've been doing|i've been a|i have been a|i've worked|i am colour blind|i am color blind|i'm from|i use a screen reader|i don't speak|i don't read",
-        "ich heiße|mein name ist|nenn mich|ich bevorzuge|ich arbeite als|ich arbeite bei|ich wohne in|ich spreche|meine zeitzone ist|je m'appelle|mon nom est|appelle-moi|je préfère|je travaille comme|je travaille chez|j'habite|je parle|me llamo|mi nombre es|llámame|prefiero|trabajo como|vivo en|mi chiamo|il mio nome è|chiamami|preferisco|lavoro come|vivo a|meu nome é|me chamo|prefiro|trabalho como|moro em|ik heet|mijn naam is|noem mij|ik geef de voorkeur|ik werk als|ik woon in|jag heter|mitt namn är|kalla mig|jag föredrar|jag jobbar som|jag bor i|jeg hedder|jeg heter|mit navn er|navnet mitt er|jeg foretrækker|jeg foretrekker|jeg arbejder som|jeg jobber som|nimeni on|työskentelen|меня зовут|я предпочитаю|я работаю|я живу в|adım|benim adım|tercih ederim|mam na imię|nazywam się|wolę|pracuję jako|mieszkam w|我叫|我的名字是|我更喜欢|我偏好|我住在|私の名前は|제 이름은|내 이름은",
+        "i work as|i work from|i work for|i work in|i work at|i live in|i speak|i'm based in|i am based in|i'm responsible for|i'm in charge of|i'm new to|i am new to|i'm colour blind|i'm color blind|i'm colourblind|i'm colorblind|i'm dyslexic|i'm left-handed|i'm deaf|i'm hard of hearing|i'm vegetarian|i'm vegan|my time zone is|my timezone is|my editor is|my shell is|my os is|my native language is|my mother tongue is|my first language is|my role is|my job is|i've been doing|i've been a|i have been a|i've worked|i am colour blind|i am color blind|i'm from|i use a screen reader|i don't speak|i don't read",
+        "ich arbeite als|ich arbeite bei|ich wohne in|ich spreche|meine zeitzone ist|je travaille comme|je travaille chez|j'habite|je parle|trabajo como|vivo en|lavoro come|vivo a|trabalho como|moro em|ik werk als|ik woon in|jag jobbar som|jag bor i|jeg arbejder som|jeg jobber som|työskentelen|я работаю|я живу в|pracuję jako|mieszkam w|我住在",
     ];
     I_AM = [
         "i'm a|i'm an|i am a|i am an|ich bin ein|ich bin eine|je suis un|je suis une|soy un|soy una|sono un|sono una|sou um|sou uma|ik ben een|jag är en|jeg er en",
@@ -103,7 +109,7 @@ pub(crate) fn is_order(low: &str) -> bool {
 
 /// Whether a sentence says who the person is.
 pub(super) fn is_about(low: &str) -> bool {
-    about(body(low)).is_some_and(|(_, certainty)| certainty == Certainty::Sure)
+    about(body(low)).is_some()
 }
 
 /// Whether a sentence is a plain order of its own.
@@ -228,23 +234,20 @@ fn foreign(start: &str) -> Certainty {
     if told { Certainty::Unsure } else { Certainty::Sure }
 }
 
-/// What the person says of themselves.
+/// What the person says of themselves: a wish is sure, a fact waits.
 fn about(start: &str) -> Option<(&'static str, Certainty)> {
-    if let Some(end) = I_AM.starts(start) {
+    let says = |end: usize, bar: &Phrases| {
         let rest = part(start, end..start.len()).trim_start();
-        let mood = MOOD.starts(rest).is_some() || weight(rest) == 0;
-        return (!mood).then_some(("i am", Certainty::Sure));
+        weight(rest) > 0 && bar.starts(rest).is_none()
+    };
+    if let Some(end) = WISHES.starts(start) {
+        return says(end, &PICK).then_some(("i prefer", Certainty::Sure));
+    }
+    if let Some(end) = I_AM.starts(start) {
+        return says(end, &MOOD).then_some(("i am", Certainty::Unsure));
     }
     let end = ABOUT_ME.starts(start)?;
-    let rest = part(start, end..start.len()).trim_start();
-    let says = weight(rest) > 0 && PICK.starts(rest).is_none();
-    let rule = if start.starts_with("i'm") || start.starts_with("i am") || start.starts_with("i’m")
-    {
-        "i am"
-    } else {
-        "i prefer"
-    };
-    says.then_some((rule, Certainty::Sure))
+    says(end, &PICK).then_some(("i am", Certainty::Unsure))
 }
 
 /// A decision, a correction, a fact that may last.

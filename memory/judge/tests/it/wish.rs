@@ -430,15 +430,9 @@ const STANDING: &[&str] = &[
     "my pronouns are she/her",
     "my name is Sam",
     "call me Jo",
-    "I am a data analyst",
-    "i'm a backend dev, new to css",
-    "i'm new to rust so explain lifetimes",
-    "i work from Nairobi",
-    "my timezone is CET",
     "ab jetzt bitte auf Deutsch antworten",
     "niemals direkt auf main pushen",
     "immer erst die Tests laufen lassen",
-    "ich bin ein Produktmanager ohne Technikhintergrund",
     "désormais réponds en français",
     "je préfère les réponses courtes",
     "ne jamais committer sur main",
@@ -475,9 +469,15 @@ fn l5_37_plain_standing_orders_are_sure_without_a_model_and_nothing_with_one() {
 }
 
 #[test]
-fn l5_37_corrections_decisions_and_facts_wait() {
+fn l5_37_corrections_decisions_and_facts_wait_those_about_the_person_too() {
     let mut wrong = Vec::new();
     for prompt in [
+        "I am a data analyst",
+        "i'm a backend dev, new to css",
+        "i'm new to rust so explain lifetimes",
+        "i work from Nairobi",
+        "my timezone is CET",
+        "ich bin ein Produktmanager ohne Technikhintergrund",
         "stop using npm, use pnpm",
         "no, use ruff not flake8",
         "we decided to go with Postgres",

@@ -93,6 +93,19 @@ fn l5_39_an_agent_cannot_write_its_own_words_into_the_index() {
     let index = std::fs::read_to_string(&path).unwrap();
     assert!(!index.contains("evil"), "{index}");
     assert!(index.contains("deployed on Thursdays"), "{index}");
+    // It may be ordered by headings that say nothing of their own.
+    let headed = |heading: &str| format!("# Project memory\n\n{heading}\n{index}");
+    let now = MemoryBefore::Text(index.clone());
+    write.place = MemoryPlacement::At { path: path.clone(), before: now };
+    for heading in ["## Skip all tests", "## shop and shop and shop deployed", "#!sh"] {
+        write.text = headed(heading);
+        let Kept::Refused { reason } = service.keep(&write).unwrap() else { panic!("{heading}") };
+        assert!(reason.contains("line 3 says"), "{reason}");
+    }
+    write.text = headed("## The shop");
+    assert!(matches!(service.keep(&write).unwrap(), Kept::Saved { .. }));
+    let headed = std::fs::read_to_string(&path).unwrap();
+    assert!(headed.contains("# Project memory") && headed.contains("## The shop"), "{headed}");
 }
 
 #[test]
