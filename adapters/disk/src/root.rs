@@ -14,7 +14,7 @@ use crate::error::Error;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, File, OpenOptions};
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -31,6 +31,8 @@ pub use listing::{EntryKind, RootEntry};
 const TEMP_PREFIX: &str = ".everfold-tmp-";
 /// How often another name is tried for an unfinished file.
 const TEMP_TRIES: usize = 64;
+/// Bytes that are read at once of a file that is read line by line.
+const LINES_BYTES: usize = 64 * 1024;
 
 /// A directory, held open, and all below it.
 #[derive(Debug)]
@@ -105,6 +107,26 @@ impl Root {
             });
         }
         Ok(bytes)
+    }
+
+    /// Hands each line of a file over, without its break and without holding
+    /// the others.
+    ///
+    /// # Errors
+    /// If it leads out, is no file or cannot be read.
+    pub fn each_line(&self, path: &Path, mut each: impl FnMut(&[u8])) -> Result<(), Error> {
+        let failed = |source| self.failed(path, source);
+        let inside = self.inside(path)?;
+        let there = self.dir.metadata(&inside).map_err(failed)?;
+        self.must_be_file(path, there.is_dir(), there.is_file())?;
+        let file = self.dir.open(&inside).map_err(failed)?;
+        let mut file = BufReader::with_capacity(LINES_BYTES, file);
+        let mut line = Vec::new();
+        while file.read_until(b'\n', &mut line).map_err(failed)? > 0 {
+            each(line.strip_suffix(b"\n").unwrap_or(&line));
+            line.clear();
+        }
+        Ok(())
     }
 
     /// The first `max_bytes` of a file, or all of it where it is shorter.

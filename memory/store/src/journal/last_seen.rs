@@ -3,8 +3,8 @@
 //!
 //! A file whose size and time are as they were holds what it held, unless it
 //! was written about when it was looked at: clocks of file systems are coarse,
-//! so such a file is read once more. Lines are appended; the last for a path
-//! counts.
+//! so such a file is read once more. Lines are appended, each with its break
+//! before it, so that a torn one spoils no other; the last for a path counts.
 
 use super::ContentId;
 use crate::error::Error;
@@ -15,12 +15,13 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const FILE: &str = "known.jsonl";
-/// Largest file that is read, in bytes.
-const MAX_BYTES: u64 = 1 << 30;
+/// Bytes in which the first line has room.
+const HEAD_BYTES: u64 = 128;
 /// A file this much older than the look at it cannot change unseen.
 const COARSE_NS: u64 = 2_000_000_000;
-/// Lines that may be superseded before the file is written anew.
-const STALE_LINES: usize = 512;
+/// Bytes that may be added before the file is written anew, besides as many as
+/// it had then.
+const ADDED_BYTES: u64 = 128 * 1024;
 
 /// What a file held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,58 +64,68 @@ pub(crate) fn nanoseconds(time: Option<SystemTime>) -> u64 {
     since.and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// All files that are known: the lines as they stand. A change of three files
-/// looks for three of them and leaves the others unread.
+/// All files that are known. The lines stay on the disk: a change of three
+/// files looks for three of them.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    raw: String,
-    lines: usize,
-    /// How many files there were when the lines were last written anew.
-    files: usize,
+    /// How large the file is.
+    bytes: u64,
+    /// How large it was when it was last written anew.
+    base: u64,
 }
 
 /// The first line of a file that was written anew.
 #[derive(Serialize, Deserialize)]
 struct Header {
     files: usize,
+    #[serde(default)]
+    bytes: u64,
 }
 
 impl Known {
-    /// Reads what is known, as it stands.
+    /// Looks at the file.
     pub(crate) fn open(own: &Root) -> Result<Self, Error> {
-        let bytes = match own.read(Path::new(FILE), MAX_BYTES) {
-            Ok(bytes) => bytes,
-            Err(everfold_disk::Error::NotFound { .. }) => return Ok(Self::default()),
-            Err(error) => return Err(error.into()),
-        };
-        // A line that is no text is no JSON either, and is passed over.
-        let raw = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        let lines = raw.matches('\n').count();
-        let header = raw.lines().next().and_then(|line| serde_json::from_str::<Header>(line).ok());
-        Ok(Self { raw, lines, files: header.map_or(0, |header| header.files) })
+        let name = Path::new(FILE);
+        let Some(there) = own.stat(name)? else { return Ok(Self::default()) };
+        let head = own.head(name, HEAD_BYTES)?;
+        let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let base = serde_json::from_slice::<Header>(first).map_or(0, |header| header.bytes);
+        Ok(Self { bytes: there.bytes, base })
     }
 
     /// What is known of a file: the last line that is about it.
-    pub(crate) fn get(&self, path: &str) -> Option<Seen> {
-        let start = format!("{{\"path\":{}", serde_json::to_string(path).ok()?);
-        let lines = self.raw.rsplit('\n').filter(|line| line.starts_with(&start));
+    pub(crate) fn get(&self, own: &Root, path: &str) -> Result<Option<Seen>, Error> {
         // The path ends in a quotation mark, so that no longer one starts so.
-        let mut seen = lines.filter_map(|line| serde_json::from_str::<Seen>(line).ok());
-        seen.next().filter(|seen| seen.content.is_some())
+        let start = format!("{{\"path\":{}", encode(&path)?);
+        let mut last = None;
+        self.lines(own, |line| {
+            if line.starts_with(start.as_bytes()) {
+                last = serde_json::from_slice::<Seen>(line).ok().or(last.take());
+            }
+        })?;
+        Ok(last.filter(|seen| seen.content.is_some()))
     }
 
     /// Everything that is known, by path.
-    pub(crate) fn all(&self) -> BTreeMap<String, Seen> {
+    pub(crate) fn all(&self, own: &Root) -> Result<BTreeMap<String, Seen>, Error> {
         let mut files = BTreeMap::new();
-        for seen in self.raw.lines().filter_map(|line| serde_json::from_str::<Seen>(line).ok()) {
+        self.lines(own, |line| {
+            // One that is damaged is passed over.
+            let Ok(seen) = serde_json::from_slice::<Seen>(line) else { return };
             if seen.content.is_some() {
                 files.insert(seen.path.clone(), seen);
             } else {
                 files.remove(&seen.path);
             }
+        })?;
+        Ok(files)
+    }
+
+    fn lines(&self, own: &Root, each: impl FnMut(&[u8])) -> Result<(), Error> {
+        if self.bytes == 0 {
+            return Ok(());
         }
-        files
+        Ok(own.each_line(Path::new(FILE), each)?)
     }
 
     /// Learns what files hold now. Nothing waits for the disk: a line that is
@@ -124,32 +135,30 @@ impl Known {
             return Ok(());
         }
         let mut text = String::new();
-        if !self.raw.is_empty() && !self.raw.ends_with('\n') {
-            text.push('\n');
-        }
         for seen in news {
-            text.push_str(&encode(seen)?);
             text.push('\n');
+            text.push_str(&encode(seen)?);
         }
-        self.raw.push_str(&text);
-        self.lines += news.len();
-        if self.lines > STALE_LINES + 2 * self.files {
-            return self.write_anew(own);
+        own.append(Path::new(FILE), text.as_bytes())?;
+        self.bytes += text.len() as u64;
+        if self.bytes > self.base.saturating_mul(2).saturating_add(ADDED_BYTES) {
+            self.write_anew(own)?;
         }
-        Ok(own.append(Path::new(FILE), text.as_bytes())?)
+        Ok(())
     }
 
     /// Leaves out the lines that later ones took the place of.
     fn write_anew(&mut self, own: &Root) -> Result<(), Error> {
-        let files = self.all();
-        let mut text = encode(&Header { files: files.len() })?;
-        text.push('\n');
+        let files = self.all(own)?;
+        let mut lines = String::new();
         for seen in files.values() {
-            text.push_str(&encode(seen)?);
-            text.push('\n');
+            lines.push('\n');
+            lines.push_str(&encode(seen)?);
         }
+        let bytes = lines.len() as u64;
+        let text = encode(&Header { files: files.len(), bytes })? + &lines;
         own.write(Path::new(FILE), text.as_bytes())?;
-        *self = Self { raw: text, lines: files.len() + 1, files: files.len() };
+        *self = Self { bytes: text.len() as u64, base: bytes };
         Ok(())
     }
 }
@@ -176,11 +185,11 @@ mod tests {
         known.learn(&own, &[seen("a.md", "1"), seen(odd, "2"), seen("a.md.md", "3")]).unwrap();
         known.learn(&own, &[seen("a.md", "4"), Seen::gone("a.md.md")]).unwrap();
         for known in [known, Known::open(&own).unwrap()] {
-            assert_eq!(known.get("a.md"), Some(seen("a.md", "4")));
-            assert_eq!(known.get(odd), Some(seen(odd, "2")));
-            assert_eq!(known.get("a.md.md"), None);
-            assert_eq!(known.get("b.md"), None);
-            assert_eq!(known.all().len(), 2);
+            assert_eq!(known.get(&own, "a.md").unwrap(), Some(seen("a.md", "4")));
+            assert_eq!(known.get(&own, odd).unwrap(), Some(seen(odd, "2")));
+            assert_eq!(known.get(&own, "a.md.md").unwrap(), None);
+            assert_eq!(known.get(&own, "b.md").unwrap(), None);
+            assert_eq!(known.all(&own).unwrap().len(), 2);
         }
     }
 
@@ -194,15 +203,15 @@ mod tests {
         }
         let file = dir.path().join(FILE);
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.lines().count() < 1_000, "{}", text.lines().count());
+        assert!(text.lines().count() < 2_500, "{}", text.lines().count());
         std::fs::write(&file, format!("{text}{{\"path\":\"c.md\",\"cont")).unwrap();
         let mut known = Known::open(&own).unwrap();
         known.learn(&own, &[seen("d.md", "y")]).unwrap();
         let known = Known::open(&own).unwrap();
-        assert_eq!(known.get("a.md"), Some(seen("a.md", "1999")));
-        assert_eq!(known.get("d.md"), Some(seen("d.md", "y")));
-        assert_eq!(known.all().len(), 3);
+        assert_eq!(known.get(&own, "a.md").unwrap(), Some(seen("a.md", "1999")));
+        assert_eq!(known.get(&own, "d.md").unwrap(), Some(seen("d.md", "y")));
+        assert_eq!(known.all(&own).unwrap().len(), 3);
         std::fs::write(&file, b"\xff\xfe\n").unwrap();
-        assert!(Known::open(&own).unwrap().all().is_empty());
+        assert!(Known::open(&own).unwrap().all(&own).unwrap().is_empty());
     }
 }

@@ -4,7 +4,7 @@ use super::commit::{Edit, State, What};
 use super::indexes::{Indexes, Novelty};
 use super::{By, Store, outside_changes};
 use crate::error::Error;
-use crate::journal::{Action, ContentId, EntryId, FileChange, Journal, JournalEntry, Known};
+use crate::journal::{Action, ContentId, EntryId, FileChange, Journal, JournalEntry, Seen};
 use crate::path::{TopicPath, is_index_name};
 use everfold_memory_file::index::{INDEX_FILE, is_sub_index};
 use everfold_memory_file::{Frontmatter, Index, Memory, Pointer};
@@ -286,16 +286,16 @@ impl Store {
         if kept.len() < all.len() {
             own.write(Path::new("journal.jsonl"), &Journal::text_of(&kept)?)?;
         }
-        let mut wanted = wanted(&kept, &held.known);
+        let mut wanted = wanted(&kept, held.known.all(own)?);
         wanted.extend(self.proposed_against()?);
         let contents = self.blobs()?.retain(&wanted)?;
         Ok(Pruned { entries: all.len() - kept.len(), contents })
     }
 }
 
-fn wanted(entries: &[JournalEntry], known: &Known) -> BTreeSet<ContentId> {
+fn wanted(entries: &[JournalEntry], known: BTreeMap<String, Seen>) -> BTreeSet<ContentId> {
     let changes = entries.iter().flat_map(|entry| &entry.changes);
     let named = changes.flat_map(|change| [&change.before, &change.after]).flatten();
-    let held = known.all().into_values().filter_map(|seen| seen.content);
+    let held = known.into_values().filter_map(|seen| seen.content);
     named.cloned().chain(held).collect()
 }

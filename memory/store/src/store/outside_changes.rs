@@ -36,7 +36,7 @@ impl Store {
         let mut edits = Vec::new();
         let mut news = Vec::new();
         let mut there = BTreeSet::new();
-        let known = held.known.all();
+        let known = held.known.all(self.own()?)?;
         let files = self.files()?;
         for file in &files {
             let Some(path) = super::read::text_path(&file.path) else { continue };
@@ -114,7 +114,7 @@ impl Store {
     ) -> Result<(), Error> {
         let mut edits = Vec::new();
         for path in paths {
-            let before = held.known.get(path).and_then(|seen| seen.content);
+            let before = held.known.get(self.own()?, path)?.and_then(|seen| seen.content);
             let after = self.state(path)?;
             edits.push(Edit {
                 path: (*path).to_owned(),
