@@ -5,7 +5,9 @@
 //! stands before its output: a long output may be put aside, and only its
 //! start would be seen.
 
-use everfold_kernel::ports::{BoxFuture, Exit, FileKind, ShellCommand, ShellError, ShellOutput};
+use everfold_kernel::ports::{
+    BoxFuture, Exit, FileKind, JobInfo, RunEnd, ShellCommand, ShellError, ShellOutput,
+};
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Class, Classify};
 use schemars::JsonSchema;
@@ -136,10 +138,15 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, BashE
         return start(context, command).await;
     }
     let cwd = command.cwd.clone();
-    match context.world.shell.run(command).await {
-        Ok(output) => {
+    let watch = context.running.begin(&call.id, job_file(context));
+    match context.world.shell.run_watched(command, &watch).await {
+        Ok(RunEnd::Ended(output)) => {
             let moved = follow(context, output.cwd.clone()).await;
             Ok(report(&output, arguments.timeout, moved))
+        }
+        Ok(RunEnd::WentOn(job)) => {
+            let printed = context.running.printed(&call.id).unwrap_or_default();
+            Ok(sent_away(context, job, &printed))
         }
         Err(error) => Err(failed(context, &cwd, error).await),
     }
@@ -231,12 +238,8 @@ async fn failed(context: &ToolContext, cwd: &Path, error: ShellError) -> BashErr
 }
 
 async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutput, BashError> {
-    let fresh = context.world.clock.fresh_uuid();
-    let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
-    let name: String = fresh.chars().skip(skipped).collect();
-    let path = context.session_dir.join("jobs").join(format!("{name}.log"));
     let cwd = command.cwd.clone();
-    let job = match context.world.shell.start(command, path).await {
+    let job = match context.world.shell.start(command, job_file(context)).await {
         Ok(job) => job,
         Err(error) => return Err(failed(context, &cwd, error).await),
     };
@@ -251,6 +254,31 @@ async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutpu
     Ok(ToolOutput::text(Source::Command, text)
         .with_structured(structured(""))
         .in_background(BackgroundWork::Command { id: job.id }))
+}
+
+/// The file of a command that goes on in the background.
+fn job_file(context: &ToolContext) -> PathBuf {
+    let fresh = context.world.clock.fresh_uuid();
+    let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
+    let name: String = fresh.chars().skip(skipped).collect();
+    context.session_dir.join("jobs").join(format!("{name}.log"))
+}
+
+/// The person sent a command to the background (U5).
+fn sent_away(context: &ToolContext, job: JobInfo, printed: &str) -> ToolOutput {
+    context.started_job(job.id.clone());
+    let text = format!(
+        "The person sent this command to the background as {id}, process group {pid}. It still \
+         runs; its output goes to {path}: use Read to see it. You are told when it ends.\n\
+         It had printed:\n{printed}",
+        id = job.id,
+        pid = job.pid,
+        path = job.output.display(),
+        printed = printed.trim_end(),
+    );
+    ToolOutput::text(Source::Command, text)
+        .with_structured(structured(printed))
+        .in_background(BackgroundWork::Command { id: job.id })
 }
 
 fn structured(stdout: &str) -> Value {

@@ -1,8 +1,6 @@
 //! What a tool may use while it runs, and what tools remember from call to
 //! call: the working directory, the versions of files that the model has seen,
-//! its to-do list and its background commands.
-//!
-//! Nothing here survives the process. What must is in the log.
+//! its to-do list, its commands. Nothing here survives the process.
 
 use everfold_kernel::ports::{
     Confinement, FileVersion, JobInfo, JobState, PastSearch, PathGuard, PermissionAnswer,
@@ -19,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::checkpoints::FileCheckpoints;
 use crate::delegation::AgentDesk;
+use crate::foreground::RunningCommands;
 use crate::hooks::{ENV_FILE, ToolHooks};
 use crate::lookup::Lookup;
 use crate::outcome::BackgroundWork;
@@ -60,6 +59,8 @@ pub struct ToolContext {
     /// Keeps files as they were before tools changed them; none where nothing
     /// is to be gone back to (Q12).
     pub history: Option<Arc<dyn FileCheckpoints>>,
+    /// Commands that run in the foreground.
+    pub running: RunningCommands,
     state: Arc<Mutex<ToolState>>,
 }
 
@@ -113,6 +114,7 @@ impl ToolContext {
             lookup: None,
             confinement: Confinement::Free,
             history: None,
+            running: RunningCommands::default(),
             state: Arc::new(Mutex::new(state)),
         }
     }
@@ -147,6 +149,7 @@ impl ToolContext {
             // Commands of background agents only read (S3), and are held to it.
             confinement: Confinement::Sandbox(held),
             history: None,
+            running: RunningCommands::default(),
             state: Arc::new(Mutex::new(state)),
         }
     }
@@ -175,6 +178,7 @@ impl ToolContext {
             lookup: self.lookup.clone(),
             confinement: self.confinement.clone(),
             history: self.history.clone(),
+            running: self.running.clone(),
             state: Arc::clone(&self.state),
         }
     }

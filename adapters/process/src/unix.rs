@@ -3,9 +3,10 @@
 use crate::ShellConfig;
 use crate::analysis;
 use everfold_kernel::ports::{
-    BoxFuture, CommandOutline, JobInfo, SandboxState, Shell, ShellCommand, ShellError, ShellOutput,
-    ShellPlace,
+    BoxFuture, CommandOutline, CommandWatch, JobInfo, RunEnd, SandboxState, Shell, ShellCommand,
+    ShellError, ShellOutput, ShellPlace,
 };
+use foreground::Left;
 use jobs::Jobs;
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -67,7 +68,28 @@ impl Shell for BashShell {
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>> {
         Box::pin(async move {
             self.must_be_open(&command)?;
-            foreground::run(&self.config, &command, &self.closing).await
+            match foreground::run(&self.config, &command, &self.closing, None).await? {
+                Left::Ended(output) => Ok(output),
+                // Nobody watched who could have sent it.
+                Left::SentAway { .. } => Err(ShellError::NoSuchJob { id: String::new() }),
+            }
+        })
+    }
+
+    fn run_watched<'a>(
+        &'a self,
+        command: ShellCommand,
+        watch: &'a dyn CommandWatch,
+    ) -> BoxFuture<'a, Result<RunEnd, ShellError>> {
+        Box::pin(async move {
+            self.must_be_open(&command)?;
+            let left = foreground::run(&self.config, &command, &self.closing, Some(watch)).await?;
+            Ok(match left {
+                Left::Ended(output) => RunEnd::Ended(output),
+                Left::SentAway { going, output } => {
+                    RunEnd::WentOn(self.jobs.adopt(command, going, output)?)
+                }
+            })
         })
     }
 

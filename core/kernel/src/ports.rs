@@ -59,8 +59,8 @@ pub use servers::{
     ServerResult, ServerState, ServerTool, ServerView, Servers,
 };
 pub use shell::{
-    Confinement, Exit, JobInfo, JobState, SandboxProfile, SandboxState, Shell, ShellCommand,
-    ShellError, ShellOutput,
+    CommandWatch, Confinement, Exit, JobInfo, JobState, RunEnd, SandboxProfile, SandboxState,
+    Shell, ShellCommand, ShellError, ShellOutput,
 };
 pub use spending::{Spending, SpendingError, Spent, SpentOf};
 pub use switches::{SwitchReading, Switches};

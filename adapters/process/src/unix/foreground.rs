@@ -5,9 +5,10 @@ use super::group::Group;
 use super::launch::{Started, Streams, launch};
 use super::script;
 use crate::ShellConfig;
-use everfold_kernel::ports::{Exit, ShellCommand, ShellError, ShellOutput};
+use everfold_kernel::ports::{CommandWatch, Exit, ShellCommand, ShellError, ShellOutput};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::pin::pin;
 use std::time::Duration;
 use tempfile::NamedTempFile;
@@ -19,14 +20,33 @@ use tokio_util::sync::CancellationToken;
 /// How long output may still come once the shell itself has exited: first by
 /// itself (`>(…)` is not waited for by bash), then once the rest was killed.
 pub(super) const DRAIN: Duration = Duration::from_millis(100);
-const CHUNK_BYTES: usize = 32 << 10;
+pub(super) const CHUNK_BYTES: usize = 32 << 10;
 
-/// Runs a command until it exits, its time is up, or the shell closes.
+/// How a command left the foreground.
+pub(super) enum Left {
+    /// It ended.
+    Ended(ShellOutput),
+    /// It is to go on with its output in a file.
+    SentAway { going: Going, output: PathBuf },
+}
+
+/// A command that runs, and what it has printed.
+pub(super) struct Going {
+    pub(super) group: Group,
+    pub(super) output: Receiver,
+    pub(super) printed: BoundedOutput,
+    /// Where it would say its working directory; removed when it ends.
+    pub(super) note: NamedTempFile,
+}
+
+/// Runs a command until it exits, its time is up, the shell closes, or
+/// whoever watches sends it away.
 pub(super) async fn run(
     config: &ShellConfig,
     command: &ShellCommand,
     closing: &CancellationToken,
-) -> Result<ShellOutput, ShellError> {
+    watch: Option<&dyn CommandWatch>,
+) -> Result<Left, ShellError> {
     let failed = |source: io::Error| ShellError::Start {
         cwd: command.cwd.clone(),
         message: source.to_string(),
@@ -43,30 +63,47 @@ pub(super) async fn run(
     let mut kept = BoundedOutput::new(command.output_bytes);
     let exit = {
         let mut life = pin!(live(&mut group, after(command.timeout), closing));
-        let mut pump = pin!(pump(&mut output, &mut kept));
+        let mut pump = pin!(pump_watched(&mut output, &mut kept, watch));
+        let mut away = pin!(sent_away(watch));
         let mut open = true;
         let exit = loop {
             tokio::select! {
-                exit = &mut life => break exit,
+                exit = &mut life => break Ok(exit),
                 () = &mut pump, if open => open = false,
+                path = &mut away => break Err(path),
             }
         };
-        if open && timeout(DRAIN, &mut pump).await.is_err() {
+        if exit.is_ok() && open && timeout(DRAIN, &mut pump).await.is_err() {
             id.kill();
             // A process that left the group may hold the pipe for ever.
             let _ = timeout(DRAIN, &mut pump).await;
         }
         exit
     };
+    let exit = match exit {
+        Ok(exit) => exit,
+        Err(path) => {
+            let going = Going { group, output, printed: kept, note };
+            return Ok(Left::SentAway { going, output: path });
+        }
+    };
     let written = std::fs::read(note.path()).unwrap_or_default();
     let (text, dropped_bytes) = kept.into_text();
-    Ok(ShellOutput {
+    Ok(Left::Ended(ShellOutput {
         text,
         dropped_bytes,
         exit,
         cwd: script::cwd_from(&written),
         duration: began.elapsed(),
-    })
+    }))
+}
+
+/// Until the command is sent away; for ever where nobody watches.
+async fn sent_away(watch: Option<&dyn CommandWatch>) -> PathBuf {
+    match watch {
+        Some(watch) => watch.sent_away().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// One pipe for both streams.
@@ -104,6 +141,25 @@ pub(super) async fn live(
 /// Takes in output until nobody can write any more.
 pub(super) async fn pump(output: &mut Receiver, kept: &mut BoundedOutput) {
     pump_seen(output, kept, |_| {}).await;
+}
+
+/// The same, with each piece told to whoever watches.
+async fn pump_watched(
+    output: &mut Receiver,
+    kept: &mut BoundedOutput,
+    watch: Option<&dyn CommandWatch>,
+) {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while let Ok(got) = output.read(&mut chunk).await {
+        let bytes = chunk.get(..got).unwrap_or_default();
+        if bytes.is_empty() {
+            return;
+        }
+        kept.push(bytes);
+        if let Some(watch) = watch {
+            watch.printed(bytes);
+        }
+    }
 }
 
 /// The same, with a look at what there is after each piece.

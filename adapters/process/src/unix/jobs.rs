@@ -4,17 +4,20 @@
 //! [`Jobs::drain`] waits for them. A job ends with its shell: what that left
 //! running in its group is ended too.
 
-use super::foreground::{after, live};
+use super::foreground::{CHUNK_BYTES, DRAIN, Going, after, live};
 use super::group::GroupId;
 use super::launch::{Started, Streams, launch};
 use crate::ShellConfig;
 use everfold_kernel::ports::{JobInfo, JobState, ShellCommand, ShellError};
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -39,6 +42,12 @@ struct Job {
     state: watch::Receiver<JobState>,
 }
 
+/// What the task of a job has in hand.
+struct Telling {
+    told: watch::Sender<JobState>,
+    stop: CancellationToken,
+}
+
 impl Job {
     fn info(&self) -> JobInfo {
         JobInfo { state: *self.state.borrow(), ..self.info.clone() }
@@ -60,31 +69,76 @@ impl Jobs {
             path: output.clone(),
             message: source.to_string(),
         })?;
-        let mut list = self.list();
         let started = Started::Script(command.command.as_bytes());
         let mut group = launch(config, &started, &command.cwd, streams, &command.confinement)?;
+        let timeout = command.timeout;
+        let (info, Telling { told, stop }) = self.enter(command.command, group.id(), output);
+        self.tasks.spawn(async move {
+            let exit = live(&mut group, after(timeout), &stop).await;
+            drop(group);
+            told.send_replace(JobState::Ended(exit));
+        });
+        Ok(info)
+    }
+
+    /// Takes over a command that ran in the foreground: what it has printed
+    /// goes to a file, and so does the rest (U5). Its time limit is over.
+    pub(super) fn adopt(
+        &self,
+        command: ShellCommand,
+        going: Going,
+        output: PathBuf,
+    ) -> Result<JobInfo, ShellError> {
+        let failed = |source: io::Error| ShellError::Output {
+            path: output.clone(),
+            message: source.to_string(),
+        };
+        let mut file = file(&output).map_err(failed)?;
+        let Going { mut group, output: mut pipe, printed, note } = going;
+        file.write_all(&printed.into_bytes()).map_err(failed)?;
+        let (info, Telling { told, stop }) = self.enter(command.command, group.id(), output);
+        self.tasks.spawn(async move {
+            let exit = {
+                let mut life = pin!(live(&mut group, std::future::pending(), &stop));
+                let mut copied = pin!(copy(&mut pipe, &mut file));
+                let mut open = true;
+                let exit = loop {
+                    tokio::select! {
+                        exit = &mut life => break exit,
+                        () = &mut copied, if open => open = false,
+                    }
+                };
+                if open {
+                    let _ = timeout(DRAIN, &mut copied).await;
+                }
+                exit
+            };
+            drop((group, note));
+            told.send_replace(JobState::Ended(exit));
+        });
+        Ok(info)
+    }
+
+    /// A new entry of the list.
+    fn enter(&self, command: String, group: GroupId, output: PathBuf) -> (JobInfo, Telling) {
         let (told, state) = watch::channel(JobState::Running);
         let stop = self.closing.child_token();
+        let mut list = self.list();
         let job = Job {
             info: JobInfo {
                 id: format!("b{}", list.len() + 1),
-                pid: group.id().number(),
-                command: command.command,
+                pid: group.number(),
+                command,
                 output,
                 state: JobState::Running,
             },
-            group: group.id(),
+            group,
             stop: stop.clone(),
             state,
         };
         let info = job.info();
         list.push(job);
-        self.tasks.spawn(async move {
-            let exit = live(&mut group, after(command.timeout), &stop).await;
-            drop(group);
-            told.send_replace(JobState::Ended(exit));
-        });
-        Ok(info)
+        (info, Telling { told, stop })
     }
 
     pub(super) fn list_info(&self) -> Vec<JobInfo> {
@@ -129,11 +183,27 @@ impl Jobs {
     }
 }
 
-/// The output file for both streams, made for its owner only (S5).
-fn streams(path: &Path) -> io::Result<Streams> {
+/// Writes what comes to a file.
+async fn copy(pipe: &mut Receiver, file: &mut File) {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while let Ok(got) = pipe.read(&mut chunk).await {
+        let bytes = chunk.get(..got).unwrap_or_default();
+        if bytes.is_empty() || file.write_all(bytes).is_err() {
+            return;
+        }
+    }
+}
+
+/// The output file, made for its owner only (S5).
+fn file(path: &Path) -> io::Result<File> {
     if let Some(parent) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
     }
-    let file: File = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// The output file for both streams.
+fn streams(path: &Path) -> io::Result<Streams> {
+    let file = file(path)?;
     Ok(Streams::closed(file.try_clone()?.into(), file.into()))
 }

@@ -11,6 +11,17 @@ pub trait Shell: Send + Sync {
     /// Runs a command to its end.
     fn run(&self, command: ShellCommand) -> BoxFuture<'_, Result<ShellOutput, ShellError>>;
 
+    /// Runs a command while somebody watches, who may send it to the background
+    /// (U5). A shell that cannot show what comes runs it to its end.
+    fn run_watched<'a>(
+        &'a self,
+        command: ShellCommand,
+        watch: &'a dyn CommandWatch,
+    ) -> BoxFuture<'a, Result<RunEnd, ShellError>> {
+        let _ = watch;
+        Box::pin(async move { self.run(command).await.map(RunEnd::Ended) })
+    }
+
     /// Starts a command that goes on in the background; its output goes to a
     /// file as it comes.
     fn start(
@@ -35,6 +46,25 @@ pub trait Shell: Send + Sync {
 
     /// Ends everything that still runs.
     fn shutdown(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Who watches a command while it runs.
+pub trait CommandWatch: Send + Sync {
+    /// More output came.
+    fn printed(&self, bytes: &[u8]);
+
+    /// Comes to its end when the command shall go on in the background: its
+    /// output goes on in this file.
+    fn sent_away(&self) -> BoxFuture<'_, PathBuf>;
+}
+
+/// How a command that was watched left the foreground.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    /// It ended.
+    Ended(ShellOutput),
+    /// It goes on in the background.
+    WentOn(JobInfo),
 }
 
 /// A command for the shell.
