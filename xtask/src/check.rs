@@ -12,6 +12,7 @@ mod layers;
 mod leaks;
 mod module_names;
 mod open_ends;
+mod retired_words;
 mod struct_sizes;
 mod type_names;
 
@@ -54,6 +55,7 @@ pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
     findings.extend(docs::check(tree)?);
     findings.extend(dependencies::check(tree)?);
     findings.extend(open_ends::check(tree)?);
+    findings.extend(retired_words::check(tree));
     findings.extend(leaks::check(tree)?);
     findings.extend(type_names::check(tree, SHARED_NAMES)?);
     findings.extend(cycles::check(tree, cycles::FOLDERS)?);
