@@ -29,6 +29,18 @@ pub enum Event {
         /// Its arguments.
         input: Value,
     },
+    /// A call was refused, and did not run (U4). Its end is told as that of any
+    /// other.
+    ToolRefused {
+        /// The call.
+        id: ToolUseId,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        input: Value,
+        /// Why.
+        reason: String,
+    },
     /// A tool is done.
     ToolEnded {
         /// The call.

@@ -196,6 +196,11 @@ impl Permit {
         self.places.writable = dirs;
     }
 
+    /// Lets tools work in another directory too.
+    pub(crate) fn add_root(&mut self, dir: PathBuf) {
+        self.places.roots.push(dir);
+    }
+
     /// Changes the mode.
     pub fn set_mode(&mut self, mode: PermissionMode) {
         self.mode = mode;

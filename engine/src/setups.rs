@@ -1,6 +1,7 @@
 //! What people bring to their agents: hooks, skills, servers, instructions,
 //! preferences.
 
+pub mod directories;
 pub mod hooks;
 pub mod instructions;
 pub mod mcp_prompts;

@@ -9,7 +9,7 @@ pub struct RefuseAll;
 impl Approver for RefuseAll {
     fn ask(&self, ask: PermissionAsk) -> BoxFuture<'_, PermissionAnswer> {
         let reason = format!(
-            "nobody is there to be asked about {}. It can be allowed with \
+            "there is no one to ask about {}. It can be allowed with \
              --allowed-tools '{}' or another --permission-mode",
             ask.tool, ask.rule
         );

@@ -295,6 +295,7 @@ mod tests {
         "/everfold/fallback_model",
         "/everfold/thinking",
         "/everfold/effort",
+        "/everfold/terminal",
         "/everfold/auto_compact_percent",
     ];
 

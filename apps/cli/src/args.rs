@@ -28,6 +28,7 @@ const EXIT_CODES: &str = "Exit codes:
   3  there was nothing to do (dream)
   4  somebody else does it already (dream)
   5  the session is open elsewhere
+  6  a spending ceiling ended the turn
   130  stopped by a second Ctrl-C";
 
 /// An agent with a memory.
@@ -71,7 +72,7 @@ pub(crate) struct Talk {
     /// Text at the end of the system prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system_prompt: Option<String>,
-    /// Most requests of one turn
+    /// Stop a turn after this many requests
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
     /// Others.
@@ -88,13 +89,13 @@ pub(crate) struct Talk {
 /// Which session a conversation goes on with.
 #[derive(Debug, Args)]
 pub(crate) struct Which {
-    /// Go on with a session: its id, or words that only it has
+    /// Resume a session by its id, or by words that only it contains
     #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
-    /// Go on with the newest session of this directory
+    /// Continue the newest session of this directory
     #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) go_on: bool,
-    /// Go on in a copy, and leave the session as it is
+    /// Continue in a copy and leave the session unchanged
     #[arg(long)]
     pub(crate) fork_session: bool,
     /// Keep nothing: no memory, no transcript, nothing left when it ends
@@ -186,9 +187,9 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     /// Show what was used and what it cost
     Cost(CostArgs),
-    /// Look for what is wrong, and say how to mend it
+    /// Find what is wrong, and say how to fix it
     Doctor(DoctorArgs),
-    /// Tidy memories: join copies, mend the index, drop what no longer holds
+    /// Tidy memories: merge duplicates, fix the index, drop what no longer holds
     Dream(DreamArgs),
     /// Answer a hook of another agent: JSON in, JSON out
     Hook(HookArgs),

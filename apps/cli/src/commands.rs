@@ -15,13 +15,17 @@ use std::sync::Arc;
 
 pub(crate) mod compact;
 mod context;
+mod dream;
 pub(crate) mod memory;
 mod messages;
+mod model;
 mod notes;
 mod permissions;
 mod preferences;
+mod project;
 pub(crate) mod registry;
 mod rewind;
+pub(crate) mod slash;
 pub(crate) mod tables;
 pub(crate) mod tasks;
 

@@ -1,4 +1,4 @@
-//! `everfold doctor`: what is wrong or missing, and the command that mends it.
+//! `everfold doctor`: what is wrong or missing, and how to fix it.
 //! It looks and changes nothing.
 
 use crate::args::{Choices, DoctorArgs};
@@ -116,7 +116,7 @@ async fn findings(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
 pub(crate) async fn table(env: &ProcessEnv, choices: &Choices) -> Result<Table> {
     let row = |finding: &Finding| {
         let (look, word) = finding.severity.shown();
-        let mend = finding.fix.as_ref().map(|fix| format!("\nmend: {fix}")).unwrap_or_default();
+        let mend = finding.fix.as_ref().map(|fix| format!("\nfix: {fix}")).unwrap_or_default();
         TableRow {
             id: finding.message.clone(),
             cells: vec![word.to_owned(), finding.area.to_owned(), finding.message.clone()],
@@ -134,7 +134,7 @@ fn show(findings: &[Finding], presenter: &Presenter) -> Result<()> {
         presenter.styled(look, word)?;
         presenter.line(&format!("  {}: {}", finding.area, finding.message))?;
         if let Some(fix) = &finding.fix {
-            presenter.line(&format!("    mend: {fix}"))?;
+            presenter.line(&format!("    fix: {fix}"))?;
         }
     }
     let serious = findings.iter().filter(|finding| finding.severity < Severity::Info).count();

@@ -134,7 +134,7 @@ fn advice(error: &anyhow::Error) -> (Option<String>, u8) {
         Some(everfold::Error::Settings(error)) => {
             let hint = match error.class() {
                 Class::Bug => "please report this",
-                _ => "mend it there; `everfold config` shows every setting and who set it",
+                _ => "fix it there; `everfold config` shows every setting and where it comes from",
             };
             (Some(hint.into()), BAD_USAGE)
         }

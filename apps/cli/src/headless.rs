@@ -1,6 +1,7 @@
 //! `everfold -p`: one turn, printed for people or programs (C1, Q9).
 
 use crate::args::{OutputFormat, Talk};
+use crate::commands::{CommandContext, Hands};
 use crate::failure::{self, Usage};
 use crate::presenter::{Presenter, TextStyle, counted};
 use crate::session_picker;
@@ -11,7 +12,7 @@ use everfold::engine::agents::letters;
 use everfold::engine::setups::hooks::session_events;
 use everfold::kernel::QuerySource;
 use everfold::kernel::settings::Surface;
-use everfold::{Agent, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting};
+use everfold::{Agent, CancellationToken, EndReason, RefuseAll, Session, Turn, TurnEnd, Waiting};
 use futures_util::StreamExt;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,12 +21,14 @@ use std::time::Duration;
 mod input;
 mod outcome;
 mod printer;
+mod slash;
 mod tally;
 
 pub(crate) use input::Piped;
 use outcome::Outcome;
 use printer::Printer;
 pub(crate) use printer::{retrying, task_fields, waiting};
+use slash::{Done, Wanted};
 
 /// Exit code after a second Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
@@ -35,16 +38,18 @@ pub(crate) async fn run(env: &ProcessEnv, talk: &Talk, presenter: &Presenter) ->
     let prompt = prompt(talk, presenter)?;
     let nobody = Arc::new(RefuseAll);
     let agent = setup::for_talk(env, talk, Surface::Headless, nobody, None).await?;
-    let ended = answer(&agent, talk, presenter, prompt).await;
+    let agent = Arc::new(agent);
+    let ended = Box::pin(answer(env, &agent, talk, presenter, prompt)).await;
     agent.shutdown().await;
     ended
 }
 
 async fn answer(
-    agent: &Agent,
+    env: &ProcessEnv,
+    agent: &Arc<Agent>,
     talk: &Talk,
     presenter: &Presenter,
-    prompt: Waiting,
+    mut prompt: Waiting,
 ) -> Result<ExitCode> {
     let target = session_picker::target(agent, &talk.which).await?;
     let opened = session_picker::open_when_free(agent, &talk.which, target, presenter).await?;
@@ -56,6 +61,23 @@ async fn answer(
         presenter.note(TextStyle::Yellow, &format!("note: {note}"));
     }
     letters::open_mail(&mut session).await;
+    if prompt.text.starts_with('/') {
+        let mut cx = CommandContext {
+            env: env.clone(),
+            agent: Arc::clone(agent),
+            session,
+            presenter: presenter.clone(),
+            hands: Hands::Elsewhere,
+            stop: CancellationToken::new(),
+        };
+        if let Wanted::Command(line) = slash::wanted(&cx, &prompt.text)? {
+            match slash::run(&mut cx, line).await? {
+                Done::Said(text) => return said(agent, talk, cx, text).await,
+                Done::Turn(words) => prompt = Waiting { text: words, pasted: Vec::new() },
+            }
+        }
+        session = cx.session;
+    }
     let mut printer = Printer::new(presenter.clone(), talk, &session);
     printer.begin(agent, &session)?;
     let ended = take_turn(Turn::saying(&mut session, prompt.prompt()), &mut printer).await?;
@@ -76,6 +98,17 @@ async fn answer(
             Ok(code)
         }
     }
+}
+
+/// What a command said is the answer.
+async fn said(agent: &Agent, talk: &Talk, cx: CommandContext, text: String) -> Result<ExitCode> {
+    let mut session = cx.session;
+    let printer = Printer::new(cx.presenter, talk, &session);
+    printer.begin(agent, &session)?;
+    let end = TurnEnd { text, ..TurnEnd::default() };
+    printer.end(&Outcome::new(&session, Ok(end)))?;
+    finish(&mut session, &printer).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Lets background work come to its end; a signal ends the wait.

@@ -222,7 +222,7 @@ impl Fitter<'_> {
                      was changed",
                     broken.wanted
                 );
-                Refusal::new(message, "mend it there, then try again").into()
+                Refusal::new(message, "fix it there, then try again").into()
             }
             Refused::InTheWay(key) => {
                 let message = format!(

@@ -249,7 +249,7 @@ impl Repl {
         Ok(())
     }
 
-    /// Reads a prompt; a backslash at the end of a line goes on with the next.
+    /// Reads a prompt; end a line with a backslash to continue on the next.
     async fn read(&mut self, listens: bool) -> Result<Heard> {
         let mut prompt = String::new();
         let mut warned = false;

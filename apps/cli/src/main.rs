@@ -19,6 +19,7 @@ mod log;
 mod mcp;
 mod memory;
 mod models;
+mod nearest;
 mod presenter;
 mod prices;
 mod recall;
@@ -136,6 +137,14 @@ async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Res
 /// `everfold --model x doctor` reads as a prompt, which nobody means.
 fn refuse_late_command(talk: &Talk) -> Result<()> {
     let Some(prompt) = &talk.prompt else { return Ok(()) };
+    let known = Cli::command();
+    let names = known.get_subcommands().map(clap::Command::get_name);
+    let is_word = !prompt.contains(char::is_whitespace);
+    if let Some(near) = nearest::nearest(prompt, names).filter(|near| is_word && near != prompt) {
+        let message = format!("there is no command {prompt}; did you mean `everfold {near}`?");
+        let hint = format!("to say the word to the model: `everfold -p {prompt}`");
+        return Err(Usage::new(message, hint).into());
+    }
     if Cli::command().get_subcommands().any(|command| command.get_name() == prompt) {
         let message = format!("{prompt} is a command, and flags come after it");
         let hint = format!("write `everfold {prompt} …`; for the word as a prompt, add -p");

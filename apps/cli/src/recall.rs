@@ -5,7 +5,7 @@
 use crate::args::Choices;
 use crate::args::memory::RecallArgs;
 use crate::failure::Usage;
-use crate::presenter::{Presenter, TextStyle};
+use crate::presenter::{Presenter, TextStyle, counted};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::memory_dirs::MemoryDirs;
@@ -67,9 +67,12 @@ fn show(
     let count = |tier| found.hits.iter().filter(|hit| hit.shown == tier).count();
     let bytes = found.shown.as_ref().map_or(0, |attachment| attachment.rendered.len());
     let summary = match (count(RecallTier::Body), count(RecallTier::Line)) {
-        (0, 0) => format!("nothing would be injected; {} memories were looked at", found.looked_at),
+        (0, 0) => format!(
+            "no memory would be added; searched {}",
+            counted(found.looked_at as u64, "memory")
+        ),
         (bodies, lines) => format!(
-            "{bodies} of {} memories would be injected and {lines} named in a line, {bytes} bytes of {} a session",
+            "{bodies} of {} memories would be added and {lines} named in a line, {bytes} bytes of {} a session",
             found.looked_at,
             memories.limits().session_bytes
         ),

@@ -116,7 +116,7 @@ fn memories(cx: &CommandContext) -> Result<String> {
         }
     }
     if let Some(waiting) = dirs.waiting_today() {
-        counts.push(format!("{waiting} wait for your word (/memory inbox)"));
+        counts.push(format!("{waiting} waiting for review (/memory inbox)"));
     }
     Ok(match counts.as_slice() {
         [] => "none yet; they come with the work, or with # and a sentence".to_owned(),

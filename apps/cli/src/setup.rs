@@ -217,7 +217,7 @@ fn refuse_broken_denials(agent: &Agent) -> Result<()> {
     for rule in &config.permissions.rules.deny {
         if let Err(error) = Rule::parse(rule, &places) {
             let message = format!("a rule that denies is broken: {error}");
-            let hint = "mend it under permissions.deny or in --disallowed-tools";
+            let hint = "fix it under permissions.deny or in --disallowed-tools";
             return Err(Usage::new(message, hint).into());
         }
     }

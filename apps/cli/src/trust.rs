@@ -56,7 +56,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presente
     if args.dry_run {
         presenter.line(&format!("it is {}", word(trust.standing())))?;
     } else {
-        presenter.line("trusted; whatever is new or changed asks again")?;
+        presenter.line("trusted; anything new or changed asks again")?;
         presenter.note(TextStyle::Dim, "to take it back: `everfold trust --revoke`");
     }
     Ok(())
@@ -88,9 +88,9 @@ pub(crate) fn rows(trust: &Trust, imports: &BTreeSet<PathBuf>) -> Vec<Vec<String
 
 fn word(standing: &TrustState) -> &'static str {
     match standing {
-        TrustState::Nothing => "not asked about: it brings nothing that acts",
+        TrustState::Nothing => "nothing to trust: nothing here runs or grants permissions",
         TrustState::Trusted => "trusted",
-        TrustState::Unknown => "not trusted: nobody was asked yet",
+        TrustState::Unknown => "not trusted yet",
         TrustState::Declined => "not trusted: you said no",
         TrustState::Changed { .. } => "not trusted: it changed since you were asked",
     }

@@ -13,17 +13,19 @@ use crate::theme::Theme;
 use crate::transcript_view::{Kind, TranscriptView, highlight};
 use crate::worker::Ask;
 use everfold::kernel::ports::WaitingMemory;
+use everfold::kernel::settings::TerminalSettings;
 use navigation::Browsing;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 mod events;
 #[cfg(test)]
 pub(crate) mod harness;
 mod navigation;
+mod question_keys;
 #[cfg(test)]
 mod scenes;
 mod screen;
@@ -59,8 +61,23 @@ pub(crate) enum Act {
     Suspend,
     /// Draw everything anew.
     Redraw,
+    /// Allow what a rule covers in this project from now on.
+    KeepRule(String),
+    /// Call the person, who may look elsewhere (U6).
+    Ring(String),
+    /// Let the terminal select text, or take the mouse again.
+    Mouse(MouseUse),
     /// Leave.
     End,
+}
+
+/// Who gets what the mouse does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MouseUse {
+    /// The screen: the wheel scrolls.
+    Ours,
+    /// The terminal: text can be selected.
+    Terminals,
 }
 
 /// What is going on.
@@ -84,6 +101,13 @@ pub(crate) struct App {
     input: Input,
     panel: Option<Box<dyn Panel>>,
     questions: VecDeque<Asked>,
+    /// What stood in the line when the person turned to a question.
+    draft: Option<String>,
+    /// When a key last went to the line (U1).
+    typed_at: Option<Instant>,
+    mouse: MouseUse,
+    /// How long a turn takes before the person is called (U6).
+    bell_after: Duration,
     /// What was typed during a turn and waits for it to end.
     waiting: VecDeque<String>,
     /// What of the messages that were sent was pasted.
@@ -117,6 +141,10 @@ impl App {
             input: Input::default(),
             panel: None,
             questions: VecDeque::new(),
+            draft: None,
+            typed_at: None,
+            mouse: MouseUse::Ours,
+            bell_after: Duration::MAX,
             waiting: VecDeque::new(),
             pasted: BTreeMap::new(),
             status: None,
@@ -132,6 +160,13 @@ impl App {
         }
     }
 
+    /// With what the person wants of the terminal.
+    pub(crate) fn with_terminal(mut self, terminal: TerminalSettings) -> Self {
+        self.mouse = if terminal.mouse { MouseUse::Ours } else { MouseUse::Terminals };
+        self.bell_after = Duration::from_millis(terminal.bell_after_ms);
+        self
+    }
+
     /// Whether something moves by itself.
     pub(crate) fn moves(&self) -> bool {
         self.phase != Phase::Rest || self.panel.is_some() || highlight::is_busy()
@@ -139,6 +174,11 @@ impl App {
 
     /// Takes a key.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Vec<Act> {
+        self.key_at(key, Instant::now())
+    }
+
+    /// Takes a key that was pressed at a moment.
+    pub(crate) fn key_at(&mut self, key: KeyEvent, now: Instant) -> Vec<Act> {
         let once = std::mem::take(&mut self.leaving_once);
         if key.modifiers == KeyModifiers::CONTROL
             && let KeyCode::Char(letter @ ('c' | 'd')) = key.code
@@ -146,11 +186,8 @@ impl App {
         {
             return acts;
         }
-        if let Some(asked) = self.questions.pop_front() {
-            if let Some(asked) = asked.key(key) {
-                self.questions.push_front(asked);
-            }
-            return Vec::new();
+        if !self.questions.is_empty() {
+            return self.question_key(key, now);
         }
         if let Some(panel) = &mut self.panel {
             let act = panel.key(key);
@@ -159,6 +196,7 @@ impl App {
         if self.browsing.is_some() {
             return self.browse(key);
         }
+        self.typed_at = Some(now);
         self.typed(key)
     }
 

@@ -1,11 +1,12 @@
 //! The loop: waits for keys, for the engine, for the next frame; hands each to
 //! the [`App`], and does what it asks for.
 
-use crate::app::{Act, App};
+use crate::app::{Act, App, MouseUse};
 use crate::files;
 use crate::host::{Host, Welcome};
 use crate::input::history::HistoryFile;
 use crate::page::{PageWrite, TextPage};
+use crate::panel::Job;
 use crate::panel::text::TextPanel;
 use crate::question;
 use crate::questions::Question;
@@ -17,7 +18,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use everfold::Agent;
 use everfold::kernel::ports::{GlobQuery, PathGuard};
-use ratatui::crossterm::event::Event as TermEvent;
+use everfold::kernel::settings::Bell;
+use ratatui::crossterm::event::{Event as TermEvent, MouseEventKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +35,8 @@ const TICK: Duration = Duration::from_millis(120);
 const MOST_FILES: usize = 20_000;
 /// Messages of the engine that are taken before a frame is drawn.
 const BATCH: usize = 512;
+/// Rows for a turn of the wheel.
+const WHEEL_ROWS: isize = 3;
 
 /// Opens the person's editor on a text, and gives back what they made of it.
 pub type Editor = Box<dyn Fn(&str) -> anyhow::Result<String> + Send>;
@@ -60,7 +64,9 @@ pub struct ScreenStart {
 /// # Errors
 /// If the terminal cannot be used.
 pub async fn run(start: ScreenStart) -> anyhow::Result<Box<dyn Host>> {
-    let mut screen = Screen::take()?;
+    let terminal = start.host.agent().settings().settings.everfold.terminal;
+    let mouse = if terminal.mouse { MouseUse::Ours } else { MouseUse::Terminals };
+    let mut screen = Screen::take(mouse)?;
     let size = screen.terminal.size()?;
     let (asks, asked) = unbounded_channel();
     let (telling, tolds) = unbounded_channel();
@@ -76,7 +82,7 @@ pub async fn run(start: ScreenStart) -> anyhow::Result<Box<dyn Host>> {
     let cwd = worker.host.session().config().surroundings.cwd.clone();
     let session = worker.host.session().id().to_string();
     let working = tokio::spawn(worker.run());
-    let mut app = App::new(Theme::new(start.colours), start.welcome);
+    let mut app = App::new(Theme::new(start.colours), start.welcome).with_terminal(terminal);
     let history = start.history.map(|path| HistoryFile::new(&path, &cwd));
     app.remember(history.as_ref().map(HistoryFile::read).unwrap_or_default());
     let mut driver = Driver {
@@ -92,6 +98,7 @@ pub async fn run(start: ScreenStart) -> anyhow::Result<Box<dyn Host>> {
         session,
         history,
         editor: start.editor,
+        bell: terminal.bell,
         end: None,
     };
     let mut questions = start.questions;
@@ -119,7 +126,7 @@ pub async fn run(start: ScreenStart) -> anyhow::Result<Box<dyn Host>> {
 /// What the worker gives back at its end. Where it broke off, the log has all
 /// that was said.
 fn ended(ended: Result<Box<dyn Host>, JoinError>) -> anyhow::Result<Box<dyn Host>> {
-    ended.context("the session broke off, which is a defect; `everfold --continue` goes on with it")
+    ended.context("the session ended unexpectedly; this is a bug. `everfold --continue` resumes it")
 }
 
 struct Driver {
@@ -136,6 +143,7 @@ struct Driver {
     session: String,
     history: Option<HistoryFile>,
     editor: Editor,
+    bell: Bell,
     /// The session has ended, or nobody is there any more.
     end: Option<()>,
 }
@@ -188,6 +196,14 @@ impl Driver {
         match event {
             TermEvent::Key(key) if key.is_press() || key.is_repeat() => self.app.key(key),
             TermEvent::Paste(text) => self.app.paste(&text),
+            TermEvent::Mouse(mouse) => {
+                match mouse.kind {
+                    MouseEventKind::ScrollUp => self.app.wheel(-WHEEL_ROWS),
+                    MouseEventKind::ScrollDown => self.app.wheel(WHEEL_ROWS),
+                    _ => {}
+                }
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -205,16 +221,7 @@ impl Driver {
                 Act::Ask(ask) => {
                     let _ = self.asks.send(ask);
                 }
-                Act::Do(job) => {
-                    let width = usize::from(screen.terminal.size()?.width);
-                    let done = job(TextPage::new(self.telling.clone(), width));
-                    let telling = self.telling.clone();
-                    while self.jobs.try_join_next().is_some() {}
-                    self.jobs.spawn(async move {
-                        done.await;
-                        let _ = telling.send(WorkerEvent::Looked);
-                    });
-                }
+                Act::Do(job) => self.begin(job, usize::from(screen.terminal.size()?.width)),
                 Act::Stop => self.brake.pull(),
                 Act::Copy(text) => terminal::copy(&STANDARD.encode(text))?,
                 Act::Said(PageWrite::Leave(free)) => {
@@ -252,6 +259,9 @@ impl Driver {
                     let panel = TextPanel::new("", files::shown(&files));
                     let _ = self.telling.send(WorkerEvent::Panel(Box::new(panel)));
                 }
+                Act::KeepRule(rule) => self.keep_rule(&rule),
+                Act::Ring(text) => terminal::ring(self.bell, &text)?,
+                Act::Mouse(wanted) => terminal::mouse(wanted)?,
                 Act::Redraw => screen.terminal.clear()?,
                 Act::End => self.end = Some(()),
             }
@@ -261,6 +271,28 @@ impl Driver {
 }
 
 impl Driver {
+    /// Begins what a panel waits for.
+    fn begin(&mut self, job: Job, width: usize) {
+        let done = job(TextPage::new(self.telling.clone(), width));
+        let telling = self.telling.clone();
+        while self.jobs.try_join_next().is_some() {}
+        self.jobs.spawn(async move {
+            done.await;
+            let _ = telling.send(WorkerEvent::Looked);
+        });
+    }
+
+    /// Allows what a rule covers in this project from now on.
+    fn keep_rule(&mut self, rule: &str) {
+        self.app.rule_kept(match self.agent.keep_rule(rule) {
+            Ok(path) => Ok(format!(
+                "{rule} is allowed in this project from now on ({}); /permissions takes it back",
+                path.display()
+            )),
+            Err(why) => Err(format!("{rule} is allowed in this session only: {why}")),
+        });
+    }
+
     /// Looks for files that can be mentioned, the newest first.
     fn look_for_files(&self) {
         let (agent, telling, root) =

@@ -1,6 +1,7 @@
 //! What a server wants to know, asked in place: field by field, and sent only
 //! when the person says so.
 
+use crate::question::Sheet;
 use crate::questions::OpenQuestion;
 use crate::style::TextStyle;
 use crate::theme::Theme;
@@ -10,9 +11,6 @@ use everfold::kernel::ports::{ServerAnswer, ServerQuestion};
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 use serde_json::{Map, Value};
-
-/// Lines of the server's words that are shown.
-const MOST_LINES: usize = 8;
 
 /// A form that is filled in.
 pub(crate) struct Form {
@@ -99,20 +97,19 @@ impl Form {
         read.collect()
     }
 
-    /// Its lines.
-    pub(crate) fn lines(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
+    /// What is seen of it.
+    pub(crate) fn sheet(&self, width: u16, theme: Theme) -> Sheet {
         let ask = &self.question.ask;
         // Our own questions have no server.
         let title = match ask.server.as_str() {
             "" => "A question:".to_owned(),
             server => format!("The server {server} asks, in its own words:"),
         };
-        let mut lines = vec![Line::styled(title, theme.style(TextStyle::Bold))];
-        let words = wrap::text(&ask.message, theme.style(TextStyle::Normal), width, "    ");
-        lines.extend(words.into_iter().take(MOST_LINES));
+        let title = Line::styled(wrap::cut(&title, usize::from(width)), theme.title());
+        let mut lines = wrap::text(&ask.message, theme.style(TextStyle::Normal), width, "  ");
         if let Wants::Visit(address) = &ask.wants {
             lines.extend(wrap::text(address, theme.style(TextStyle::Bold), width, "    "));
-            let hint = "Open it only if you know it; what you do there does not come by here.";
+            let hint = "Open it only if you trust it; what you do there is not seen here.";
             lines.extend(wrap::text(hint, theme.dim(), width, "  "));
         }
         for (field, typed) in fields(ask).iter().zip(&self.typed).take(self.at) {
@@ -124,13 +121,17 @@ impl Form {
             let text = format!("{}: {shown}", field.title);
             lines.extend(wrap::text(&text, theme.dim(), width, "  "));
         }
-        if let Some((field, typed)) = fields(ask).get(self.at).zip(self.typed.get(self.at)) {
-            self.field(field, typed, width, theme, &mut lines);
-        } else {
-            let text = " [y] send this   [n] decline   [Esc] leave the question";
-            lines.extend(wrap::text(text, theme.style(TextStyle::Normal), width, ""));
-        }
-        lines
+        let mut choices = Vec::new();
+        let hint =
+            if let Some((field, typed)) = fields(ask).get(self.at).zip(self.typed.get(self.at)) {
+                self.field(field, typed, width, theme, &mut choices);
+                "Enter goes on · ↑ goes back · Esc leaves the question"
+            } else {
+                let text = " y  Send this    n  Decline ";
+                choices.extend(wrap::text(text, theme.style(TextStyle::Normal), width, ""));
+                "Esc leaves the question"
+            };
+        Sheet { title, matter: lines, choices, hint: hint.to_owned() }
     }
 
     fn field(
@@ -212,7 +213,9 @@ mod tests {
     }
 
     fn shown(form: Option<&Form>) -> String {
-        let lines = form.unwrap().lines(60, Theme::new(false));
+        let sheet = form.unwrap().sheet(60, Theme::new(false));
+        let lines: Vec<_> =
+            std::iter::once(sheet.title).chain(sheet.matter).chain(sheet.choices).collect();
         lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
@@ -228,7 +231,7 @@ mod tests {
         assert!(shown(form.as_ref()).contains("a whole number, at least 1 is wanted"));
         press(&mut form, "<36\n\n");
         let last = shown(form.as_ref());
-        for part in ["Your name: Ada", "age: 36", "sure: true", "[y] send this"] {
+        for part in ["Your name: Ada", "age: 36", "sure: true", "y  Send this"] {
             assert!(last.contains(part), "{part}: {last}");
         }
         // Back to the last field, and on again.
@@ -258,7 +261,7 @@ mod tests {
     fn q5_an_address_is_shown_whole_before_anything_is_said() {
         let (mut form, mut answer) = asked(Wants::Visit("https://login.example.org/x".into()));
         let text = shown(form.as_ref());
-        assert!(text.contains("https://login.example.org/x") && text.contains("[n] decline"));
+        assert!(text.contains("https://login.example.org/x") && text.contains("n  Decline"));
         press(&mut form, "y");
         assert_eq!(answer.try_recv().unwrap(), ServerAnswer::Accept(Map::new()));
     }

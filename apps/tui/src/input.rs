@@ -178,7 +178,7 @@ impl Input {
             | KeyCode::PageDown
             | KeyCode::Tab
             | KeyCode::BackTab => Typed::Passed,
-            KeyCode::Char('b' | 'g' | 'l' | 'o' | 't' | 'z') if control => Typed::Passed,
+            KeyCode::Char('b' | 'g' | 'l' | 'o' | 's' | 't' | 'z') if control => Typed::Passed,
             _ => self.edit(|area| {
                 area.input(key);
             }),

@@ -49,6 +49,19 @@ impl TextPage {
         Self::new(unbounded_channel().0, 0)
     }
 
+    /// A page whose text is taken at the end.
+    #[must_use]
+    pub fn kept_apart(width: usize) -> Self {
+        Self { kept: Some(Kept::default()), ..Self::new(unbounded_channel().0, width) }
+    }
+
+    /// Takes what was written to a page that was kept apart.
+    #[must_use]
+    pub fn take_text(&self) -> String {
+        let kept = self.kept.as_ref().map(Kept::take).unwrap_or_default();
+        kept.into_iter().map(|(_, text)| text).collect()
+    }
+
     /// The same page, but what is written is kept for whoever asked.
     pub(crate) fn keeping(self) -> (Self, Kept) {
         let kept = Kept::default();

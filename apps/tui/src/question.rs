@@ -1,209 +1,176 @@
-//! A question of a tool, asked in place: yes, always, or no and why.
+//! A question on the screen: of a tool that wants to run, or of a server.
+//!
+//! A key answers only a question that was there to be read when it was pressed
+//! (U1): it has to be on the screen for a moment, nothing may have been typed
+//! in that time, and the line below has to be empty. Everything else goes to
+//! that line.
+
+mod call;
+
+pub(crate) use call::{Call, change};
 
 use crate::form::Form;
-use crate::questions::{OpenQuestion, Question};
+use crate::questions::Question;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::transcript_view::Diff;
-use crate::wrap;
-use everfold::kernel::ports::{PermissionAnswer, PermissionAsk};
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
-use ratatui::text::{Line, Span};
-use serde_json::Value;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::KeyEvent;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Widget;
+use std::time::{Duration, Instant};
 
-/// Lines of what a tool would do that are shown at once.
-const MOST_LINES: usize = 10;
-/// Rows of a change that can be scrolled through.
-const MOST_ROWS: usize = 500;
-/// Bytes of a file that is compared with what would take its place.
-const COMPARED_BYTES: u64 = 1 << 20;
+/// How long a question is on the screen before a key can answer it.
+pub(crate) const GUARD: Duration = Duration::from_millis(600);
 
 /// A question on the screen.
-pub(crate) enum Asked {
+pub(crate) struct Asked {
+    what: What,
+    /// When its choices were first drawn.
+    seen: Option<Instant>,
+}
+
+enum What {
     /// Whether a tool may run.
-    Call(Call),
+    Call(Box<Call>),
     /// What a server wants to know.
-    Server(Form),
+    Server(Box<Form>),
+}
+
+/// What a key led to.
+pub(crate) enum Keyed {
+    /// It is still open.
+    Open(Asked),
+    /// It is answered.
+    Done,
+    /// It is answered, and a rule holds in this project from now on.
+    DoneForProject(String),
+    /// The person stops the turn.
+    Stop,
+}
+
+/// The lines of a question, in the order in which they may go where there is
+/// no room: first the hint, then what it is about, then the title.
+pub(crate) struct Sheet {
+    pub(crate) title: Line<'static>,
+    /// What it is about; it scrolls.
+    pub(crate) matter: Vec<Line<'static>>,
+    /// What can be answered; never left out.
+    pub(crate) choices: Vec<Line<'static>>,
+    pub(crate) hint: String,
+}
+
+impl Sheet {
+    fn rows(&self) -> usize {
+        2 + self.matter.len() + self.choices.len()
+    }
 }
 
 impl Asked {
     /// A question that came, with what it would change.
     pub(crate) fn new(question: Question, change: Option<Diff>) -> Self {
-        match question {
-            Question::Call(open) => Self::Call(Call::new(open, change)),
-            Question::Server(open) => Self::Server(Form::new(open)),
-        }
+        let what = match question {
+            Question::Call(open) => What::Call(Box::new(Call::new(open, change))),
+            Question::Server(open) => What::Server(Box::new(Form::new(open))),
+        };
+        Self { what, seen: None }
     }
 
     /// Whether nobody waits for the answer any more.
     pub(crate) fn is_void(&self) -> bool {
-        match self {
-            Self::Call(call) => call.question.is_void(),
-            Self::Server(form) => form.is_void(),
+        match &self.what {
+            What::Call(call) => call.is_void(),
+            What::Server(form) => form.is_void(),
         }
     }
 
-    /// Takes a key; nothing is left of a question that it answered.
-    pub(crate) fn key(self, key: KeyEvent) -> Option<Self> {
-        match self {
-            Self::Call(mut call) => match call.key(key) {
-                Some(answer) => {
-                    call.question.answer(answer);
-                    None
+    /// Whether a key that is pressed now was meant for it.
+    pub(crate) fn is_ready(&self, now: Instant, typed: Option<Instant>) -> bool {
+        let since = |past: Instant| now.saturating_duration_since(past) >= GUARD;
+        self.seen.is_some_and(since) && typed.is_none_or(since)
+    }
+
+    /// Takes a key.
+    pub(crate) fn key(self, key: KeyEvent) -> Keyed {
+        match self.what {
+            What::Call(call) => call.key(key, self.seen),
+            What::Server(form) => match form.key(key) {
+                Some(form) => {
+                    Keyed::Open(Self { what: What::Server(Box::new(form)), seen: self.seen })
                 }
-                None => Some(Self::Call(call)),
+                None => Keyed::Done,
             },
-            Self::Server(form) => form.key(key).map(Self::Server),
+        }
+    }
+
+    /// Shows another part of what it is about.
+    pub(crate) fn scroll(&mut self, rows: isize) {
+        if let What::Call(call) = &mut self.what {
+            call.scroll(rows);
+        }
+    }
+
+    /// Rows of what it is about that were seen last.
+    pub(crate) fn page(&self) -> isize {
+        match &self.what {
+            What::Call(call) => call.page(),
+            What::Server(_) => 1,
         }
     }
 
     /// Says no to it.
     pub(crate) fn refuse(self, reason: &str) {
-        match self {
-            Self::Call(call) => Question::Call(call.question).refuse(reason),
-            Self::Server(form) => Question::Server(form.into_question()).refuse(reason),
+        match self.what {
+            What::Call(call) => Question::Call(call.into_question()).refuse(reason),
+            What::Server(form) => Question::Server(form.into_question()).refuse(reason),
         }
     }
 
-    /// Its lines.
-    pub(crate) fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
-        match self {
-            Self::Call(call) => call.lines(width, theme),
-            Self::Server(form) => form.lines(width, theme),
+    fn sheet(&self, width: u16, theme: Theme) -> Sheet {
+        match &self.what {
+            What::Call(call) => call.sheet(width, theme),
+            What::Server(form) => form.sheet(width, theme),
         }
     }
-}
 
-/// A tool that wants to run.
-pub(crate) struct Call {
-    question: OpenQuestion<PermissionAsk, PermissionAnswer>,
-    /// What a file would become.
-    change: Option<Diff>,
-    /// The first line that is seen of what the tool would do.
-    top: usize,
-    /// What is chosen.
-    at: usize,
-    /// The reason of a no, while it is typed.
-    reason: Option<String>,
-}
-
-impl Call {
-    fn new(question: OpenQuestion<PermissionAsk, PermissionAnswer>, change: Option<Diff>) -> Self {
-        Self { question, change, top: 0, at: 0, reason: None }
+    /// Rows that it would like to have.
+    pub(crate) fn rows(&self, width: u16, theme: Theme) -> u16 {
+        u16::try_from(self.sheet(width, theme).rows()).unwrap_or(u16::MAX)
     }
 
-    fn ask(&self) -> &PermissionAsk {
-        &self.question.ask
+    /// Draws it. Its choices are seen whatever the size; what it is about gets
+    /// what is left.
+    pub(crate) fn draw(&mut self, area: Rect, buf: &mut Buffer, theme: Theme, now: Instant) {
+        let Sheet { title, matter, choices, hint } = self.sheet(area.width, theme);
+        let mut left = usize::from(area.height).saturating_sub(choices.len());
+        let has_title = left > 0;
+        left = left.saturating_sub(1);
+        let has_hint = left > usize::from(!matter.is_empty());
+        left = left.saturating_sub(usize::from(has_hint));
+        let scrolled = match &mut self.what {
+            What::Call(call) => call.scrolled(matter.len(), left),
+            What::Server(_) => matter.len().saturating_sub(left),
+        };
+        let below = matter.len().saturating_sub(scrolled + left);
+        let mut lines: Vec<Line<'static>> = Vec::new();
+        if has_title {
+            lines.push(title);
+        }
+        lines.extend(matter.into_iter().skip(scrolled).take(left));
+        lines.extend(choices);
+        if has_hint {
+            let more = match (scrolled, below) {
+                (0, 0) => String::new(),
+                (above, below) => format!("{above} lines above, {below} below: PgUp PgDn · "),
+            };
+            lines.push(Line::styled(format!("{more}{hint}"), theme.style(TextStyle::Dim)));
+        }
+        for (row, line) in (area.y..area.bottom()).zip(&lines) {
+            line.render(Rect { y: row, height: 1, ..area }, buf);
+        }
+        if area.height > 0 {
+            self.seen.get_or_insert(now);
+        }
     }
-
-    /// Takes a key; an answer where it was one.
-    fn key(&mut self, key: KeyEvent) -> Option<PermissionAnswer> {
-        if let Some(reason) = &mut self.reason {
-            match key.code {
-                KeyCode::Enter => return Some(denied(reason)),
-                KeyCode::Esc => self.reason = None,
-                KeyCode::Backspace => {
-                    reason.pop();
-                }
-                KeyCode::Char(letter) => reason.push(letter),
-                _ => {}
-            }
-            return None;
-        }
-        match key.code {
-            KeyCode::Char('y') => return Some(PermissionAnswer::Allow),
-            KeyCode::Char('a') => return Some(PermissionAnswer::AllowAlways),
-            KeyCode::Char('n') => self.reason = Some(String::new()),
-            KeyCode::Esc => return Some(denied("")),
-            KeyCode::PageUp => self.top = self.top.saturating_sub(MOST_LINES - 1),
-            KeyCode::PageDown => self.top += MOST_LINES - 1,
-            KeyCode::Up | KeyCode::Left => self.at = self.at.saturating_sub(1),
-            KeyCode::Down | KeyCode::Right | KeyCode::Tab => self.at = (self.at + 1).min(2),
-            KeyCode::Enter => match self.at {
-                0 => return Some(PermissionAnswer::Allow),
-                1 => return Some(PermissionAnswer::AllowAlways),
-                _ => self.reason = Some(String::new()),
-            },
-            _ => {}
-        }
-        None
-    }
-
-    /// What the tool would do.
-    fn what(&self, width: u16, theme: Theme) -> Vec<Line<'static>> {
-        let ask = self.ask();
-        let mut lines = wrap::text(&ask.summary, theme.style(TextStyle::Normal), width, "    ");
-        if let Some(why) = ask.input.get("description").and_then(Value::as_str) {
-            lines.extend(wrap::text(why, theme.dim(), width, "    "));
-        }
-        if let Some(change) = &self.change {
-            lines.extend(change.lines(width, theme, MOST_ROWS));
-        }
-        lines
-    }
-
-    /// Its lines.
-    fn lines(&mut self, width: u16, theme: Theme) -> Vec<Line<'static>> {
-        let ask = self.ask();
-        let title = format!("{} wants to run:", ask.tool);
-        let mut lines = vec![Line::styled(title, theme.style(TextStyle::Bold))];
-        let what = self.what(width, theme);
-        self.top = self.top.min(what.len().saturating_sub(MOST_LINES));
-        let more = what.len().saturating_sub(self.top + MOST_LINES);
-        lines.extend(what.into_iter().skip(self.top).take(MOST_LINES));
-        if more > 0 || self.top > 0 {
-            let text = format!("  {more} more lines below · PgUp PgDn");
-            lines.push(Line::styled(text, theme.dim()));
-        }
-        if let Some(reason) = &self.reason {
-            lines.push(Line::from(vec![
-                Span::styled("no, because: ", theme.style(TextStyle::Bold)),
-                Span::raw(reason.clone()),
-                Span::styled(" ", theme.chosen()),
-            ]));
-            return lines;
-        }
-        let always = format!("always {}", self.ask().rule);
-        let choices = ["yes".to_owned(), always, "no, and why".to_owned()];
-        let mut line = Line::default();
-        for (at, (key, choice)) in ["y", "a", "n"].iter().zip(choices).enumerate() {
-            let style = if at == self.at { theme.chosen() } else { theme.style(TextStyle::Normal) };
-            line.spans.push(Span::styled(format!(" [{key}] {choice} "), style));
-        }
-        lines.extend(wrap::wrap(&line, width, ""));
-        lines
-    }
-}
-
-/// What a question would change, with the file as it is now.
-pub(crate) fn change(question: &Question, cwd: &Path) -> Option<Diff> {
-    let Question::Call(OpenQuestion { ask, .. }) = question else { return None };
-    if ask.tool == "Write"
-        && let (Some(path), Some(new)) =
-            (everfold::kernel::call::file_of(&ask.input), text(ask, "content"))
-        // Opening a pipe would wait for its other end.
-        && cwd.join(path).is_file()
-        && let Ok(file) = File::open(cwd.join(path))
-    {
-        let mut old = Vec::new();
-        file.take(COMPARED_BYTES).read_to_end(&mut old).ok()?;
-        return Some(Diff::of_file(&String::from_utf8_lossy(&old), new));
-    }
-    Diff::of_call(&ask.tool, &ask.input)
-}
-
-fn text<'a>(ask: &'a PermissionAsk, name: &str) -> Option<&'a str> {
-    ask.input.get(name).and_then(Value::as_str)
-}
-
-fn denied(why: &str) -> PermissionAnswer {
-    let why = why.trim();
-    let reason = match why {
-        "" => "the person said no".to_owned(),
-        why => format!("the person said no: {why}"),
-    };
-    PermissionAnswer::Deny { reason }
 }

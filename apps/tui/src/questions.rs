@@ -90,7 +90,7 @@ impl Approver for QuestionSender {
         Box::pin(async move {
             let answer = self.put(ask, Question::Call).await;
             answer.unwrap_or_else(|| PermissionAnswer::Deny {
-                reason: "nobody is there to be asked".into(),
+                reason: "there is no one to ask".into(),
             })
         })
     }

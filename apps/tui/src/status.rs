@@ -8,6 +8,7 @@ use everfold::engine::agents::letters;
 use everfold::engine::session::status;
 use everfold::engine::session::status::Live;
 use everfold::engine::setups::memory_switch;
+use everfold::engine::tools::foreground::RunningCommands;
 use everfold::engine::window::context_view;
 use everfold::engine::window::context_view::ContextView;
 use everfold::kernel::settings::PermissionMode;
@@ -36,6 +37,8 @@ pub(crate) struct Status {
     pub(crate) queue: Queue,
     /// The session, as far as it can be seen and steered while a turn runs.
     pub(crate) live: Live,
+    /// Commands that run in the foreground.
+    pub(crate) running: RunningCommands,
     /// What was spent, by source and model.
     pub(crate) ledger: Ledger,
     /// What can be looked at while the worker has the session.
@@ -63,6 +66,7 @@ impl Status {
             agents: letters::agents(session).clone(),
             queue: session.queue(),
             live,
+            running: session.context().running.clone(),
             ledger: session.ledger().clone(),
             side: host.side(),
         }

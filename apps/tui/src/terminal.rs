@@ -1,25 +1,41 @@
 //! The terminal itself: taken over at the start, given back whatever happens.
 
+use crate::app::MouseUse;
+use everfold::kernel::settings::Bell;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{
     self, DisableBracketedPaste, EnableBracketedPaste, Event as TermEvent,
+    KeyboardEnhancementFlags, PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
 };
 use ratatui::crossterm::execute;
+use ratatui::crossterm::style::Print;
 use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    supports_keyboard_enhancement,
 };
 use std::io::{self, Stdout, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// How long the reader of keys waits before it looks whether it shall pause.
 const LOOK: Duration = Duration::from_millis(25);
 
+/// Buttons and the wheel come to us; not every movement, which would draw the
+/// screen anew each time.
+const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
+const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
+
 /// Whether the screen is ours, for whoever has to give it back.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+/// Whether what the mouse does comes to us.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+/// Whether the terminal can tell Shift-Enter from Enter; it is asked once.
+static TELLS_KEYS: OnceLock<bool> = OnceLock::new();
+/// Whether it was asked to.
+static KEYBOARD: AtomicBool = AtomicBool::new(false);
 
 /// The screen, taken over.
 pub(crate) struct Screen {
@@ -28,7 +44,8 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// Takes the screen over; a panic gives it back before it is told.
-    pub(crate) fn take() -> io::Result<Self> {
+    pub(crate) fn take(mouse: MouseUse) -> io::Result<Self> {
+        MOUSE.store(mouse == MouseUse::Ours, Ordering::SeqCst);
         enter()?;
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -59,13 +76,52 @@ impl Drop for Screen {
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
-    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+    execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+    if MOUSE.load(Ordering::SeqCst) {
+        execute!(io::stdout(), Print(MOUSE_ON))?;
+    }
+    // Where the terminal does not answer, Alt-Enter and Ctrl-J make a new line.
+    let tells = *TELLS_KEYS.get_or_init(|| supports_keyboard_enhancement().unwrap_or(false));
+    if tells {
+        let flags = KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES;
+        execute!(io::stdout(), PushKeyboardEnhancementFlags(flags))?;
+        KEYBOARD.store(true, Ordering::SeqCst);
+    }
+    Ok(())
+}
+
+/// Takes the mouse, or lets the terminal have it.
+pub(crate) fn mouse(wanted: MouseUse) -> io::Result<()> {
+    MOUSE.store(wanted == MouseUse::Ours, Ordering::SeqCst);
+    match wanted {
+        MouseUse::Ours => execute!(io::stdout(), Print(MOUSE_ON)),
+        MouseUse::Terminals => execute!(io::stdout(), Print(MOUSE_OFF)),
+    }
+}
+
+/// Calls the person, who may look elsewhere.
+pub(crate) fn ring(how: Bell, text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    match how {
+        Bell::Off => return Ok(()),
+        Bell::Bell => write!(out, "\u{7}")?,
+        // Nothing in the text can end the sequence early.
+        Bell::Notify => {
+            let text: String = text.chars().filter(|letter| !letter.is_control()).collect();
+            write!(out, "\u{1b}]9;{text}\u{7}")?;
+        }
+    }
+    out.flush()
 }
 
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         let mut out = io::stdout();
         // There is nobody to be told that this failed.
+        if KEYBOARD.swap(false, Ordering::SeqCst) {
+            let _ = execute!(out, PopKeyboardEnhancementFlags);
+        }
+        let _ = execute!(out, Print(MOUSE_OFF));
         let _ = execute!(
             out,
             DisableBracketedPaste,

@@ -24,7 +24,7 @@ mod viewport;
 pub(crate) use asides::{Ruler, ThinkingTime, Thought, task_ended};
 pub(crate) use cell::{Cell, Kind, styled};
 pub(crate) use diff::Diff;
-pub(crate) use markdown::{Flow, Markdown};
+pub(crate) use markdown::{Flow, Markdown, code_block};
 pub(crate) use tool::{State, ToolCall};
 
 /// Cells whose lines are kept; of more, those that are not seen are dropped.
@@ -134,7 +134,15 @@ impl TranscriptView {
         }
     }
 
-    /// The tool call of an id.
+    /// The tool call of an id, as it is.
+    pub(crate) fn tool_of(&self, id: &str) -> Option<&ToolCall> {
+        match self.cells.iter().rev().find(|cell| cell.is_tool(id))?.kind() {
+            Kind::Tool(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The tool call of an id, to change it.
     pub(crate) fn tool_mut(&mut self, id: &str) -> Option<&mut ToolCall> {
         let found = self.cells.iter_mut().rev().find(|cell| cell.is_tool(id))?;
         match found.change() {

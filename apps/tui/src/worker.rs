@@ -15,7 +15,7 @@ use everfold::engine::agents::letters;
 use everfold::engine::memory::extraction::statement;
 use everfold::engine::setups::plan_mode;
 use everfold::kernel::ToolUseId;
-use everfold::kernel::ports::{Confinement, Exit, ShellCommand};
+use everfold::kernel::ports::{Confinement, Exit, RunEnd, ShellCommand};
 use everfold::kernel::provenance::Source;
 use everfold::kernel::settings::PermissionMode;
 use everfold::{CancellationToken, Event, SessionId, Turn, TurnEnd, Waiting};
@@ -23,7 +23,7 @@ use everfold_kernel::ports::Kept;
 use futures_util::StreamExt;
 use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 /// A look at the session at rest, for a panel that waits for it.
@@ -230,14 +230,28 @@ impl Worker {
             confinement: Confinement::Free,
         };
         let shell = Arc::clone(&self.host.agent().world().shell);
+        let context = self.host.session().context();
+        let (running, began) = (context.running.clone(), Instant::now());
+        let call = ToolUseId::new(id);
+        let watch =
+            running.begin(&call, context.session_dir.join("jobs").join(format!("{id}.log")));
         let ran = tokio::select! {
-            ran = shell.run(asked) => ran.map_err(|error| error.to_string()),
+            ran = shell.run_watched(asked, &watch) => ran.map_err(|error| error.to_string()),
             () = stop.cancelled() => Err("stopped".to_owned()),
         };
         let (text, failed, took) = match ran {
-            Ok(done) => (done.text, done.exit != Exit::Code(0), done.duration),
-            Err(why) => (why, true, Duration::ZERO),
+            Ok(RunEnd::Ended(done)) => (done.text, done.exit != Exit::Code(0), done.duration),
+            Ok(RunEnd::WentOn(job)) => {
+                let told =
+                    format!("it goes on in the background as {}: {}", job.id, job.output.display());
+                (told, false, began.elapsed())
+            }
+            Err(why) => {
+                let printed = running.printed(&call).unwrap_or_default();
+                (format!("{printed}\n{why}").trim_start().to_owned(), true, began.elapsed())
+            }
         };
+        drop(watch);
         let said = format!("The person ran `{command}` in their shell. It printed:\n\n{text}");
         let data = json!({"command": command});
         let session = self.host.session_mut();

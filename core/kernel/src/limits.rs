@@ -61,7 +61,7 @@ limits! {
         max_output_tokens: u64 = 32_000,
         /// Tokens of thinking for models that think on a budget.
         thinking_budget_tokens: u64 = 8_000,
-        /// How often one request is tried again after a failure that may pass.
+        /// How often one request is retried after a failure that may pass.
         max_retries: u32 = 10,
         /// First wait before a retry, in milliseconds; it doubles each time.
         retry_base_ms: u64 = 500,

@@ -222,13 +222,20 @@ impl ModelTable {
     /// suffix and date, else the cautious defaults.
     #[must_use]
     pub fn spec(&self, model: &ModelId) -> &ModelSpec {
+        self.find(model).unwrap_or(&UNKNOWN)
+    }
+
+    /// Whether more than the cautious defaults is known of a model.
+    #[must_use]
+    pub fn knows(&self, model: &ModelId) -> bool {
+        self.find(model).is_some()
+    }
+
+    fn find(&self, model: &ModelId) -> Option<&ModelSpec> {
         let name = model.as_str();
         let plain = name.strip_suffix(LONG_WINDOW_SUFFIX).unwrap_or(name);
-        self.specs
-            .get(name)
-            .or_else(|| self.specs.get(plain))
-            .or_else(|| self.specs.get(without_date(plain)))
-            .unwrap_or(&UNKNOWN)
+        let spec = self.specs.get(name).or_else(|| self.specs.get(plain));
+        spec.or_else(|| self.specs.get(without_date(plain)))
     }
 
     /// Whether a model thinks whatever it is told, and by its own measure.

@@ -293,7 +293,7 @@ fn told(ended: Result<TurnEnd, Error>, tally: &Tally, task: &TaskHandle) -> (Str
             format!("stopped: summaries and repeated requests cost ${:.2}", spent.0)
         }
         EndReason::Cancelled => match tally.over_budget {
-            Some(budget) => format!("stopped: its budget of {budget} tokens is used up"),
+            Some(budget) => format!("stopped: it has spent its budget of {budget} tokens"),
             None if task.cancel().is_cancelled() => {
                 "stopped by the person or at its deadline".to_owned()
             }

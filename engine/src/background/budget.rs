@@ -15,12 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Denied {
     /// The session spent what it may.
-    #[error(
-        "the session's background budget is used up ({0}); everfold.budget.session_* raises it"
-    )]
+    #[error("the session's background budget is spent ({0}); raise everfold.budget.session_*")]
     Session(String),
     /// The day's sessions together spent what they may.
-    #[error("today's background budget is used up ({0}); everfold.budget.daily_* raises it")]
+    #[error("today's background budget is spent ({0}); raise everfold.budget.daily_*")]
     Day(String),
     /// It would take more than its share of what the day's conversations cost.
     #[error(

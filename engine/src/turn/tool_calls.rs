@@ -14,17 +14,22 @@ use crate::turn::driver::denial;
 use crate::window::thrash;
 use everfold_hooks::Permission;
 use everfold_kernel::ports::{PermissionAnswer, PermissionAsk};
+use everfold_kernel::provenance::Source;
 use everfold_kernel::record::neutralise;
 use everfold_kernel::{Block, BlockProvenance, UserEntry, UserOrigin};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Characters of a result that a surface is shown.
 const PREVIEW_CHARS: usize = 200;
+
+/// What the result of a call begins with that was refused.
+pub const REFUSED: &str = "This call was refused: ";
 
 /// A call that may run.
 struct Cleared {
@@ -63,7 +68,10 @@ pub(crate) async fn run_tools(
             Err(NotRun::Session(error)) => return Err(error),
             Err(why) => {
                 let mut output = ToolOutput::error(why.to_string());
-                if matches!(why, NotRun::Denied(_)) {
+                if let NotRun::Denied(reason) = why {
+                    let (id, name, input) =
+                        (call.id.clone(), call.name.clone(), call.input.clone());
+                    session.emit(|| Event::ToolRefused { id, name, input, reason });
                     tool_events::told_refusal(session, &call, &mut output, cancel).await?;
                     denials.push(denial(&call));
                 }
@@ -278,7 +286,7 @@ fn made_safe_structured(session: &Session, value: Value) -> Value {
 pub(crate) enum NotRun {
     #[error("there is no tool {name:?}; the tools are {known}")]
     UnknownTool { name: String, known: String },
-    #[error("This call was refused: {0}")]
+    #[error("{REFUSED}{0}")]
     Denied(String),
     #[error(transparent)]
     Session(#[from] Error),
@@ -290,9 +298,22 @@ async fn run_one(
     context: &ToolContext,
     cancel: &CancellationToken,
 ) -> ToolOutput {
+    let mut run = pin!(tool.run(call, context));
     tokio::select! {
-        output = tool.run(call, context) => output,
-        () = cancel.cancelled() => ToolOutput::error(crate::turn::driver::INTERRUPTED_BY_PERSON),
+        output = &mut run => output,
+        () = cancel.cancelled() => interrupted(call, context),
+    }
+}
+
+/// What is left of a call that the person stopped: what it had printed (U5).
+fn interrupted(call: &ToolCall, context: &ToolContext) -> ToolOutput {
+    let told = crate::turn::driver::INTERRUPTED_BY_PERSON;
+    match context.running.printed(&call.id) {
+        Some(printed) if !printed.trim().is_empty() => {
+            let text = format!("{told}\nIt had printed:\n{}", printed.trim_end());
+            ToolOutput::error(text).by(Source::Command)
+        }
+        _ => ToolOutput::error(told),
     }
 }
 

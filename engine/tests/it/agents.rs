@@ -409,7 +409,7 @@ async fn l7_4_an_agent_over_its_budget_is_stopped_and_says_so() {
     say_ok(&mut session, "go").await;
     let main = of(&place.model.requests(), "main");
     let told = main[1].last_tool_results().unwrap();
-    assert!(told.contains("its budget of 2000 tokens is used up"), "{told}");
+    assert!(told.contains("it has spent its budget of 2000 tokens"), "{told}");
 }
 
 #[tokio::test]

@@ -224,7 +224,7 @@ impl<'a> Merge<'a> {
     /// Why a change waits for the person.
     fn objection(&self, path: &str, base: Option<&str>, wish: Option<&str>) -> Option<String> {
         if self.review.review_of(Deed::Usual) == ReviewMode::Inbox {
-            return Some("changes wait for your word (memory.review)".to_owned());
+            return Some("changes are waiting for review (memory.review)".to_owned());
         }
         let Some(text) = wish else {
             let by_person =

@@ -7,6 +7,9 @@ use super::summary;
 /// What can be asked.
 pub(super) const HELP: &str = include_str!("help.md");
 
+/// The answer to a wish to remember.
+pub(super) const REMEMBER: &str = include_str!("remember.md");
+
 /// The answer to everything else.
 pub(super) const OTHER: &str = include_str!("other.md");
 
@@ -32,7 +35,9 @@ pub(super) fn result(wish: &Wish, result: &ToolOutput) -> String {
         }
         Wish::List { .. } => format!("Files, newest first:\n\n{}", fenced(&result.text)),
         Wish::Run(_) => format!("It printed:\n\n{}", fenced(&result.text)),
-        Wish::Help | Wish::Other => format!("The tool gave:\n\n{}", fenced(&result.text)),
+        Wish::Help | Wish::Remember | Wish::Other => {
+            format!("The tool gave:\n\n{}", fenced(&result.text))
+        }
     }
 }
 
@@ -42,7 +47,7 @@ fn empty(wish: &Wish) -> &'static str {
         Wish::Search { .. } => "Nothing matches.",
         Wish::List { .. } => "There are no such files.",
         Wish::Run(_) => "It ran and printed nothing.",
-        Wish::Help | Wish::Other => "The tool gave nothing.",
+        Wish::Help | Wish::Remember | Wish::Other => "The tool gave nothing.",
     }
 }
 

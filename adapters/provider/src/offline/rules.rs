@@ -43,6 +43,8 @@ pub(super) enum Wish {
     },
     /// A command of the shell.
     Run(String),
+    /// Something to be kept in mind.
+    Remember,
     /// What can be asked.
     Help,
     /// Anything else.
@@ -85,6 +87,7 @@ pub(super) fn plan(request: &Request) -> Plan {
             "Running the command.".to_owned(),
             json!({"command": command, "description": "Run the command that was asked for"}),
         ),
+        Wish::Remember => return Plan::Say(present::REMEMBER.trim_end().to_owned()),
         Wish::Help => return Plan::Say(present::HELP.trim_end().to_owned()),
         Wish::Other => return Plan::Say(present::OTHER.trim_end().to_owned()),
     };
@@ -137,6 +140,7 @@ pub(super) fn understand(ask: &str) -> Wish {
             }
         }),
         "run" | "execute" => command(rest),
+        "remember" if !plain.starts_with("remember when") => Wish::Remember,
         _ => Wish::Other,
     }
 }

@@ -52,7 +52,7 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Changes that wait for your word
+    /// Changes that are waiting for review
     #[command(args_conflicts_with_subcommands = true)]
     Inbox {
         /// What to do; without, they are listed

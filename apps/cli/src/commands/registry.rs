@@ -2,8 +2,8 @@
 //! all follow from it.
 
 use super::{
-    CommandContext, Flow, compact, context, memory, messages, notes, permissions, preferences,
-    rewind, tables, tasks,
+    CommandContext, Flow, compact, context, dream, memory, messages, model, notes, permissions,
+    preferences, project, rewind, slash, tables, tasks,
 };
 use crate::args::{Choices, ConfigArgs, DoctorArgs, ExportFormat};
 use crate::config as settings;
@@ -11,14 +11,12 @@ use crate::cost;
 use crate::doctor as findings;
 use crate::health;
 use crate::log;
+use crate::nearest::meant;
 use crate::presenter::{TextStyle, cut};
 use crate::sessions::export as file;
-use crate::setup;
 use anyhow::Result;
 use everfold::engine::memory::extraction::statement;
-use everfold::engine::session::effects;
-use everfold::engine::setups::hooks::model_switch;
-use everfold::kernel::ModelId;
+use everfold::skills::Skill;
 use everfold_tui::{CommandInfo, Table};
 use std::future::Future;
 use std::pin::Pin;
@@ -126,10 +124,16 @@ const COMMANDS: &[Command] = &[
         run: |cx, name| Box::pin(messages::expand(cx, name)),
     },
     Command {
-        names: &["tasks", "agents"],
+        names: &["tasks"],
         takes: "[ID | say ID TEXT | stop ID]",
         about: "what runs in the background: list, watch, write to, stop",
         run: |cx, text| Box::pin(async move { tasks::run(cx, text) }),
+    },
+    Command {
+        names: &["agents"],
+        takes: "",
+        about: "the kinds of agents that can be started; /tasks has those that run",
+        run: |cx, _| Box::pin(async move { listed(cx, &tables::agents(&cx.session)) }),
     },
     Command {
         names: &["plan"],
@@ -140,14 +144,14 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["dream"],
         takes: "[--dry-run] [--force]",
-        about: "tidy memories: join copies, mend the index, drop what no longer holds",
-        run: |cx, text| Box::pin(dream(cx, text)),
+        about: "tidy memories: merge duplicates, fix the index, drop what no longer holds",
+        run: |cx, text| Box::pin(dream::run(cx, text)),
     },
     Command {
         names: &["model"],
         takes: "[NAME]",
         about: "which model answers, or another from here on",
-        run: |cx, name| Box::pin(model(cx, name)),
+        run: |cx, name| Box::pin(model::run(cx, name)),
     },
     Command {
         names: &["thinking"],
@@ -230,6 +234,24 @@ const COMMANDS: &[Command] = &[
         run: |cx, _| Box::pin(async move { listed(cx, &tables::skills(&cx.agent)) }),
     },
     Command {
+        names: &["hooks"],
+        takes: "",
+        about: "programs that are run at events, and who set them",
+        run: |cx, _| Box::pin(async move { listed(cx, &tables::hooks(&cx.session)) }),
+    },
+    Command {
+        names: &["add-dir"],
+        takes: "DIR",
+        about: "let tools work in another directory too, for this session",
+        run: |cx, dir| Box::pin(project::add_dir(cx, dir)),
+    },
+    Command {
+        names: &["init"],
+        takes: "",
+        about: "let the model write the instruction file of this project",
+        run: |cx, _| Box::pin(async move { Ok(Flow::Say(project::init(cx))) }),
+    },
+    Command {
         names: &["permissions"],
         takes: "[forget RULE]",
         about: "rules of what tools may do and where they are from; take one back",
@@ -244,7 +266,7 @@ const COMMANDS: &[Command] = &[
     Command {
         names: &["doctor"],
         takes: "",
-        about: "what is wrong or missing, and the command that mends it",
+        about: "what is wrong or missing, and how to fix it",
         run: |cx, _| Box::pin(doctor(cx)),
     },
     Command {
@@ -289,17 +311,27 @@ pub(crate) fn infos(cx: &CommandContext) -> Vec<CommandInfo> {
     own.chain(skills).chain(prompts).collect()
 }
 
+/// Whether a command has this name.
+pub(super) fn is_command(name: &str) -> bool {
+    COMMANDS.iter().any(|command| command.names.contains(&name))
+}
+
+/// Whether a skill or a server's prompt has it: words for the model come of it.
+pub(super) fn is_prompt(cx: &CommandContext, name: &str) -> bool {
+    let skill = cx.session.config().setups.skills.get(name).is_some_and(Skill::is_for_person);
+    skill || name.starts_with(SERVER_PROMPTS)
+}
+
 /// Runs what stands after the slash.
 pub(crate) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let Some(command) = COMMANDS.iter().find(|command| command.names.contains(&name)) else {
-        let skills = std::sync::Arc::clone(&cx.session.config().setups.skills);
-        let is_skill = skills.get(name).is_some_and(everfold::skills::Skill::is_for_person);
-        if is_skill || name.starts_with(SERVER_PROMPTS) {
+        if is_prompt(cx, name) {
             return Ok(Flow::Say(format!("/{text}")));
         }
-        let text = format!("there is no command /{name}; /help lists them");
-        cx.presenter.note(TextStyle::Yellow, &text);
+        let near = slash::near(cx, name);
+        let text = format!("there is no command /{name}{}", meant(near));
+        cx.presenter.note(TextStyle::Yellow, &format!("{text} /help lists them"));
         return Ok(Flow::GoOn);
     };
     (command.run)(cx, rest.trim()).await
@@ -315,7 +347,7 @@ fn help(cx: &CommandContext) -> Result<Flow> {
         })
         .collect();
     cx.presenter.table(&rows)?;
-    cx.presenter.line("a backslash at the end of a line goes on with the next")?;
+    cx.presenter.line("end a line with a backslash to continue on the next")?;
     Ok(Flow::GoOn)
 }
 
@@ -348,36 +380,6 @@ async fn export(cx: &mut CommandContext, name: &str) -> Result<Flow> {
     }
     file::run(&cx.agent, id, ExportFormat::Markdown, Some(&path)).await?;
     cx.presenter.line(&format!("written to {}", path.display()))?;
-    Ok(Flow::GoOn)
-}
-
-async fn dream(cx: &mut CommandContext, text: &str) -> Result<Flow> {
-    let Some(wish) = crate::dream::wish(text) else {
-        cx.presenter.note(TextStyle::Yellow, "write /dream, /dream --dry-run or /dream --force");
-        return Ok(Flow::GoOn);
-    };
-    let CommandContext { session, stop, presenter, .. } = cx;
-    let watch = crate::dream::Watch::lines(presenter.clone());
-    let end = crate::dream::watched(session, wish, stop, watch).await?;
-    effects::book_side_queries(session).await?;
-    crate::dream::show(&end, wish, presenter)?;
-    Ok(Flow::GoOn)
-}
-
-async fn model(cx: &mut CommandContext, name: &str) -> Result<Flow> {
-    if name.is_empty() {
-        tables::show(&tables::models(&cx.agent), &cx.presenter)?;
-    } else {
-        let stop = cx.stop.clone();
-        let changed =
-            model_switch::change_model(&mut cx.session, &ModelId::new(name), "command", &stop)
-                .await;
-        if let Err(why) = changed {
-            cx.presenter.note(TextStyle::Yellow, &why.to_string());
-        }
-    }
-    let answers = setup::model_name(&cx.agent, &cx.session);
-    cx.presenter.line(&format!("{answers} answers"))?;
     Ok(Flow::GoOn)
 }
 

@@ -3,12 +3,14 @@
 use crate::presenter::{Presenter, TextStyle, counted, cut, grouped, size};
 use crate::session_picker;
 use anyhow::Result;
-use everfold::Agent;
+use everfold::engine::agents::letters;
+use everfold::hooks::{Handler, HookEvent};
 use everfold::kernel::ModelSpec;
 use everfold::kernel::ports::ServerState;
 use everfold::settings::{SettingRow as Setting, ValueOrigin};
 use everfold::skills::Skill;
 use everfold::transcript::{Listed, Side, list};
+use everfold::{Agent, Session};
 use everfold_tui::{Table, TableRow};
 
 /// Writes a list.
@@ -54,7 +56,7 @@ pub(crate) fn servers(agent: &Agent) -> Table {
         row(name, "off: `everfold trust`".to_owned(), "", TextStyle::Yellow, String::new())
     }));
     rows.extend(named.broken.iter().map(|own| {
-        row(&own.name, own.reason.clone(), &own.origin, TextStyle::Red, "mend its entry".to_owned())
+        row(&own.name, own.reason.clone(), &own.origin, TextStyle::Red, "fix its entry".to_owned())
     }));
     let empty = "there are none; name one under mcpServers in the settings".to_owned();
     Table { head: head(["server", "state", "from"]), rows, empty }
@@ -77,6 +79,46 @@ pub(crate) fn skills(agent: &Agent) -> Table {
     let rows = config.setups.skills.skills().iter().map(row).collect();
     let empty = format!("there are none; put one in {}", agent.home().skills().display());
     Table { head: head(["skill", "what for"]), rows, empty }
+}
+
+/// Kinds of agents that can be started.
+pub(crate) fn agents(session: &Session) -> Table {
+    let roster = letters::agents(session).roster();
+    let rows = roster.names().filter_map(|name| roster.get(name)).map(|kind| TableRow {
+        id: kind.name.clone(),
+        cells: vec![
+            kind.name.clone(),
+            cut(&kind.description, 80),
+            kind.model.clone().unwrap_or_default(),
+        ],
+        more: kind.description.clone(),
+        ..TableRow::default()
+    });
+    let rows = rows.collect();
+    let empty = "there are none; put one into .claude/agents".to_owned();
+    Table { head: head(["agent", "what for", "model"]), rows, empty }
+}
+
+/// What is run at events.
+pub(crate) fn hooks(session: &Session) -> Table {
+    let hooks = &session.config().setups.hooks;
+    let row = |(event, handler): (HookEvent, &Handler)| {
+        let only = handler.condition.as_deref().unwrap_or_default();
+        TableRow {
+            id: handler.name().to_owned(),
+            cells: vec![
+                event.name().to_owned(),
+                cut(handler.name(), 60),
+                only.to_owned(),
+                handler.origin.clone(),
+            ],
+            more: handler.name().to_owned(),
+            ..TableRow::default()
+        }
+    };
+    let empty = "there are none; they are set under `hooks` in the settings".to_owned();
+    let names = ["event", "runs", "only for", "from"];
+    Table { head: head(names), rows: hooks.handlers().map(row).collect(), empty }
 }
 
 /// Models whose windows and prices are known.

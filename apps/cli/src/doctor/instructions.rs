@@ -89,7 +89,7 @@ fn finding(row: &InstructionFile) -> Option<Finding> {
         }
         FileFate::Waiting { refused_patterns } if !refused_patterns.is_empty() => (
             format!("{path} has patterns that never match: {}", refused_patterns.join(", ")),
-            "mend its `paths:`",
+            "fix its `paths:`",
         ),
         _ => return None,
     };

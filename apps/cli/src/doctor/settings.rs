@@ -12,7 +12,7 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     let resolved = agent.settings();
     let mut findings = Vec::new();
     for broken in &resolved.passed_over {
-        let fix = "mend it there; conversations do not start before that";
+        let fix = "fix it there; conversations do not start until then";
         findings.push(Finding::new(Severity::Error, AREA, broken).fix(fix));
     }
     for problem in &resolved.problems {
@@ -20,8 +20,8 @@ pub(super) fn look(agent: &Agent) -> Vec<Finding> {
     }
     for (pointer, origin) in &resolved.unknown {
         let key = dotted(pointer);
-        let message = format!("nobody knows the key {key} ({origin})");
-        let fix = "remove it or mend its name; `everfold config --schema` has every key";
+        let message = format!("unknown setting {key} ({origin})");
+        let fix = "remove it or correct its name; `everfold config --schema` has every key";
         findings.push(Finding::new(Severity::Warning, AREA, message).fix(fix));
     }
     for refused in &resolved.refused {
@@ -55,7 +55,7 @@ fn models(agent: &Agent) -> Vec<Finding> {
         let spec = config.models.table.spec(model);
         if spec.window.is_none() {
             let message = format!("nothing is known of the model {model}; its window is a guess");
-            let fix = format!("set everfold.models.\"{model}\".window, or mend the name");
+            let fix = format!("set everfold.models.\"{model}\".window, or correct the name");
             findings.push(Finding::new(Severity::Warning, "model", message).fix(fix));
         }
         if spec.prices.is_none() {

@@ -21,10 +21,10 @@ pub(super) async fn look(agent: &Agent) -> Vec<Finding> {
     let mut findings = sandbox(agent);
     findings.extend(hooks(agent));
     findings.extend(agent.config().setups.skills.problems.iter().map(|problem| {
-        Finding::new(Severity::Warning, "skills", problem).fix("mend the file, or take it out")
+        Finding::new(Severity::Warning, "skills", problem).fix("fix the file, or remove it")
     }));
     findings.extend(agent.config().agents.roster.problems.iter().map(|problem| {
-        Finding::new(Severity::Warning, "agents", problem).fix("mend the file, or take it out")
+        Finding::new(Severity::Warning, "agents", problem).fix("fix the file, or remove it")
     }));
     findings.extend(plugins(agent));
     findings.extend(failed_hooks(agent).await);
@@ -40,7 +40,7 @@ fn plugins(agent: &Agent) -> Vec<Finding> {
         Finding::new(Severity::Info, PLUGINS, message)
     });
     let broken = found.problems.iter().map(|problem| {
-        let fix = "mend it, or switch it off in enabledPlugins";
+        let fix = "fix it, or switch it off in enabledPlugins";
         Finding::new(Severity::Warning, PLUGINS, problem).fix(fix)
     });
     there.chain(broken).collect()
@@ -52,11 +52,11 @@ async fn servers(agent: &Agent) -> Vec<Finding> {
     let mut findings = Vec::new();
     for broken in &named.broken {
         let message = format!("{} is not used ({}): {}", broken.name, broken.origin, broken.reason);
-        findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("mend its entry"));
+        findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("fix its entry"));
     }
     if !named.untrusted.is_empty() {
         let message = format!(
-            "servers of this repository are off, because nobody trusts it: {}",
+            "servers of this repository are off until you trust it: {}",
             named.untrusted.join(", ")
         );
         findings.push(Finding::new(Severity::Warning, SERVERS, message).fix("everfold trust"));
@@ -112,7 +112,7 @@ fn hooks(agent: &Agent) -> Vec<Finding> {
     let broken = registry.problems.iter().map(|problem| {
         let key = problem.pointer.trim_start_matches('/').replace('/', ".");
         let message = format!("{key} does nothing ({}): {}", problem.origin, problem.reason);
-        Finding::new(Severity::Warning, HOOKS, message).fix("mend it or take it out")
+        Finding::new(Severity::Warning, HOOKS, message).fix("fix it or remove it")
     });
     let missing = registry.handlers().filter_map(|(event, handler)| {
         let program = match &handler.act {
@@ -121,7 +121,7 @@ fn hooks(agent: &Agent) -> Vec<Finding> {
             Act::Shell(command) => command.split_whitespace().next()?,
             Act::Http { .. } | Act::Server { .. } | Act::Judge { .. } => return None,
         };
-        let mend = "mend its path or take it out".to_owned();
+        let mend = "fix its path or remove it".to_owned();
         let (wrong, fix) = match unfit(Path::new(program))? {
             Unfit::Gone => ("is not there", mend),
             Unfit::Directory => ("is a directory", mend),

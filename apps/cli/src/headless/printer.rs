@@ -163,6 +163,10 @@ impl Printer {
             Event::ToolStarted { name, input, .. } => {
                 (TextStyle::Dim, format!("tool: {name} {}", cut(&input.to_string(), INPUT_CHARS)))
             }
+            Event::ToolRefused { name, input, .. } => {
+                let input = cut(&input.to_string(), INPUT_CHARS);
+                (TextStyle::Yellow, format!("tool refused: {name} {input}"))
+            }
             Event::ToolEnded { is_error: true, preview, .. } => {
                 (TextStyle::Yellow, format!("tool failed: {}", cut(preview, INPUT_CHARS)))
             }
@@ -171,10 +175,10 @@ impl Printer {
             }
             Event::Waiting { waited, reason } => (TextStyle::Dim, waiting(*waited, reason)),
             Event::Restarted { reason } => {
-                (TextStyle::Yellow, format!("the answer starts again: {reason}"))
+                (TextStyle::Yellow, format!("restarting the answer: {reason}"))
             }
             Event::ModelSwitched { from, to, reason } => {
-                (TextStyle::Yellow, format!("{to} answers instead of {from}: {reason}"))
+                (TextStyle::Yellow, format!("switched from {from} to {to}: {reason}"))
             }
             Event::Recalled { paths } => (TextStyle::Dim, format!("recalled {}", names(paths))),
             Event::Remembered { kept, how } => {
@@ -230,7 +234,7 @@ fn called(session: &Session, is: fn(&Skill) -> bool) -> Vec<String> {
 /// A try that failed, as a person reads of it.
 pub(crate) fn retrying(attempt: u32, most: u32, wait: Duration, reason: &str) -> String {
     let seconds = wait.as_secs_f32();
-    format!("try {attempt} of {most} failed ({reason}); the next in {seconds:.1} s")
+    format!("attempt {attempt} of {most} failed ({reason}); retrying in {seconds:.1} s")
 }
 
 /// A wait for a server, as a person reads of it.
@@ -289,6 +293,7 @@ fn streamed(event: &Event) -> Option<Value> {
         | Event::Thinking(_)
         | Event::ToolStarted { .. }
         | Event::ToolEnded { .. }
+        | Event::ToolRefused { .. }
         | Event::Restarted { .. }
         // The boundary's own record is printed.
         | Event::Compacted(_)

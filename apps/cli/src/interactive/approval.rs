@@ -41,15 +41,15 @@ async fn ask(
     ask: &PermissionAsk,
     agent: &Agent,
 ) -> io::Result<PermissionAnswer> {
-    presenter.styled(TextStyle::Bold, &format!("{} wants to run:\n", ask.tool))?;
+    presenter.styled(TextStyle::Bold, &format!("allow {}?\n", ask.tool))?;
     for line in ask.summary.lines() {
         presenter.line(&format!("  {line}"))?;
     }
     loop {
         let rule = &ask.rule;
         let question = format!(
-            "yes / always for {rule}, this session / the same in this project from now on / no, \
-                 and why? [y/a/p/n] "
+            "yes / always {rule} in this session / always in this project / no, and why? \
+                 [y/a/p/n] "
         );
         presenter.text(&question)?;
         let Some(line) = lines.next().await else {

@@ -25,7 +25,7 @@ pub(super) async fn fill(
     match &question.wants {
         Wants::Visit(address) => {
             presenter.line(&format!("  {address}"))?;
-            let hint = "Open it only if you know it; what you do there does not come by here.\n";
+            let hint = "Open it only if you trust it; what you do there is not seen here.\n";
             presenter.styled(TextStyle::Dim, hint)?;
         }
         Wants::Form { fields, .. } => {

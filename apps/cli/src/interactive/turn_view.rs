@@ -32,6 +32,33 @@ impl Show {
         Self { presenter, place: Place::LineStart, result_bytes: 0 }
     }
 
+    /// Shows that a call begins, was refused, or has ended.
+    fn tool(&mut self, event: &Event) -> io::Result<()> {
+        match event {
+            Event::ToolStarted { name, input, .. } => {
+                let room = self.presenter.width().saturating_sub(name.len() + 3);
+                let argument = cut(&telling(input), room);
+                self.line(TextStyle::Bold, &format!("* {name} {argument}"))
+            }
+            Event::ToolRefused { name, input, .. } => {
+                let room = self.presenter.width().saturating_sub(name.len() + 14);
+                let argument = cut(&telling(input), room);
+                self.line(TextStyle::Yellow, &format!("* {name} {argument} (not run)"))
+            }
+            Event::ToolEnded { is_error, preview, duration, .. } => {
+                let took = duration.as_millis();
+                let sum = format!("  {}, {took} ms", size(self.result_bytes));
+                if *is_error {
+                    let room = self.presenter.width().saturating_sub(sum.len() + 10);
+                    self.line(TextStyle::Red, &format!("{sum}, failed: {}", cut(preview, room)))
+                } else {
+                    self.line(TextStyle::Dim, &sum)
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         match event {
@@ -46,20 +73,8 @@ impl Show {
                 self.result_bytes = result_bytes(record).unwrap_or(self.result_bytes);
                 Ok(())
             }
-            Event::ToolStarted { name, input, .. } => {
-                let room = self.presenter.width().saturating_sub(name.len() + 3);
-                let argument = cut(&telling(input), room);
-                self.line(TextStyle::Bold, &format!("* {name} {argument}"))
-            }
-            Event::ToolEnded { is_error, preview, duration, .. } => {
-                let took = duration.as_millis();
-                let sum = format!("  {}, {took} ms", size(self.result_bytes));
-                if *is_error {
-                    let room = self.presenter.width().saturating_sub(sum.len() + 10);
-                    self.line(TextStyle::Red, &format!("{sum}, failed: {}", cut(preview, room)))
-                } else {
-                    self.line(TextStyle::Dim, &sum)
-                }
+            Event::ToolStarted { .. } | Event::ToolRefused { .. } | Event::ToolEnded { .. } => {
+                self.tool(event)
             }
             Event::Retrying { attempt, most, wait, reason } => {
                 self.line(TextStyle::Yellow, &retrying(*attempt, *most, *wait, reason))
@@ -68,10 +83,10 @@ impl Show {
                 self.line(TextStyle::Dim, &waiting(*waited, reason))
             }
             Event::Restarted { reason } => {
-                self.line(TextStyle::Yellow, &format!("the answer starts again: {reason}"))
+                self.line(TextStyle::Yellow, &format!("restarting the answer: {reason}"))
             }
             Event::ModelSwitched { from, to, reason } => {
-                self.line(TextStyle::Yellow, &format!("{to} answers instead of {from}: {reason}"))
+                self.line(TextStyle::Yellow, &format!("switched from {from} to {to}: {reason}"))
             }
             Event::Compacted(report) => {
                 self.line(TextStyle::Dim, &compact::told(report).join("\n"))

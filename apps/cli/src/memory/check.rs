@@ -15,10 +15,10 @@ use std::process::ExitCode;
 impl Bench<'_> {
     pub(super) fn check(&self, fix: bool, json: bool) -> Result<ExitCode> {
         let mut found: Vec<(Tier, Issue)> = Vec::new();
-        let mut mended = Vec::new();
+        let mut fixed = Vec::new();
         for (tier, store) in self.stores(None)? {
-            if fix && let Some(entry) = store.fix(&self.person("mended by check"))? {
-                mended.push((tier, entry));
+            if fix && let Some(entry) = store.fix(&self.person("fixed by check"))? {
+                fixed.push((tier, entry));
             }
             let gone = self.gone(tier, &store)?;
             let today = self.now.date();
@@ -31,15 +31,15 @@ impl Bench<'_> {
         if json {
             let issues: Vec<Value> =
                 found.iter().map(|(tier, issue)| issue_json(*tier, issue)).collect();
-            let mended: Vec<Value> = mended
+            let fixed: Vec<Value> = fixed
                 .iter()
                 .map(|(tier, entry)| json!({"scope": tier.as_str(), "entry": entry}))
                 .collect();
-            Presenter::json(&json!({"issues": issues, "mended": mended}))?;
+            Presenter::json(&json!({"issues": issues, "fixed": fixed}))?;
             return Ok(code);
         }
-        for (tier, entry) in mended {
-            self.presenter.line(&format!("mended the {} index", tier.as_str()))?;
+        for (tier, entry) in fixed {
+            self.presenter.line(&format!("fixed the {} index", tier.as_str()))?;
             self.undo_hint(tier, Some(entry));
         }
         for (tier, issue) in &found {
@@ -48,7 +48,7 @@ impl Bench<'_> {
         if found.is_empty() {
             self.presenter.line("nothing is wrong")?;
         } else if !fix && found.iter().any(|(_, issue)| issue.is_mendable()) {
-            self.presenter.note(TextStyle::Dim, "to mend the index: `everfold memory check --fix`");
+            self.presenter.note(TextStyle::Dim, "to fix the index: `everfold memory check --fix`");
         }
         Ok(code)
     }

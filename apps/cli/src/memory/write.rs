@@ -78,7 +78,7 @@ impl Bench<'_> {
         let read = store.read(&topic.path)?;
         if read.note.is_some() {
             let hint =
-                format!("mend it by hand: {}", store.dir().join(topic.path.as_path()).display());
+                format!("fix it by hand: {}", store.dir().join(topic.path.as_path()).display());
             let message = format!("{} is too large, or not UTF-8", topic.path);
             return Err(Refusal::new(message, hint).into());
         }

@@ -12,7 +12,7 @@ fn finding(desk: &Desk, part: &str) -> Value {
     let found = found.unwrap_or_else(|| panic!("{part} is not in {all:#}"));
     let fix = found["fix"].as_str().expect("a finding says what mends it");
     let text = desk.run(&["doctor"]).ok().out;
-    assert!(text.contains(message(&found)) && text.contains(&format!("mend: {fix}")), "{text}");
+    assert!(text.contains(message(&found)) && text.contains(&format!("fix: {fix}")), "{text}");
     found
 }
 

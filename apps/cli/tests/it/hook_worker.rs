@@ -175,7 +175,7 @@ fn x1_l5_27_what_it_cost_is_shown_apart_and_stays_within_the_budget() {
         assert_eq!(desk.server().requests().len(), 1, "{name}");
     }
     assert!(log(&desk).contains("no review by a model"), "{}", log(&desk));
-    assert!(log(&desk).contains("background budget is used up"), "{}", log(&desk));
+    assert!(log(&desk).contains("background budget is spent"), "{}", log(&desk));
     // What was not reviewed is reviewed when there is a budget again.
     std::fs::write(desk.files.home().join(".everfold/settings.json"), "{}").unwrap();
     hook(&desk, "SessionEnd");

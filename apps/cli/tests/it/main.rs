@@ -49,6 +49,7 @@ mod secrets;
 mod sessions;
 mod setups;
 mod team;
+mod terminal;
 mod trust;
 mod waits;
 mod window;

@@ -355,7 +355,7 @@ fn l5_28_check_finds_and_mends_the_index() {
         .collect();
     assert_eq!(kinds, ["broken_pointer", "orphan"]);
     let mended = desk.run(&["memory", "check", "--fix"]).ok();
-    assert!(mended.out.contains("mended") && mended.out.contains("nothing is wrong"), "{mended:?}");
+    assert!(mended.out.contains("fixed") && mended.out.contains("nothing is wrong"), "{mended:?}");
     let index = std::fs::read_to_string(memory.join("MEMORY.md")).unwrap();
     assert!(index.contains("one.md") && !index.contains("gone.md"), "{index}");
     std::fs::write(

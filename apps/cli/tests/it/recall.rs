@@ -42,7 +42,7 @@ fn r9_recall_finds_the_right_file_and_says_why() {
     for part in ["deploy.md", "score", "deploys", "<system-reminder>", "never on Fridays"] {
         assert!(told.out.contains(part), "{part}: {}", told.out);
     }
-    assert!(told.err.contains("1 of 4 memories would be injected"), "{}", told.err);
+    assert!(told.err.contains("1 of 4 memories would be added"), "{}", told.err);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn r9_an_unrelated_query_brings_nothing() {
     let query = "how do I bake sourdough bread";
     assert_eq!(desk.run(&["recall", query, "--json"]).ok().json(), serde_json::json!([]));
     let told = desk.run(&["recall", query]).ok();
-    assert!(told.out.is_empty() && told.err.contains("nothing would be injected"), "{told:?}");
+    assert!(told.out.is_empty() && told.err.contains("no memory would be added"), "{told:?}");
     desk.run(&["recall", " "]).failed(2);
 }
 

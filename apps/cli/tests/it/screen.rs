@@ -15,6 +15,9 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 /// How long something may take to appear.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// Longer than a question has to be seen before a key answers it.
+const READ: Duration = Duration::from_millis(800);
+
 /// A terminal with the program in it.
 pub(crate) struct Terminal {
     socket: String,
@@ -23,6 +26,11 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts the program; none where there is no tmux.
     pub(crate) fn start(desk: &Desk, args: &str) -> Option<Self> {
+        Self::start_sized(desk, args, (80, 24))
+    }
+
+    /// The same at a size of columns and rows.
+    pub(crate) fn start_sized(desk: &Desk, args: &str, size: (u16, u16)) -> Option<Self> {
         if Command::new("tmux").arg("-V").output().is_err() {
             // Said where people look when tests are green too easily.
             let _ = writeln!(std::io::stderr(), "SKIPPED: tmux is not installed");
@@ -46,11 +54,12 @@ impl Terminal {
         let program = env!("CARGO_BIN_EXE_everfold");
         line.extend(["'", program, "' ", args, "; echo \"left with $?\"; exec cat"]);
         let project = desk.files.project().to_string_lossy().into_owned();
-        terminal.tmux(&["new-session", "-d", "-x", "80", "-y", "24", "-c", &project, &line]);
+        let (width, height) = (size.0.to_string(), size.1.to_string());
+        terminal.tmux(&["new-session", "-d", "-x", &width, "-y", &height, "-c", &project, &line]);
         Some(terminal)
     }
 
-    fn tmux(&self, args: &[&str]) -> String {
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
         let done = Command::new("tmux")
             .args(["-L", &self.socket, "-f", "/dev/null"])
             .args(args)
@@ -60,8 +69,14 @@ impl Terminal {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
+    /// Answers a question, once it has been there to be read (U1).
+    pub(crate) fn answers(&self, key: &str) {
+        std::thread::sleep(READ);
+        self.press(&[key]);
+    }
+
     /// Types letters.
-    fn types(&self, text: &str) {
+    pub(crate) fn types(&self, text: &str) {
         self.tmux(&["send-keys", "-l", "--", text]);
     }
 
@@ -78,7 +93,7 @@ impl Terminal {
         self.press(&["Enter"]);
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 
@@ -90,7 +105,7 @@ impl Terminal {
 
     /// Waits until a text is gone.
     #[track_caller]
-    fn sees_no(&self, text: &str) -> String {
+    pub(crate) fn sees_no(&self, text: &str) -> String {
         self.until(text, |screen| !screen.contains(text))
     }
 
@@ -100,7 +115,7 @@ impl Terminal {
         self.until(text, |screen| screen.matches(text).count() >= 2)
     }
 
-    fn until(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn until(&self, what: &str, done: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let screen = self.screen();
@@ -150,14 +165,14 @@ fn q9_a_session_in_a_real_terminal() {
     terminal.sees("You said: hello there");
     // A tool is asked for in place, and runs after a yes.
     terminal.says("write it");
-    let asked = terminal.sees("wants to run");
-    assert!(asked.contains("tea.txt") && asked.contains("always"), "{asked}");
+    let asked = terminal.sees("Make this change?");
+    assert!(asked.contains("tea.txt") && asked.contains("Always in this session"), "{asked}");
     assert!(
         asked.contains("+ green") || asked.contains("+green"),
         "what would change is shown: {asked}"
     );
     assert!(!desk.files.project().join("tea.txt").exists());
-    terminal.press(&["y"]);
+    terminal.answers("y");
     terminal.sees("done");
     assert_eq!(std::fs::read_to_string(desk.files.project().join("tea.txt")).unwrap(), "green\n");
     // The width changes, and everything is still there.
@@ -193,12 +208,13 @@ fn q5_a_server_asks_on_the_screen() {
     terminal.says("go");
     let asked = terminal.sees("The server s asks");
     assert!(asked.contains("Who are you?"), "{asked}");
+    std::thread::sleep(READ);
     terminal.types("Ada");
     terminal.sees("Your name: Ada");
     terminal.press(&["Enter"]);
     terminal.sees("may be empty");
     terminal.press(&["Enter"]);
-    terminal.sees("[y] send this");
+    terminal.sees("y  Send this");
     terminal.press(&["y"]);
     terminal.sees("Done.");
     let told = desk.server().requests()[1].last_tool_results().unwrap();
@@ -211,10 +227,10 @@ fn q6_a_no_is_told_with_its_reason() {
     let Some(terminal) = Terminal::start(&desk, "") else { return };
     terminal.sees("what shall we do?");
     terminal.says("write it");
-    terminal.sees("wants to run");
-    terminal.press(&["n"]);
+    terminal.sees("Make this change?");
+    terminal.answers("n");
     terminal.types("too early");
-    terminal.sees("no, because: too early");
+    terminal.sees("No, because: too early");
     terminal.press(&["Enter"]);
     terminal.sees("done");
     assert!(!desk.files.project().join("tea.txt").exists());
@@ -231,8 +247,8 @@ fn q9_a_message_during_a_turn_waits_and_is_taken_up() {
     let Some(terminal) = Terminal::start(&desk, "") else { return };
     terminal.sees("what shall we do?");
     terminal.says("sleep a little");
-    terminal.sees("wants to run");
-    terminal.press(&["y"]);
+    terminal.sees("Run this command?");
+    terminal.answers("y");
     terminal.sees("running Bash");
     terminal.says("and then tea");
     terminal.sees("⋯ and then tea");

@@ -41,7 +41,7 @@ fn s7_a_headless_run_goes_on_without_and_says_so_and_trust_turns_it_on() {
     assert!(ran.err.contains("everfold trust"), "{}", ran.err);
 
     let shown = trust(&desk, &["--dry-run"]).ok().out;
-    for part in ["Bash(touch:*)", "db: run-db", "nobody was asked yet"] {
+    for part in ["Bash(touch:*)", "db: run-db", "not trusted yet"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(!desk.files.home().join(".everfold/trust.json").exists(), "looking records nothing");

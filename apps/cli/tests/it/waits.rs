@@ -18,8 +18,8 @@ fn run(args: &[&str]) -> crate::desk::Ran {
 fn s16_a_server_that_is_not_there_is_told_at_each_try() {
     for format in ["text", "json"] {
         let ran = run(&["-p", "hi", "--output-format", format]).failed(1);
-        assert!(ran.err.contains("try 1 of 3 failed"), "{format}: {}", ran.err);
-        assert!(ran.err.contains("try 2 of 3 failed"), "{format}: {}", ran.err);
+        assert!(ran.err.contains("attempt 1 of 3 failed"), "{format}: {}", ran.err);
+        assert!(ran.err.contains("attempt 2 of 3 failed"), "{format}: {}", ran.err);
         let said = format!("{}{}", ran.out, ran.err);
         assert!(said.contains("tried 3 times") && said.contains("http://127.0.0.1"), "{said}");
     }

@@ -27,6 +27,9 @@ impl App {
             WorkerEvent::Said(said) => return vec![Act::Said(said)],
             WorkerEvent::Question(question, change) => {
                 self.questions.push_back(Asked::new(question, change));
+                if self.rings(Instant::now()) {
+                    return vec![Act::Ring("everfold asks".to_owned())];
+                }
             }
             WorkerEvent::WentOn => self.begin("reading what agents wrote"),
             WorkerEvent::TurnEnded(end) => return self.turn_ended(end),
@@ -66,8 +69,10 @@ impl App {
     }
 
     fn turn_ended(&mut self, end: Result<Box<TurnEnd>, String>) -> Vec<Act> {
+        let rings = self.rings(Instant::now());
         self.phase = Phase::Rest;
         self.talk.settle();
+        self.take_up();
         match end {
             Err(why) => self.notice(TextStyle::Red, format!("error: {why}")),
             Ok(end) => {
@@ -80,7 +85,11 @@ impl App {
         if let Some(status) = &self.status {
             let _ = status.queue.take();
         }
-        self.next_waiting()
+        let mut acts = self.next_waiting();
+        if rings && acts.is_empty() {
+            acts.push(Act::Ring("everfold is done".to_owned()));
+        }
+        acts
     }
 
     pub(super) fn event(&mut self, event: Event) {
@@ -91,25 +100,17 @@ impl App {
                 self.recorded(&record.entry);
                 let_go(record);
             }
-            Event::ToolStarted { id, name, input } => {
-                self.doing(format!("running {name}"));
-                let call = ToolCall::new(id.as_str(), &name, input);
-                self.talk.push(Kind::Tool(Box::new(call)));
-            }
-            Event::ToolEnded { id, is_error, duration, .. } => {
-                self.doing("thinking");
-                if let Some(call) = self.talk.tool_mut(id.as_str()) {
-                    let took = Some(duration);
-                    call.state = if is_error { State::Failed(took) } else { State::Done(took) };
-                }
+            Event::ToolStarted { .. } | Event::ToolRefused { .. } | Event::ToolEnded { .. } => {
+                self.tool(event);
             }
             Event::Retrying { attempt, most, wait, reason } => {
                 let seconds = wait.as_secs_f32();
-                let told = format!("try {attempt} of {most} failed; the next in {seconds:.1} s");
+                let told =
+                    format!("attempt {attempt} of {most} failed; retrying in {seconds:.1} s");
                 self.doing(told);
                 // The reason is long, and the same each time.
                 if attempt == 1 {
-                    self.notice(TextStyle::Yellow, format!("the request is tried again: {reason}"));
+                    self.notice(TextStyle::Yellow, format!("retrying the request: {reason}"));
                 }
             }
             Event::Waiting { waited, reason } => {
@@ -117,10 +118,10 @@ impl App {
             }
             Event::Restarted { reason } => {
                 self.talk.take_back();
-                self.notice(TextStyle::Yellow, format!("the answer starts again: {reason}"));
+                self.notice(TextStyle::Yellow, format!("restarting the answer: {reason}"));
             }
             Event::ModelSwitched { from, to, reason } => {
-                let text = format!("{to} answers instead of {from}: {reason}");
+                let text = format!("switched from {from} to {to}: {reason}");
                 self.notice(TextStyle::Yellow, text);
             }
             Event::Compacted(report) => {
@@ -142,6 +143,32 @@ impl App {
                 }
             }
             Event::Task(task) => self.task(&task),
+        }
+    }
+
+    /// A call begins, is refused, or ends.
+    fn tool(&mut self, event: Event) {
+        match event {
+            Event::ToolStarted { id, name, input } => {
+                self.doing(format!("running {name}"));
+                let call = ToolCall::new(id.as_str(), &name, input);
+                self.talk.push(Kind::Tool(Box::new(call)));
+            }
+            Event::ToolRefused { id, name, input, reason } => {
+                let mut call = ToolCall::new(id.as_str(), &name, input);
+                call.refused(&reason);
+                self.talk.push(Kind::Tool(Box::new(call)));
+            }
+            Event::ToolEnded { id, is_error, duration, .. } => {
+                self.doing("thinking");
+                if let Some(call) = self.talk.tool_mut(id.as_str())
+                    && call.state != State::Refused
+                {
+                    let took = Some(duration);
+                    call.state = if is_error { State::Failed(took) } else { State::Done(took) };
+                }
+            }
+            _ => {}
         }
     }
 

@@ -125,7 +125,7 @@ fn is_leap(year: u32) -> bool {
 /// A question, calls, a change, an answer, and what was kept of it.
 fn conversation(colours: bool) -> Scene {
     let mut scene = Scene::new(colours);
-    scene.app.send("Why does the parser fail on leap days? Mend it.".to_owned());
+    scene.app.send("Why does the parser fail on leap days? Fix it.".to_owned());
     scene.tell(Event::Recalled { paths: vec![PathBuf::from("/m/dates.md"), "/m/style.md".into()] });
     scene.thought("The dates are read in one place.");
     scene.call(
@@ -166,7 +166,7 @@ fn calls(colours: bool) -> Scene {
     scene.app.send("do it".to_owned());
     let todos = json!({"todos": [
         {"content": "read the parser", "status": "completed", "activeForm": "reading"},
-        {"content": "mend it", "status": "in_progress", "activeForm": "mending"},
+        {"content": "fix it", "status": "in_progress", "activeForm": "fixing"},
         {"content": "test it", "status": "pending", "activeForm": "testing"}]});
     scene.call("TodoWrite", todos, Ok("kept"), Value::Null);
     let input =
@@ -382,7 +382,7 @@ async fn pictures() -> Vec<(&'static str, Buffer)> {
 #[tokio::test]
 async fn q9_pictures_show_the_program_as_it_is() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures");
-    for (name, buf) in pictures().await {
+    for (name, buf) in Box::pin(pictures()).await {
         let picture = svg::picture(&buf);
         let path = dir.join(format!("{name}.svg"));
         if std::env::var_os("UPDATE_DOCS").is_some() {

@@ -13,6 +13,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use std::time::Instant;
 
+/// Rows from which on there is room for what is not needed.
+const ROOMY: u16 = 16;
+
 const SPINNER: [&str; 6] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇"];
 
 impl App {
@@ -26,14 +29,14 @@ impl App {
     /// Draws everything as it is at a moment.
     pub(crate) fn render(&mut self, area: Rect, buf: &mut Buffer, now: Instant) {
         let theme = self.theme;
+        self.look_at_running();
         let below = self.below(area.width, theme, now);
-        let asked = self.questions.front_mut().map(|asked| asked.lines(area.width, theme));
+        if !self.questions.is_empty() {
+            return self.render_question(area, buf, now);
+        }
         let most = area.height / 2;
         let rows = |lines: usize| u16::try_from(lines).unwrap_or(most).min(most);
-        let input = match &asked {
-            Some(lines) => rows(lines.len()),
-            None => self.input.rows(area.width),
-        };
+        let input = self.input.rows(area.width);
         let [main, doing, rule, typing, own, foot] = Layout::vertical([
             Constraint::Min(1),
             Constraint::Length(rows(below.len())),
@@ -46,10 +49,59 @@ impl App {
         self.draw_main(main, buf, theme);
         draw_lines(&below, doing, buf);
         Line::styled("─".repeat(usize::from(rule.width)), theme.dim()).render(rule, buf);
-        match &asked {
-            Some(lines) => draw_lines(lines, typing, buf),
-            None => self.input.draw(typing, buf, theme),
+        self.input.draw(typing, buf, theme);
+        self.draw_foot(own, foot, buf);
+    }
+
+    /// The question in front: as much of the screen as it needs, and below it
+    /// what the person typed meanwhile.
+    fn render_question(&mut self, area: Rect, buf: &mut Buffer, now: Instant) {
+        let theme = self.theme;
+        let typed = !self.input.is_empty();
+        let (input, hint) = if typed { (self.input.rows(area.width).min(3), 1) } else { (0, 0) };
+        let own = u16::from(self.own_line.is_some() && area.height >= ROOMY);
+        let fixed = 2 + input + hint + own;
+        let room = area.height.saturating_sub(fixed);
+        let wanted = self.questions.front().map_or(0, |asked| asked.rows(area.width, theme));
+        let [main, rule, question, told, typing, own, foot] = Layout::vertical([
+            Constraint::Min(0),
+            Constraint::Length(1),
+            Constraint::Length(wanted.min(room)),
+            Constraint::Length(hint),
+            Constraint::Length(input),
+            Constraint::Length(own),
+            Constraint::Length(1),
+        ])
+        .areas(area);
+        self.draw_main(main, buf, theme);
+        Line::styled("─".repeat(usize::from(rule.width)), theme.dim()).render(rule, buf);
+        if let Some(asked) = self.questions.front_mut() {
+            asked.draw(question, buf, theme, now);
         }
+        if typed {
+            let hint = "Your keys go to the line below. Tab sets it aside, then you can answer.";
+            let hint = wrap::cut(hint, usize::from(told.width));
+            Line::styled(hint, theme.style(TextStyle::Yellow)).render(told, buf);
+            self.input.draw(typing, buf, theme);
+        }
+        self.draw_foot(own, foot, buf);
+    }
+
+    /// Shows what commands have printed so far (U5).
+    fn look_at_running(&mut self) {
+        let Some(status) = &self.status else { return };
+        for (id, printed) in status.running.all_printed() {
+            if let Some(call) = self.talk.tool_of(id.as_str())
+                && call.live != printed
+                && let Some(call) = self.talk.tool_mut(id.as_str())
+            {
+                call.live = printed;
+            }
+        }
+    }
+
+    fn draw_foot(&self, own: Rect, foot: Rect, buf: &mut Buffer) {
+        let theme = self.theme;
         if let Some(line) = &self.own_line {
             Line::styled(line.clone(), theme.dim()).render(own, buf);
         }
@@ -59,6 +111,9 @@ impl App {
     }
 
     fn draw_main(&mut self, area: Rect, buf: &mut Buffer, theme: Theme) {
+        if area.height == 0 {
+            return;
+        }
         if let Some(panel) = &mut self.panel {
             if let Some(status) = &self.status {
                 panel.update(status);
@@ -133,7 +188,7 @@ impl App {
                 if self.input.is_empty() { "goes back to an earlier message" } else { "clears" };
             lines.push(Line::styled(format!("Esc again {does}"), theme.dim()));
         }
-        if self.panel.is_none() && self.questions.is_empty() {
+        if self.panel.is_none() {
             lines.extend(self.input.above(width, theme));
         }
         lines

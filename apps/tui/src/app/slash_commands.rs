@@ -40,7 +40,7 @@ impl App {
         let status = self.status.as_deref()?;
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
-        if let ("tasks" | "agents", false) = (name, rest.is_empty()) {
+        if let ("tasks", false) = (name, rest.is_empty()) {
             return self.about_task(rest);
         }
         let panel: Box<dyn Panel> = match (name, rest) {
@@ -174,7 +174,7 @@ fn list(status: &Status, what: Listing) -> Box<dyn Panel> {
 fn panel(name: &str, status: &Status) -> Option<Box<dyn Panel>> {
     Some(match name {
         "context" => Box::new(ContextPanel::new(status)),
-        "tasks" | "agents" => Box::new(TasksPanel::new(Hands::of(status))),
+        "tasks" => Box::new(TasksPanel::new(Hands::of(status))),
         "cost" => Box::new(CostPanel::new(status)),
         "rewind" => Box::new(RewindPanel::new()),
         "memory" => list(status, Listing::Memories),

@@ -1,7 +1,7 @@
 //! What the person types, and what it means: a prompt, `/` a command, `!` a
 //! command for the shell, `#` something to remember.
 
-use super::{Act, App, Phase};
+use super::{Act, App, MouseUse, Phase};
 use crate::input::Typed;
 use crate::style::TextStyle;
 use crate::transcript_view::Kind;
@@ -20,6 +20,9 @@ impl App {
             && let Some(waiting) = self.offered.take()
         {
             return self.command(&waiting.command());
+        }
+        if key.code == KeyCode::Char('?') && self.input.is_empty() {
+            return self.command("help");
         }
         match self.input.key(key) {
             Typed::Nothing => Vec::new(),
@@ -70,15 +73,42 @@ impl App {
             KeyCode::BackTab => return self.next_mode(),
             KeyCode::PageUp => self.talk.page(-1, self.theme),
             KeyCode::PageDown => self.talk.page(1, self.theme),
-            KeyCode::Char('b') => return self.command("tasks"),
+            KeyCode::Char('b') => return self.send_away(),
             KeyCode::Char('g') => return vec![Act::Editor(self.input.text())],
             KeyCode::Char('l') => return vec![Act::Redraw],
+            KeyCode::Char('s') => return self.turn_mouse(),
             KeyCode::Char('o') => self.begin_browsing(),
             KeyCode::Char('t') => self.talk.fold_thoughts(self.theme),
             KeyCode::Char('z') => return vec![Act::Suspend],
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Sends the command that runs to the background; where none does, shows
+    /// what runs there.
+    fn send_away(&mut self) -> Vec<Act> {
+        let sent = self.status.as_ref().map_or(0, |status| status.running.send_away());
+        if sent == 0 {
+            return self.command("tasks");
+        }
+        self.notice(TextStyle::Dim, "the command goes on in the background; /tasks shows it");
+        Vec::new()
+    }
+
+    /// Lets the terminal select text, or scrolls by the wheel again.
+    fn turn_mouse(&mut self) -> Vec<Act> {
+        let (mouse, told) = match self.mouse {
+            MouseUse::Ours => {
+                (MouseUse::Terminals, "the mouse selects text now; Ctrl-S: the wheel scrolls again")
+            }
+            MouseUse::Terminals => {
+                (MouseUse::Ours, "the wheel scrolls now; Ctrl-S: the mouse selects text again")
+            }
+        };
+        self.mouse = mouse;
+        self.notice(TextStyle::Dim, told);
+        vec![Act::Mouse(mouse)]
     }
 
     /// Stops what runs. What was typed meanwhile is the person's again.

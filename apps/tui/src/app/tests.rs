@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 mod browsing;
 pub(super) mod pictures;
+mod questions;
 mod random;
 
 fn title(bench: &mut Bench) -> String {

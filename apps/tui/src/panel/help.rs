@@ -11,7 +11,8 @@ use ratatui::layout::Rect;
 
 /// What keys do.
 const KEYS: &[(&str, &str)] = &[
-    ("Enter", "send; Alt-Enter, Ctrl-J or a backslash before it, a new line"),
+    ("Enter", "send; Shift-Enter, Alt-Enter, Ctrl-J or a backslash before it: new line"),
+    ("?", "this list, where nothing is typed"),
     ("Esc", "stop what runs"),
     ("Esc Esc", "clear the line; on an empty one, go back to an earlier message"),
     ("Ctrl-C", "close, stop, clear, and twice leave"),
@@ -19,12 +20,13 @@ const KEYS: &[(&str, &str)] = &[
     ("Up, Down", "what was typed before; Ctrl-R searches it"),
     ("Tab", "take the choice: commands after /, files after @"),
     ("Shift-Tab", "ask, accept edits, plan, in turn"),
-    ("Ctrl-Y", "accept the memory from the inbox that was offered"),
+    ("Ctrl-Y", "accept the memory that was offered from the inbox"),
     ("Ctrl-G", "go on typing in your editor"),
     ("Ctrl-O", "walk through the conversation: fold, search, copy"),
     ("Ctrl-T", "fold and unfold thinking"),
-    ("Ctrl-B", "what runs in the background"),
-    ("PgUp, PgDn", "scroll"),
+    ("Ctrl-B", "send the running command to the background; else, what runs there"),
+    ("PgUp, PgDn, wheel", "scroll"),
+    ("Ctrl-S", "let the mouse select text instead of scrolling, and back"),
     ("Ctrl-L, Ctrl-Z", "draw anew; go to sleep"),
     ("@PATH", "a file goes along with the message"),
     ("!COMMAND", "your shell runs it"),

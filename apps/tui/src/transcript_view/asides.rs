@@ -87,9 +87,9 @@ impl Ruler {
     fn title(&self) -> String {
         match self.after {
             Some(after) => {
-                format!("compacted by {}: {} → {after} tokens", self.way, self.before)
+                format!("compacted ({}): {} → {after} tokens", self.way, self.before)
             }
-            None => format!("compacted by {}: {} tokens before", self.way, self.before),
+            None => format!("compacted ({}): {} tokens before", self.way, self.before),
         }
     }
 

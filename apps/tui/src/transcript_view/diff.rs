@@ -1,11 +1,15 @@
 //! A change of a file, line by line.
 
+use super::highlight;
+use super::markdown::code_spans;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Rows that are kept of a change; the others are only counted.
@@ -23,6 +27,8 @@ pub(crate) struct Diff {
     more: usize,
     added: usize,
     removed: usize,
+    /// The language of the file, by the end of its name.
+    language: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +57,26 @@ impl Diff {
             "Write" => Some(Self::between("", text("content")?)),
             _ => None,
         }
+    }
+
+    /// The change in the colours of the file that it is of.
+    pub(crate) fn in_file(mut self, path: &str) -> Self {
+        let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy());
+        self.language = ending.unwrap_or_default().into_owned();
+        self
+    }
+
+    /// The colours of each row that is there after the change.
+    fn painted(&self, theme: Theme) -> Option<Arc<highlight::Painted>> {
+        if !theme.has_colours() || self.language.is_empty() {
+            return None;
+        }
+        let kept = |row: &Row| match row.sign {
+            Sign::Same | Sign::Added => format!("{}\n", row.text),
+            // A row of its own, so that they can be counted.
+            Sign::Removed | Sign::Gap => "\n".to_owned(),
+        };
+        highlight::of(&self.language, &self.rows.iter().map(kept).collect::<String>()).0
     }
 
     /// What a tool says that it changed (`structuredPatch`); none where it
@@ -159,17 +185,21 @@ impl Diff {
     pub(crate) fn lines(&self, width: u16, theme: Theme, most: usize) -> Vec<Line<'static>> {
         let digits = self.rows.iter().filter_map(|row| row.number).max();
         let digits = digits.map_or(0, |number| number.to_string().len());
+        let painted = self.painted(theme);
         let mut lines = Vec::new();
-        for row in self.rows.iter().take(most) {
+        for (at, row) in self.rows.iter().take(most).enumerate() {
             let number = row.number.map(|number| number.to_string()).unwrap_or_default();
             let head = format!("    {number:>digits$} {} ", row.sign.mark());
             let style = theme.style(row.sign.look());
             let indent = " ".repeat(head.chars().count());
-            let line = Line::from(vec![
-                Span::styled(head, if row.sign == Sign::Same { theme.dim() } else { style }),
-                Span::styled(row.text.clone(), style),
-            ]);
-            lines.extend(wrap::wrap(&line, width, &indent));
+            let mut spans =
+                vec![Span::styled(head, if row.sign == Sign::Same { theme.dim() } else { style })];
+            let kinds = painted.as_ref().and_then(|painted| painted.get(at));
+            match kinds.filter(|_| matches!(row.sign, Sign::Same | Sign::Added)) {
+                Some(kinds) => spans.extend(code_spans(&row.text, kinds, theme)),
+                None => spans.push(Span::styled(row.text.clone(), style)),
+            }
+            lines.extend(wrap::wrap(&Line::from(spans), width, &indent));
         }
         let more = self.more + self.rows.len().saturating_sub(most);
         if more > 0 {

@@ -4,6 +4,7 @@
 use super::asides::{Ruler, ThinkingTime, Thought};
 use super::cell::{Cell, Kind};
 use super::tool::{State, ToolCall};
+use everfold::engine::turn::tool_calls::REFUSED;
 use everfold::kernel::record::{Boundary, Decision};
 use everfold::kernel::{Block, BlockView, Entry, MessageId, RecordId, UserEntry, UserOrigin};
 use everfold::prefix::message::{Message, PieceOrigin};
@@ -162,8 +163,13 @@ impl History {
     fn result(&mut self, block: &Block, structured: Option<&Value>) {
         let BlockView::ToolResult { id, content, is_error } = block.view() else { return };
         if let Some(call) = self.call(id) {
-            call.answered(content, structured);
-            call.state = if is_error { State::Failed(None) } else { State::Done(None) };
+            match content.as_str().and_then(|text| text.strip_prefix(REFUSED)) {
+                Some(reason) if is_error => call.refused(reason),
+                _ => {
+                    call.answered(content, structured);
+                    call.state = if is_error { State::Failed(None) } else { State::Done(None) };
+                }
+            }
         }
     }
 
@@ -300,7 +306,7 @@ mod tests {
             "    7 − x",
             "    7 + y",
             "Done.",
-            "────────── compacted by auto: 900 → 90 tokens ──────────────",
+            "────────── compacted (auto): 900 → 90 tokens ───────────────",
             "› thanks",
         ];
         let trimmed: Vec<&str> = shown.iter().map(|line| line.trim_end()).collect();

@@ -18,6 +18,7 @@ mod mend;
 mod table;
 
 pub(crate) use code::lines as code_lines;
+pub(crate) use code::spans as code_spans;
 
 /// Whether more of a text is to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,18 @@ pub(crate) enum Flow {
 pub(crate) struct Page {
     pub(crate) width: u16,
     pub(crate) theme: Theme,
+}
+
+/// Code by itself, in its colours as soon as they are known.
+pub(crate) fn code_block(
+    language: &str,
+    text: &str,
+    width: u16,
+    theme: Theme,
+) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    code::lay(language, text, &mut lines, Page { width, theme });
+    lines
 }
 
 /// A text, and how far it is laid out for good.

@@ -31,6 +31,10 @@ const FOLDED_ROWS: usize = 6;
 const OPEN_ROWS: usize = 400;
 /// Lines of a failure that a folded call shows, from its end.
 const FAILED_LINES: usize = 3;
+/// Lines of what a running command prints that are shown, from its end.
+const LIVE_LINES: usize = 5;
+/// The same where the call is unfolded.
+const OPEN_LIVE_LINES: usize = 40;
 /// Lines of an argument that an unfolded call shows.
 const ARGUMENT_LINES: usize = 40;
 
@@ -43,6 +47,8 @@ pub(crate) struct ToolCall {
     pub(crate) result: Answered,
     /// What it changed, as the tool said.
     pub(crate) changed: Option<Diff>,
+    /// What a command has printed while it still runs.
+    pub(crate) live: String,
 }
 
 /// How far a call is.
@@ -51,6 +57,8 @@ pub(crate) enum State {
     Running,
     Done(Option<Duration>),
     Failed(Option<Duration>),
+    /// It did not run.
+    Refused,
 }
 
 impl ToolCall {
@@ -63,14 +71,24 @@ impl ToolCall {
             state: State::Running,
             result: Answered::default(),
             changed: None,
+            live: String::new(),
         }
     }
 
     /// Its result, and what the tool tells programs of it.
     pub(crate) fn answered(&mut self, content: &Value, structured: Option<&Value>) {
+        if self.state == State::Refused {
+            return;
+        }
         self.result = Answered::of(content);
         let patch = structured.and_then(|value| value.get("structuredPatch"));
         self.changed = patch.and_then(Diff::of_patch);
+    }
+
+    /// It was refused: the reason is all that came of it.
+    pub(crate) fn refused(&mut self, reason: &str) {
+        self.result = Answered::of(&Value::from(reason));
+        self.state = State::Refused;
     }
 
     /// The file that it is about.
@@ -135,7 +153,7 @@ impl ToolCall {
     pub(crate) fn lines(&self, open: bool, width: u16, theme: Theme) -> Vec<Line<'static>> {
         let diff = self.diff();
         let mut lines = vec![self.head(diff.as_deref(), width, theme)];
-        let failed = matches!(self.state, State::Failed(_));
+        let failed = matches!(self.state, State::Failed(_) | State::Refused);
         if let Some(todos) = self.todos() {
             lines.extend(check_list(&todos, width, theme));
         } else if let Some(diff) = diff.filter(|_| !failed) {
@@ -143,6 +161,10 @@ impl ToolCall {
             lines.extend(diff.lines(width, theme, most));
         } else if open {
             lines.extend(self.arguments(width, theme));
+        }
+        if self.state == State::Running && !self.live.is_empty() {
+            let most = if open { OPEN_LIVE_LINES } else { LIVE_LINES };
+            lines.extend(last_lines(&self.live, most, width, theme));
         }
         if failed && !open {
             lines.extend(self.result.tail(FAILED_LINES, width, theme));
@@ -158,10 +180,13 @@ impl ToolCall {
             State::Running => ("◌", TextStyle::Yellow, None),
             State::Done(took) => ("●", TextStyle::Green, took),
             State::Failed(took) => ("✗", TextStyle::Red, took),
+            State::Refused => ("⊘", TextStyle::Yellow, None),
         };
         let sum = diff.map(|diff| diff.sum(theme)).unwrap_or_default();
         let mut after: Vec<String> = took.into_iter().map(time).collect();
-        if self.result.bytes() > 0 && diff.is_none() && self.todos().is_none() {
+        if self.state == State::Refused {
+            after.push("not run".to_owned());
+        } else if self.result.bytes() > 0 && diff.is_none() && self.todos().is_none() {
             after.push(size(self.result.bytes()));
         }
         let after =
@@ -224,6 +249,20 @@ fn any(value: &Value, found: &dyn Fn(&str) -> bool) -> bool {
         Value::Object(map) => map.values().any(|value| any(value, found)),
         _ => false,
     }
+}
+
+/// The last lines of an output, each in one row.
+fn last_lines(text: &str, most: usize, width: u16, theme: Theme) -> Vec<Line<'static>> {
+    let room = usize::from(width).saturating_sub(4);
+    let mut last: Vec<&str> = text.lines().rev().take(most).collect();
+    last.reverse();
+    // Programs that draw their progress go back to the start of the line.
+    let shown = |line: &str| line.rsplit('\r').find(|part| !part.is_empty()).map(str::to_owned);
+    let line = |text: &str| {
+        let text = shown(text).unwrap_or_default();
+        Line::styled(format!("    {}", wrap::cut(&text, room)), theme.dim())
+    };
+    last.into_iter().map(line).collect()
 }
 
 fn check_list(todos: &[(&str, &str)], width: u16, theme: Theme) -> Vec<Line<'static>> {

@@ -59,7 +59,7 @@ limits! {
         fresh_percent: u64 = 50,
         /// Most of the memories, as a percentage, that a dream may do away with.
         delete_percent: u64 = 30,
-        /// Lines of the index that are mended after an agent's dream; with more faults it is thrown away.
+        /// Lines of the index that are fixed after an agent's dream; with more faults it is thrown away.
         mend_lines: usize = 10,
         /// Largest memory that a dream may write, in bytes.
         memory_bytes: usize = 65_536,

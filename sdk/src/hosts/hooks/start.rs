@@ -142,7 +142,7 @@ fn who(entry: &JournalEntry) -> String {
         (Author::Agent { source }, _) => format!("by {source}"),
         (Author::Foreign, Action::Adopt) => "there before".to_owned(),
         (Author::Foreign, _) => "from outside".to_owned(),
-        (Author::Program, _) => "mended".to_owned(),
+        (Author::Program, _) => "fixed".to_owned(),
     }
 }
 

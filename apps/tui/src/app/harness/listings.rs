@@ -128,7 +128,7 @@ fn table(what: Listing) -> Table {
             vec![row(
                 "no bash",
                 &["warning", "platform", "there is no bash on the PATH; the Bash tool uses sh"],
-                "there is no bash on the PATH; the Bash tool uses sh\nmend: install bash",
+                "there is no bash on the PATH; the Bash tool uses sh\nfix: install bash",
             )],
         ),
         Listing::Models => (

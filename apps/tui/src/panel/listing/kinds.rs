@@ -33,7 +33,7 @@ impl Enter {
             Self::More | Self::Read(_) => "shows",
             Self::Send(_) => "switches",
             Self::Put(_) => "takes it",
-            Self::Resume => "goes on with it",
+            Self::Resume => "resumes it",
         }
     }
 }

@@ -79,8 +79,8 @@ impl Block {
             },
             Event::Code(text) => self.inline_code(&text),
             Event::Html(text) | Event::InlineHtml(text) => self.say(&text, self.page.theme.dim()),
-            Event::SoftBreak => self.say(" ", self.style()),
-            Event::HardBreak => {
+            // Models break lines where they mean it.
+            Event::SoftBreak | Event::HardBreak => {
                 if self.table.is_none() {
                     self.flush();
                 }

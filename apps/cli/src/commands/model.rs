@@ -1,0 +1,48 @@
+//! `/model`: which one answers; one that nobody knows is questioned (U8).
+
+use super::{CommandContext, Flow, tables};
+use crate::nearest::{meant, nearest};
+use crate::presenter::TextStyle;
+use crate::setup;
+use anyhow::Result;
+use everfold::engine::setups::hooks::model_switch;
+use everfold::kernel::ModelId;
+
+pub(super) async fn run(cx: &mut CommandContext, name: &str) -> Result<Flow> {
+    if name.is_empty() {
+        tables::show(&tables::models(&cx.agent), &cx.presenter)?;
+    } else if let Some(told) = questioned(cx, name) {
+        cx.presenter.note(TextStyle::Yellow, &told);
+    } else {
+        let name = name.strip_suffix(ANYWAY).unwrap_or(name).trim_end();
+        let stop = cx.stop.clone();
+        let changed =
+            model_switch::change_model(&mut cx.session, &ModelId::new(name), "command", &stop)
+                .await;
+        if let Err(why) = changed {
+            cx.presenter.note(TextStyle::Yellow, &why.to_string());
+        }
+    }
+    let model = setup::model_name(&cx.agent, &cx.session);
+    cx.presenter.line(&format!("model: {model}"))?;
+    Ok(Flow::GoOn)
+}
+
+/// What takes a model that is not known.
+const ANYWAY: &str = "--anyway";
+
+/// A doubt about a model that nobody knows (U8).
+fn questioned(cx: &CommandContext, name: &str) -> Option<String> {
+    let config = cx.session.config();
+    let plain = name.strip_suffix("[1m]").unwrap_or(name);
+    let is_known = name.ends_with(ANYWAY) || config.models.table.knows(&ModelId::new(plain));
+    if is_known || config.models.model.as_str() == name {
+        return None;
+    }
+    let names = config.models.table.iter().map(|(name, _)| name);
+    let near = nearest(plain, names).map(str::to_owned);
+    Some(format!(
+        "no model of the name {name} is known{} To use it all the same: /model {name} {ANYWAY}",
+        meant(near)
+    ))
+}
