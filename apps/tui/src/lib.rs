@@ -18,6 +18,7 @@ mod footer;
 mod form;
 mod host;
 mod input;
+pub mod jobs;
 mod page;
 mod panel;
 mod panel_data;

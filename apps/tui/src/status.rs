@@ -11,6 +11,7 @@ use everfold::engine::setups::memory_switch;
 use everfold::engine::tools::foreground::RunningCommands;
 use everfold::engine::window::context_view;
 use everfold::engine::window::context_view::ContextView;
+use everfold::kernel::ports::Shell;
 use everfold::kernel::settings::PermissionMode;
 use everfold::kernel::usage::Booking;
 use everfold::kernel::{Ledger, QuerySource, Window};
@@ -37,6 +38,8 @@ pub(crate) struct Status {
     pub(crate) queue: Queue,
     /// The session, as far as it can be seen and steered while a turn runs.
     pub(crate) live: Live,
+    /// Where commands run, those in the background too.
+    pub(crate) shell: Arc<dyn Shell>,
     /// Commands that run in the foreground.
     pub(crate) running: RunningCommands,
     /// What was spent, by source and model.
@@ -66,6 +69,7 @@ impl Status {
             agents: letters::agents(session).clone(),
             queue: session.queue(),
             live,
+            shell: Arc::clone(&host.agent().world().shell),
             running: session.context().running.clone(),
             ledger: session.ledger().clone(),
             side: host.side(),

@@ -10,6 +10,7 @@ use everfold::engine::setups::plan_mode;
 use everfold::kernel::settings::PermissionMode;
 use everfold::kernel::{QuerySource, Timestamp};
 use everfold::{TaskStatus, TaskView};
+use everfold_tui::jobs::task_of;
 
 /// `/tasks`.
 pub(super) fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
@@ -48,7 +49,8 @@ pub(super) fn plan(cx: &mut CommandContext, text: &str) -> Result<Flow> {
 }
 
 fn list(cx: &CommandContext) -> Result<()> {
-    let tasks = cx.session.background().list();
+    let mut tasks = cx.session.background().list();
+    tasks.extend(cx.agent.world().shell.jobs().iter().map(task_of));
     if tasks.is_empty() {
         return Ok(cx.presenter.line("nothing runs in the background")?);
     }

@@ -180,6 +180,14 @@ fn u5_a_running_command_is_sent_to_the_background_and_ends_there() {
     terminal.press(&["C-b"]);
     terminal.sees("goes on in the background");
     terminal.sees("All done.");
+    // It is among the tasks, with what it prints.
+    terminal.says("/tasks");
+    terminal.sees("1 running");
+    terminal.press(&["Enter"]);
+    terminal.sees("step 8");
+    terminal.press(&["Escape"]);
+    terminal.sees("tasks ·");
+    terminal.press(&["Escape"]);
     std::fs::write(desk.files.project().join("stop"), "").unwrap();
     let requests = desk.server().requests();
     let told = requests[1].last_tool_results().unwrap();

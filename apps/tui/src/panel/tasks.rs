@@ -2,34 +2,55 @@
 
 use super::rows::{self, Rows, Typing};
 use super::{Panel, PanelAct};
+use crate::jobs::task_of;
 use crate::panel_data::{Table, TableRow};
 use crate::status::Status;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use crate::wrap;
 use everfold::engine::agents::Agents;
+use everfold::kernel::ports::{JobInfo, JobState, Shell};
 use everfold::kernel::{QuerySource, Timestamp};
 use everfold::{Background, TaskStatus, TaskView};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
+use std::sync::Arc;
 
 /// The tasks of a session.
 #[derive(Clone)]
 pub(crate) struct Hands {
     background: Background,
     agents: Agents,
+    /// Whose commands run in the background too.
+    shell: Arc<dyn Shell>,
 }
 
 impl Hands {
     /// What a person can do about tasks.
     pub(crate) fn of(status: &Status) -> Self {
-        Self { background: status.background.clone(), agents: status.agents.clone() }
+        Self {
+            background: status.background.clone(),
+            agents: status.agents.clone(),
+            shell: Arc::clone(&status.shell),
+        }
     }
 
     /// Stops one, by its id or name.
     pub(crate) fn stop(&self, id: &str) -> bool {
-        self.background.stop(id) || self.agents.stop(id)
+        if self.background.stop(id) || self.agents.stop(id) {
+            return true;
+        }
+        let runs = |job: &JobInfo| job.id == id && job.state == JobState::Running;
+        let is_there = self.shell.jobs().iter().any(runs);
+        if is_there {
+            let (shell, id) = (Arc::clone(&self.shell), id.to_owned());
+            // It is asked, and killed where it does not end; nobody waits here.
+            tokio::spawn(async move {
+                let _ = shell.stop(&id).await;
+            });
+        }
+        is_there
     }
 
     /// Writes to an agent.
@@ -40,13 +61,15 @@ impl Hands {
     /// Those that run first, then those that ended, newest first.
     fn list(&self) -> Vec<TaskView> {
         let mut tasks = self.background.list();
+        tasks.extend(self.shell.jobs().iter().map(task_of));
         tasks.reverse();
         tasks.sort_by_key(|task| task.status != TaskStatus::Running);
         tasks
     }
 
     fn find(&self, id: &str) -> Option<TaskView> {
-        self.background.list().into_iter().find(|task| task.id == id)
+        let task = self.background.list().into_iter().find(|task| task.id == id);
+        task.or_else(|| self.shell.jobs().iter().find(|job| job.id == id).map(task_of))
     }
 }
 
