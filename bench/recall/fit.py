@@ -1,105 +1,157 @@
-"""Fits the gate (R13): writes memory/recall/src/gate/weights.rs.
+"""Fits the gate (R13): writes memory/recall/src/gate/weights.rs and memory/recall/table/kind.bin.
 
     cargo run --release -p everfold-bench-recall -- --features features.jsonl
-    python bench/recall/fit.py features.jsonl memory/recall/src/gate/weights.rs
+    python bench/recall/fit.py features.jsonl memory/recall
+    cargo fmt --all
 
-It needs numpy. Two logistic models: CALLS says whether a message calls for a
-memory at all, by its best hit; HELPS says which hit helps, and is fitted on
-messages that want something. Both leave out one project in turn to be measured;
-the bars are set on those predictions, so that at most one message in twenty
-that wants nothing gets a body and one in five a line, then both are fitted on
-everything. Of the pastes, the even ones are fitted on and the odd ones measured.
-A feature that one model does not use has no weight there.
+It needs numpy. Three small models, fitted on unlike sets together:
+
+KIND is a direction among the table's vectors: messages of people who mean their
+own project against messages that anybody could answer. It is fitted on
+kinds.txt and the prompts of developers, and gives one number for a message.
+HELPS says which hit helps, and is fitted on messages that want something.
+CALLS says whether a message calls for a memory at all, by its best hit, its
+length and its kind.
+
+What is printed are predictions for projects that were left out, whole, of all
+three. The bars are set on those, so that at most one prompt of developers in
+twenty that wants nothing gets a body and one in five a line. The set of
+our own is never fitted on, nor are bars set on it. A feature that a model does
+not use has no weight there.
 """
 
 import json
+import struct
 import sys
 
 import numpy as np
 
 RIDGE = 3.0
-PASTE_WEIGHT = 0.25
-BODY_SHARE, LINE_SHARE = 0.045, 0.18
-LEAST_BODY, LEAST_LINE = 0.0, -4.0
+KIND_RIDGE = 1.0
+BODY_SHARE, LINE_SHARE = 0.045, 0.19
+LEAST_BODY, LEAST_LINE = -2.0, -8.0
 MOST = 3
-CALLS = ["likeness", "words", "score", "distinctive", "known_coverage", "asked", "terms", "unknown",
-         "asks", "ours", "makes", "length"]
-HELPS = ["head_coverage", "likeness_lead", "of_best", "matched", "head_matched", "distinctive",
-         "rarest", "words"]
+PROMPTS, OWN = "prompts of developers", "our own prompts"
+WEIGHTS = {
+    PROMPTS: 1.0,
+    "pastes": 0.12,
+    "turns of keep.json": 0.2,
+    "prompts of sessions": 0.1,
+    "prompts of other projects": 0.1,
+    "chat turns": 0.1,
+    "blocks of turns": 0.1,
+}
+# Of a talk's questions, every so manyth.
+QUESTIONS = 5
+CALLS = ["score", "distinctive", "names", "single", "asked", "typed", "long", "longer", "kind"]
+HELPS = ["score", "words", "likeness_lead", "lead", "lead_in_full", "both", "names", "place"]
 
 
-def logistic(x, y, weight):
+def logistic(x, y, weight, ridge, scaled=True):
     """Weights and bias for values as they are, by Newton's method."""
     middle, spread = x.mean(axis=0), x.std(axis=0) + 1e-9
+    if not scaled:
+        middle, spread = np.zeros(x.shape[1]), np.ones(x.shape[1])
     z = np.hstack([(x - middle) / spread, np.ones((len(x), 1))])
-    keep = np.diag([RIDGE] * x.shape[1] + [0.0])
+    keep = np.diag([ridge] * x.shape[1] + [1e-9])
     w = np.zeros(z.shape[1])
-    for _ in range(30):
-        p = 1 / (1 + np.exp(-z @ w))
+    for _ in range(25):
+        p = 1 / (1 + np.exp(-np.clip(z @ w, -30, 30)))
         h = (z * (weight * p * (1 - p))[:, None]).T @ z + keep
         w -= np.linalg.solve(h, z.T @ (weight * (p - y)) + keep @ w)
     slope = w[:-1] / spread
     return slope, w[-1] - slope @ middle
 
 
+class Kinds:
+    """The direction, without some projects."""
+
+    def __init__(self, own, cases):
+        self.own = own
+        self.cases = [c for c in cases if c["set"] == PROMPTS]
+        self.made = {}
+
+    def of(self, without):
+        if without not in self.made:
+            known = self.own + [c for c in self.cases if c["fold"] not in without]
+            x = np.array([c["vector"] for c in known])
+            y = np.array([float(c["wants"]) for c in known])
+            slope, bias = logistic(x, y, np.ones(len(y)), KIND_RIDGE, scaled=False)
+            scale = np.abs(slope).max() / 127
+            self.made[without] = np.round(slope / scale).astype(np.int8), scale, bias
+        return self.made[without]
+
+    def score(self, case, without):
+        values, scale, bias = self.of(without)
+        return float(np.dot(case["vector"], values) * scale + bias)
+
+
 class Gate:
-    def __init__(self, cases, names, calls, helps):
-        self.calls, self.helps = [names.index(n) for n in calls], [names.index(n) for n in helps]
+    def __init__(self, cases, names, kinds, without):
+        self.names, self.kinds, self.without = names, kinds, without
+        self.calls, self.helps = [names.index(n) for n in CALLS], [names.index(n) for n in HELPS]
         wanting = [c for c in cases if c["wants"]]
-        x = np.array([h["values"] for c in wanting for h in c["hits"]])[:, self.helps]
-        y = np.array([float(h["wanted"]) for c in wanting for h in c["hits"]])
-        self.help = logistic(x, y, np.ones(len(y)))
-        x = np.array([self.order(c)[0][1] for c in cases])[:, self.calls]
+        x = np.concatenate([c["values"] for c in wanting])[:, self.helps]
+        y = np.concatenate([c["wanted"] for c in wanting])
+        weight = np.concatenate([[WEIGHTS[c["set"]]] * len(c["wanted"]) for c in wanting])
+        self.help = logistic(x, y, weight, RIDGE)
+        # A kind is told as for a message that nobody has seen.
+        unseen = lambda c: without | {c["fold"]} if c["set"] == PROMPTS else without
+        x = np.array([self.best(c, unseen(c)) for c in cases])
         y = np.array([float(c["wants"]) for c in cases])
-        weight = np.array([PASTE_WEIGHT if c["set"] == "pastes" else 1.0 for c in cases])
-        self.call = logistic(x, y, weight)
+        self.call = logistic(x, y, np.array([WEIGHTS[c["set"]] for c in cases]), RIDGE)
 
     def order(self, case):
-        """Hits as (odds, values, wanted), the likeliest first."""
-        values = np.array([h["values"] for h in case["hits"]])
-        odds = values[:, self.helps] @ self.help[0] + self.help[1]
-        return [(odds[i], values[i], case["hits"][i]["wanted"]) for i in np.argsort(-odds, kind="stable")]
+        return case["values"][:, self.helps] @ self.help[0] + self.help[1]
+
+    def best(self, case, without):
+        values = case["values"][int(np.argmax(self.order(case)))].copy()
+        values[self.names.index("kind")] = self.kinds.score(case, frozenset(without))
+        return values[self.calls]
 
     def odds(self, case):
-        best = self.order(case)
-        call = best[0][1][self.calls] @ self.call[0] + self.call[1]
-        return call, [(odds, wanted) for odds, _, wanted in best]
+        """Of a call, and for each hit of its help and whether it was wanted."""
+        odds = self.order(case)
+        call = self.best(case, self.without) @ self.call[0] + self.call[1]
+        return call, [(odds[i], case["wanted"][i]) for i in np.argsort(-odds, kind="stable")]
 
 
-def predictions(cases, names, calls, helps):
+def predictions(cases, names, kinds):
     """Each message by a gate that has not seen its project."""
     told = []
-    for fold in sorted({c["fold"] for c in cases}):
-        is_even = lambda c: c["set"] != "pastes" or c["at"] % 2 == 0
-        gate = Gate([c for c in cases if c["fold"] != fold and is_even(c)], names, calls, helps)
-        told += [(c, *gate.odds(c)) for c in cases if c["fold"] == fold and (c["set"] != "pastes" or c["at"] % 2)]
+    for fold in range(4):
+        is_out = lambda c: c["fold"] == fold and "of turns" not in c["set"] and "chat" not in c["set"]
+        known = [c for c in cases if c["set"] != OWN and not is_out(c)]
+        gate = Gate(known, names, kinds, frozenset({fold}))
+        told += [(c, *gate.odds(c)) for c in cases if is_out(c) and c["set"] != OWN]
+        told += [(c, *gate.odds(c)) for c in cases if c["set"] == OWN and c["fold"] == fold]
     return told
 
 
-def bars(told, least_body, least_line):
+def bars(told):
     """The odds of a call that so many messages of the silent ones pass."""
-    def at(share, least):
-        calls = [call for c, call, hits in told if c["kind"] == "none" and hits[0][0] >= least]
-        silent = sum(c["kind"] == "none" for c, _, _ in told)
-        calls = sorted(calls, reverse=True) + [-9.0] * silent
-        return calls[int(silent * share)] + 1e-4
+    silent = [(call, hits) for c, call, hits in told if c["set"] == PROMPTS and not c["wants"]]
 
-    return at(BODY_SHARE, least_body), at(LINE_SHARE, least_line)
+    def at(share, least, of):
+        calls = sorted([call for call, hits in silent if hits[0][0] >= least], reverse=True)
+        return (calls + [-9.0] * of)[int(of * share)] + 1e-4
+
+    return at(BODY_SHARE, LEAST_BODY, 160), at(LINE_SHARE, LEAST_LINE, 160)
 
 
-def report(told, sure, possible, least_body, least_line):
+def report(told, sure, possible):
     kinds = {}
     for case, call, hits in told:
-        bodies = [w for o, w in hits if call >= sure and o >= least_body][:MOST]
-        lines = [w for o, w in hits[len(bodies):] if call >= possible and o >= least_line][:MOST]
-        for kind in [case["kind"]] + (["(wanting)"] if case["wants"] else []):
-            k = kinds.setdefault(kind, np.zeros(7))
+        bodies = [w for o, w in hits if call >= sure and o >= LEAST_BODY][:MOST]
+        lines = [w for o, w in hits[len(bodies):] if call >= possible and o >= LEAST_LINE][:MOST]
+        group = case["set"] + (" (wanting)" if case["wants"] else "")
+        keys = [group] + ([f"  {case['kind']}"] if case["set"] == PROMPTS else [])
+        for key in keys:
+            k = kinds.setdefault(key, np.zeros(7))
             k += [1, any(bodies), any(bodies + lines), bool(bodies), bool(bodies + lines), len(bodies), sum(bodies)]
     for kind, k in sorted(kinds.items()):
-        print(f"{kind:15} {int(k[0]):4} body {k[1]/k[0]:.3f} shown {k[2]/k[0]:.3f} "
-              f"a body {k[3]/k[0]:.3f} anything {k[4]/k[0]:.3f} wanted bodies {k[6]/max(k[5],1):.3f}")
-    w = kinds["(wanting)"]
-    return w[1] / w[0], w[2] / w[0], w[6] / max(w[5], 1)
+        print(f"{kind:34} {int(k[0]):4} body {k[1]/k[0]:.3f} shown {k[2]/k[0]:.3f} "
+              f"a body {k[3]/k[0]:.3f} anything {k[4]/k[0]:.3f} unwanted {1 - k[6]/max(k[5], 1):.3f}")
 
 
 def rust(name, what, model, names, used):
@@ -112,21 +164,23 @@ def rust(name, what, model, names, used):
 
 def load(path):
     lines = [json.loads(line) for line in open(path)]
-    names = lines[0]["names"]
-    cases = [c for c in lines[1:] if c["set"] in ("prompts of developers", "pastes") and c["hits"]]
-    counts = {}
-    for c in cases:
-        key = (c["set"], c["fold"])
-        c["at"] = counts[key] = counts.get(key, -1) + 1
-    return names, cases
+    names, own, cases, at = lines[0]["names"], [], [], {}
+    for c in lines[1:]:
+        c["vector"] = np.array(c["vector"])
+        if "kind_of" in c:
+            own.append(c)
+            continue
+        key = (c["set"], c["kind"])
+        at[key] = at.get(key, -1) + 1
+        is_sampled = c["kind"] != "question" or at[key] % QUESTIONS == 0
+        if c["hits"] and is_sampled and (c["set"] in WEIGHTS or c["set"] == OWN):
+            c["values"] = np.array([h["values"] for h in c["hits"]])
+            c["wanted"] = np.array([float(h["wanted"]) for h in c["hits"]])
+            cases.append(c)
+    return names, own, cases
 
 
-def main(path, out):
-    names, cases = load(path)
-    told = predictions(cases, names, CALLS, HELPS)
-    sure, possible = bars(told, LEAST_BODY, LEAST_LINE)
-    report(told, sure, possible, LEAST_BODY, LEAST_LINE)
-    gate = Gate(cases, names, CALLS, HELPS)
+def write(out, gate, sure, possible, names):
     text = '''//! The fitted models. Written by `bench/recall/fit.py`; not edited by hand.
 
 /// A logistic model.
@@ -145,7 +199,19 @@ pub(super) struct Logistic {
         ("LEAST_LINE", "Least odds of help for a line.", LEAST_LINE),
     ]:
         text += f"\n/// {what}\npub(super) const {name}: f64 = {value:.4f};\n"
-    open(out, "w").write(text)
+    open(f"{out}/src/gate/weights.rs", "w").write(text)
+    values, scale, bias = gate.kinds.of(frozenset())
+    open(f"{out}/table/kind.bin", "wb").write(struct.pack("<ff", bias, scale) + values.tobytes())
+
+
+def main(path, out):
+    names, own, cases = load(path)
+    kinds = Kinds(own, cases)
+    told = predictions(cases, names, kinds)
+    sure, possible = bars(told)
+    report(told, sure, possible)
+    gate = Gate([c for c in cases if c["set"] != OWN], names, kinds, frozenset())
+    write(out, gate, sure, possible, names)
 
 
 if __name__ == "__main__":

@@ -2,15 +2,18 @@
 //! how many get something that nobody wanted.
 
 use crate::order::ratio;
-use crate::sets::{PromptCase, Reading, Set};
+use crate::sets::{PromptCase, Reading, Set, typed};
 use anyhow::{Context, Result};
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::RecallTier;
-use everfold_memory_recall::{Features, Ranking, Tuning};
+use everfold_memory_recall::{Features, Ranking, Tuning, kind_vector};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
+
+/// Messages of people who mean their own project (`+`), and of others (`-`).
+const KINDS: &str = include_str!("../kinds.txt");
 
 /// What happened to the messages of one kind.
 #[derive(Default)]
@@ -60,30 +63,36 @@ impl Count {
     }
 }
 
-/// Prints what is shown on the prompts of developers and on pastes.
+/// Prints what is shown, by set and kind of message.
 pub(crate) fn print(sets: &[Set]) {
-    for reading in [Reading::Words, Reading::Table] {
+    let model = crate::model::get().map(|_| Reading::Model);
+    for reading in [Reading::Words, Reading::Table].into_iter().chain(model) {
         println!("\nthe gate, {reading:?}, percent of messages");
         println!(
             "| | messages | wanted body | wanted body or line | a body | a body or line | of bodies unwanted |"
         );
         println!("|---|--:|--:|--:|--:|--:|--:|");
-        let mut kinds: BTreeMap<&str, Count> = BTreeMap::new();
-        let mut asking = Count::default();
-        let gated = ["prompts of developers", "pastes"];
-        for set in sets.iter().filter(|set| gated.contains(&set.name)) {
-            for (directory, prompt) in cases(set) {
-                let ranking = directory.rank(&prompt.text, reading, &Tuning::default());
-                kinds.entry(&prompt.kind).or_default().add(prompt, &ranking);
-                if !prompt.wanted.is_empty() {
-                    asking.add(prompt, &ranking);
-                }
-            }
+        for set in sets {
+            print_set(set, reading);
         }
-        println!("{}", asking.row("all that want something"));
-        for (kind, count) in kinds {
-            println!("{}", count.row(kind));
+    }
+}
+
+fn print_set(set: &Set, reading: Reading) {
+    let mut kinds: BTreeMap<&str, Count> = BTreeMap::new();
+    let mut asking = Count::default();
+    for (directory, prompt) in cases(set) {
+        let ranking = directory.rank(&prompt.text, reading, &Tuning::default());
+        kinds.entry(&prompt.kind).or_default().add(prompt, &ranking);
+        if !prompt.wanted.is_empty() {
+            asking.add(prompt, &ranking);
         }
+    }
+    if kinds.len() > 1 && asking.messages > 0 {
+        println!("{}", asking.row(&format!("{}, that want something", set.name)));
+    }
+    for (kind, count) in kinds {
+        println!("{}", count.row(&format!("{}: {kind}", set.name)));
     }
 }
 
@@ -99,6 +108,11 @@ fn cases(set: &Set) -> impl Iterator<Item = (&crate::sets::Directory, &PromptCas
 pub(crate) fn write_features(sets: &[Set], path: &Path) -> Result<()> {
     let mut out = Vec::new();
     writeln!(out, "{}", json!({ "names": Features::NAMES }))?;
+    for line in KINDS.lines().filter(|line| !line.is_empty()) {
+        let (wants, text) = line.split_at(2);
+        let line = json!({ "kind_of": text, "wants": wants == "+ ", "vector": kind_vector(text) });
+        writeln!(out, "{line}")?;
+    }
     for set in sets {
         for (fold, directory) in set.directories.iter().enumerate() {
             for prompt in &directory.prompts {
@@ -111,7 +125,7 @@ pub(crate) fn write_features(sets: &[Set], path: &Path) -> Result<()> {
                 let wants = !prompt.wanted.is_empty();
                 let line = json!({
                     "set": set.name, "fold": fold, "kind": prompt.kind, "wants": wants,
-                    "text": prompt.text, "hits": rows,
+                    "text": prompt.text, "hits": rows, "vector": kind_vector(&typed(&prompt.text)),
                 });
                 writeln!(out, "{line}")?;
             }

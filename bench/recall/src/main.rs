@@ -2,16 +2,19 @@
 //!
 //! `cargo run --release -p everfold-bench-recall [DATA]` prints recall at 5 on
 //! every set, with and without each part, and what the gate lets through.
-//! `--features FILE` writes what the gate sees, for `fit.py`. The data is not part
+//! `--features FILE` writes what the gate sees, for `fit.py`. With the feature
+//! `tract`, `--model MODEL.onnx TOKENIZER.json` measures with a sentence model
+//! besides. The data is not part
 //! of the repository; without it the command says where it looked.
 
 #![allow(clippy::print_stdout, reason = "a program that prints tables")]
 
 mod gate;
+mod model;
 mod order;
 mod sets;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use std::path::PathBuf;
 
 fn main() -> Result<()> {
@@ -19,6 +22,11 @@ fn main() -> Result<()> {
     let (mut data, mut features) = (default_path(), None);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
+            "--model" => {
+                let [model, tokenizer] = [arguments.next(), arguments.next()];
+                let (model, tokenizer) = model.zip(tokenizer).context("--model names two files")?;
+                model::open(model.as_ref(), tokenizer.as_ref())?;
+            }
             "--features" => features = arguments.next().map(PathBuf::from),
             _ => data = PathBuf::from(argument),
         }

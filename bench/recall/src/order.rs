@@ -30,7 +30,9 @@ pub(crate) fn print(sets: &[Set]) {
     let names: Vec<&str> = asking.iter().map(|set| set.name).collect();
     println!("| | {} |", names.join(" | "));
     println!("|---|{}", "--:|".repeat(names.len()));
-    for (name, reading, change) in WAYS {
+    let with_model: Way = ("with a sentence model besides", Reading::Model, |_| ());
+    let ways = WAYS.into_iter().chain(crate::model::get().map(|_| with_model));
+    for (name, reading, change) in ways {
         let mut tuning = Tuning::default();
         change(&mut tuning);
         let cells: Vec<String> = asking
@@ -43,7 +45,7 @@ pub(crate) fn print(sets: &[Set]) {
         println!("| {name} | {} |", cells.join(" | "));
     }
     let mut kinds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for set in asking.iter().take(1) {
+    for set in asking.iter().filter(|set| set.name == "prompts of developers") {
         let all =
             set.directories.iter().flat_map(|one| recalls(one, Reading::Table, &Tuning::default()));
         all.for_each(|(kind, recall)| kinds.entry(kind).or_default().push(recall));

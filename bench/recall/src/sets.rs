@@ -3,14 +3,17 @@
 
 mod locomo;
 mod pastes;
+mod silent;
 
 use anyhow::{Context, Result};
 use everfold_memory_recall::{
-    Counter, Document, Embedder, PromptPart, QueryVector, Ranking, RecallPrompt, Sense,
-    TABLE_WEIGHT, Tuning, Vectors, WordTable, Words, rank_known,
+    Counter, Document, Embedder, MODEL_WEIGHT, PromptPart, QueryVector, Ranking, RecallPrompt,
+    Sense, TABLE_WEIGHT, Tuning, Vectors, WordTable, Words, rank_known,
 };
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::path::Path;
+use std::rc::Rc;
 
 /// A set by its name.
 pub(crate) struct Set {
@@ -20,7 +23,7 @@ pub(crate) struct Set {
 
 /// Memories, and what is asked of them.
 pub(crate) struct Directory {
-    pub(crate) memories: Vec<MemoryText>,
+    pub(crate) memories: Rc<Vec<MemoryText>>,
     pub(crate) prompts: Vec<PromptCase>,
 }
 
@@ -31,13 +34,23 @@ pub(crate) struct MemoryText {
     pub(crate) body: String,
     words: Words,
     vectors: Vectors,
+    /// Made when it is asked for: it takes long.
+    by_model: OnceCell<Vectors>,
 }
 
 /// A message, and the memories that it calls for.
+#[derive(Clone)]
 pub(crate) struct PromptCase {
     pub(crate) text: String,
     pub(crate) kind: String,
     pub(crate) wanted: Vec<usize>,
+}
+
+impl PromptCase {
+    /// A message that wants nothing.
+    fn silent(kind: &str, text: &str) -> Self {
+        Self { text: text.to_owned(), kind: kind.to_owned(), wanted: Vec::new() }
+    }
 }
 
 impl MemoryText {
@@ -47,6 +60,7 @@ impl MemoryText {
         Self {
             words: counter.count(&document),
             vectors: table.map(|table| Vectors::of(table, &document)).unwrap_or_default(),
+            by_model: OnceCell::new(),
             name: name.to_owned(),
             description: description.to_owned(),
             body: body.to_owned(),
@@ -68,6 +82,8 @@ impl MemoryText {
 pub(crate) enum Reading {
     Words,
     Table,
+    /// The table, and the sentence model that was given.
+    Model,
 }
 
 impl Directory {
@@ -80,15 +96,31 @@ impl Directory {
         }));
         let documents: Vec<(Document<'_>, &Words)> =
             self.memories.iter().map(|one| (one.document(), &one.words)).collect();
-        let table = WordTable::get().filter(|_| reading == Reading::Table);
+        let table = WordTable::get().filter(|_| reading != Reading::Words);
         let sense = |table: &'static WordTable| {
             let query = QueryVector::of(table as &dyn Embedder, text)?;
             let memories = self.memories.iter().map(|one| Some(&one.vectors)).collect();
             Some(Sense { weight: TABLE_WEIGHT, query, memories })
         };
-        let senses: Vec<Sense<'_>> = table.and_then(sense).into_iter().collect();
+        let by_model = |model: &'static dyn Embedder| {
+            let query = QueryVector::of(model, text)?;
+            let vectors = |one: &MemoryText| Vectors::of(model, &one.document());
+            let memories = self.memories.iter();
+            let memories = memories.map(|one| Some(one.by_model.get_or_init(|| vectors(one))));
+            Some(Sense { weight: MODEL_WEIGHT, query, memories: memories.collect() })
+        };
+        let model = crate::model::get().filter(|_| reading == Reading::Model);
+        let senses: Vec<Sense<'_>> =
+            table.and_then(sense).into_iter().chain(model.and_then(by_model)).collect();
         rank_known(&prompt, &documents, &senses, None, tuning)
     }
+}
+
+/// The words of a message that a person typed.
+pub(crate) fn typed(text: &str) -> String {
+    let parts = everfold_memory_judge::words::split(text, &[]);
+    let typed = parts.split(text).filter(|(whose, _)| whose.is_typed());
+    typed.map(|(_, part)| part).collect::<Vec<_>>().join(" ")
 }
 
 /// All sets that there is data for.
@@ -101,8 +133,20 @@ pub(crate) fn load(data: &Path) -> Result<Vec<Set>> {
     };
     let judgement = judgement(&json("judgement/recall.json")?);
     let talk = json("locomo-dev.json")?;
-    let pastes = pastes::of(&data.join("transcripts"), &judgement)?;
+    let sessions = data.join("transcripts");
+    let pastes = pastes::of(&sessions, &judgement)?;
+    let own = judgement_of(OWN)?;
     Ok(vec![
+        Set { name: "our own prompts", directories: own },
+        Set {
+            name: "turns of keep.json",
+            directories: silent::turns(&json("judgement/keep.json")?, &judgement),
+        },
+        Set {
+            name: "prompts of sessions",
+            directories: silent::prompts(&pastes::sessions(&sessions)?, &judgement)?,
+        },
+        Set { name: "prompts of other projects", directories: silent::strangers(&judgement) },
         Set { name: "prompts of developers", directories: judgement },
         Set { name: "chat turns", directories: locomo::turns(&talk) },
         Set { name: "turns among long messages", directories: locomo::among_long_messages(&talk) },
@@ -111,7 +155,14 @@ pub(crate) fn load(data: &Path) -> Result<Vec<Set>> {
     ])
 }
 
-/// Four projects of a made-up company each.
+/// A set of our own that nothing is ever fitted on: what carries over shows there.
+const OWN: &str = include_str!("../../../testkit/judged/recall.json");
+
+fn judgement_of(text: &str) -> Result<Vec<Directory>> {
+    Ok(judgement(&serde_json::from_str(text).context("not JSON")?))
+}
+
+/// Made-up projects, and what their developers type.
 fn judgement(data: &Value) -> Vec<Directory> {
     let mut counter = Counter::default();
     let projects = data.get("projects").and_then(Value::as_array);
@@ -125,7 +176,7 @@ fn judgement(data: &Value) -> Vec<Directory> {
                 field(one, "body"),
             )
         });
-        let memories = memories.collect();
+        let memories = Rc::new(memories.collect());
         let prompt = |one: &Value| PromptCase {
             text: field(one, "text").to_owned(),
             kind: field(one, "kind").to_owned(),

@@ -62,7 +62,7 @@ async fn l5_21_a_teams_memory_is_recalled_and_the_small_model_knows_it_apart() {
         }
         Reply::text("ok")
     });
-    let place = Place::new(server);
+    let place = Place::asking(server);
     let agent = team_agent(&place).await;
     let team = dir_of(&agent, MemoryScope::Team);
     let text = "---\nname: Deploys\ndescription: when we deploy\ntype: project\n---\nFridays.\n";

@@ -6,13 +6,10 @@
 use crate::installed::InstalledModels;
 use crate::model::SentenceModel;
 use everfold_kernel::ports::Urgency;
-use everfold_memory_recall::Embedder;
+use everfold_memory_recall::{Embedder, MODEL_WEIGHT};
 use everfold_memory_service::{EmbedderSource, Pace, WeighedEmbedder};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// What a sentence model counts beside the words, which count 1.
-const WEIGHT: f64 = 1.0;
 
 /// What reads memories by meaning where a model is installed in a home.
 #[must_use]
@@ -22,7 +19,7 @@ pub fn installed_embedders(home: &Path) -> Vec<WeighedEmbedder> {
         return Vec::new();
     }
     let source = ModelSource { models, state: Arc::default() };
-    vec![WeighedEmbedder { weight: WEIGHT, source: Arc::new(source) }]
+    vec![WeighedEmbedder { weight: MODEL_WEIGHT, source: Arc::new(source) }]
 }
 
 struct ModelSource {

@@ -1,23 +1,32 @@
 //! What is good enough to be shown unasked (R13).
 //!
 //! Two questions, each answered by a small fitted model. *Does the message call
-//! for a memory at all?* It is answered for the whole message, so that a long one
-//! does not pass on words that it happens to share. *Which ones?* Where the
-//! first answer is sure, what is likely to help comes with its body; where it
-//! is only possible, what comes nearest is named in a line. Silence is an answer.
+//! for a memory at all?* It is answered for the whole message, by how well its
+//! best hit matches, by its length and, calmly, by what kind of message it is
+//! ([`kind`]). *Which ones?* Where the first answer is sure, what is likely to help
+//! comes with its body; where it is only possible, what comes nearest is named in
+//! a line. Silence is an answer.
 //!
-//! The models were fitted by `bench/recall/fit.py`; [`weights`] is what it wrote.
+//! The models were fitted by `bench/recall/fit.py` on unlike sets together;
+//! [`weights`] is what it wrote.
 
+mod kind;
 mod weights;
 
 use crate::query::{Query, RecallPrompt};
 use crate::rank::{Found, Hit, Rarity};
+use crate::text::TokenKind;
+use crate::tuning::Tuning;
 use everfold_kernel::ports::RecallTier;
+pub use kind::kind_vector;
 
 /// How many of the best hits are looked at.
 const CANDIDATES: usize = 8;
+/// From how many words on a message is long, and longer than that.
+const LONG: f64 = 8.0;
+const LONGER: f64 = 15.0;
 
-/// What speaks for one hit and for its message. Each is between 0 and about 6,
+/// What speaks for one hit and for its message. Each is between about -6 and 6,
 /// whatever the number of memories.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Features([f64; FEATURES]);
@@ -27,24 +36,24 @@ const FEATURES: usize = 18;
 impl Features {
     /// What they are called where they are fitted, in order.
     pub const NAMES: [&'static str; FEATURES] = [
-        "head_coverage",
+        "score",
+        "words",
         "likeness",
         "likeness_lead",
-        "rarest",
-        "words",
-        "of_best",
-        "score",
-        "matched",
-        "head_matched",
+        "lead",
+        "lead_in_full",
+        "both",
+        "coverage",
+        "head_coverage",
+        "names",
         "distinctive",
-        "known_coverage",
+        "single",
+        "place",
         "asked",
-        "terms",
-        "unknown",
-        "asks",
-        "ours",
-        "makes",
-        "length",
+        "typed",
+        "long",
+        "longer",
+        "kind",
     ];
 
     /// Their values, in the same order.
@@ -85,44 +94,51 @@ fn probability(odds: f64) -> f64 {
     1.0 / (1.0 + (-odds).exp())
 }
 
-/// The features of the best hits, in their order.
+/// The features of the best hits, in their order. Words count by their worth here:
+/// how rare a word is among a handful of memories says little.
 pub(crate) fn features(
     prompt: &RecallPrompt<'_>,
     query: &Query,
     rarity: &Rarity,
     found: &[Found],
     hits: &[Hit],
+    tuning: &Tuning,
 ) -> Vec<Features> {
-    let form = Form::of(&prompt.typed());
-    let best = hits.first().map_or(1.0, |hit| hit.score);
+    let rarity = rarity.by_worth(query);
     let whole = rarity.whole.max(f64::EPSILON);
-    let unknown: f64 =
-        rarity.weights.iter().filter(|(_, having)| *having == 0.0).map(|(weight, _)| weight).sum();
-    let candidates = hits.iter().take(CANDIDATES).enumerate();
-    let each = candidates.filter_map(|(at, hit)| {
-        let evidence = Evidence::of(query, rarity, found.get(hit.index)?);
-        let others = hits.iter().enumerate().filter(|(other, _)| *other != at);
-        let other = others.map(|(_, hit)| hit.likeness).fold(0.0, f64::max);
-        Some(Features([
-            evidence.head / whole,
+    let best: Vec<(&Hit, Evidence)> = hits
+        .iter()
+        .take(CANDIDATES)
+        .filter_map(|hit| Some((hit, Evidence::of(query, &rarity, found.get(hit.index)?, tuning))))
+        .collect();
+    let form = Form::of(prompt, query);
+    let score = |hit: &Hit, evidence: &Evidence| evidence.words / whole + hit.likeness;
+    let each = best.iter().enumerate().map(|(at, (hit, evidence))| {
+        let others = || best.iter().enumerate().filter(|(other, _)| *other != at);
+        let likest = others().map(|(_, (hit, _))| hit.likeness).fold(0.0, f64::max);
+        let next = others().map(|(_, (hit, evidence))| score(hit, evidence)).fold(0.0, f64::max);
+        let score = score(hit, evidence);
+        let coverage = evidence.covered / whole;
+        Features([
+            score.min(6.0),
+            (evidence.words / rarity.most).ln_1p(),
             hit.likeness,
-            hit.likeness - other,
-            evidence.rarest / rarity.most,
-            (hit.by_words / rarity.most).min(6.0),
-            hit.score / best,
-            hit.score / whole,
-            evidence.matched.ln_1p(),
-            evidence.head_matched.ln_1p(),
+            hit.likeness - likest,
+            (score - next).clamp(-6.0, 6.0),
+            ((score - next) * rarity.whole / rarity.most).clamp(-6.0, 6.0),
+            coverage * hit.likeness,
+            coverage,
+            evidence.head / whole,
+            evidence.names.ln_1p(),
             evidence.distinctive.ln_1p(),
-            if whole > unknown { evidence.all / (whole - unknown) } else { 0.0 },
-            (whole / rarity.most).min(6.0),
-            count(query.terms.len()).ln_1p(),
-            unknown / whole,
-            form.asks,
-            form.ours,
-            form.makes,
-            form.length,
-        ]))
+            f64::from(u8::from(evidence.matched <= 1)),
+            count(at),
+            (rarity.whole / rarity.most).ln_1p().min(6.0),
+            form.typed,
+            form.long,
+            form.longer,
+            form.kind,
+        ])
     });
     each.collect()
 }
@@ -135,63 +151,50 @@ fn count(number: usize) -> f64 {
 /// What of the query a text has.
 #[derive(Default)]
 struct Evidence {
-    all: f64,
+    /// Its score by words.
+    words: f64,
+    covered: f64,
     head: f64,
-    rarest: f64,
-    matched: f64,
-    head_matched: f64,
+    matched: usize,
+    names: f64,
     distinctive: f64,
 }
 
 impl Evidence {
-    fn of(query: &Query, rarity: &Rarity, found: &Found) -> Self {
-        let mut evidence = Self::default();
+    fn of(query: &Query, rarity: &Rarity, found: &Found, tuning: &Tuning) -> Self {
+        let mut evidence = Self { words: rarity.score(found, tuning), ..Self::default() };
         for hit in &found.matches {
             let weight = rarity.weight(hit.term);
-            evidence.all += weight;
-            evidence.matched += 1.0;
-            evidence.rarest = weight.max(evidence.rarest);
+            evidence.covered += weight;
+            evidence.matched += 1;
             if hit.in_head {
                 evidence.head += weight;
-                evidence.head_matched += 1.0;
             }
-            let is_distinctive = query.terms.get(hit.term).is_some_and(|term| term.is_distinctive);
-            evidence.distinctive += f64::from(u8::from(is_distinctive));
+            let Some(term) = query.terms.get(hit.term) else { continue };
+            evidence.names += f64::from(u8::from(term.kind == TokenKind::Name));
+            evidence.distinctive += f64::from(u8::from(term.is_distinctive));
         }
         evidence
     }
 }
 
-/// Words at the beginning of a question that can be about anything.
-const ASKING: [&str; 13] = [
-    "are", "did", "do", "does", "explain", "how", "is", "what", "whats", "which", "who", "whose",
-    "why",
-];
-/// Words of somebody who speaks for a project.
-const OURS: [&str; 6] = ["our", "ours", "unser", "us", "we", "wir"];
-/// Words of somebody who makes something.
-const MAKING: [&str; 5] = ["add", "new", "should", "use", "write"];
-
-/// What kind of message it is, by its small words.
+/// What a message is like, whatever there is to be found.
 struct Form {
-    asks: f64,
-    ours: f64,
-    makes: f64,
-    length: f64,
+    typed: f64,
+    long: f64,
+    longer: f64,
+    kind: f64,
 }
 
 impl Form {
-    fn of(typed: &str) -> Self {
-        let lower = typed.to_lowercase();
-        let is_gap = |sign: char| !(sign.is_alphanumeric() || sign == '\'');
-        let words: Vec<&str> = lower.split(is_gap).filter(|word| !word.is_empty()).collect();
-        let has = |list: &[&str]| f64::from(u8::from(words.iter().any(|word| list.contains(word))));
-        let first = words.first().map(|word| word.split('\'').next().unwrap_or_default());
+    fn of(prompt: &RecallPrompt<'_>, query: &Query) -> Self {
+        let typed = prompt.typed();
+        let terms = count(query.terms.len() + 1);
         Self {
-            asks: f64::from(u8::from(first.is_some_and(|word| ASKING.contains(&word)))),
-            ours: has(&OURS),
-            makes: has(&MAKING),
-            length: count(words.len()).ln_1p().min(6.0),
+            typed: count(typed.split_whitespace().count()).ln_1p().min(6.0),
+            long: (terms / LONG).ln().max(0.0),
+            longer: (terms / LONGER).ln().max(0.0),
+            kind: kind::score(&typed),
         }
     }
 }

@@ -25,7 +25,7 @@ mod usefulness;
 mod vectors;
 mod words;
 
-pub use gate::Features;
+pub use gate::{Features, kind_vector};
 pub use manifest::{Manifest, Topic};
 pub use pasted::DistinctTokens;
 pub use query::{PromptPart, RecallPrompt};

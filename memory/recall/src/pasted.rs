@@ -3,10 +3,13 @@
 //!
 //! A log of a hundred lines shares words with every memory. What it shares with
 //! the one that knows its cause is a token that few texts have. So only such
-//! tokens are looked for, and of them only those that a memory holds whole: a
-//! path that no memory names says nothing for one that has its folder's name.
+//! tokens are looked for. Of a failure nobody asks about they are the whole
+//! query, and only those count that a memory holds whole: a path that no memory
+//! names says nothing for one that has its folder's name. Beside what a person
+//! typed, their telling words count.
 
-use crate::text;
+use crate::table::WordTable;
+use crate::text::{self, TokenKind};
 use crate::words::{Words, number};
 
 /// Most tokens of a text.
@@ -83,7 +86,7 @@ impl DistinctTokens {
     fn take(&mut self, word: &str, is_quoted: bool) {
         let word = word.trim_matches(|sign: char| !sign.is_alphanumeric() && sign != '/');
         let word = without_position(word);
-        if is_distinctive(word) || is_quoted && is_name(word) {
+        if is_distinctive(word) || is_quoted && is_name(word) || is_rare(word) {
             self.add(word);
             // A memory may name the file without its folder.
             if let Some((_, file)) = word.rsplit_once('/').filter(|(_, file)| file.contains('.')) {
@@ -114,6 +117,17 @@ impl DistinctTokens {
     #[must_use]
     pub fn joined(&self) -> String {
         self.texts().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The words of them that tell something by themselves, in lower case.
+    pub(crate) fn each_telling(&self, mut call: impl FnMut(text::Token<'_>)) {
+        for token in self.texts() {
+            text::each_token(token, |word| {
+                if is_telling(word.text, word.kind) {
+                    call(word);
+                }
+            });
+        }
     }
 
     /// Those that one of these texts holds whole, as a query.
@@ -150,6 +164,22 @@ fn is_name(word: &str) -> bool {
 fn is_hash(word: &str) -> bool {
     let digits = word.bytes().filter(u8::is_ascii_hexdigit).count();
     digits >= HASH_DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// Whether a word in lower case tells something by itself, wherever it stands: a
+/// name of several parts, a code, a word that few people use.
+pub(crate) fn is_telling(word: &str, kind: TokenKind) -> bool {
+    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    let has_letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
+    word.len() >= *BYTES.start()
+        && (kind == TokenKind::Name || has_digit && has_letter || has_letter && is_rare(word))
+}
+
+/// Whether a word is none of those that everybody uses.
+fn is_rare(word: &str) -> bool {
+    let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let lower = word.to_ascii_lowercase();
+    is_word && !is_hash(word) && WordTable::get().is_some_and(|table| !table.is_common(&lower))
 }
 
 fn is_distinctive(word: &str) -> bool {

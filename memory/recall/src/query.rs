@@ -1,12 +1,19 @@
 //! What is looked for: the words of a message, told apart by who wrote them.
 
 use crate::language::Language;
+use crate::pasted::{DistinctTokens, is_telling};
 use crate::table::WordTable;
-use crate::text::{self, TokenKind};
+use crate::text::{self, Token, TokenKind};
 use crate::tuning::Tuning;
+use crate::vectors::length;
 use crate::words::number;
 use rust_stemmers::Stemmer;
 use std::collections::BTreeSet;
+
+/// From which length of its vector on a word tells as much as any.
+const TELLING: f64 = 13.0;
+/// What the smallest word is worth.
+const LEAST_WORTH: f64 = 0.3;
 
 /// A message that memories are looked up for. Pasted text is not the query: from
 /// it only distinctive words count, such as codes, symbols and names (R13).
@@ -58,6 +65,9 @@ pub(crate) struct Term {
     pub(crate) stems: Vec<u64>,
     /// What it counts, from 0 to 1.
     pub(crate) weight: f64,
+    /// How much it tells whatever the memories are, from 0 to 1: numbers and
+    /// words of every day tell little.
+    pub(crate) worth: f64,
     pub(crate) kind: TokenKind,
     /// Whether few texts of the world have it: a code, a symbol, a rare word.
     pub(crate) is_distinctive: bool,
@@ -78,25 +88,18 @@ impl Query {
         let others = languages.iter().filter(|language| **language != Language::default());
         stemmers.extend(others.map(|language| language.stemmer()));
         let mut terms: Vec<Term> = Vec::new();
+        let mut take = |token: Token<'_>| {
+            let is_small = text::is_stop_word(token.text) || spoken.is_small(token.text);
+            let stems = stems(token.text, token.kind, &stemmers);
+            if !is_small && !terms.iter().any(|term| term.stems.first() == stems.first()) {
+                terms.push(Term::new(token, stems, tuning));
+            }
+        };
         for (part, text) in &prompt.parts {
-            text::each_token(text, |token| {
-                if text::is_stop_word(token.text) || spoken.is_small(token.text) {
-                    return;
-                }
-                let is_distinctive = is_distinctive(token.text, token.kind);
-                if *part == PromptPart::Pasted && !is_distinctive {
-                    return;
-                }
-                let filler = if text::is_filler_word(token.text) { tuning.filler } else { 1.0 };
-                let name = if token.kind == TokenKind::Name { tuning.whole_name } else { 1.0 };
-                let stems = stems(token.text, token.kind, &stemmers);
-                if !terms.iter().any(|term| term.stems.first() == stems.first()) {
-                    let word = token.text.to_owned();
-                    let weight = filler * name;
-                    let kind = token.kind;
-                    terms.push(Term { word, stems, weight, kind, is_distinctive, meant: None });
-                }
-            });
+            match part {
+                PromptPart::Typed => text::each_token(text, &mut take),
+                PromptPart::Pasted => DistinctTokens::of(text).each_telling(&mut take),
+            }
         }
         let most = tuning.query_words;
         if terms.len() > most {
@@ -105,6 +108,22 @@ impl Query {
             terms.extend(tail);
         }
         Self { terms }
+    }
+}
+
+impl Term {
+    fn new(token: Token<'_>, stems: Vec<u64>, tuning: &Tuning) -> Self {
+        let filler = if text::is_filler_word(token.text) { tuning.filler } else { 1.0 };
+        let name = if token.kind == TokenKind::Name { tuning.whole_name } else { 1.0 };
+        Self {
+            word: token.text.to_owned(),
+            stems,
+            weight: filler * name,
+            worth: worth(token.text, token.kind),
+            kind: token.kind,
+            is_distinctive: is_telling(token.text, token.kind),
+            meant: None,
+        }
     }
 }
 
@@ -122,13 +141,11 @@ fn stems(word: &str, kind: TokenKind, stemmers: &[Stemmer]) -> Vec<u64> {
     stems
 }
 
-fn is_distinctive(word: &str, kind: TokenKind) -> bool {
-    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-    let has_letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_rare =
-        || word.is_ascii() && WordTable::get().is_some_and(|table| !table.is_common(word));
-    word.len() >= 3
-        && (kind == TokenKind::Name || has_digit && has_letter || has_letter && is_rare())
+/// How long the vector of a word is says how much it tells.
+fn worth(word: &str, kind: TokenKind) -> f64 {
+    let table = WordTable::get().filter(|_| kind == TokenKind::Word);
+    let length = table.map_or(0.0, |table| f64::from(length(&table.word(word))));
+    if length > 0.0 { (length / TELLING).clamp(LEAST_WORTH, 1.0) } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ pub fn rank_known(
         }
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-    let candidates = gate::features(prompt, &query, &rarity, &found, &hits);
+    let candidates = gate::features(prompt, &query, &rarity, &found, &hits, tuning);
     let sureness = gate::judge(&candidates, &mut hits);
     let words = query.terms.into_iter().map(|term| term.word).collect();
     Ranking { hits, words, sureness, candidates }
@@ -234,6 +234,7 @@ pub(crate) struct Rarity {
     pub(crate) most: f64,
     /// Average length of a document.
     average_length: f64,
+    documents: f64,
 }
 
 impl Rarity {
@@ -246,17 +247,30 @@ impl Rarity {
             }
         }
         let documents = found.len() as f64;
-        let weight = |all: f64, having: f64| ((all - having + 0.5) / (having + 0.5)).ln_1p();
         let of_term =
-            |(having, term): (&f64, &Term)| (weight(documents, *having) * term.weight, *having);
+            |(having, term): (&f64, &Term)| (rareness(documents, *having) * term.weight, *having);
         let weights: Vec<(f64, f64)> = having.iter().zip(&query.terms).map(of_term).collect();
         let length: f64 = found.iter().map(|found| found.length).sum();
         Self {
             whole: weights.iter().map(|(weight, _)| weight).sum(),
             weights,
-            most: weight(documents.max(LEAST_COLLECTION), 0.0),
+            most: rareness(documents.max(LEAST_COLLECTION), 0.0),
             average_length: (length / documents.max(1.0)).max(1.0),
+            documents,
         }
+    }
+
+    /// The same for what is shown unasked: each word by its worth besides, and as
+    /// among many memories. That all of three memories have a word does not make it
+    /// a common one.
+    pub(crate) fn by_worth(&self, query: &Query) -> Self {
+        let all = self.documents.max(LEAST_COLLECTION);
+        let of_term = |((_, having), term): (&(f64, f64), &Term)| {
+            (rareness(all, *having) * term.weight * term.worth, *having)
+        };
+        let weights: Vec<(f64, f64)> = self.weights.iter().zip(&query.terms).map(of_term).collect();
+        let whole = weights.iter().map(|(weight, _)| weight).sum();
+        Self { weights, whole, ..*self }
     }
 
     pub(crate) fn weight(&self, term: usize) -> f64 {
@@ -278,6 +292,11 @@ impl Rarity {
         let here: f64 = found.matches.iter().map(|hit| self.weight(hit.term)).sum();
         if self.whole > 0.0 { here / self.whole } else { 0.0 }
     }
+}
+
+/// How much a word tells that so many of all documents have.
+fn rareness(all: f64, having: f64) -> f64 {
+    ((all - having + 0.5) / (having + 0.5)).ln_1p()
 }
 
 /// What age and use add: little, and only to what matches.

@@ -17,6 +17,8 @@ const ID: &str = "wordllama-256-3";
 const BEGIN: char = '\u{2581}';
 /// Bytes of a word that are looked at; what is longer is no word.
 const WORD_BYTES: usize = 40;
+/// Words of a text that are looked at: what a message is about shows by then.
+const MOST_WORDS: usize = 2_048;
 /// What three bits stand for: best for values that are spread like a bell.
 const LEVELS: [f32; 8] = [-2.152, -1.344, -0.756, -0.2451, 0.2451, 0.756, 1.344, 2.152];
 const BITS: usize = 3;
@@ -128,6 +130,13 @@ impl WordTable {
         }
     }
 
+    /// The vector of a word; all zero where nothing is known of it.
+    pub(crate) fn word(&self, word: &str) -> Vec<f32> {
+        let mut vector = vec![0.0; self.dims];
+        self.add(word, 1.0, &mut vector);
+        vector
+    }
+
     /// Whether a word is one that everybody uses: the table has it in one piece.
     pub(crate) fn is_common(&self, word: &str) -> bool {
         self.pieces(word).len() <= 1
@@ -145,9 +154,11 @@ impl Embedder for WordTable {
 
     fn embed(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0; self.dims];
+        let mut left = MOST_WORDS;
         text::each_token(text, |token| {
-            if token.kind != TokenKind::Name && !text::is_stop_word(token.text) {
+            if left > 0 && token.kind != TokenKind::Name && !text::is_stop_word(token.text) {
                 self.add(token.text, 1.0, &mut sum);
+                left -= 1;
             }
         });
         sum.iter().any(|value| *value != 0.0).then_some(sum)
@@ -158,8 +169,7 @@ impl Embedder for WordTable {
         text::each_token(text, |token| {
             let is_new = !all.iter().any(|known| known.word == token.text);
             if token.kind != TokenKind::Name && is_new && !text::is_stop_word(token.text) {
-                let mut vector = vec![0.0; self.dims];
-                self.add(token.text, 1.0, &mut vector);
+                let vector = self.word(token.text);
                 all.push(WordVector { word: token.text.to_owned(), vector });
             }
         });

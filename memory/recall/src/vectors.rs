@@ -12,6 +12,8 @@ use crate::rank::Document;
 const PASSAGE_BYTES: usize = 800;
 /// Most passages of one memory; what comes later is found by its words.
 const MAX_PASSAGES: usize = 16;
+/// So many passages have half of what they have in common taken out.
+const FEW: f32 = 4.0;
 /// What a length of one is kept as.
 const UNIT: f32 = 127.0;
 const UNIT_SQUARED: f64 = 16_129.0;
@@ -52,13 +54,17 @@ impl<T: Embedder + ?Sized> Embedder for &T {
     }
 }
 
-/// The texts of a memory that are given a vector each: what it is about with
-/// the beginning of its body, then the rest of that, part by part.
+/// The texts of a memory that are given a vector each: what it is about, then the
+/// same with the beginning of its body, then the rest of that, part by part.
 #[must_use]
 pub fn passages(document: &Document<'_>) -> Vec<String> {
     let mut passages = Vec::new();
     let head = format!("{}. {}", document.name.trim(), document.description.trim());
     let mut rest = document.body.trim();
+    // A name alone may be that of the file, which tells little.
+    if !document.description.trim().is_empty() && !rest.is_empty() {
+        passages.push(head.clone());
+    }
     let mut passage = head;
     loop {
         let room = PASSAGE_BYTES.saturating_sub(passage.len()).max(PASSAGE_BYTES / 4);
@@ -210,7 +216,7 @@ fn dot(one: &[i8], other: &[i8]) -> i32 {
     one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
 }
 
-fn length(vector: &[f32]) -> f32 {
+pub(crate) fn length(vector: &[f32]) -> f32 {
     vector.iter().map(|value| value * value).sum::<f32>().sqrt()
 }
 
@@ -262,19 +268,20 @@ impl Sense<'_> {
             .collect()
     }
 
-    /// The mean of all passages, as far as it is taken out.
+    /// The mean of all passages, as far as it is taken out. What a few have in
+    /// common may be all that they say.
     fn mean(&self, common: f32) -> Vec<f32> {
         let dims = self.query.values.len();
-        let mut sum = vec![0_i64; dims];
+        let mut sum = vec![0_i32; dims];
         let mut count = 0.0_f32;
         for vectors in self.memories.iter().flatten().filter(|vectors| vectors.dims == dims) {
             for passage in vectors.values.chunks_exact(dims.max(1)) {
-                sum.iter_mut().zip(passage).for_each(|(sum, value)| *sum += i64::from(*value));
+                sum.iter_mut().zip(passage).for_each(|(sum, value)| *sum += i32::from(*value));
                 count += 1.0;
             }
         }
         #[expect(clippy::cast_precision_loss, reason = "far below 2^24 passages")]
-        let mean = |sum: &i64| *sum as f32 / UNIT / count.max(1.0) * common;
+        let mean = |sum: &i32| *sum as f32 / UNIT / (count + FEW) * common;
         sum.iter().map(mean).collect()
     }
 }

@@ -66,3 +66,37 @@ fn r16_what_was_read_elsewhere_is_kept_in_the_cache_and_not_there() {
         std::fs::read_to_string(desk.files.home().join(".everfold/logs/everfold.log")).unwrap();
     assert!(log.contains("damaged or of another version"), "{log}");
 }
+
+#[test]
+fn r14_damaged_vectors_and_those_of_another_version_are_told_of_and_words_serve() {
+    let desk = Desk::offline();
+    let folder = desk.files.root().join("notes");
+    let text = "---\nname: Deploys\ndescription: when we deploy the shop\n---\nOn Fridays.\n";
+    desk.files.write(folder.join("deploy.md"), text).unwrap();
+    let dir = folder.display().to_string();
+    let recall = || desk.run(&["recall", "when do we deploy the shop?", "--dir", &dir]).ok().out;
+    let first = recall();
+    assert!(first.contains("On Fridays."), "{first}");
+    let cache = desk.files.home().join(".everfold/cache/catalogues");
+    let vectors = || {
+        let folders = std::fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path());
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let mut paths = files.map(|entry| entry.unwrap().path());
+        let is_vectors = |path: &std::path::PathBuf| {
+            path.file_name().unwrap().to_string_lossy().starts_with("vectors-")
+        };
+        paths.find(is_vectors).expect("vectors are kept")
+    };
+    let whole = std::fs::read(vectors()).unwrap();
+    let mut other = whole.clone();
+    other[7] = 99;
+    for bytes in [&whole[..whole.len() / 2], b"none at all", &other] {
+        let log = desk.files.home().join(".everfold/logs/everfold.log");
+        let _ = std::fs::remove_file(&log);
+        std::fs::write(vectors(), bytes).unwrap();
+        assert_eq!(recall(), first);
+        let told = std::fs::read_to_string(&log).unwrap();
+        assert!(told.contains("damaged or of another version"), "{told}");
+        assert_eq!(std::fs::read(vectors()).unwrap(), whole, "they are made anew");
+    }
+}

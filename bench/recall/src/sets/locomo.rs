@@ -6,9 +6,13 @@ use super::{Directory, MemoryText, PromptCase, field, list};
 use everfold_memory_recall::Counter;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// How many turns go into one block, in turn.
 const BLOCKS: [usize; 5] = [1, 4, 16, 2, 8];
+/// Of another talk, every so manyth turn and question is asked.
+const TURNS: usize = 24;
+const QUESTIONS: usize = 20;
 /// Turns that a long message repeats.
 const LONG: usize = 24;
 
@@ -70,8 +74,24 @@ fn each(
     data: &Value,
     cut: impl Fn(&[Turn], &BTreeSet<&str>) -> Vec<(String, usize)>,
 ) -> Vec<Directory> {
-    let talks = data.as_array().into_iter().flatten();
-    talks.map(|talk| directory(talk, &cut)).collect()
+    let talks = || data.as_array().into_iter().flatten();
+    let mut directories: Vec<Directory> = talks().map(|talk| directory(talk, &cut)).collect();
+    // What was said and asked in another talk calls for nothing here.
+    let others: Vec<Vec<PromptCase>> = talks().map(strange).collect();
+    for (directory, prompts) in directories.iter_mut().zip(others.into_iter().cycle().skip(1)) {
+        directory.prompts.extend(prompts);
+    }
+    directories
+}
+
+/// Some turns and questions of a talk, for another one.
+fn strange(talk: &Value) -> Vec<PromptCase> {
+    let turns = talk.get("conversation").and_then(Value::as_object).into_iter().flatten();
+    let said = turns.filter_map(|(_, turns)| turns.as_array()).flatten();
+    let turns = said.step_by(TURNS).map(|turn| PromptCase::silent("turn", field(turn, "text")));
+    let asked = list(talk, "qa").step_by(QUESTIONS);
+    let asked = asked.map(|qa| PromptCase::silent("question of others", field(qa, "question")));
+    turns.chain(asked).filter(|prompt| !prompt.text.is_empty()).collect()
 }
 
 fn directory(
@@ -101,7 +121,7 @@ fn directory(
         })
     });
     let prompts = prompts.collect();
-    Directory { memories, prompts }
+    Directory { memories: Rc::new(memories), prompts }
 }
 
 /// A few entries hold several ids in one text.

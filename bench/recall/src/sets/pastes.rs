@@ -1,12 +1,12 @@
 //! Pastes (R13): what tools printed in sessions of other projects, and the
 //! messages of their commits. They call for nothing.
 
-use super::{Directory, MemoryText, PromptCase, field, list};
+use super::{Directory, PromptCase, field, list};
 use anyhow::{Context, Result};
-use everfold_memory_recall::Counter;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// How many of each kind.
 const OUTPUTS: usize = 90;
@@ -26,26 +26,16 @@ pub(crate) fn of(transcripts: &Path, directories: &[Directory]) -> Result<Vec<Di
     }
     let outputs = spread(outputs, OUTPUTS);
     let commits = spread(commits, COMMITS);
-    let mut counter = Counter::default();
-    let mut again = |directory: &Directory| {
-        let memories = directory.memories.iter();
-        let memory = |one: &MemoryText| {
-            MemoryText::new(&mut counter, &one.name, &one.description, &one.body)
-        };
-        let case = |kind: &'static str| {
-            move |text: &String| PromptCase {
-                text: text.clone(),
-                kind: kind.to_owned(),
-                wanted: Vec::new(),
-            }
-        };
-        let prompts = outputs.iter().map(case("output")).chain(commits.iter().map(case("commit")));
-        Directory { memories: memories.map(memory).collect(), prompts: prompts.collect() }
+    let prompts = || {
+        let outputs = outputs.iter().map(|text| PromptCase::silent("output", text));
+        outputs.chain(commits.iter().map(|text| PromptCase::silent("commit", text))).collect()
     };
-    Ok(directories.iter().map(&mut again).collect())
+    let again =
+        |one: &Directory| Directory { memories: Rc::clone(&one.memories), prompts: prompts() };
+    Ok(directories.iter().map(again).collect())
 }
 
-fn sessions(transcripts: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn sessions(transcripts: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for folder in [transcripts.to_owned(), transcripts.join("claude-code-2.1")] {
         let listed = std::fs::read_dir(&folder)

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The form of the file.
-const NAME: [u8; 8] = *b"mnvec\0\0\x01";
+/// The form of the file, and how a memory is cut into passages.
+const NAME: [u8; 8] = *b"mnvec\0\0\x02";
 /// Characters of the file's name that tell embedders apart.
 const ID_CHARS: usize = 16;
 

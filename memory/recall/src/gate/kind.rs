@@ -1,0 +1,109 @@
+//! What kind of message it is, by its words and how it begins: whether people who
+//! write such messages mean something of their own project, or something that
+//! anybody could answer.
+//!
+//! It is a direction among the vectors of the table, fitted on messages of both
+//! kinds (`bench/recall/kinds.txt`), so it also knows words that were not among
+//! them. It is one of several things that speak for a call.
+
+use crate::table::WordTable;
+use crate::text::{self, TokenKind};
+use crate::vectors::{Embedder as _, length};
+use std::sync::OnceLock;
+
+static BYTES: &[u8] = include_bytes!("../../table/kind.bin");
+/// Words that a message begins with.
+const OPENING: usize = 4;
+/// Words that are looked at.
+const MOST: usize = 256;
+
+/// A direction, and where its zero is.
+struct Direction {
+    bias: f32,
+    scale: f32,
+    values: &'static [u8],
+}
+
+impl Direction {
+    fn get() -> Option<&'static Self> {
+        static DIRECTION: OnceLock<Option<Direction>> = OnceLock::new();
+        DIRECTION.get_or_init(|| Self::read(BYTES)).as_ref()
+    }
+
+    fn read(bytes: &'static [u8]) -> Option<Self> {
+        let (bias, rest) = bytes.split_first_chunk::<4>()?;
+        let (scale, values) = rest.split_first_chunk::<4>()?;
+        let (bias, scale) = (f32::from_le_bytes(*bias), f32::from_le_bytes(*scale));
+        Some(Self { bias, scale, values })
+    }
+}
+
+/// How far a message is one about its own project: the odds.
+pub(super) fn score(typed: &str) -> f64 {
+    let Some(direction) = Direction::get() else { return 0.0 };
+    let vector = kind_vector(typed);
+    let each = vector.iter().zip(direction.values);
+    let sum: f32 = each.map(|(value, weight)| value * f32::from(weight.cast_signed())).sum();
+    f64::from(direction.bias + direction.scale * sum)
+}
+
+/// The vector that tells the kind of a message: that of all its words, small ones
+/// too, each counted alike, and behind it that of the first few.
+#[must_use]
+pub fn kind_vector(text: &str) -> Vec<f32> {
+    let Some(table) = WordTable::get() else { return Vec::new() };
+    let (mut all, mut opening) = (vec![0.0; table.dims()], vec![0.0; table.dims()]);
+    let mut count = 0;
+    text::each_token(text, |token| {
+        if token.kind == TokenKind::Name || count == MOST {
+            return;
+        }
+        let word = unit(table.word(token.text));
+        add(&mut all, &word);
+        if count < OPENING {
+            add(&mut opening, &word);
+        }
+        count += 1;
+    });
+    let mut vector = unit(all);
+    vector.extend(unit(opening));
+    vector
+}
+
+fn add(sum: &mut [f32], vector: &[f32]) {
+    sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+}
+
+fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = length(&vector);
+    if length > 0.0 {
+        for value in &mut vector {
+            *value /= length;
+        }
+    }
+    vector
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r13_the_direction_is_whole() {
+        let dims = WordTable::get().unwrap().dims();
+        let direction = Direction::get().unwrap();
+        assert_eq!(direction.values.len(), dims * 2);
+        assert_eq!(kind_vector("").len(), dims * 2);
+    }
+
+    #[test]
+    fn r13_what_belongs_to_a_project_is_told_from_what_anybody_could_answer() {
+        for (own, anybodys) in [
+            ("which server do we deploy the nightly build to?", "what does a linked list do?"),
+            ("add an endpoint for refunds", "thanks, that was quick"),
+            ("who owns the billing schema", "write a limerick about coffee"),
+        ] {
+            assert!(score(own) > score(anybodys) + 0.3, "{own} | {anybodys}");
+        }
+    }
+}
