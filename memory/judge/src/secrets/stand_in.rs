@@ -28,8 +28,15 @@ pub(super) fn is_placeholder(word: &str) -> bool {
         _ => false,
     };
     is_variable
+        || is_for_everybody(word)
         || distinct(word) <= if is_all_digits(word) { 1 } else { 2 }
         || PLACEHOLDERS.split_ascii_whitespace().any(|mark| lower.contains(mark))
+}
+
+/// Keys that are made to be shown: in pages, or in a manual.
+pub(super) fn is_for_everybody(word: &str) -> bool {
+    ["pk_live_", "pk_test_"].iter().any(|start| word.starts_with(start))
+        || ["AKIA", "ASIA"].iter().any(|start| word.starts_with(start)) && word.ends_with("EXAMPLE")
 }
 
 fn is_hash(word: &str) -> bool {

@@ -33,7 +33,8 @@ impl<'a> View<'a> {
         let continued = text.contains('\\') && (text.contains("\\\n") || text.contains("\\\r\n"))
             || text.contains('+') && has_joined_strings(text)
             || has_wrapped_key(text);
-        let odd = !text.is_ascii() && text.chars().any(|c| !matches!(fold(c), Fold::Keep));
+        let odd = !text.is_ascii()
+            && (text.chars().any(|c| !matches!(fold(c), Fold::Keep)) || has_disguised_word(text));
         let folded = (continued || odd).then(|| folded(text));
         Self { text, folded }
     }
@@ -50,6 +51,63 @@ impl<'a> View<'a> {
         let end = at.end.checked_sub(1).and_then(|last| folded.from.get(last));
         start..end.map_or(start, |from| from.end).max(start)
     }
+}
+
+/// The Latin letter that a letter of another script looks like.
+fn twin(c: char) -> Option<char> {
+    const TWINS: &[(char, char)] = &[
+        ('а', 'a'),
+        ('с', 'c'),
+        ('е', 'e'),
+        ('і', 'i'),
+        ('ј', 'j'),
+        ('к', 'k'),
+        ('о', 'o'),
+        ('р', 'p'),
+        ('ѕ', 's'),
+        ('т', 't'),
+        ('у', 'y'),
+        ('х', 'x'),
+        ('ԁ', 'd'),
+        ('ԝ', 'w'),
+        ('ο', 'o'),
+        ('ρ', 'p'),
+        ('α', 'a'),
+        ('ı', 'i'),
+        ('А', 'A'),
+        ('В', 'B'),
+        ('Е', 'E'),
+        ('К', 'K'),
+        ('О', 'O'),
+        ('Р', 'P'),
+        ('С', 'C'),
+        ('Т', 'T'),
+        ('Х', 'X'),
+    ];
+    TWINS.iter().find(|(other, _)| *other == c).map(|(_, plain)| *plain)
+}
+
+/// Whether the word around a place is of Latin letters and of some that only
+/// look so.
+fn is_disguised(text: &str, at: usize) -> bool {
+    let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    let is_letter = |c: &char| c.is_alphabetic();
+    let letters = || {
+        before
+            .chars()
+            .rev()
+            .take(MOST_LETTERS)
+            .take_while(is_letter)
+            .chain(rest.chars().take(MOST_LETTERS).take_while(is_letter))
+    };
+    letters().any(|c| c.is_ascii()) && letters().all(|c| c.is_ascii() || twin(c).is_some())
+}
+
+/// A longer word is none.
+const MOST_LETTERS: usize = 32;
+
+fn has_disguised_word(text: &str) -> bool {
+    text.char_indices().any(|(at, c)| twin(c).is_some() && is_disguised(text, at))
 }
 
 fn has_joined_strings(text: &str) -> bool {
@@ -69,7 +127,7 @@ fn folded(text: &str) -> Folded {
         }
         let end = at + c.len_utf8();
         let sign = match fold(c) {
-            Fold::Keep => Some(c),
+            Fold::Keep => Some(twin(c).filter(|_| is_disguised(text, at)).unwrap_or(c)),
             Fold::Drop => None,
             Fold::Into(plain) => Some(plain),
         };

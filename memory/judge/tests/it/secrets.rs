@@ -4,6 +4,7 @@
 mod forms;
 mod harmless;
 mod noise;
+mod third;
 mod unseen;
 
 use everfold_memory_judge::secrets::{Finding, find, mask};
@@ -16,17 +17,34 @@ use proptest::prelude::*;
 const SEEDS: u64 = 5;
 
 fn forms() -> impl Iterator<Item = &'static str> {
-    [ISSUED, FILES, COMMANDS, PHRASES, forms::SEEN, unseen::FORMS, unseen::LATER_FORMS]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        ISSUED,
+        FILES,
+        COMMANDS,
+        PHRASES,
+        forms::SEEN,
+        unseen::FORMS,
+        unseen::LATER_FORMS,
+        third::FORMS,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 fn harmless() -> impl Iterator<Item = &'static str> {
-    [IDENTIFIERS, PROSE, CODE, harmless::SEEN, unseen::HARMLESS, unseen::LATER_HARMLESS]
-        .into_iter()
-        .flatten()
-        .copied()
+    [
+        IDENTIFIERS,
+        PROSE,
+        CODE,
+        harmless::SEEN,
+        unseen::HARMLESS,
+        unseen::LATER_HARMLESS,
+        third::HARMLESS,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
 }
 
 /// Alone, in a sentence, and in a file with frontmatter.
@@ -153,8 +171,9 @@ proptest! {
             text.push_str("\n\n");
         }
         let masked = mask(&text);
-        for secret in secrets {
-            prop_assert!(!masked.contains(&secret), "{secret} in {masked}");
+        // A number of four digits may stand in a harmless text by chance.
+        for secret in secrets.iter().filter(|own| !rests.iter().any(|rest| rest.contains(*own))) {
+            prop_assert!(!masked.contains(secret), "{secret} in {masked}");
         }
         let mut from = 0;
         for rest in rests {

@@ -61,4 +61,12 @@ super::patterns! { RULES:
     Given "a cleartext group policy password", ["cpassword="], r"(?i)\bcpassword\s*=\s*";
     Certain "an Ansible vault", ["$ansible_vault"], r"(\$ANSIBLE_VAULT;[\d.]+;AES256[\w;.-]*\s+[0-9a-f\s]{64,}[0-9a-f])";
     Given "a key of a web framework", ["secret_key_base", "app_key", "django_secret", "nextauth_secret", "session_secret", "cookie_secret", "jwt_secret", "auth_secret"], r#"(?i)(?:secret_key_base|\bapp_key|django_secret_key|nextauth_secret|session_secret|cookie_secret|jwt_secret|auth_secret)["']?\s*[:=]\s*(?:base64:)?"#;
+    Named "a password in code", ["password", "passwd", "pwd", "passphrase"], r"(?i)\b\w*(?:password|passwd|pwd|passphrase)\w*[ \t]*:[ \t]*[&\w<>'\[\] ]{2,24}?[ \t]*=[ \t]*";
+    Token "a key in code", ["key", "secret", "token"], r"(?i)\b\w*(?:api_?key|secret|token|access_?key|private_?key)\w*[ \t]*:[ \t]*[&\w<>'\[\] ]{2,24}?[ \t]*=[ \t]*";
+    Named "a default of a variable", ["env(", "getenv(", "environ.get(", "fetch(", "config("], r#"(?i)(?:env|environ\.get|fetch|config)\([ \t]*["'][\w.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[\w.]*["'][ \t]*,[ \t]*"#;
+    Named "a default of a variable", ["env."], r"(?i)\benv\.\w*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)\w*[ \t]*(?:\|\||\?\?)[ \t]*";
+    Named "a default of a variable", ["${"], r"(?i)\$\{[\w.]*(?:password|passwd|pwd|passphrase|_pass|api_?key|secret|token|access_?key|private_?key)[\w.]*:[-=]?";
+    Named "a default of a variable", ["variable"], r#"(?i)\bvariable[ \t]+"\w*(?:password|passwd|pwd|passphrase|api_?key|secret|token|access_?key|private_?key)\w*"[ \t]*\{[^}]{0,200}?\bdefault[ \t]*=[ \t]*"#;
+    Named "a password in XML", ["password", "passwd", "pwd", "secret", "token", "apikey", "api_key", "api-key"], r#"(?i)<(?:property|entry|param|parameter|setting|add|string|prop|arg|env|var)[ \t][^<>\n]{0,80}?(?:name|key|id)=["'][\w.:-]*(?:password|passwd|pwd|passphrase|secret|token|api[-_]?key)[\w.:-]*["'][^<>\n]{0,40}?(?:>|value=)[ \t]*"#;
+    Named "a login", ["auth=", "auth ="], r#"(?i)\bauth[ \t]*=[ \t]*\(?[ \t]*["'][^"'\n]+["'][ \t]*,[ \t]*"#;
 }

@@ -39,7 +39,7 @@ super::patterns! { RULES:
     Certain "an Artifactory key", ["akcp", "cmvmdgtu"], r"\b(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9+/]{40,})";
     Certain "a JFrog token", ["eyj2zxi"], r"\beyJ2ZXI[A-Za-z0-9_.=-]{40,}";
     Certain "a Maven or Clojars token", ["clojars_"], r"(?i)\b(CLOJARS_[a-z0-9]{60})\b";
-    Certain "a Terraform token", [".atlasv1."], r"\b([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,})";
+    Certain "a Terraform token", [".atlasv1."], r"\b([A-Za-z0-9]{14,}\.atlasv1\.[A-Za-z0-9_=-]{50,})";
     Certain "a Vault token", ["hvs.", "hvb.", "hvr."], r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}";
     Random "a Vault token", ["vault"], r"\b(s\.[A-Za-z0-9]{24})\b";
     Certain "a Vault secret id", ["secret_id", "secret-id", "secretid"], r#"(?i)\bsecret[_-]?id["']?[ \t]*[:=][ \t]*["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b"#;
