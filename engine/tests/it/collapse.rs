@@ -24,11 +24,16 @@ async fn agent(place: &Place) -> Agent {
 
 /// A model that reads a file `reads` times a turn.
 fn place(reads: usize) -> Place {
+    place_saying(reads, "It read the file of lines.".to_owned())
+}
+
+/// The same with a summary of its own.
+fn place_saying(reads: usize, summary: String) -> Place {
     let rules = ServerRules { window: WINDOW, ..ServerRules::default() };
     let asked = AtomicUsize::new(0);
     let server = FakeModel::with_handler(rules, move |request| {
         if request.source() == "compact" {
-            return Reply::text("It read the file of lines.");
+            return Reply::text(summary.clone());
         }
         if request.last_user_text() == "hello" {
             return Reply::text("hello");
@@ -94,6 +99,19 @@ async fn l4_13_spans_are_staged_after_turns_and_committed_at_90_percent() {
     assert!(shown(&requests[first]) < shown(&requests[first - 1]));
     let boundaries = place.transcript();
     assert!(boundaries.iter().all(|line| line["subtype"] != "compact_boundary"), "not compacted");
+}
+
+#[tokio::test]
+async fn s15_a_collapsed_span_carries_no_key_over() {
+    let key = ["gh", "p_", &"aB3dE5fG7h".repeat(4)].concat();
+    let place = place_saying(1, format!("It read the file of lines, and {key} opens the door."));
+    let mut session = agent(&place).await.start();
+    until_collapsed(&place, &mut session).await;
+    say_ok(&mut session, "hello").await;
+    let shown = main_requests(&place).last().unwrap().body.to_string();
+    assert!(shown.contains("[secret: a GitHub token] opens the door"), "{shown}");
+    assert!(!shown.contains(&key));
+    assert!(place.transcript().iter().all(|line| !line.to_string().contains(&key)));
 }
 
 #[tokio::test]

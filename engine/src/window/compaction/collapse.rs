@@ -4,7 +4,7 @@
 //! What is staged lives in memory only: a resumed session stages anew. What is
 //! committed is in the log.
 
-use crate::session::{Error, Session, effects};
+use crate::session::{Error, Session, effects, secrets};
 use crate::window::ladder::Climbed;
 use everfold_compact::collapse::{self, CollapseCandidate, Pressure};
 use everfold_kernel::ports::ModelKind;
@@ -93,7 +93,10 @@ async fn ask_for_span(
 
 fn stage(session: &mut Session, span: CollapseCandidate, answer: Option<&str>) {
     match collapse::stage(&session.state.fold, span, answer, &session.config.limits) {
-        Ok(staged) => session.runtime.branch.staged.push(staged),
+        Ok(mut staged) => {
+            staged.summary = secrets::masked(session, &staged.summary);
+            session.runtime.branch.staged.push(staged);
+        }
         Err(error) => tracing::debug!(%error, "a span was not staged"),
     }
 }
