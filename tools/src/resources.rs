@@ -52,6 +52,8 @@ enum ResourceError {
     NoServers,
     #[error("there is no server {name:?}")]
     UnknownServer { name: String },
+    #[error("{uri} is not in what may be read; nothing was asked of the server")]
+    NotReadable { uri: String },
     #[error(transparent)]
     Server(#[from] ServerError),
 }
@@ -169,7 +171,23 @@ async fn list(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, Reso
     Ok(ToolOutput::text(Source::Mcp, neutralise(&lines.join("\n"))))
 }
 
+/// A file is read by way of a server where it may be read without one, and
+/// nowhere else (S10).
+async fn admit(uri: &str, context: &ToolContext) -> Result<(), ResourceError> {
+    let guard = context.guard();
+    let is_file = uri.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    if guard.is_open() || !is_file {
+        return Ok(());
+    }
+    let barred = || ResourceError::NotReadable { uri: uri.to_owned() };
+    let path = url::Url::parse(uri).ok().and_then(|uri| uri.to_file_path().ok());
+    let real = context.world.files.resolve(&path.ok_or_else(barred)?).await;
+    let inside = context.roots.iter().any(|root| real.starts_with(root));
+    if inside && !guard.bars(&real) { Ok(()) } else { Err(barred()) }
+}
+
 async fn read(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, ResourceError> {
     let ReadInput { server, uri } = input::read(READ, &call.input)?;
+    admit(&uri, context).await?;
     Ok(output(servers(context)?.read(&server, &uri).await?))
 }

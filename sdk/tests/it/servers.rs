@@ -211,6 +211,40 @@ async fn q5_resources_are_listed_read_and_mentioned() {
 }
 
 #[tokio::test]
+async fn s10_a_server_reads_no_file_that_may_not_be_read() {
+    let place = start(Scenario::new().otherwise(Reply::text("done")));
+    place.write(".env", "x");
+    let outside = place.dirs.write(place.dirs.root().join(".ssh/id_rsa"), "x").unwrap();
+    let inside = place.dirs.project().canonicalize().unwrap();
+    let uris = [
+        format!("file://{}", outside.display()),
+        format!("FILE://{}/.env", inside.display()),
+        format!("file://{}/%2eenv", inside.display()),
+        "file:///etc/passwd".to_owned(),
+        "file:no-path".to_owned(),
+        format!("file://{}/../../.ssh/id_rsa", inside.display()),
+    ];
+    let read = |uri: &str| json!({"server": "s", "uri": uri});
+    let calls = uris
+        .iter()
+        .fold(Reply::default(), |reply, uri| reply.and_tool("ReadMcpResourceTool", read(uri)));
+    let plain = format!("file://{}/plain.txt", inside.display());
+    let calls = calls.and_tool("ReadMcpResourceTool", read(&plain));
+    let scenario = Scenario::new().reply(calls).otherwise(Reply::text("done"));
+    let place = Place { server: TestServer::start(scenario).unwrap(), ..place };
+    let agent = with_servers(&place, &json!({"s": scripted(&place, 0)})).await;
+    say_ok(&mut agent.start(), "go").await;
+    let results = place.server.requests()[1].last_tool_results().unwrap();
+    let refused = results.matches("is not in what may be read").count();
+    assert_eq!(refused, uris.len(), "{results}");
+    assert!(
+        results.contains("refused the call"),
+        "the server was asked for the plain one: {results}"
+    );
+    agent.shutdown().await;
+}
+
+#[tokio::test]
 async fn q5_prompts_of_servers_are_called_by_a_slash() {
     let place = start(Scenario::new().otherwise(Reply::text("done")));
     let agent = with_servers(&place, &json!({"s": scripted(&place, 0)})).await;
