@@ -16,7 +16,7 @@ mod files;
 mod instructions;
 mod memories;
 mod permissions;
-mod settings;
+pub(crate) mod settings;
 mod setups;
 mod waste;
 

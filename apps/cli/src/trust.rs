@@ -2,12 +2,13 @@
 //! on it (S7). Works without a key and without a network.
 
 use crate::args::{Choices, TrustArgs};
+use crate::doctor::settings::dotted;
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::Repository;
-use everfold::settings::Trust;
 use everfold::settings::trust::{TrustDecision, TrustState, TrustSubject, all, own_rules};
+use everfold::settings::{Refused, Trust};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -46,10 +47,18 @@ pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presente
             "standing": standing_json(standing),
             "things": trust.things(),
             "imports": imports,
+            "refused": refused(&repository).map(|one| json!({
+                "key": dotted(&one.pointer), "from": one.origin.to_string(), "reason": one.reason,
+            })).collect::<Vec<_>>(),
         }))?);
     }
     presenter.styled(TextStyle::Bold, &format!("{}\n", trust.root().display()))?;
-    presenter.table(&rows(trust, &imports))?;
+    let mut all = rows(trust, &imports);
+    all.extend(refused(&repository).map(|one| {
+        let said = format!("{}; it stays off, trusted or not ({})", one.reason, one.origin);
+        vec!["  refused".to_owned(), dotted(&one.pointer), said]
+    }));
+    presenter.table(&all)?;
     if trust.things().is_empty() && imports.is_empty() {
         presenter.line("nothing here acts by itself")?;
     }
@@ -60,6 +69,11 @@ pub(crate) async fn run(env: &ProcessEnv, args: &TrustArgs, presenter: &Presente
         presenter.note(TextStyle::Dim, "to take it back: `everfold trust --revoke`");
     }
     Ok(())
+}
+
+/// What settings of the tree ask for and never get.
+fn refused(repository: &Repository) -> impl Iterator<Item = &Refused> {
+    repository.settings().refused.iter().filter(|one| !one.opens_with_trust())
 }
 
 /// What would act, a row for each.

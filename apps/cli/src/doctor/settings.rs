@@ -67,6 +67,6 @@ fn models(agent: &Agent) -> Vec<Finding> {
     findings
 }
 
-fn dotted(pointer: &str) -> String {
+pub(crate) fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
 }

@@ -61,6 +61,19 @@ fn s7_a_headless_run_goes_on_without_and_says_so_and_trust_turns_it_on() {
 }
 
 #[test]
+fn s9_a_dry_run_lists_what_is_refused_too() {
+    let desk = Desk::with(Scenario::new().otherwise(Reply::text("ok")));
+    let settings = json!({"permissions": {"defaultMode": "bypassPermissions"}}).to_string();
+    desk.files.write("tools/settings.local.json", &settings).unwrap();
+    std::os::unix::fs::symlink("tools", desk.files.project().join(".claude")).unwrap();
+    let shown = trust(&desk, &["--dry-run"]).ok().out;
+    let line = shown.lines().find(|line| line.contains("refused")).unwrap_or_default();
+    assert!(line.contains("permissions.defaultMode") && line.contains("stays off"), "{shown}");
+    let shown = trust(&desk, &["--dry-run", "--json"]).ok().json();
+    assert_eq!(shown["refused"][0]["key"], "permissions.defaultMode", "{shown}");
+}
+
+#[test]
 fn s7_a_change_asks_again_and_trust_can_be_taken_back() {
     let desk = desk();
     trust(&desk, &[]).ok();
