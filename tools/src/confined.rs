@@ -75,7 +75,9 @@ impl ToolContext {
             }
         }
         let made = |root: &PathBuf| MADE.iter().map(|name| root.join(name)).collect::<Vec<_>>();
-        let made: Vec<PathBuf> = writable.iter().flat_map(made).collect();
+        // In a `.git` itself, which an agent in a worktree may commit to, they mean nothing.
+        let trees = writable.iter().filter(|root| !root.ends_with(".git"));
+        let made: Vec<PathBuf> = trees.flat_map(made).collect();
         read_only.extend(made.into_iter().filter(|path| !writable.contains(path)));
         read_only.sort();
         read_only.dedup();

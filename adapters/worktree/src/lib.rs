@@ -44,7 +44,9 @@ impl GitWorktrees {
         let (path, branch) = (self.dir.join(name), format!("everfold/{name}"));
         let place = path.display().to_string();
         git.ask(&repo, &["worktree", "add", "--quiet", "-b", &branch, &place, &base]).await?;
-        Ok(Worktree { path, branch, base, repo })
+        let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let git_dir = PathBuf::from(git.ask(&path, &common).await?);
+        Ok(Worktree { path, branch, base, repo, git_dir })
     }
 
     async fn close(tree: &Worktree) -> Result<Left, WorktreeError> {

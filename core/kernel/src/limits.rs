@@ -320,6 +320,8 @@ limits! {
         file_bytes: u64 = 4 * 1024 * 1024,
         /// Characters of an instruction file over which there is a warning.
         warn_chars: usize = 40_000,
+        /// Percentage of the effective window that instruction files may take; longer ones are cut.
+        window_percent: u64 = 50,
         /// Patterns that the braces of one rule's `paths` may expand to.
         brace_patterns: usize = 1_000,
         /// Bytes of all patterns that the braces of one rule's `paths` expand to.

@@ -54,6 +54,20 @@ impl TreeBounds {
     }
 }
 
+/// A path without `.` and `..`, by its text alone: links are not looked at.
+#[must_use]
+pub fn without_dots(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +108,11 @@ mod tests {
         assert!(!tree.holds_for(Path::new("/home"), Path::new("/home/ada/.netrc")));
         let below = |path: &str| tree.holds_for(Path::new("/home/ada/x"), Path::new(path));
         assert!(below("/home/ada/x/a.md") && !below("/home/ada/notes.md"));
+    }
+
+    #[test]
+    fn dots_are_taken_out_of_a_path_by_its_text() {
+        assert_eq!(without_dots(Path::new("/a/./b/../c")), Path::new("/a/c"));
+        assert_eq!(without_dots(Path::new("/../../a")), Path::new("/a"));
     }
 }

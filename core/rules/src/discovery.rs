@@ -112,22 +112,6 @@ pub fn directory(dir: &Path, reason: &Reason) -> Vec<InstructionCandidate> {
     .collect()
 }
 
-/// The path without `.` and `..`, by its text alone.
-pub(crate) fn clean(path: &Path) -> PathBuf {
-    use std::path::Component;
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,11 +148,5 @@ mod tests {
                 "/w/p/CLAUDE.local.md",
             ]
         );
-    }
-
-    #[test]
-    fn dots_are_taken_out_of_paths() {
-        assert_eq!(clean(Path::new("/a/./b/../c")), Path::new("/a/c"));
-        assert_eq!(clean(Path::new("/../../a")), Path::new("/a"));
     }
 }

@@ -6,12 +6,13 @@
 //! so are imported files (I3). Imported text stands before the text that
 //! imports it, so that the latter wins.
 
-use crate::discovery::{CandidateKind, InstructionCandidate, InstructionScope, Reason, clean};
+use crate::discovery::{CandidateKind, InstructionCandidate, InstructionScope, Reason};
 use crate::frontmatter;
 use crate::instructions::{Conditional, FileFate, InstructionFile, InstructionText, Instructions};
 use crate::markdown;
 use crate::patterns::Patterns;
 use everfold_kernel::tokens::{Tokens, estimate_text};
+use everfold_kernel::tree::without_dots;
 use everfold_kernel::{Limits, TreeBounds};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -315,7 +316,7 @@ impl<'a> Loader<'a> {
             Some(rest) => self.bounds.user_dir.join(rest),
             None => by.parent().unwrap_or(by).join(import),
         };
-        clean(&path)
+        without_dots(&path)
     }
 
     fn wait(&mut self, task: &Task, paths: &[String]) {

@@ -154,7 +154,7 @@ impl Agents {
         let mut session = Session::new(session_id(&plan.id), world, config, parent.toolbox.clone());
         outfit::become_agent(&mut session, &seat.session, plan, crew, Start::Parent);
         outfit::take_over(&mut session, fold, parent);
-        outfit::confine(&mut session, plan.running);
+        outfit::confine(&mut session, plan.running, None);
         session.runtime.parents_books = Some(seat.books.clone());
         let directive = Block::text(plan::directive(&plan.order.prompt));
         let prompt = Prompt::of(plan.order.provenance, vec![directive]);
@@ -215,7 +215,11 @@ impl Agents {
         if let Some(permit) = permit {
             session.permit = permit;
         }
-        outfit::confine(&mut session, plan.running);
+        let git_dir = match tree.and_then(Checkout::git_dir) {
+            Some(dir) => Some(seat.world.files.resolve(dir).await),
+            None => None,
+        };
+        outfit::confine(&mut session, plan.running, git_dir.as_deref());
         session.runtime.parents_books = Some(seat.books.clone());
         let named = kind.skills.iter().filter_map(|name| skills.get(name));
         let known = named.map(|skill| format!("The skill {}:\n\n{}", skill.name, skill.filled("")));

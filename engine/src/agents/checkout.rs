@@ -38,6 +38,14 @@ impl Checkout {
         }
     }
 
+    /// Where its commits are kept, if that is ours to know.
+    pub(super) fn git_dir(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Ours(tree) => Some(&tree.git_dir),
+            Place::Given(_) => None,
+        }
+    }
+
     /// Where it is, for people and models.
     pub(super) fn place(&self) -> String {
         let path = self.path().display();

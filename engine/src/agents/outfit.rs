@@ -12,7 +12,7 @@ use crate::tools::ENV_FILE;
 use everfold_kernel::ports::{Confinement, Servers, World};
 use everfold_kernel::{Flag, ModelId, SessionId};
 use everfold_mail::{Definition, Running};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What an agent works on besides the conversation.
@@ -102,15 +102,26 @@ pub(super) fn take_over(session: &mut Session, fold: everfold_prefix::Fold, pare
     session.context = Arc::new(context);
 }
 
+/// What git obeys of a `.git`.
+const OBEYED: &[&str] = &["hooks", "config", "config.worktree", "info", "modules"];
+
 /// Commands of an agent that nobody watches write where it works and
 /// nowhere else, and reach no network (S8).
-pub(super) fn confine(session: &mut Session, running: Running) {
+///
+/// In a checkout of its own it may commit: of the repository's `.git` hooks
+/// and configuration stay as they are, which git obeys outside of the sandbox
+/// (S12).
+pub(super) fn confine(session: &mut Session, running: Running, git_dir: Option<&Path>) {
     let confinement = match running {
         Running::Foreground => session.context.confinement.clone(),
         Running::Background => {
             let rooms =
                 session.config.workplace.roots.iter().chain(&session.config.workplace.writable);
-            let profile = session.permit.sandbox(rooms.cloned().collect());
+            let mut profile = session.permit.sandbox(rooms.cloned().collect());
+            if let Some(git_dir) = git_dir {
+                profile.writable.push(git_dir.to_owned());
+                profile.read_only.extend(OBEYED.iter().map(|name| git_dir.join(name)));
+            }
             session.permit.set_watch(Watch::Nobody);
             Confinement::Sandbox(profile)
         }

@@ -3,7 +3,9 @@
 //! A rule that forbids is taken widely: by path, through wrappers, with options
 //! in another order. A rule that allows is taken as it is written.
 
-use everfold_kernel::ports::{CallWord, CommandEffect, CommandOutline, ProgramCall, WordKind};
+use everfold_kernel::ports::{
+    CallRole, CallWord, CommandEffect, CommandOutline, ProgramCall, WordKind,
+};
 use globset::Glob;
 
 /// How sure it is that a rule speaks of something.
@@ -16,132 +18,6 @@ pub(super) enum Touch {
     /// It does.
     Yes,
 }
-
-/// Options by which programs run others or write files that nobody thinks of
-/// when a rule is made for the program. No rule for the words before them
-/// allows them.
-const ACTING_OPTIONS: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "--output",
-            "--ext-diff",
-            "--textconv",
-            "--upload-pack",
-            "--receive-pack",
-            "--exec",
-            "--open-files-in-pager",
-            "-O",
-            "-c",
-            "--config-env",
-            "--exec-path",
-            "-x",
-            "--template",
-            "--git-dir",
-            "--work-tree",
-            "--namespace",
-            "--output-directory",
-            "-o",
-            "--hooks-path",
-        ],
-    ),
-    ("cargo", &["--config", "-Z", "--artifact-dir", "--out-dir"]),
-    ("go", &["-exec", "-toolexec", "-o", "-overlay", "-modfile", "-vettool", "-C"]),
-    ("npm", &["--script-shell", "--prefix", "--node-options", "-C", "--call", "-c"]),
-    ("pnpm", &["--script-shell", "--shell-emulator", "-C", "--dir", "-c"]),
-    ("yarn", &["--script-shell", "--cwd", "--use-yarnrc"]),
-    (
-        "pytest",
-        &[
-            "-p",
-            "-c",
-            "--rootdir",
-            "--confcutdir",
-            "-o",
-            "--override-ini",
-            "--basetemp",
-            "--junitxml",
-            "--junit-xml",
-            "--result-log",
-            "--debug",
-            "--pdbcls",
-            "--log-file",
-        ],
-    ),
-    ("make", &["--eval", "-f", "--file", "--makefile", "-C", "--directory", "SHELL", "-E"]),
-    (
-        "find",
-        &[
-            "-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf",
-            "-fls",
-        ],
-    ),
-    ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
-    ("rg", &["--pre", "--hostname-bin", "--search-zip", "-z"]),
-    ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
-    (
-        "tar",
-        &[
-            "--checkpoint-action",
-            "--to-command",
-            "--use-compress-program",
-            "-I",
-            "-F",
-            "--info-script",
-        ],
-    ),
-    ("sed", &["-i", "--in-place"]),
-    ("tree", &["-o"]),
-    (
-        "curl",
-        &[
-            "-o",
-            "-O",
-            "--output",
-            "--remote-name",
-            "-K",
-            "--config",
-            "-T",
-            "--upload-file",
-            "-d",
-            "--data",
-            "-F",
-            "--form",
-        ],
-    ),
-    (
-        "wget",
-        &[
-            "-O",
-            "--output-document",
-            "-P",
-            "--use-askpass",
-            "--post-file",
-            "--post-data",
-            "-e",
-            "--execute",
-        ],
-    ),
-    ("ssh", &["-o", "-F"]),
-    ("rsync", &["-e", "--rsh", "--rsync-path"]),
-    ("docker", &["-v", "--volume", "--mount", "--privileged"]),
-    (
-        "eslint",
-        &[
-            "--rulesdir",
-            "-c",
-            "--config",
-            "--plugin",
-            "-o",
-            "--output-file",
-            "--resolve-plugins-relative-to",
-        ],
-    ),
-    ("tsc", &["--outDir", "--outFile", "-p", "--project"]),
-    ("prettier", &["--plugin", "--config"]),
-    ("mypy", &["--config-file", "--plugins", "--junit-xml"]),
-    ("ruff", &["--config", "--output-file", "-o"]),
-];
 
 /// Words in code by which a program starts another, or hides what it does.
 const STARTS_PROGRAMS: &[&str] = &[
@@ -187,7 +63,8 @@ pub(super) fn touches(words: &[String], outline: &CommandOutline) -> Touch {
     let mut found = Touch::No;
     for call in &outline.runs {
         found = found.max(call_touches(words, call));
-        if call.words.iter().skip(1).any(|word| is_program_file(&word.text, name)) {
+        let perhaps = call.role == CallRole::Perhaps;
+        if !perhaps && call.words.iter().skip(1).any(|word| is_program_file(&word.text, name)) {
             return Touch::Yes;
         }
     }
@@ -221,7 +98,8 @@ fn call_touches(words: &[String], call: &ProgramCall) -> Touch {
     else {
         return Touch::No;
     };
-    let by_name = name_fits(name, wanted);
+    let most = if call.role == CallRole::Perhaps { Touch::Could } else { Touch::Yes };
+    let by_name = name_fits(name, wanted).min(most);
     if by_name == Touch::No {
         return Touch::No;
     }
@@ -354,25 +232,7 @@ pub(super) fn covers(words: &[String], call: &ProgramCall) -> bool {
     {
         return false;
     }
-    !args.iter().any(|word| is_acting(base_name(words.first().map_or("", String::as_str)), word))
-}
-
-fn is_acting(program: &str, word: &CallWord) -> bool {
-    let own = word.text.split('=').next().unwrap_or_default();
-    let options = ACTING_OPTIONS.iter().filter(|(name, _)| *name == program);
-    options.flat_map(|(_, options)| options.iter()).any(|option| {
-        let long = option.starts_with("--");
-        own == *option
-            || long && own.len() > 3 && own.starts_with("--") && option.starts_with(own)
-            // A short one with its value attached, or in a cluster. Those of
-            // Go have more than one letter.
-            || !long
-                && program != "go"
-                && option.len() == 2
-                && own.starts_with('-')
-                && !own.starts_with("--")
-                && option.chars().nth(1).is_some_and(|letter| own.contains(letter))
-    })
+    !call.acting.iter().any(|at| *at >= words.len())
 }
 
 /// The words of a rule.

@@ -13,10 +13,11 @@ use crate::setups::hooks::session_events;
 use crate::setups::skills;
 use everfold_kernel::ports::{FileError, Files};
 use everfold_kernel::provenance::Source;
+use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Attachment, Entry, Limits};
 use everfold_rules::{
-    Bounds, FileFate, Given, InstructionCandidate, InstructionFile, Instructions, Lazy,
-    LoadRequest, Loader, Patterns, Touch, compact_instructions, plan, render,
+    Bounds, FileFate, Given, InstructionCandidate, InstructionFile, InstructionText, Instructions,
+    Lazy, LoadRequest, Loader, Patterns, Touch, compact_instructions, plan, render,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -163,7 +164,8 @@ async fn attach_texts(
     kind: &str,
     loaded: &Instructions,
 ) -> Result<(), Error> {
-    let Some(rendered) = render(&loaded.texts) else { return Ok(()) };
+    let texts = fitted(session, &loaded.texts);
+    let Some(rendered) = render(&texts) else { return Ok(()) };
     let paths: Vec<String> = loaded.loaded.iter().map(|path| path.display().to_string()).collect();
     let mut data = json!({ "paths": paths });
     let wishes: Vec<String> =
@@ -180,6 +182,56 @@ async fn attach_texts(
         }))
         .await?;
     Ok(())
+}
+
+/// The texts as far as they leave room for a conversation: none is longer
+/// than what lets all of them fit (I4). What is cut is told.
+fn fitted(session: &mut Session, texts: &[InstructionText]) -> Vec<InstructionText> {
+    let limits = Arc::clone(&session.config.limits);
+    let percent = limits.rules.window_percent;
+    let room = session.window().effective.0 * percent / 100;
+    let needed: u64 = texts.iter().map(|text| estimate_text(&text.text, &limits).0).sum();
+    if needed <= room || needed == 0 {
+        return texts.to_vec();
+    }
+    let chars: Vec<usize> = texts.iter().map(|text| text.text.chars().count()).collect();
+    let total: usize = chars.iter().sum();
+    let fits = u64::try_from(total).unwrap_or(u64::MAX).saturating_mul(room) / needed;
+    let most = longest_that_fit(chars, usize::try_from(fits).unwrap_or(usize::MAX));
+    let mut cut = Vec::new();
+    let own = texts.iter().map(|text| {
+        let all = text.text.chars().count();
+        if all <= most {
+            return text.clone();
+        }
+        let start: String = text.text.chars().take(most).collect();
+        let path = text.path.display();
+        cut.push(format!("{path} was cut: {most} of its {all} characters are shown"));
+        let note = format!("[cut here: {} more characters of {path}]", all - most);
+        InstructionText { text: format!("{start}\n\n{note}"), ..text.clone() }
+    });
+    let own = own.collect();
+    status::say_once(session, "long instructions", || {
+        let why = format!("instruction files may take {percent} % of the window");
+        format!("{}; {why}; make them shorter", cut.join("; "))
+    });
+    own
+}
+
+/// The length to which texts are cut so that together they have no more than
+/// `room`: short ones stay whole, and leave what they do not need to others.
+fn longest_that_fit(mut lengths: Vec<usize>, mut room: usize) -> usize {
+    lengths.sort_unstable();
+    let mut left = lengths.len();
+    for length in lengths {
+        let share = room / left.max(1);
+        if length > share {
+            return share;
+        }
+        room -= length;
+        left -= 1;
+    }
+    usize::MAX
 }
 
 /// What the instruction files in view want a summary to keep in mind (L4.16).

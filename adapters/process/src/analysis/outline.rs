@@ -7,7 +7,12 @@
 //! given to carry out, by argument, by pipe or by a document in the line.
 
 mod carriers;
+mod given;
 mod mention;
+mod options;
+mod script_file;
+mod sent;
+mod substitution;
 mod syntax;
 mod touch;
 mod words;
@@ -19,10 +24,7 @@ use everfold_kernel::ports::{
     CallRole, CallWord, CommandEffect, CommandOutline, FileTouch, ProgramCall, ShellPlace, WordKind,
 };
 use std::collections::BTreeMap;
-use syntax::{
-    WORD_KINDS, all, ancestor, children, fed_program, feeds, is_inside_word, is_redirect,
-    is_target, text_of,
-};
+use syntax::{WORD_KINDS, all, children, feeds, is_inside_word, is_target, text_of};
 use tree_sitter::{Node, Parser};
 use wrapper::{Carried, Language};
 
@@ -38,9 +40,10 @@ const MOST_BYTES: usize = 256 * 1024;
 /// Looks a command through.
 #[must_use]
 pub fn outline(command: &str, place: &ShellPlace) -> CommandOutline {
-    let mut found = Findings::default();
+    let mut found = Findings { place: place.clone(), ..Findings::default() };
     found.script(command, 0);
     found.written_and_run();
+    found.script_files();
     let files = mention::files(&mut found, place);
     let effect = |caller| match is_read_only(command, caller) {
         ReadOnlyVerdict::ReadOnly => CommandEffect::Reads,
@@ -108,6 +111,9 @@ struct Findings {
     /// Files that the line writes, and texts that it prints or quotes.
     written: Vec<String>,
     printed: Vec<String>,
+    /// Files that are carried out, and by whom.
+    carried_files: Vec<(String, Language)>,
+    place: ShellPlace,
     bytes: usize,
 }
 
@@ -137,7 +143,10 @@ impl Findings {
         }
         let nodes = all(tree.root_node());
         for node in nodes.iter().filter(|node| node.kind() == "variable_assignment") {
-            self.assignment(*node, &joined);
+            self.assignment(*node, &joined, level);
+        }
+        for inner in substitution::of_script(&joined) {
+            self.script(&inner, level + 1);
         }
         for node in &nodes {
             if self.runs.len() > MOST_RUNS {
@@ -153,9 +162,13 @@ impl Findings {
             "command" | "declaration_command" | "unset_command" | "test_command" => {
                 self.command(node, source, level);
             }
-            "file_redirect" => self.redirect(node, source),
+            "file_redirect" => {
+                self.redirect(node, source);
+                self.behind_statement(node, source, level);
+            }
             "heredoc_body" => {
                 let text = text_of(node, source).to_owned();
+                self.document(node, source, &text, level);
                 self.input(node, source, &text, level);
             }
             "herestring_redirect" => {
@@ -180,38 +193,59 @@ impl Findings {
         for child in children(node) {
             match child.kind() {
                 "variable_assignment" if node.kind() == "command" => {}
-                "file_redirect" | "heredoc_redirect" | "herestring_redirect" => {}
-                "command_name" => {
-                    for part in children(child) {
-                        words.extend(self.words(part, source));
-                    }
-                }
-                _ => words.extend(self.words(child, source)),
+                "file_redirect" => words.extend(self.behind_target(child, source)),
+                "heredoc_redirect" | "herestring_redirect" => {}
+                "command_name" => words.extend(self.name(child, source)),
+                _ => self.add_words(child, source, &mut words),
             }
         }
+        // What the grammar has split is named by the words, not by its nodes.
+        let open = words.iter().filter(|word| word.kind == WordKind::Open && word.text != "*");
+        let open: Vec<_> = open.map(|word| (word.text.clone(), FileTouch::Named)).collect();
+        self.mentions.extend(open);
         let prints = words.first().is_some_and(|word| is_printer(&word.text));
         if prints {
             let said: Vec<CallWord> = words.iter().skip(1).cloned().collect();
             self.printed.push(words::ansi(&joined(&said)));
             self.printed.extend(said.into_iter().map(|word| words::ansi(&word.text)));
         }
-        if self.carry_out(&words, level) && feeds(node) {
-            self.hide("a shell carries out what it is sent");
-            self.fed(node, source, level);
+        match self.carry_out(&words, level) {
+            Some(language) if feeds(node) => self.fed(node, source, language, level),
+            Some(language) => self.take_file(node, source, language),
+            None => {}
         }
     }
 
-    /// Lists a program and what it runs. Whether it carries out its input.
-    fn carry_out(&mut self, words: &[CallWord], level: usize) -> bool {
-        let wrapper::Unwrapped { listed, carried, .. } = wrapper::unwrapped(words);
-        for call in &listed {
-            self.mentions.extend(touch::touched(&call.words));
+    /// The words of a program's name. Backquotes in it are not seen by the
+    /// grammar where nothing is in them.
+    fn name(&self, node: Node<'_>, source: &str) -> Vec<CallWord> {
+        let mut words: Vec<CallWord> =
+            children(node).into_iter().flat_map(|part| self.words(part, source)).collect();
+        if text_of(node, source).contains('`') {
+            for word in &mut words {
+                word.kind = WordKind::Open;
+            }
         }
-        if listed.iter().any(is_open_name) {
-            self.hide("the name of a program is only known when it runs");
+        words
+    }
+
+    /// Lists a program and what it runs. As what it carries out its input, if
+    /// it does.
+    fn carry_out(&mut self, words: &[CallWord], level: usize) -> Option<Language> {
+        let wrapper::Unwrapped { listed, carried, .. } = wrapper::unwrapped(words);
+        for call in listed.iter().filter(|call| call.role != CallRole::Perhaps) {
+            self.mentions.extend(touch::touched(&call.words));
+            self.written.extend(touch::made(&call.words));
+            if is_open_name(call) {
+                self.hide("the name of a program is only known when it runs");
+            }
+            let name = call.words.first().map_or("", |word| word.text.as_str());
+            if name.contains('/') {
+                self.carried_files.push((name.to_owned(), Language::Shell));
+            }
         }
         self.runs.extend(listed);
-        let mut takes_input = false;
+        let mut takes_input = None;
         for one in carried {
             match one {
                 Carried::Script(script) if script.kind == WordKind::Open => {
@@ -219,61 +253,19 @@ impl Findings {
                     self.script(&script.text.replace('*', " "), level + 1);
                 }
                 Carried::Script(script) => self.script(&script.text, level + 1),
-                Carried::Code(code) => self.code.push(code.text),
-                Carried::Input(_) => takes_input = true,
+                Carried::Code(code) => self.inline_code(&code.text),
+                Carried::Input(language) => takes_input = Some(language),
+                Carried::File(file, language) => self.carried_files.push((file.text, language)),
+                Carried::Variable(word) => {
+                    if let Some((name, value)) = word.text.split_once('=') {
+                        let value = CallWord { text: value.to_owned(), kind: word.kind };
+                        self.variable(name, &[value], level);
+                    }
+                }
+                Carried::Unknown(reason) => self.hide(reason),
             }
         }
         takes_input
-    }
-
-    /// A document in the line, or a text by `<<<`.
-    fn input(&mut self, node: Node<'_>, source: &str, text: &str, level: usize) {
-        self.printed.push(text.to_owned());
-        let Some(program) = fed_program(node) else { return };
-        let mut words = Vec::new();
-        for child in children(program).into_iter().filter(|child| !is_redirect(child.kind())) {
-            match child.kind() {
-                "command_name" => {
-                    for part in children(child) {
-                        words.extend(self.words(part, source));
-                    }
-                }
-                "variable_assignment" => {}
-                _ => words.extend(self.words(child, source)),
-            }
-        }
-        let unwrapped = wrapper::unwrapped(&words);
-        for one in &unwrapped.carried {
-            match one {
-                Carried::Input(Language::Shell) => self.script(text, level + 1),
-                Carried::Input(Language::Other) => self.code.push(text.to_owned()),
-                _ => {}
-            }
-        }
-        // Who is sent names of files may open them.
-        if !words.first().is_some_and(|word| matches!(word.text.as_str(), "cat" | "tee")) {
-            let names = text.split_whitespace().filter(|word| word.contains(['/', '.']));
-            self.mentions.extend(names.map(|word| (word.to_owned(), FileTouch::Named)));
-        }
-    }
-
-    /// What is printed into a shell is a script.
-    fn fed(&mut self, node: Node<'_>, source: &str, level: usize) {
-        let Some(pipeline) = ancestor(node, "pipeline") else { return };
-        for part in all(pipeline).into_iter().filter(|part| part.kind() == "command") {
-            let mut words = Vec::new();
-            for child in children(part) {
-                words.extend(self.words(child, source));
-            }
-            if words.first().is_some_and(|word| is_printer(&word.text)) {
-                let said: Vec<CallWord> = words.into_iter().skip(1).collect();
-                self.script(&words::ansi(&joined(&said)), level + 1);
-                for word in said {
-                    self.code.push(word.text.clone());
-                    self.script(&words::ansi(&word.text), level + 1);
-                }
-            }
-        }
     }
 
     fn redirect(&mut self, node: Node<'_>, source: &str) {
@@ -289,7 +281,7 @@ impl Findings {
         }
     }
 
-    fn assignment(&mut self, node: Node<'_>, source: &str) {
+    fn assignment(&mut self, node: Node<'_>, source: &str, level: usize) {
         let mut parts = children(node).into_iter();
         let Some(name) = parts.next() else { return };
         let name = text_of(name, source).split('[').next().unwrap_or_default().to_owned();
@@ -307,6 +299,7 @@ impl Findings {
                 _ => values.extend(self.words(part, source)),
             }
         }
+        self.variable(&name, &values, level);
         match self.variables.get_mut(&name) {
             // Which of several values it has when it is used, nobody knows.
             Some(known) => known.push(CallWord { text: "*".into(), kind: WordKind::Open }),
@@ -314,29 +307,10 @@ impl Findings {
         }
     }
 
-    /// A file that the line writes and runs is a script of the line.
-    fn written_and_run(&mut self) {
-        let written = std::mem::take(&mut self.written);
-        let is_run = |call: &ProgramCall| {
-            let mut words = call.words.iter();
-            let runs_files = words.clone().next().is_some_and(|first| {
-                wrapper::is_shell(&first.text) || matches!(first.text.as_str(), "." | "source")
-            });
-            let count = if runs_files { usize::MAX } else { 1 };
-            words
-                .by_ref()
-                .take(count)
-                .any(|word| written.iter().any(|file| base_name(file) == base_name(&word.text)))
-        };
-        if self.runs.iter().any(is_run) {
-            for text in std::mem::take(&mut self.printed) {
-                self.script(&text, 1);
-            }
-        }
-    }
-
     /// What a text that does not parse may run: whatever its pieces say.
     fn by_pieces(&mut self, source: &str) {
+        let home = self.home();
+        let source = source.replace("${HOME}", &home).replace("$HOME", &home);
         for piece in source.split([';', '&', '|', '`', '$', '(', ')', '{', '}', '\n', '<', '>']) {
             let words: Vec<CallWord> = piece
                 .split_whitespace()
@@ -373,5 +347,6 @@ fn joined(words: &[CallWord]) -> String {
 fn call(words: Vec<CallWord>, role: CallRole) -> ProgramCall {
     let effect = effect(&words);
     let reading_words = programs::reading_words(&words);
-    ProgramCall { words, role, effect, reading_words }
+    let acting = options::acting_words(&words);
+    ProgramCall { words, role, effect, reading_words, acting }
 }

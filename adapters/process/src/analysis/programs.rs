@@ -150,6 +150,11 @@ const JQ: List = &[
     "--monochrome-output --join-output",
 ];
 
+/// Whether a program has a row.
+pub(super) fn is_listed(name: &str) -> bool {
+    BACKGROUND.iter().chain(MAIN).any(|(listed, _)| *listed == name)
+}
+
 /// Whether a program with these words only reads.
 pub(super) fn check(words: &[Word], audience: CommandCaller) -> Result<(), Refusal> {
     let Some((program, words)) = words.split_first() else {

@@ -20,12 +20,15 @@ fn run(text: &str, cwd: &Path, inside: &[PathBuf]) -> Option<ShellOutput> {
     taken(ran)
 }
 
-/// What a command did; none where this machine has no sandbox.
+/// What a command did; none where this machine has no sandbox, which is told
+/// with the name of the test.
+#[expect(clippy::print_stderr, reason = "it says what was not tried, and why")]
 fn taken(ran: Result<ShellOutput, ShellError>) -> Option<ShellOutput> {
     match ran {
         Ok(output) => Some(output),
         Err(ShellError::NoSandbox { message }) => {
-            println!("skipped: {message}");
+            let test = std::thread::current();
+            eprintln!("skipped: {}: {message}", test.name().unwrap_or("a sandbox test"));
             let state = BashShell::new(ShellConfig::default()).sandbox();
             assert!(matches!(state, SandboxState::Missing(_)), "{state:?}");
             None

@@ -8,7 +8,8 @@ use super::build_tools::{
 };
 use super::script_text;
 use super::shell_words::{ShellCommand, UNKNOWN, shell_commands};
-use super::word_paths::{MAX_MATCHES, after_unknown, matches, plain, variable_name};
+use super::word_paths::{MAX_MATCHES, after_unknown, matches, variable_name};
+use everfold_kernel::tree::without_dots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -57,7 +58,7 @@ impl NamedFiles {
     pub(super) fn add_base(&mut self, dir: &str) {
         for text in self.expanded(dir) {
             let dirs: Vec<PathBuf> =
-                self.bases.iter().map(|base| plain(&base.join(&text))).collect();
+                self.bases.iter().map(|base| without_dots(&base.join(&text))).collect();
             for dir in dirs {
                 if dir.starts_with(&self.root) && !self.bases.contains(&dir) {
                     self.bases.push(dir);
@@ -303,7 +304,7 @@ impl NamedFiles {
                 continue;
             }
             for base in &self.bases {
-                let path = plain(&base.join(&text));
+                let path = without_dots(&base.join(&text));
                 if path.starts_with(&self.root) && path != self.root {
                     found.extend(matches(path));
                 }

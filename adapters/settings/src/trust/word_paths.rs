@@ -1,7 +1,7 @@
 //! What the words of commands can stand for as paths.
 
 use super::shell_words::UNKNOWN;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 /// Most files that a pattern stands for.
 pub(super) const MAX_MATCHES: usize = 100;
@@ -42,19 +42,4 @@ pub(super) fn matches(path: PathBuf) -> Vec<PathBuf> {
     found.sort();
     found.truncate(MAX_MATCHES);
     found
-}
-
-/// A path without `.` and `..`, by its text.
-pub(super) fn plain(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }

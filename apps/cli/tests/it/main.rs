@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod attacks;
 mod commands;
 #[cfg(target_os = "linux")]
 mod corpus;

@@ -17,7 +17,8 @@ fn entered(cwd: &Path, binds: &[(&str, &Path)], script: &str) -> Option<Output> 
     }
     let output = command.args(["--", "sh", "-c", script]).output().unwrap();
     if output.status.code() == Some(NOT_RUN) {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+        let (test, why) = (std::thread::current(), String::from_utf8_lossy(&output.stderr));
+        eprintln!("skipped: {}: {why}", test.name().unwrap_or("a sandbox test"));
         return None;
     }
     Some(output)

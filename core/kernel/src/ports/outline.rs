@@ -57,7 +57,13 @@ impl CommandOutline {
     pub fn of_words(text: &str) -> Self {
         let words = text.split_whitespace().map(CallWord::exact).collect();
         let acts = || CommandEffect::Acts("it is not known to only read".to_owned());
-        let call = ProgramCall { words, role: CallRole::Program, effect: acts(), reading_words: 0 };
+        let call = ProgramCall {
+            words,
+            role: CallRole::Program,
+            effect: acts(),
+            reading_words: 0,
+            acting: Vec::new(),
+        };
         Self {
             runs: vec![call.clone()],
             plain: Some(vec![call]),
@@ -91,6 +97,9 @@ pub struct ProgramCall {
     /// How many words name something that only reads unless an option says
     /// otherwise: two of `git log --output=x`, none of `git push`.
     pub reading_words: usize,
+    /// The places of words that make it run something else, or write where
+    /// nobody thinks of it: no rule for the words before them allows them.
+    pub acting: Vec<usize>,
 }
 
 /// What a program does with others.
@@ -103,6 +112,9 @@ pub enum CallRole {
     /// It runs the one that is listed after it, as somebody else, elsewhere
     /// or many times: `sudo`, `env -C`, `xargs`.
     Runner,
+    /// It is a word of another program, or stands in a script that is run:
+    /// perhaps it is run, perhaps not.
+    Perhaps,
 }
 
 /// One word of a program.

@@ -30,6 +30,8 @@ pub struct Worktree {
     pub base: String,
     /// The repository that it belongs to.
     pub repo: PathBuf,
+    /// Where that keeps its commits, which is outside of the checkout.
+    pub git_dir: PathBuf,
 }
 
 /// What an agent left in its checkout.

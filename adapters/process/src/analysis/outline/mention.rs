@@ -50,7 +50,7 @@ pub(super) fn files(found: &mut Findings, place: &ShellPlace) -> Vec<FileMention
 }
 
 /// The working directory, and whatever directory is named.
-fn bases(mentions: &BTreeSet<(String, FileTouch)>, place: &ShellPlace) -> Vec<PathBuf> {
+pub(super) fn bases(mentions: &BTreeSet<(String, FileTouch)>, place: &ShellPlace) -> Vec<PathBuf> {
     let mut bases = vec![place.cwd.clone()];
     // Twice: one may be named from another.
     for _ in 0..2 {
@@ -111,7 +111,7 @@ fn is_rooted(text: &str) -> bool {
 }
 
 /// A path from a word.
-fn full(text: &str, base: &Path, place: &ShellPlace) -> PathBuf {
+pub(super) fn full(text: &str, base: &Path, place: &ShellPlace) -> PathBuf {
     let Some(rest) = text.strip_prefix('~') else { return base.join(text) };
     let (user, rest) = rest.split_once('/').unwrap_or((rest, ""));
     let home = place.home.as_deref().unwrap_or(Path::new("/"));

@@ -10,6 +10,28 @@ const WRITERS: &[&str] = &[
     "rsync", "unzip", "mkdir", "sponge",
 ];
 
+/// Programs whose last words are files that get another content.
+const MAKERS: &[&str] = &["cp", "mv", "install", "ln", "tee", "dd", "sponge", "rsync", "scp"];
+
+/// Files that a program gives a content that is not in the line.
+pub(super) fn made(words: &[CallWord]) -> Vec<String> {
+    let Some((program, args)) = words.split_first() else { return Vec::new() };
+    let name = base_name(&program.text);
+    let behind = |option: &str| args.iter().skip_while(move |word| word.text != option).nth(1);
+    match name {
+        "curl" => ["-o", "--output"].iter().filter_map(|o| behind(o)).map(text).collect(),
+        "wget" => ["-O", "--output-document"].iter().filter_map(|o| behind(o)).map(text).collect(),
+        name if MAKERS.contains(&name) => {
+            args.iter().map(|word| word.text.trim_start_matches("of=").to_owned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn text(word: &CallWord) -> String {
+    word.text.clone()
+}
+
 /// Programs that go through directories whatever they are told.
 const WALKERS: &[&str] = &[
     "tar", "zip", "7z", "7za", "rsync", "cpio", "pax", "scp", "mv", "bsdtar", "restic", "borg",
@@ -17,7 +39,7 @@ const WALKERS: &[&str] = &[
 ];
 
 /// What a program's words show of its environment, as the file that has it.
-const ENVIRONMENT: &str = "/proc/self/environ";
+pub(super) const ENVIRONMENT: &str = "/proc/self/environ";
 
 /// Files that a program touches in another way than by naming them.
 pub(super) fn touched(words: &[CallWord]) -> Vec<(String, FileTouch)> {
@@ -71,6 +93,10 @@ pub(super) fn touched(words: &[CallWord]) -> Vec<(String, FileTouch)> {
     if edits || WRITERS.contains(&name) {
         found.extend(operands.iter().map(|text| ((*text).to_owned(), FileTouch::Written)));
     }
+    // Without a word it goes home.
+    if name == "cd" && operands.is_empty() {
+        found.push(("~".to_owned(), FileTouch::Named));
+    }
     if shows_environment(name, args) {
         found.push((ENVIRONMENT.to_owned(), FileTouch::Named));
     }
@@ -95,4 +121,23 @@ fn shows_environment(name: &str, args: &[CallWord]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether code in a line looks at variables that may be keys: all of them, or
+/// one that is called so.
+pub(super) fn code_shows_environment(code: &str) -> bool {
+    const WHOLE: &[&str] = &["environ", "process.env", "ENVIRON", "%ENV", "ENV"];
+    const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL"];
+    WHOLE.iter().any(|name| {
+        code.match_indices(name).any(|(at, _)| {
+            let rest = code.get(at + name.len()..).unwrap_or_default();
+            let one = rest.strip_prefix(['[', '.', '{']);
+            let asked: String = one.unwrap_or_default().chars().take(48).collect();
+            let whole = one.is_none() && !rest.starts_with(|c: char| c.is_ascii_alphanumeric());
+            whole
+                || SECRET.iter().any(|mark| asked.to_uppercase().contains(mark))
+                || asked.starts_with("items")
+                || asked.starts_with("values")
+        })
+    })
 }

@@ -28,9 +28,9 @@ impl Pieces {
         self.begun = true;
     }
 
-    /// What a variable holds, split at blanks as Bash does outside of quotes.
-    fn split(&mut self, text: &str, kind: WordKind) {
-        let mut parts = text.split([' ', '\t', '\n']);
+    /// What a variable holds, split as Bash does outside of quotes.
+    fn split(&mut self, text: &str, kind: WordKind, separators: &str) {
+        let mut parts = text.split(|c| matches!(c, ' ' | '\t' | '\n') || separators.contains(c));
         if let Some(first) = parts.next().filter(|first| !first.is_empty()) {
             self.push(first, kind);
         }
@@ -67,6 +67,33 @@ impl Findings {
         pieces.done
     }
 
+    /// Adds the words of a node to those before it. Where nothing stands
+    /// between two nodes the grammar has split one word: `$'a'/$HOME`.
+    pub(super) fn add_words(&self, node: Node<'_>, source: &str, words: &mut Vec<CallWord>) {
+        let mut more = self.words(node, source);
+        let touches = node.prev_sibling().is_some_and(|before| {
+            before.end_byte() == node.start_byte() && before.kind() != "variable_assignment"
+        });
+        if touches
+            && !more.is_empty()
+            && let Some(last) = words.last_mut()
+        {
+            let next = more.remove(0);
+            let text = match last.text.strip_suffix('$') {
+                Some(start) => {
+                    let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+                    let name: String = next.text.chars().take_while(is_name).collect();
+                    let rest = next.text.strip_prefix(name.as_str()).unwrap_or_default();
+                    let value = if name == "HOME" { self.home() } else { "*".to_owned() };
+                    format!("{start}{value}{rest}")
+                }
+                None => format!("{}{}", last.text, next.text),
+            };
+            *last = CallWord { text, kind: WordKind::Open };
+        }
+        words.extend(more);
+    }
+
     fn part(&self, node: Node<'_>, source: &str, pieces: &mut Pieces) {
         let text = text_of(node, source);
         match node.kind() {
@@ -93,7 +120,7 @@ impl Findings {
             }
             "simple_expansion" | "expansion" => {
                 let (value, kind) = self.value(node, source);
-                pieces.split(&value, kind);
+                pieces.split(&value, kind, &self.separators());
             }
             "command_substitution" | "process_substitution" | "arithmetic_expansion" => {
                 pieces.push("*", WordKind::Open);
@@ -104,6 +131,13 @@ impl Findings {
 
     fn string(&self, node: Node<'_>, source: &str, pieces: &mut Pieces) {
         pieces.push("", WordKind::Exact);
+        // Blanks alone are part of no child.
+        let text = text_of(node, source).trim_start_matches('$');
+        let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+        if let Some(blanks) = inner.filter(|inner| inner.trim().is_empty()) {
+            pieces.push(blanks, WordKind::Exact);
+            return;
+        }
         let mut end = node.start_byte();
         for child in children(node) {
             if let Some(gap) = source.get(end..child.start_byte()) {
@@ -119,7 +153,7 @@ impl Findings {
                     let (value, kind) = self.value(child, source);
                     // All of a list are words of their own, in quotes too.
                     if text_of(child, source).contains("[@]") {
-                        pieces.split(&value, kind);
+                        pieces.split(&value, kind, "");
                     } else {
                         pieces.push(&value, kind);
                     }
@@ -128,6 +162,16 @@ impl Findings {
                 _ => pieces.push("*", WordKind::Open),
             }
         }
+    }
+
+    /// Where `~` leads, as text that may stand anywhere in a path.
+    pub(super) fn home(&self) -> String {
+        self.place.home.as_ref().map_or_else(|| "~".to_owned(), |home| home.display().to_string())
+    }
+
+    /// At what the line has words split, besides blanks.
+    fn separators(&self) -> String {
+        self.variables.get("IFS").map(|values| super::joined(values)).unwrap_or_default()
     }
 
     /// What a variable holds.
@@ -139,8 +183,8 @@ impl Findings {
         let rest = inner.strip_prefix(name.as_str()).unwrap_or_default();
         let whole = rest.is_empty() || matches!(rest, "[@]" | "[*]" | "[0]");
         match name.as_str() {
-            "HOME" => ("~".into(), WordKind::Exact),
-            "PWD" if whole => (".".into(), WordKind::Exact),
+            "HOME" if whole => (self.home(), WordKind::Exact),
+            "PWD" if whole => (self.place.cwd.display().to_string(), WordKind::Exact),
             "IFS" if whole => (" ".into(), WordKind::Exact),
             name => match self.variables.get(name).filter(|_| whole) {
                 Some(words) => {

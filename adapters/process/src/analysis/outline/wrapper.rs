@@ -1,8 +1,8 @@
 //! Programs that run other programs, and what they are given to run.
 
-use super::carriers::{
-    ALL_CODE, BY_OPTION, INTERPRETERS, JOINING, RESERVED, RUNS_BY_OPTION, WRAPPERS, Wrapper,
-};
+use super::super::programs;
+use super::carriers::{ALL_CODE, INTERPRETERS, RESERVED, TAKE_WORDS, WRAPPERS, Wrapper};
+use super::given::{given, values};
 use super::{base_name, call};
 use everfold_kernel::ports::{CallRole, CallWord, ProgramCall, WordKind};
 
@@ -14,6 +14,20 @@ pub(super) enum Carried {
     Code(CallWord),
     /// What it is sent.
     Input(Language),
+    /// A file.
+    File(CallWord, Language),
+    /// A variable that it sets for others: `NAME=value`.
+    Variable(CallWord),
+    /// Something that nobody can tell.
+    Unknown(&'static str),
+}
+
+impl Carried {
+    /// Whether rules that allow need not know of it: it is part of what the
+    /// program is known for.
+    fn is_silent(&self) -> bool {
+        matches!(self, Self::Input(_) | Self::File(..) | Self::Variable(_))
+    }
 }
 
 /// Who carries something out.
@@ -23,6 +37,8 @@ pub(super) enum Language {
     Shell,
     /// Another interpreter.
     Other,
+    /// A program of which some lines start others: an editor, a database.
+    Client,
 }
 
 /// A program with all that it runs.
@@ -45,18 +61,21 @@ pub(super) fn is_shell(name: &str) -> bool {
 }
 
 /// Whether a program carries out its input line by line.
-fn takes_input(name: &str) -> bool {
+pub(super) fn takes_input(name: &str) -> bool {
     is_shell(name) || matches!(name, "at" | "batch" | "crontab" | "parallel")
 }
 
 /// A program with all that it runs.
 pub(super) fn unwrapped(words: &[CallWord]) -> Unwrapped {
     let mut found = Unwrapped { listed: Vec::new(), carried: Vec::new(), calls: None };
-    let mut rest = words;
+    let filled = filled(words);
+    let mut rest = filled.as_slice();
+    let mut is_fed = false;
     while let Some((name, args)) = rest.split_first() {
         let own = rest;
-        let known = WRAPPERS.iter().find(|known| known.name == base_name(&name.text));
-        let loader = base_name(&name.text).starts_with("ld-") || base_name(&name.text) == "ld.so";
+        let base = base_name(&name.text);
+        let known = WRAPPERS.iter().find(|known| known.name == base);
+        let loader = base.starts_with("ld-") || base == "ld.so";
         rest = match known {
             Some(known) => after(known, args),
             None if loader || RESERVED.contains(&name.text.as_str()) => args,
@@ -67,6 +86,10 @@ pub(super) fn unwrapped(words: &[CallWord]) -> Unwrapped {
         if asks_only {
             rest = &[];
         }
+        if rest.is_empty() && known.is_some() && is_fed {
+            found.carried.push(Carried::Unknown("what a program is sent names another one"));
+        }
+        is_fed |= matches!(base, "xargs" | "parallel");
         let assigns = args.iter().take(args.len().saturating_sub(rest.len())).any(is_assignment);
         let role = match known {
             Some(known) if !rest.is_empty() && !assigns => known.role,
@@ -74,18 +97,67 @@ pub(super) fn unwrapped(words: &[CallWord]) -> Unwrapped {
             _ => CallRole::Program,
         };
         found.listed.push(call(own.to_vec(), role));
-        given(base_name(&name.text), args, &mut found.carried);
+        given(base, args, &mut found.carried);
         // What is inside of these is not the end of the line.
-        for inner in inside(base_name(&name.text), args) {
+        for inner in inside(base, args) {
             let inner = unwrapped(&inner);
             found.listed.extend(inner.listed);
             found.carried.extend(inner.carried);
         }
+        if known.is_none() && !loader {
+            found.listed.extend(perhaps(base, args));
+        }
     }
-    let silent = found.carried.iter().all(|one| matches!(one, Carried::Input(_)))
-        && !found.listed.iter().any(takes_unseen);
-    found.calls = silent.then(|| found.listed.clone());
+    let silent =
+        found.carried.iter().all(Carried::is_silent) && !found.listed.iter().any(takes_unseen);
+    let sure = found.listed.iter().filter(|call| call.role != CallRole::Perhaps);
+    found.calls = silent.then(|| sure.cloned().collect());
     found
+}
+
+/// The words of a program that puts what it is sent in the place of a mark:
+/// those with the mark in them may become anything.
+fn filled(words: &[CallWord]) -> Vec<CallWord> {
+    let mut own = words.to_vec();
+    let at = own.iter().position(|word| {
+        matches!(base_name(&word.text), "xargs" | "parallel" | "find" | "gfind" | "fd" | "fdfind")
+    });
+    let Some(at) = at else { return own };
+    let is_xargs = own.get(at).is_some_and(|word| base_name(&word.text) == "xargs");
+    let args = own.get(at + 1..).unwrap_or_default();
+    let named = values(args, &["-I", "--replace"]).into_iter().next().map(|word| word.text);
+    let mark = named.filter(|_| is_xargs).unwrap_or_else(|| "{}".to_owned());
+    if mark.is_empty() {
+        return own;
+    }
+    // The option that names the mark is no place for it.
+    let skip = if is_xargs && mark != "{}" { 3 } else { 1 };
+    for word in own.iter_mut().skip(at + skip).filter(|word| word.text.contains(&mark)) {
+        word.text = word.text.replace(&mark, "*");
+        word.kind = WordKind::Open;
+    }
+    own
+}
+
+/// Words of a program that nobody knows, each as a program that it may run.
+fn perhaps(name: &str, args: &[CallWord]) -> Vec<ProgramCall> {
+    const MOST: usize = 8;
+    let is_known = TAKE_WORDS.contains(&name)
+        || programs::is_listed(name)
+        || is_shell(name)
+        || ALL_CODE.contains(&name)
+        || RESERVED.contains(&name)
+        || INTERPRETERS.iter().any(|(start, _)| name.starts_with(start));
+    if is_known || name.is_empty() {
+        return Vec::new();
+    }
+    let starts = args.iter().enumerate().filter(|(_, word)| {
+        word.kind == WordKind::Exact
+            && word.text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
+            && !word.text.contains(char::is_whitespace)
+    });
+    let tail = |at: usize| args.get(at..).unwrap_or_default().to_vec();
+    starts.take(MOST).map(|(at, _)| call(tail(at), CallRole::Perhaps)).collect()
 }
 
 /// Shells and what reads scripts from its input: what they do is not listed.
@@ -100,13 +172,20 @@ fn takes_unseen(call: &ProgramCall) -> bool {
 /// The words from the program of a wrapper on.
 fn after<'a>(known: &Wrapper, mut words: &'a [CallWord]) -> &'a [CallWord] {
     let mut operands = known.operands;
+    // A name may stand before the body: `coproc NAME { …; }`.
+    let opens =
+        |word: Option<&CallWord>| word.is_some_and(|word| matches!(word.text.as_str(), "{" | "("));
+    if known.name == "coproc" && opens(words.get(1)) {
+        words = words.get(1..).unwrap_or_default();
+    }
     while let Some((word, rest)) = words.split_first() {
         let text = word.text.as_str();
         if text == "--" {
             words = rest.get(operands..).unwrap_or_default();
             break;
         }
-        if text.starts_with('-') && text.len() > 1 {
+        let bare_dash = text == "-" && known.name == "env";
+        if bare_dash || text.starts_with('-') && text.len() > 1 {
             let valued = known.valued.split_ascii_whitespace().any(|option| option == text);
             words = if valued { rest.get(1..).unwrap_or_default() } else { rest };
         } else if is_assignment(word) && matches!(known.name, "env" | "sudo" | "doas") {
@@ -121,7 +200,7 @@ fn after<'a>(known: &Wrapper, mut words: &'a [CallWord]) -> &'a [CallWord] {
     words
 }
 
-fn is_assignment(word: &CallWord) -> bool {
+pub(super) fn is_assignment(word: &CallWord) -> bool {
     word.text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
@@ -144,145 +223,4 @@ fn inside(name: &str, args: &[CallWord]) -> Vec<Vec<CallWord>> {
         found.push(rest.get(..end).unwrap_or_default().to_vec());
     }
     found
-}
-
-/// Texts that a program is given to carry out.
-fn given(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
-    let value_of = |options: &[&str]| values(args, options);
-    if is_shell(name) {
-        match script_of(args) {
-            ShellTakes::Text(script) => carried.push(Carried::Script(script)),
-            ShellTakes::File => {}
-            ShellTakes::Input => carried.push(Carried::Input(Language::Shell)),
-        }
-    }
-    if matches!(name, "eval") || JOINING.contains(&name) {
-        let skip = usize::from(matches!(name, "ssh" | "mosh"));
-        let words = || args.iter().filter(|word| !word.text.starts_with('-')).skip(skip);
-        carried.push(Carried::Script(merged(words())));
-        carried
-            .extend(words().filter(|word| word.text.contains(' ')).cloned().map(Carried::Script));
-    }
-    if matches!(name, "trap") {
-        carried.extend(args.first().cloned().map(Carried::Script));
-    }
-    if matches!(name, "alias") {
-        let values = args.iter().filter_map(|word| Some((word.kind, word.text.split_once('=')?.1)));
-        carried.extend(
-            values.map(|(kind, text)| Carried::Script(CallWord { text: text.to_owned(), kind })),
-        );
-    }
-    if matches!(name, "git") {
-        let aliased =
-            args.iter().filter_map(|word| Some((word.kind, word.text.split_once('!')?.1)));
-        carried.extend(
-            aliased.map(|(kind, text)| Carried::Script(CallWord { text: text.to_owned(), kind })),
-        );
-        let each = args.iter().skip_while(|word| word.text != "foreach").skip(1);
-        carried.push(Carried::Script(merged(each)));
-    }
-    if let Some((_, options)) = BY_OPTION.iter().find(|(known, _)| *known == name) {
-        carried.extend(value_of(options).into_iter().map(Carried::Script));
-    }
-    if let Some((_, options)) = RUNS_BY_OPTION.iter().find(|(known, _)| *known == name) {
-        carried.extend(value_of(options).into_iter().map(|word| {
-            let text = word.text.rsplit('=').next().unwrap_or_default().to_owned();
-            Carried::Script(CallWord { text, kind: word.kind })
-        }));
-    }
-    let code = INTERPRETERS.iter().filter(|(start, _)| name.starts_with(start));
-    for (_, options) in code {
-        carried.extend(value_of(options).into_iter().map(Carried::Code));
-    }
-    if ALL_CODE.contains(&name) {
-        carried.extend(args.iter().cloned().map(Carried::Code));
-    }
-    let reads = matches!(name, "." | "source")
-        && args.first().is_some_and(|word| word.kind == WordKind::Open || is_stream(&word.text));
-    if takes_input(name) && !is_shell(name) || reads {
-        carried.push(Carried::Input(Language::Shell));
-    }
-    if is_interpreter_alone(name, args) {
-        carried.push(Carried::Input(Language::Other));
-    }
-}
-
-fn is_stream(path: &str) -> bool {
-    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-}
-
-/// An interpreter that is given nothing carries out what it is sent.
-fn is_interpreter_alone(name: &str, args: &[CallWord]) -> bool {
-    INTERPRETERS.iter().any(|(start, _)| name.starts_with(start))
-        && args.iter().all(|word| word.text == "-" || is_stream(&word.text))
-}
-
-/// What a shell carries out.
-enum ShellTakes {
-    Text(CallWord),
-    File,
-    Input,
-}
-
-fn script_of(args: &[CallWord]) -> ShellTakes {
-    let mut words = args.iter();
-    let mut by_text = false;
-    while let Some(word) = words.next() {
-        let text = word.text.as_str();
-        if matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
-            words.next();
-            continue;
-        }
-        if text.starts_with(['-', '+']) && text.len() > 1 && text != "--" {
-            by_text |= text == "--command" || !text.starts_with("--") && text.contains('c');
-            continue;
-        }
-        if text == "--" {
-            continue;
-        }
-        return match word {
-            word if by_text => ShellTakes::Text(word.clone()),
-            word if is_stream(&word.text) || word.kind == WordKind::Open => ShellTakes::Input,
-            _ => ShellTakes::File,
-        };
-    }
-    ShellTakes::Input
-}
-
-/// The values of options: attached, by `=`, or the next word.
-fn values(args: &[CallWord], options: &[&str]) -> Vec<CallWord> {
-    let mut found = Vec::new();
-    let mut words = args.iter().peekable();
-    while let Some(word) = words.next() {
-        for option in options {
-            let Some(rest) = word.text.strip_prefix(option) else {
-                // `-lc` and the like: the last letter of a cluster.
-                let cluster = option.len() == 2
-                    && word.text.len() > 2
-                    && word.text.starts_with('-')
-                    && !word.text.starts_with("--")
-                    && option.chars().last().is_some_and(|letter| word.text.ends_with(letter));
-                if cluster {
-                    found.extend(words.peek().map(|next| (*next).clone()));
-                }
-                continue;
-            };
-            match rest {
-                "" => found.extend(words.peek().map(|next| (*next).clone())),
-                rest if rest.starts_with('=') || !option.starts_with("--") => {
-                    let text = rest.trim_start_matches('=').to_owned();
-                    found.push(CallWord { text, kind: word.kind });
-                }
-                _ => {}
-            }
-        }
-    }
-    found
-}
-
-fn merged<'a>(words: impl Iterator<Item = &'a CallWord>) -> CallWord {
-    let words: Vec<&CallWord> = words.collect();
-    let kind = words.iter().map(|word| word.kind).max().unwrap_or(WordKind::Exact);
-    let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    CallWord { text, kind }
 }

@@ -1,0 +1,249 @@
+//! What programs are given to carry out: by argument, by option, by file or
+//! by what they are sent.
+
+use super::carriers::{ALL_CODE, CLIENTS, INTERPRETERS, JOINING};
+use super::options;
+use super::wrapper::{Carried, Language, is_assignment, is_shell, takes_input};
+use everfold_kernel::ports::{CallWord, WordKind};
+
+/// Texts that a program is given to carry out.
+pub(super) fn given(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
+    if is_shell(name) {
+        carried.push(match script_of(args) {
+            ShellTakes::Text(script) => Carried::Script(script),
+            ShellTakes::File(file) => Carried::File(file, Language::Shell),
+            ShellTakes::Input | ShellTakes::Open => Carried::Input(Language::Shell),
+        });
+        if matches!(script_of(args), ShellTakes::Open) {
+            carried
+                .push(Carried::Unknown("a shell is given a file that is only known when it runs"));
+        }
+        let start_files = values(args, &["--rcfile", "--init-file"]).into_iter();
+        carried.extend(start_files.map(|file| Carried::File(file, Language::Shell)));
+    }
+    if matches!(name, "env" | "sudo" | "doas") {
+        let set = args.iter().take_while(|word| is_assignment(word) || word.text.starts_with('-'));
+        carried.extend(set.filter(|word| is_assignment(word)).cloned().map(Carried::Variable));
+    }
+    of_builtins(name, args, carried);
+    if name == "git" {
+        of_git(args, carried);
+    }
+    for word in values(args, options::running(name)) {
+        // `exec=…` and `alias.x=!…`: the command is behind the name.
+        let behind = word.text.split_once('=').map(|(_, rest)| rest);
+        let last = word.text.rsplit_once('=').map(|(_, rest)| rest);
+        for text in [Some(word.text.as_str()), behind, last].into_iter().flatten() {
+            let text = text.trim_start_matches(['!', '|']).to_owned();
+            carried.push(Carried::Script(CallWord { text, kind: word.kind }));
+        }
+    }
+    for (_, options) in INTERPRETERS.iter().filter(|(start, _)| name.starts_with(start)) {
+        carried.extend(values(args, options).into_iter().map(Carried::Code));
+        let files = args.iter().filter(|word| is_file_name(word)).take(1).cloned();
+        carried.extend(files.map(|file| Carried::File(file, Language::Other)));
+    }
+    if ALL_CODE.contains(&name) {
+        if args.iter().any(|word| word.text == "*") {
+            carried.push(Carried::Unknown("code is only known when it runs"));
+        }
+        carried.extend(args.iter().cloned().map(Carried::Code));
+        let files = values(args, &["-f", "--file"]).into_iter();
+        carried.extend(files.map(|file| Carried::File(file, Language::Other)));
+    }
+    let from_input =
+        name != "make" || args.iter().any(|word| matches!(word.text.as_str(), "-" | "-f-"));
+    if CLIENTS.contains(&name) && from_input {
+        carried.push(Carried::Input(Language::Client));
+    }
+    if takes_input(name) && !is_shell(name) {
+        carried.push(Carried::Input(Language::Shell));
+    }
+    if is_interpreter_alone(name, args) {
+        carried.push(Carried::Input(Language::Other));
+    }
+}
+
+/// Names in these are worked out, and what is in brackets is carried out.
+const WORKED_OUT: &[&str] = &[
+    "let",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "test",
+    "[",
+    "[[",
+    "printf",
+    "read",
+    "unset",
+    "wait",
+    "mapfile",
+    "readarray",
+    "compgen",
+    "complete",
+];
+
+/// What the shell's own commands carry out.
+fn of_builtins(name: &str, args: &[CallWord], carried: &mut Vec<Carried>) {
+    let plain = || args.iter().filter(|word| !word.text.starts_with('-'));
+    if name == "eval" || JOINING.contains(&name) {
+        let skip = usize::from(matches!(name, "ssh" | "mosh"));
+        let words = || plain().skip(skip);
+        carried.push(Carried::Script(merged(words())));
+        carried
+            .extend(words().filter(|word| word.text.contains(' ')).cloned().map(Carried::Script));
+    }
+    match name {
+        "trap" => carried.extend(plain().next().cloned().map(Carried::Script)),
+        "alias" => carried.extend(args.iter().filter_map(|word| {
+            let text = word.text.split_once('=')?.1.to_owned();
+            Some(Carried::Script(CallWord { text, kind: word.kind }))
+        })),
+        "history" => carried.push(Carried::Script(merged(plain()))),
+        "fc" => carried.push(Carried::Unknown("it repeats what was run before")),
+        "declare" | "typeset" | "local" => {
+            let names = args.iter().any(|word| {
+                word.text.strip_prefix('-').is_some_and(|letters| letters.contains('n'))
+            });
+            if names {
+                carried.push(Carried::Unknown("a variable stands for another one"));
+            }
+        }
+        "." | "source" => carried.extend(plain().next().map(|file| {
+            if file.kind == WordKind::Open || is_stream(&file.text) {
+                Carried::Input(Language::Shell)
+            } else {
+                Carried::File(file.clone(), Language::Shell)
+            }
+        })),
+        _ => {}
+    }
+    if WORKED_OUT.contains(&name) {
+        for inner in args.iter().flat_map(|word| super::substitution::inside(&word.text)) {
+            carried.push(Carried::Script(CallWord::exact(&inner)));
+        }
+    }
+}
+
+fn of_git(args: &[CallWord], carried: &mut Vec<Carried>) {
+    let behind = |mark: &str| {
+        let found = args.iter().filter_map(move |word| {
+            let text = word.text.split_once(mark)?.1.to_owned();
+            Some(Carried::Script(CallWord { text, kind: word.kind }))
+        });
+        found.collect::<Vec<_>>()
+    };
+    carried.extend(behind("=!"));
+    let aliased = args.iter().filter(|word| word.text.starts_with('!'));
+    carried.extend(aliased.map(|word| {
+        let text = word.text.trim_start_matches('!').to_owned();
+        Carried::Script(CallWord { text, kind: word.kind })
+    }));
+    carried.extend(behind("ext::"));
+    if let Some(at) = args.iter().position(|word| word.text == "foreach") {
+        carried.push(Carried::Script(merged(args.iter().skip(at + 1))));
+    }
+    if args
+        .iter()
+        .any(|word| matches!(word.text.as_str(), "clone" | "fetch" | "pull" | "ls-remote"))
+    {
+        carried.extend(values(args, &["-u"]).into_iter().map(Carried::Script));
+    }
+}
+
+/// Whether a word of an interpreter is the file that it carries out.
+fn is_file_name(word: &CallWord) -> bool {
+    word.kind == WordKind::Exact
+        && !word.text.starts_with('-')
+        && word.text.contains(['.', '/'])
+        && !word.text.contains(char::is_whitespace)
+}
+
+fn is_stream(path: &str) -> bool {
+    matches!(path, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+}
+
+/// An interpreter that is given nothing carries out what it is sent.
+fn is_interpreter_alone(name: &str, args: &[CallWord]) -> bool {
+    INTERPRETERS.iter().any(|(start, _)| name.starts_with(start))
+        && args.iter().all(|word| word.text == "-" || is_stream(&word.text))
+}
+
+/// What a shell carries out.
+enum ShellTakes {
+    Text(CallWord),
+    File(CallWord),
+    /// A file that is not known.
+    Open,
+    Input,
+}
+
+fn script_of(args: &[CallWord]) -> ShellTakes {
+    let mut words = args.iter();
+    let mut by_text = false;
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if matches!(text, "--rcfile" | "--init-file") {
+            words.next();
+            continue;
+        }
+        if text.starts_with(['-', '+']) && text.len() > 1 && text != "--" {
+            by_text |= text == "--command" || !text.starts_with("--") && text.contains('c');
+            // `-euo pipefail`: the last of a cluster may take the next word.
+            if !text.starts_with("--") && text.ends_with(['o', 'O']) {
+                words.next();
+            }
+            continue;
+        }
+        if text == "--" {
+            continue;
+        }
+        return match word {
+            word if by_text => ShellTakes::Text(word.clone()),
+            word if is_stream(&word.text) => ShellTakes::Input,
+            word if word.kind == WordKind::Open => ShellTakes::Open,
+            word => ShellTakes::File(word.clone()),
+        };
+    }
+    ShellTakes::Input
+}
+
+/// The values of options: attached, by `=`, or the next word.
+pub(super) fn values(args: &[CallWord], options: &[&str]) -> Vec<CallWord> {
+    let mut found = Vec::new();
+    let mut words = args.iter().peekable();
+    while let Some(word) = words.next() {
+        for option in options {
+            let Some(rest) = word.text.strip_prefix(option) else {
+                // `-lc` and the like: the last letter of a cluster.
+                let cluster = option.len() == 2
+                    && word.text.len() > 2
+                    && word.text.starts_with('-')
+                    && !word.text.starts_with("--")
+                    && option.chars().last().is_some_and(|letter| word.text.ends_with(letter));
+                if cluster {
+                    found.extend(words.peek().map(|next| (*next).clone()));
+                }
+                continue;
+            };
+            match rest {
+                "" => found.extend(words.peek().map(|next| (*next).clone())),
+                rest if rest.starts_with('=') || !option.starts_with("--") => {
+                    let text = rest.trim_start_matches('=').to_owned();
+                    found.push(CallWord { text, kind: word.kind });
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn merged<'a>(words: impl Iterator<Item = &'a CallWord>) -> CallWord {
+    let words: Vec<&CallWord> = words.collect();
+    let kind = words.iter().map(|word| word.kind).max().unwrap_or(WordKind::Exact);
+    let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+    CallWord { text, kind }
+}
