@@ -2,8 +2,11 @@
 //! of a million tokens.
 
 use crate::conversation::{RecordWriter, rounds};
-use everfold::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp};
-use everfold::prefix::{Fold, Request};
+use everfold::kernel::record::{ActSum, CacheState};
+use everfold::kernel::{Decision, Flags, Limits, ModelTable, Record, Timestamp, Usd};
+use everfold::prefix::{Fold, Message, Request};
+use everfold_economy::point::{CarriedView, CarryHistory, CompactionPoint};
+use everfold_economy::{CostTerms, expected_rounds, spent};
 use everfold_offload::plan::Spill;
 use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use std::sync::Arc;
@@ -93,6 +96,33 @@ impl StepBench {
             limits: &self.limits,
         };
         everfold_prune::plan(&self.fold, &situation)
+    }
+
+    /// The sum that says whether the past is summed up between turns (E4).
+    #[must_use]
+    pub fn sum(&self, cache: CacheAge) -> Option<(ActSum, Usd)> {
+        let (moment, state) = match cache {
+            CacheAge::Warm => (CompactionPoint::BackInTime, CacheState::Warm),
+            CacheAge::Cold => (CompactionPoint::BackLate, CacheState::Cold),
+        };
+        let (fold, limits) = (&self.fold, &self.limits);
+        let rounds = expected_rounds(fold, limits.prune.expected_rounds);
+        let terms = CostTerms {
+            prices: self.table.spec(&MODEL.into()).prices_for(fold.count().0).copied(),
+            ttl: fold.cached_for(),
+            cache: state,
+            rounds,
+        };
+        let (_, turn) = everfold_compact::plan::between_turns(fold, limits);
+        let said = fold.messages().iter().map(Message::tokens).sum();
+        let view = CarriedView {
+            view: fold.count(),
+            kept: (fold.count() - fold.calibration().apply(said)) + turn,
+            rounds,
+            spent: spent(fold, &terms).unwrap_or_default(),
+            beside: Usd(0.0),
+        };
+        CarryHistory::default().weigh(moment, &view, &terms, &limits.economy)
     }
 
     /// The next request.

@@ -104,6 +104,9 @@ pub enum Event {
     },
     /// A request was paid for.
     Booked(Booking),
+    /// One quiet line on what was done to spend less, or not done for want of
+    /// budget, with tokens and money (E10).
+    Housekeeping(String),
     /// Something that a person should know.
     Notice(String),
 }

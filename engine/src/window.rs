@@ -5,4 +5,5 @@ pub mod context_view;
 pub mod in_view;
 pub mod ladder;
 pub mod notes;
+pub(crate) mod pause;
 pub(crate) mod thrash;

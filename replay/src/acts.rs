@@ -7,7 +7,6 @@
 use crate::conversation::Conversation;
 use crate::lane::{Lane, written};
 use crate::policy::Prune;
-use crate::rest::SumUp;
 use crate::step::Asked;
 use everfold_compact::apply::{AppliedCompaction, CompactionContext, Extras, settle, settle_local};
 use everfold_compact::{
@@ -93,6 +92,7 @@ fn prune(
         return;
     };
     lane.totals.clearings += 1;
+    own.carried.cleared(Tokens(cleared.sum.cleared_tokens), cleared.sum.costs);
     for result in &cleared.results {
         lane.takes(own, &result.tool_use_id);
     }
@@ -159,28 +159,29 @@ fn compact(
     let sending = everfold_compact::plan::sending(&own.fold, &window, cache, limits);
     let usage = ask(lane, own, asked, spec, (&plan, sending), limits);
     let spent = book(lane, spec, &usage);
-    own.rest.forgets();
+    own.carried.starts_over();
     replace(lane, own, now, &plan, &window, limits);
     spent
 }
 
-/// Sums the past up between turns.
+/// Sums the past up between turns, by a fork that reads what is cached.
 pub(crate) fn sum_up(
     lane: &mut Lane,
     own: &mut Conversation,
-    (answered, now): (Timestamp, Timestamp),
-    (spec, way): (&ModelSpec, SumUp),
+    (cache, now): (CacheState, Timestamp),
+    spec: &ModelSpec,
     limits: &Limits,
 ) {
-    let Ok(plan) = Plan::new(&own.fold, CompactionScope::All, Trigger::Auto, limits) else {
+    let (scope, _) = everfold_compact::plan::between_turns(&own.fold, limits);
+    let Ok(plan) = Plan::new(&own.fold, scope, Trigger::Auto, limits) else {
         return;
     };
     let directive = plan.directive(&own.fold, Sending::Fork, Guidance::default(), limits);
     let directive = estimate_text(&directive.unwrap_or_default(), limits);
     let total = own.prelude + own.tokens();
-    let cached = match way {
-        SumUp::Warm => own.sent().min(total),
-        SumUp::Cold => Tokens(0),
+    let cached = match cache {
+        CacheState::Warm => own.sent().min(total),
+        CacheState::Cold => Tokens(0),
     };
     let usage = Usage {
         input: ((total - cached) + directive).0,
@@ -189,7 +190,7 @@ pub(crate) fn sum_up(
         ..Usage::default()
     };
     book(lane, spec, &usage);
-    own.last_fork = Some(answered);
+    own.last_fork = own.fold.last_response();
     let window = Conversation::window(spec, &Overrides::default(), limits);
     replace(lane, own, now, &plan, &window, limits);
 }

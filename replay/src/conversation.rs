@@ -4,13 +4,13 @@
 use crate::anchor::{Hit, Shared};
 use crate::bill::BillView;
 use crate::policy::Boundaries;
-use crate::regret::Memory;
 use crate::report::Before;
-use crate::rest::Rest;
 use crate::step::{Asked, Said};
 use crate::steps::UNSEEN;
 use crate::went::{Ratio, rewound};
 use crate::why::Stays;
+use everfold_economy::point::CarryHistory;
+use everfold_economy::regret::SeenResults;
 use everfold_foreign::Thread;
 use everfold_kernel::record::{Breakpoint, CacheTtl};
 use everfold_kernel::{
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub(crate) struct Conversation {
     pub(crate) fold: Fold,
     pub(crate) chain: Chain,
-    pub(crate) memory: Memory,
+    pub(crate) memory: SeenResults,
     /// Results in view, oldest first, where the policy counts them.
     pub(crate) live: VecDeque<ToolUseId>,
     /// Tokens that clearing took out of view.
@@ -52,7 +52,8 @@ pub(crate) struct Conversation {
     /// to the summary, and the seconds since the last request.
     pub(crate) summarised: Option<(Tokens, i64)>,
     pub(crate) made: u64,
-    pub(crate) rest: Rest,
+    /// How its person comes and goes, and what summing up has brought.
+    pub(crate) carried: CarryHistory,
     pub(crate) thread: Thread,
     pub(crate) billed: BillView,
     /// Tokens of prompts and answers that were reviewed.
@@ -75,7 +76,7 @@ impl Conversation {
         Self {
             fold: Fold::new(Arc::clone(limits)),
             chain: Chain::default(),
-            memory: Memory::default(),
+            memory: SeenResults::default(),
             live: VecDeque::new(),
             cleared: 0,
             model: None,
@@ -90,7 +91,7 @@ impl Conversation {
             last_fork: None,
             summarised: None,
             made: 0,
-            rest: Rest::default(),
+            carried: CarryHistory::default(),
             thread,
             billed: BillView::default(),
             reviewed: 0,

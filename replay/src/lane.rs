@@ -11,6 +11,7 @@ use crate::went::Ratio;
 use crate::why::{Stay, Watch};
 use everfold_foreign::Thread;
 use everfold_kernel::record::CacheTtl;
+use everfold_kernel::settings::CompactEconomy;
 use everfold_kernel::{
     BlockView, Decision, Entry, Flags, Limits, ModelId, ModelSpec, ModelTable, RecordId, Timestamp,
     Tokens, ToolUseId, Usage, UserOrigin,
@@ -92,11 +93,16 @@ impl Lane {
         }
     }
 
+    /// Whether it does something between turns.
+    fn rests(&self) -> bool {
+        self.rules.economy != CompactEconomy::Off
+    }
+
     /// Takes something said.
     pub(crate) fn said(&mut self, thread: Thread, said: &Said) {
         let mut own = self.take(thread);
         if own.wants(said.entry(), self.rules.boundaries) {
-            if self.rules.rest && thread == Thread::MAIN && is_prompt(said.entry()) {
+            if self.rests() && thread == Thread::MAIN && is_prompt(said.entry()) {
                 rest::end(self, &mut own, said.record.at);
             }
             if let Entry::Boundary(_) = said.entry() {
@@ -120,8 +126,8 @@ impl Lane {
         let spent = spent + acts::climb(self, &mut own, asked, spec);
         self.request(&mut own, asked, (model, spec, ttl), spent);
         let missed = own.memory.called(&asked.wishes);
-        own.rest.regrets.again += Tokens(missed * self.common.limits.replay.call_tokens);
-        self.totals.regrets += missed;
+        own.carried.missed(missed.iter().copied().sum());
+        self.totals.regrets += missed.len() as u64;
         self.conversations.insert(thread, own);
     }
 
@@ -158,7 +164,7 @@ impl Lane {
     }
 
     pub(crate) fn finish(mut self) -> LaneReport {
-        if self.rules.rest
+        if self.rests()
             && let Some(mut own) = self.conversations.remove(&Thread::MAIN)
         {
             rest::over(&mut self, &mut own);
@@ -187,7 +193,7 @@ impl Lane {
                     let BlockView::ToolResult { id, .. } = block.view() else { continue };
                     let id = ToolUseId::new(id);
                     let label = own.calls.remove(&id).unwrap_or_default();
-                    own.memory.came(&id, weight.tokens.0);
+                    own.memory.came(&id, weight.tokens);
                     if self.bill.is_some() {
                         own.billed.came(&id, &label, weight.tokens.0);
                     }
@@ -283,7 +289,7 @@ impl Lane {
             before,
         };
         if let Some(prices) = spec.prices_for(prompt) {
-            own.rest.saves(&usage, prices);
+            own.carried.asked(&usage);
             let gap = own.last_request.map_or(0, |last| asked.at.as_second() - last.as_second());
             let round = (&round, self.rounds.len());
             self.watch.request(round, (&usage, ttl), prices, (spent, gap));
@@ -325,11 +331,13 @@ impl Lane {
             let prompt = own.chain.total().0;
             let usage = Usage { cache_read: prompt, output, ..Usage::default() };
             let cost = spec.cost(&usage).map_or(0.0, |usd| usd.0);
-            own.push_again(asked.at, Tokens(tokens));
-            let written = Usage { output: 0, ..written(tokens, ttl) };
+            own.push_again(asked.at, tokens);
+            let written = Usage { output: 0, ..written(tokens.0, ttl) };
             usd += cost;
+            let all = cost + spec.cost(&written).map_or(0.0, |usd| usd.0);
+            own.carried.missed(tokens);
             self.totals.rereads += 1;
-            self.totals.rereads_usd += cost + spec.cost(&written).map_or(0.0, |usd| usd.0);
+            self.totals.rereads_usd += all;
             self.totals.usage.add(&usage);
         }
         self.totals.usd += usd;

@@ -53,6 +53,7 @@ pub use why::{Cause, Moment};
 
 use everfold_foreign::{Thread, TranscriptEvent};
 use everfold_kernel::record::CacheTtl;
+use everfold_kernel::settings::CompactEconomy;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{
     Decision, Entry, Flags, Limits, ModelId, ModelTable, QuerySource, Timestamp, Usage,
@@ -79,6 +80,8 @@ pub struct Options {
     pub flags: Flags,
     /// What is set about the window, for the policy `settings`.
     pub window: Overrides,
+    /// Where the past is summed up between turns, for the policy `settings`.
+    pub economy: CompactEconomy,
     /// The window of the session; none is that of each request's model.
     /// [`Glance`] tells which one a transcript shows.
     pub window_tokens: Option<u64>,
@@ -96,6 +99,7 @@ impl Default for Options {
             limits: Arc::default(),
             flags: Flags::default(),
             window: Overrides::default(),
+            economy: CompactEconomy::default(),
             window_tokens: None,
             small_model: ModelId::new("claude-haiku-4-5"),
         }
@@ -154,6 +158,7 @@ impl Lanes {
             limits,
             flags,
             window,
+            economy,
             window_tokens,
             small_model,
         } = options;
@@ -168,7 +173,7 @@ impl Lanes {
             small_model,
         });
         let lane = |policy: Policy| {
-            let rules = policy.rules(&flags, &common.limits, window);
+            let rules = policy.rules(&flags, &common.limits, (window, economy));
             Lane::new(policy, rules, Arc::clone(&common))
         };
         Self {

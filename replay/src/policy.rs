@@ -1,5 +1,6 @@
 //! Policies: what a session could have been run under.
 
+use everfold_kernel::settings::CompactEconomy;
 use everfold_kernel::window::Overrides;
 use everfold_kernel::{Flag, Flags, Limits};
 use std::fmt;
@@ -47,16 +48,24 @@ impl Policy {
     /// policies take longest.
     #[must_use]
     pub fn reads_texts(self) -> bool {
-        self.rules(&Flags::default(), &Limits::default(), Overrides::default()).reads()
+        let limits = Limits::default();
+        let own =
+            self.rules(&Flags::default(), &limits, (Overrides::default(), CompactEconomy::Auto));
+        own.reads()
     }
 
     /// What it does, layer by layer.
-    pub(crate) fn rules(self, flags: &Flags, limits: &Limits, window: Overrides) -> Rules {
+    pub(crate) fn rules(
+        self,
+        flags: &Flags,
+        limits: &Limits,
+        (window, economy): (Overrides, CompactEconomy),
+    ) -> Rules {
         let plain = Rules {
             boundaries: Boundaries::Ignored,
             offload: false,
             prune: Prune::Never,
-            rest: false,
+            economy: CompactEconomy::Off,
             compact: None,
         };
         let whole = Rules { offload: true, compact: Some(Overrides::default()), ..plain };
@@ -64,7 +73,9 @@ impl Policy {
             Self::Recorded => Rules { boundaries: Boundaries::Honoured, ..plain },
             Self::None => plain,
             Self::Seed => Rules { prune: Prune::ByTime, ..whole },
-            Self::Everfold => Rules { prune: Prune::WhereItPays, rest: true, ..whole },
+            Self::Everfold => {
+                Rules { prune: Prune::WhereItPays, economy: CompactEconomy::Auto, ..whole }
+            }
             Self::ApiClear => {
                 let own = &limits.replay;
                 let (over, keep) = (own.api_trigger_tokens, own.api_keep_results);
@@ -78,7 +89,7 @@ impl Policy {
             Self::Settings => Rules {
                 prune: if flags.is_on(Flag::PruneTime) { Prune::WhereItPays } else { Prune::Never },
                 compact: flags.is_on(Flag::AutoCompact).then_some(window),
-                rest: flags.is_on(Flag::AutoCompact),
+                economy: if flags.is_on(Flag::AutoCompact) { economy } else { CompactEconomy::Off },
                 ..whole
             },
         }
@@ -91,8 +102,8 @@ pub(crate) struct Rules {
     pub(crate) boundaries: Boundaries,
     pub(crate) offload: bool,
     pub(crate) prune: Prune,
-    /// Whether it does something between turns.
-    pub(crate) rest: bool,
+    /// Where it sums up between turns.
+    pub(crate) economy: CompactEconomy,
     /// Where it compacts, if it does.
     pub(crate) compact: Option<Overrides>,
 }

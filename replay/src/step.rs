@@ -2,8 +2,8 @@
 //! looked through once, however many of them take it.
 
 use crate::anchor::Anchor;
-use crate::regret::Wish;
 use crate::went::Ratio;
+use everfold_economy::regret::ResultWish;
 use everfold_foreign::Thread;
 use everfold_kernel::record::CacheTtl;
 use everfold_kernel::{
@@ -63,9 +63,9 @@ pub(crate) struct Asked {
     pub(crate) salt: Arc<str>,
     /// What the text of the answer makes, or what was reported if that is more.
     pub(crate) output: u64,
-    pub(crate) wishes: Vec<(ToolUseId, Wish)>,
+    pub(crate) wishes: Vec<(ToolUseId, ResultWish)>,
     /// What has to be in view for its calls to be made.
-    pub(crate) needs: Vec<Wish>,
+    pub(crate) needs: Vec<ResultWish>,
     pub(crate) calls: Vec<Call>,
     /// When its answer was begun.
     pub(crate) said: Timestamp,

@@ -74,6 +74,12 @@ const FIGURES: &[Figure] = &[
         least: Profile::Release,
     },
     Figure {
+        about: "the scripted sessions of 100 turns and of 60 at full size: what the background takes",
+        package: "everfold-engine",
+        test: "e6_the_scripted_sessions_at_full_size_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "our policy against real sessions, all that it spends included",
         package: "everfold-replay",
         test: "pc8_our_policy_costs_less_than_what_was_done",

@@ -146,6 +146,7 @@ fn options(agent: &Agent, args: &ReplayArgs) -> Result<Options> {
         limits: Arc::clone(&config.limits),
         flags: config.flags.clone(),
         window: config.models.window,
+        economy: config.background.compact.economy,
         window_tokens: args.window,
         small_model: config.models.small.clone(),
     })

@@ -30,12 +30,13 @@ impl PrefixCache {
         idle_minutes: u64,
     ) -> Self {
         let ttl = fold.prelude().and_then(|prelude| prelude.params.cache);
+        let kept_for = fold.cached_for();
         let last_use = fold.last_response().max(last_fork);
         let is_broken = fold.last_break() > fold.last_response();
         let state = if is_broken {
             CacheState::Cold
         } else {
-            cache_state(now, last_use, ttl, idle_minutes)
+            cache_state(now, last_use, kept_for, idle_minutes)
         };
         let cached = match state {
             CacheState::Warm => fold.last_prompt(),

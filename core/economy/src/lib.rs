@@ -2,7 +2,7 @@
 //! save or bring, at the model's prices and the state of the prompt cache.
 //!
 //! Everybody who is about to spend asks here: a clearing ([`CostTerms::sum`]),
-//! the point of a compaction ([`carry`]), the time to live ([`pace`]), and
+//! the point of a compaction ([`point`]), the time to live ([`pace`]), and
 //! whoever wants to ask a model beside the conversation. [`Weighing`] gathers
 //! the terms of such an act by name; what it comes to is an
 //! [`ActSum`](everfold_kernel::record::ActSum), which goes into the log with
@@ -16,6 +16,8 @@ mod cache;
 pub mod carry;
 mod outlook;
 pub mod pace;
+pub mod point;
+pub mod regret;
 mod terms;
 
 pub use act::Weighing;

@@ -10,9 +10,10 @@ use everfold_kernel::record::{CacheState, CacheTtl};
 use everfold_kernel::{Prices, Role, Timestamp, Tokens, UserOrigin};
 use everfold_prefix::Fold;
 use everfold_prefix::message::PieceOrigin;
+use serde::{Deserialize, Serialize};
 
 /// Pauses of a person, by what they mean for the cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonPace {
     /// Within five minutes.
     pub short: u64,
@@ -52,6 +53,15 @@ impl PersonPace {
             self.middle += 1;
         } else {
             self.long += 1;
+        }
+    }
+
+    /// Pauses in which a cache of this time to live expired.
+    #[must_use]
+    pub fn longer_than(self, ttl: CacheTtl) -> u64 {
+        match ttl {
+            CacheTtl::FiveMinutes => self.middle + self.long,
+            CacheTtl::OneHour => self.long,
         }
     }
 

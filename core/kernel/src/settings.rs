@@ -264,7 +264,8 @@ pub struct CacheSettings {
 /// `cache.ttl`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TtlSetting {
-    /// An hour for an interactive conversation, five minutes otherwise.
+    /// An hour for an interactive conversation and five minutes otherwise to
+    /// begin with, then by the pace of the person.
     #[default]
     #[serde(rename = "auto")]
     Auto,

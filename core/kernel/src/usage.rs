@@ -259,6 +259,15 @@ impl Ledger {
         })
     }
 
+    /// The sum of what has to keep to the budget of the background.
+    #[must_use]
+    pub fn metered(&self) -> LedgerLine {
+        self.sum(|source| {
+            let Ok(source) = source.parse::<QuerySource>();
+            source.is_metered()
+        })
+    }
+
     fn sum(&self, counts: impl Fn(&str) -> bool) -> LedgerLine {
         let mut sum = LedgerLine::default();
         for (_, _, line) in self.lines().filter(|(source, ..)| counts(source)) {

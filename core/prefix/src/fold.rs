@@ -3,11 +3,12 @@
 use crate::measure::Weight;
 use crate::message::{Link, Message, Piece, PieceOrigin, Showing};
 use crate::request::{Frame, Rendered};
-use everfold_kernel::record::Keeps;
+use everfold_kernel::record::{CacheTtl, Keeps};
 use everfold_kernel::tokens::{estimate_block, estimate_json_bytes, estimate_text};
 use everfold_kernel::{
     AssistantEntry, Block, BlockProvenance, BlockView, Boundary, Calibration, Entry, Limits,
-    MessageId, ModelId, Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry, UserOrigin,
+    MessageId, ModelId, Params, Prelude, Record, RecordId, Role, Timestamp, Tokens, UserEntry,
+    UserOrigin,
 };
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +74,8 @@ pub struct Fold {
     cleared_from: Option<usize>,
     /// Where a fork's breakpoints stand: on what its parent had, and nowhere else.
     lent: Option<LentMarks>,
+    /// For how long the server keeps most of what it has of this.
+    written_for: Option<CacheTtl>,
 }
 
 /// A block that a record brought, and whose words it holds.
@@ -110,6 +113,7 @@ impl Fold {
             carried: None,
             cleared_from: None,
             lent: None,
+            written_for: None,
         }
     }
 
@@ -267,6 +271,16 @@ impl Fold {
         }
     }
 
+    /// For how long the server keeps most of what it has of this conversation:
+    /// as long as was asked when that was written. None where requests do not ask.
+    #[must_use]
+    pub fn cached_for(&self) -> Option<CacheTtl> {
+        self.prelude
+            .as_ref()
+            .and_then(|prelude| prelude.params.cache)
+            .map(|asked| self.written_for.map_or(asked, |written| written.max(asked)))
+    }
+
     /// A block, or what was decided to be shown for it.
     fn as_decided(&mut self, block: Block) -> (Block, Showing) {
         let waiting = match block.view() {
@@ -280,9 +294,17 @@ impl Fold {
     }
 
     fn push_prelude(&mut self, at: Timestamp, prelude: Box<Prelude>) {
+        if self.prelude.as_deref().is_some_and(|own| is_same_but_for_ttl(own, &prelude)) {
+            // The cache knows a prefix by its text: none of it is lost.
+            self.written_for = self.written_for.max(prelude.params.cache);
+            self.frame = Frame::new(&prelude);
+            self.prelude = Some(prelude);
+            return;
+        }
         if self.prelude.is_some() {
             self.declare(BreakCause::Prelude, at);
         }
+        self.written_for = prelude.params.cache;
         let text: Tokens =
             prelude.system.iter().map(|block| estimate_text(&block.text, &self.limits)).sum();
         let tools = prelude.tools.iter().map(|tool| tool.to_string().len()).sum();
@@ -318,4 +340,14 @@ impl Fold {
             _ => self.messages.push(message),
         }
     }
+}
+/// Whether two preludes differ in nothing but how long a prefix is to be kept.
+fn is_same_but_for_ttl(one: &Prelude, other: &Prelude) -> bool {
+    let (asked, asks) = (one.params.cache, other.params.cache);
+    asked != asks
+        && asked.is_some()
+        && asks.is_some()
+        && one.system == other.system
+        && one.tools == other.tools
+        && one.params == Params { cache: asked, ..other.params.clone() }
 }

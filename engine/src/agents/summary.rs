@@ -11,11 +11,12 @@ use crate::config::{Config, Delegation};
 use crate::session::Session;
 use crate::session::agent_context::Peek;
 use crate::session::effects::{SideBookings, collect, side_request};
-use everfold_economy::{CostTerms, cache_state};
+use everfold_economy::{CostTerms, Weighing, cache_state};
 use everfold_kernel::ports::{BoxFuture, ModelError, World};
+use everfold_kernel::record::{ActSum, SumVerdict};
 use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::usage::Booking;
-use everfold_kernel::{Flag, QuerySource, Timestamp};
+use everfold_kernel::{Flag, Prices, QuerySource, Timestamp, Tokens};
 use everfold_mail::policy::{self, StatusModel};
 use everfold_prefix::{Directive, Fold};
 use std::sync::Arc;
@@ -104,6 +105,27 @@ impl Watch {
     }
 }
 
+/// What a status line is taken to cost, by the cheaper of the two ways (E1).
+fn status_sum(
+    way: StatusModel,
+    terms: &CostTerms,
+    (prefix, small): (Tokens, Option<&Prices>),
+    newest: Tokens,
+) -> ActSum {
+    let weighing = Weighing::new(QuerySource::AgentSummary, "say what an agent does", terms);
+    let own = terms.pass(prefix).unwrap_or_default();
+    let small = CostTerms { prices: small.copied(), ..*terms }.input(newest);
+    let weighing = match way {
+        StatusModel::OwnPrefix => weighing
+            .costs("one pass over its conversation", prefix, own)
+            .saves("asking the small model", newest, small),
+        StatusModel::SmallModel => weighing
+            .costs("the newest messages, by the small model", newest, small)
+            .saves("one pass over its conversation", prefix, own),
+    };
+    weighing.as_decided(SumVerdict::Done)
+}
+
 /// Why an agent has no status line this time.
 #[derive(Debug, thiserror::Error)]
 enum NoStatus {
@@ -137,6 +159,7 @@ async fn ask(
     let small = config.models.table.spec(&config.models.small).prices.as_ref();
     let way =
         policy::way(&terms, fold.count(), small, estimate_text(&newest, limits), &limits.agents);
+    books.weighed(status_sum(way, &terms, (fold.count(), small), estimate_text(&newest, limits)));
     let request = match way {
         StatusModel::OwnPrefix => fold.request(Some(Directive(policy::SUMMARY.trim()))),
         StatusModel::SmallModel => {

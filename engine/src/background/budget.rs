@@ -77,6 +77,26 @@ impl Budget {
         if !source.is_metered() {
             return Ok(());
         }
+        match self.within_limits().await? {
+            Some(spent) => self.share(spent, cost),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a review of another agent's conversation may be made. Its share
+    /// is of what it reviews: what conversations of ours cost says nothing of it.
+    ///
+    /// # Errors
+    /// What is used up, or would be.
+    pub async fn allows_review(&self, cost: Usd, reviewed: Usd) -> Result<(), Denied> {
+        let Some(spent) = self.within_limits().await? else { return Ok(()) };
+        let most = self.limits.background_share * reviewed.0;
+        // Where nothing is known of its price, the floor of the day is for it too.
+        if cost.0 <= most { Ok(()) } else { self.share(spent, Usd(0.0)) }
+    }
+
+    /// What counts for the share, where nothing is used up; none where nobody knows.
+    async fn within_limits(&self) -> Result<Option<SpentOf>, Denied> {
         let limits = &self.limits;
         let session = *self.session();
         if let Some(what) = over(session.background, limits.session_tokens, limits.session_usd) {
@@ -88,15 +108,15 @@ impl Budget {
         {
             return Err(Denied::RateLimit(left.percent));
         }
-        let Some(days) = &self.days else { return self.share(session, cost) };
+        let Some(days) = &self.days else { return Ok(Some(session)) };
         match days.spent(self.today()).await {
             Ok(day) => match over(day.background, limits.daily_tokens, limits.daily_usd) {
                 Some(what) => Err(Denied::Day(what)),
-                None => self.share(day, cost),
+                None => Ok(Some(day)),
             },
             Err(error) => {
                 tracing::warn!(%error, "the day's budget is not looked at");
-                Ok(())
+                Ok(None)
             }
         }
     }

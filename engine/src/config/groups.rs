@@ -27,8 +27,10 @@ pub struct ModelSetup {
     pub table: ModelTable,
     /// What a person set about the window.
     pub window: Overrides,
-    /// How long cached prefixes live; none turns caching off.
+    /// How long cached prefixes live at first; none turns caching off.
     pub cache: Option<CacheTtl>,
+    /// How that was chosen: `auto` follows the pace of the person (E5).
+    pub ttl: settings::TtlSetting,
     /// How the model is asked to think; none is as its entry says.
     pub thinking: Option<Thinking>,
     /// The effort asked for.
@@ -49,6 +51,7 @@ impl Default for ModelSetup {
             table: ModelTable::builtin(),
             window: Overrides::default(),
             cache: Some(CacheTtl::FiveMinutes),
+            ttl: settings::TtlSetting::Auto,
             thinking: None,
             effort: None,
             betas: Vec::new(),

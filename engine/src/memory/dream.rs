@@ -17,12 +17,14 @@ use crate::background::budget::Denied;
 use crate::config::AutoDream;
 use crate::event::Event;
 use crate::permit::{Remit, Room};
-use crate::session::Session;
 use crate::session::fork::{self, Errand, Fork, Start};
 use crate::session::memory_state::MemorySwitch;
+use crate::session::{Error, Session, quiet_lines, weighed};
 use everfold_dream::policy;
+use everfold_economy::Weighing;
 use everfold_kernel::ports::{Dreams, FileError, Holder, ModelKind, World};
-use everfold_kernel::{Flag, QuerySource, Timestamp, Usage, Usd};
+use everfold_kernel::record::SumVerdict;
+use everfold_kernel::{Flag, QuerySource, Timestamp, Tokens, Usage, Usd};
 use night::Night;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,8 +139,11 @@ pub(crate) async fn consider_dream(session: &mut Session) {
         }
     }
     if let Err(denied) = session.budget.allows(&QuerySource::Dream).await {
-        tracing::info!(%denied, "no dream");
+        quiet_lines::denied(session, "memories are not consolidated", Usd(0.0), &denied);
         return;
+    }
+    if let Err(error) = note_dream(session).await {
+        tracing::warn!(%error, "what a dream costs is not in the log");
     }
     let night = night(session, dreams, Starter::Turn, Mode::Apply).await;
     start_night(session, night, |task, end| {
@@ -241,6 +246,25 @@ fn start_night(
             told
         },
     )
+}
+
+/// Writes to the log what a dream is taken to cost (E1): its gates say that it
+/// is due, and no sum can say what tidy memories are worth.
+async fn note_dream(session: &mut Session) -> Result<(), Error> {
+    let limits = &session.config.limits.dream;
+    let (used, window) = (session.state.fold.count(), session.window().size);
+    let start = policy::start(Starter::Turn, used.0, window.0, limits);
+    let terms = weighed::cost_terms(session);
+    let answers = Tokens(session.config.limits.economy.notes_output_tokens);
+    let weighing = Weighing::new(QuerySource::Dream, "consolidate memories", &terms);
+    let weighing = match start {
+        policy::DreamStart::Parent => {
+            weighing.costs("one pass over the conversation", used, terms.read(used))
+        }
+        policy::DreamStart::Fresh => weighing,
+    };
+    let sum = weighing.costs("what it writes", answers, terms.output(answers));
+    weighed::note_sum(session, sum.as_decided(SumVerdict::Done)).await
 }
 
 /// What a dream needs of the session.

@@ -1,11 +1,11 @@
 //! Questions to a model outside the conversation: forks and side queries.
 
 use crate::config::Config;
-use crate::session::{Session, cache_breaks};
+use crate::session::{Session, cache_breaks, weighed};
 use crate::tools::{AskError, Asker};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::ports::{BoxFuture, Model, ModelError, ModelEvent, ModelReply, World};
-use everfold_kernel::record::Breakpoint;
+use everfold_kernel::record::{ActSum, Breakpoint};
 use everfold_kernel::usage::Booking;
 use everfold_kernel::{
     AssistantEntry, Block, Class, Classify, Decision, Effect, EffectOutcome, Entry, ModelId,
@@ -16,20 +16,40 @@ use everfold_prefix::breaks::RequestBase;
 use everfold_prefix::{Directive, Fold, Request};
 use futures_util::StreamExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// Requests made by tools, waiting to be booked in the log.
+/// Requests made by tools and tasks, and the sums by which they were made,
+/// waiting to be written to the log.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SideBookings(Arc<Mutex<Vec<Booking>>>);
+pub(crate) struct SideBookings(Arc<Mutex<SideEntries>>);
+
+#[derive(Debug, Default)]
+struct SideEntries {
+    bookings: Vec<Booking>,
+    sums: Vec<ActSum>,
+}
 
 impl SideBookings {
     pub(crate) fn add(&self, booking: Booking) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(booking);
+        self.entries().bookings.push(booking);
+    }
+
+    /// Takes note of the sum by which something is done (E1).
+    pub(crate) fn weighed(&self, sum: ActSum) {
+        self.entries().sums.push(sum);
     }
 
     pub(crate) fn take(&self) -> Vec<Booking> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.entries().bookings)
+    }
+
+    fn take_sums(&self) -> Vec<ActSum> {
+        std::mem::take(&mut self.entries().sums)
+    }
+
+    fn entries(&self) -> MutexGuard<'_, SideEntries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -38,6 +58,9 @@ impl SideBookings {
 /// # Errors
 /// If the log cannot be written.
 pub async fn book_side_queries(session: &mut Session) -> Result<(), crate::session::Error> {
+    for sum in session.runtime.books.take_sums() {
+        weighed::note_sum(session, sum).await?;
+    }
     for booking in session.runtime.books.take() {
         session.book(booking).await?;
     }

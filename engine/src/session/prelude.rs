@@ -7,7 +7,7 @@ use crate::session::{Error, Session};
 use crate::tools::servers::loaded_tools;
 use everfold_kernel::ports::MemoryScope;
 use everfold_kernel::record::Dialect;
-use everfold_kernel::settings::IndexUse;
+use everfold_kernel::settings::{IndexUse, TtlSetting};
 use everfold_kernel::{Decision, Entry, Flag, ModelId, Params, Prelude};
 use everfold_prefix::system;
 use everfold_prefix::system::{Keeping, MemorySurroundings};
@@ -96,7 +96,11 @@ pub(crate) fn params_for(session: &Session, model: &ModelId) -> Params {
         .as_deref());
     match now {
         Some(now) if now.model == *model && now.dialect == params.dialect => {
-            Params { thinking: now.thinking.clone(), effort: now.effort.clone(), ..params }
+            let cache = match session.config.models.ttl {
+                TtlSetting::Auto => now.cache.or(params.cache),
+                _ => params.cache,
+            };
+            Params { thinking: now.thinking.clone(), effort: now.effort.clone(), cache, ..params }
         }
         Some(now) => Params { effort: now.effort.clone(), ..params },
         None => params,

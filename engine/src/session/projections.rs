@@ -6,7 +6,12 @@
 //! so that a projection cannot be forgotten in one of them.
 
 use crate::session::memory_state::{MemorySwitch, SWITCH};
-use everfold_kernel::{Attachment, Decision, Entry, Ledger, Limits, ModelId, Record, RecordId};
+use everfold_economy::point::CarryHistory;
+use everfold_economy::regret::{SeenResults, wish};
+use everfold_kernel::{
+    Attachment, BlockView, Decision, Entry, Ledger, Limits, ModelId, QuerySource, Record, RecordId,
+    Tokens, ToolUseId, UserOrigin,
+};
 use everfold_prefix::Fold;
 use everfold_prefix::message::{Message, PieceOrigin};
 use serde_json::Value;
@@ -19,6 +24,8 @@ pub const OUTPUT_STYLE: &str = "output_style";
 pub const LANGUAGE: &str = "language";
 /// The field of an attachment's data that names the model to go back to.
 pub(crate) const LENT: &str = "modelBefore";
+/// The field of a boundary's metadata that says how carrying the past went.
+pub(crate) const CARRIED: &str = "carried";
 
 /// What a session knows by its log.
 #[derive(Clone)]
@@ -38,6 +45,10 @@ pub(crate) struct Projections {
     pub(crate) memory_switch: MemorySwitch,
     /// The last record that was reviewed for memories (L5.10).
     pub(crate) reviewed: Option<RecordId>,
+    /// How the person comes and goes, and what summing up has brought (E4).
+    pub(crate) carried: CarryHistory,
+    /// What the model has seen, for what it asks for again.
+    seen: SeenResults,
 }
 
 impl Projections {
@@ -51,6 +62,8 @@ impl Projections {
             lent: None,
             memory_switch: MemorySwitch::On,
             reviewed: None,
+            carried: CarryHistory::default(),
+            seen: SeenResults::default(),
         }
     }
 
@@ -74,7 +87,12 @@ impl Projections {
     pub(crate) fn apply(&mut self, record: Record) {
         match &record.entry {
             Entry::Decision(Decision::Prelude(_)) => self.lent = None,
-            Entry::Decision(Decision::Booked(booking)) => self.ledger.book(booking),
+            Entry::Decision(Decision::Booked(booking)) => {
+                self.ledger.book(booking);
+                if booking.source == QuerySource::Main {
+                    self.carried.asked(&booking.usage);
+                }
+            }
             Entry::Decision(Decision::Extracted(review)) if review.put_off.is_none() => {
                 self.reviewed = Some(review.through.clone());
             }
@@ -83,7 +101,57 @@ impl Projections {
             }
             _ => {}
         }
+        self.carry(&record);
+        let is_result =
+            matches!(&record.entry, Entry::User(user) if user.origin == UserOrigin::ToolResult);
+        let is_boundary = matches!(record.entry, Entry::Boundary(_));
         self.fold.push(record);
+        if is_result {
+            for result in self.fold.last_results() {
+                self.seen.came(&ToolUseId::new(result.tool_use_id), result.piece.tokens);
+            }
+        }
+        if is_boundary {
+            let results = self.fold.results();
+            let shown = results.iter().map(|result| result.tool_use_id).collect();
+            self.seen.keeps(&shown);
+        }
+    }
+
+    /// Takes note of what tells whether summing up between turns pays (E4).
+    fn carry(&mut self, record: &Record) {
+        match &record.entry {
+            Entry::User(user) if user.origin == UserOrigin::Human && is_turn_over(&self.fold) => {
+                let away = |last: i64| record.at.as_second().saturating_sub(last);
+                self.carried.prompted(self.carried.answered_s.map(away));
+            }
+            Entry::Assistant(answer) => {
+                self.carried.answered_s = Some(record.at.as_second());
+                let BlockView::ToolUse { id, name, input } = answer.block.view() else { return };
+                let Some(wish) = wish(name, input) else { return };
+                let missed = self.seen.called(&[(ToolUseId::new(id), wish)]);
+                self.carried.missed(missed.into_iter().sum());
+            }
+            Entry::Decision(Decision::Cleared(cleared)) => {
+                let tokens = Tokens(cleared.sum.cleared_tokens);
+                self.carried.cleared(tokens, cleared.sum.costs);
+                cleared.results.iter().for_each(|result| self.seen.takes(&result.tool_use_id));
+            }
+            Entry::Decision(Decision::Spilled(spilled)) => self.seen.takes(&spilled.tool_use_id),
+            Entry::Attachment(attachment) => {
+                if let Some(path) = attachment.data.get("path").and_then(Value::as_str) {
+                    self.seen.brings_back("Read", path);
+                }
+            }
+            Entry::Boundary(boundary) => {
+                let known = boundary.metadata.get(CARRIED).cloned();
+                match known.and_then(|own| serde_json::from_value(own).ok()) {
+                    Some(own) => self.carried = own,
+                    None => self.carried.starts_over(),
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The data of the attachments of this kind that the model sees.
@@ -108,6 +176,13 @@ impl Projections {
             self.memory_switch = if on { MemorySwitch::On } else { MemorySwitch::Off };
         }
     }
+}
+
+/// Whether the model has said its last word, so that what comes is a new turn.
+fn is_turn_over(fold: &Fold) -> bool {
+    let since = fold.last_answer().and_then(|at| fold.messages().get(at + 1..)).unwrap_or_default();
+    let of_tools = PieceOrigin::User(UserOrigin::ToolResult);
+    !since.iter().flat_map(Message::pieces).any(|piece| piece.origin == of_tools)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::background::scheduler::{Scheduler, Slots};
 use crate::config::Config;
 use crate::event::Events;
 use crate::session::agent_context::Peek;
+use crate::session::economy_state::EconomyState;
 use crate::session::effects::SideBookings;
 use crate::session::memory_state::{Failures, Prefetch, Surfaced};
 use crate::session::queue::Queue;
@@ -83,8 +84,8 @@ pub(crate) struct Branch {
     pub(crate) notes: NotesState,
     /// What keeps a turn from costing without end.
     pub(crate) guard: TurnGuard,
-    /// Acts that a sum spoke against, and that the log says so of.
-    pub(crate) left_acts: BTreeSet<String>,
+    /// Sums, and what follows from them.
+    pub(crate) economy: EconomyState,
     /// What was chosen before the log begins.
     pub(crate) first_params: Option<Box<Params>>,
     /// The style and the language that were.

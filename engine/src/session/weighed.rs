@@ -8,7 +8,7 @@ use everfold_kernel::{Decision, Entry};
 /// Writes a sum to the log. What is left again and again is said once, until
 /// it is done.
 pub(crate) async fn note_sum(session: &mut Session, sum: ActSum) -> Result<(), Error> {
-    let left = &mut session.runtime.branch.left_acts;
+    let left = &mut session.runtime.branch.economy.left_acts;
     let is_news = match sum.verdict {
         SumVerdict::Done => {
             left.remove(&sum.act);

@@ -17,8 +17,8 @@ use crate::turn::joins::{self, Boundary};
 use crate::turn::model_call::{self, Answered, calls_of};
 use crate::turn::run::{Rules, Run, Step};
 use crate::turn::{date_notice, mentions, tool_calls, turn_end};
-use crate::window::compaction;
 use crate::window::ladder::{self, Climbed, Rung};
+use crate::window::{compaction, pause};
 use everfold_kernel::ports::BoxFuture;
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Block, Role, ToolUseId, UserOrigin};
@@ -161,6 +161,7 @@ async fn open_turn(
     cancel: &CancellationToken,
 ) -> Result<(), PromptRefusal> {
     mcp_tools::meet_servers(session).await;
+    pause::before_prompt(session, cancel).await?;
     joins::join(session, Boundary::Start, cancel).await?;
     joins::join(session, Boundary::BeforePrompt, cancel).await?;
     let text = prompt.text();

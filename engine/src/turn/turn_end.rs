@@ -9,7 +9,7 @@ use crate::event::TurnEnd;
 use crate::memory::{dream, extraction, uses};
 use crate::session::{Error, Session, effects};
 use crate::window::compaction::collapse;
-use crate::window::notes;
+use crate::window::{notes, pause};
 use everfold_kernel::QuerySource;
 use everfold_kernel::settings::Surface;
 use std::time::Duration;
@@ -32,6 +32,7 @@ pub(crate) async fn after_turn(
         uses::count_uses(session).await;
         extraction::extract(session).await?;
         dream::consider_dream(session).await;
+        pause::after_turn(session).await?;
     }
     extraction::note_reviews(session).await?;
     effects::book_side_queries(session).await
@@ -57,11 +58,13 @@ fn last_wait(session: &Session) -> Duration {
 /// If the log cannot be written.
 pub async fn finish(session: &mut Session) -> Result<(), Error> {
     session.runtime.branch.prefetch = None;
+    pause::stop_waiting(session);
     session.runtime.background.drain(last_wait(session)).await;
     extraction::catch_up(session).await?;
     session.runtime.background.drain(last_wait(session)).await;
     letters::join_ended(session).await?;
     extraction::note_reviews(session).await?;
     notes::take_notes(session).await?;
+    pause::close(session).await?;
     effects::book_side_queries(session).await
 }

@@ -6,7 +6,8 @@
 use crate::agents::kinds;
 use crate::event::Event;
 use crate::memory::extraction;
-use crate::session::{Error, Session, effects, prelude, reload, secrets, weighed};
+use crate::session::projections::CARRIED;
+use crate::session::{Error, Session, effects, prelude, quiet_lines, reload, secrets, weighed};
 use crate::setups::hooks::session_events;
 use crate::setups::{instructions, mcp_tools, plan_mode, preferences, session_head, skills};
 use crate::window::compaction::summary_request::SummarySpan;
@@ -19,12 +20,16 @@ use everfold_compact::{
 };
 use everfold_kernel::ports::ModelKind;
 use everfold_kernel::record::{CacheState, FailedSummary};
-use everfold_kernel::{Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Tokens, Window};
+use everfold_kernel::{
+    Decision, EffectOutcome, Entry, Flag, Limits, RecordId, Tokens, Usd, Window,
+};
+use serde_json::json;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) mod collapse;
 mod error;
+pub(crate) mod ready_summary;
 pub(crate) mod snip;
 pub(crate) mod summary_request;
 
@@ -227,6 +232,7 @@ async fn compact_by(
     cancel: &CancellationToken,
 ) -> Result<CompactionReport, CompactionError> {
     let Compaction { scope, trigger, guidance } = compaction;
+    let before = quiet_lines::summaries_cost(session);
     let plan = Plan::new(&session.state.fold, scope, trigger, &session.config.limits)?;
     let refused = session_events::compaction_refused(session, trigger, guidance.as_deref(), cancel);
     if let Some(why) = refused.await? {
@@ -254,7 +260,9 @@ async fn compact_by(
     }
     secrets::mask_summaries(session, &mut applied.entries);
     let summary = applied.summary();
-    let report = put_in_place(session, applied).await?;
+    let report = put_in_place(session, applied, CompactionCause::Room).await?;
+    let cost = Usd(quiet_lines::summaries_cost(session).0 - before.0);
+    quiet_lines::compacted(session, &report, cost);
     session_events::compacted_hooks(session, trigger, &summary, cancel).await?;
     Ok(report)
 }
@@ -301,13 +309,34 @@ async fn summarised(
     Ok(applied?)
 }
 
+/// Why a conversation is compacted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum CompactionCause {
+    /// For room, or because a person asks.
+    Room,
+    /// A sum says that it pays. So much is lost if nothing follows (E4).
+    Sum(Usd),
+}
+
 /// Writes the boundary and what follows it. Sections of the system prompt
 /// are composed anew, and what stands at the head of a conversation is read
 /// again: the cache is broken here anyway (PC3).
 async fn put_in_place(
     session: &mut Session,
-    applied: AppliedCompaction,
+    mut applied: AppliedCompaction,
+    cause: CompactionCause,
 ) -> Result<CompactionReport, Error> {
+    let mut carried = session.state.carried;
+    match cause {
+        CompactionCause::Room => carried.starts_over(),
+        CompactionCause::Sum(loss) => {
+            carried.summed_up(Tokens(applied.report.before) - Tokens(applied.report.after), loss);
+        }
+    }
+    if let Some(Entry::Boundary(boundary)) = applied.entries.first_mut() {
+        // Whoever resumes here knows how it went before.
+        boundary.metadata.insert(CARRIED.to_owned(), json!(carried));
+    }
     session.append_all(applied.entries).await?;
     session.runtime.branch.guard.compacted();
     let model = session.model().clone();

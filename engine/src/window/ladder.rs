@@ -3,10 +3,10 @@
 //! A rung that fails lets the next one catch (Q2); only the last may say that
 //! no request can be made.
 
-use crate::session::{Error, Session, effects, status};
+use crate::session::{Error, Session, effects, quiet_lines, status};
 use crate::window::compaction::{self, collapse, snip};
 use everfold_kernel::window::{AutoCompact, WindowState};
-use everfold_kernel::{Entry, Flag, Usd};
+use everfold_kernel::{Decision, Entry, Flag, Usd};
 use everfold_prune::{CacheEdits, Prefix, RequestThread, Situation};
 use tokio_util::sync::CancellationToken;
 
@@ -68,6 +68,7 @@ pub(crate) async fn climb(
 /// result is cut in place then (L1.7).
 async fn offload(session: &mut Session, cancel: &CancellationToken) -> Result<(), Error> {
     let limits = session.config.limits.offload.clone();
+    let (before, mut results) = (session.state.fold.count(), 0);
     for spill in everfold_offload::plan(&session.state.fold, &limits) {
         let outcome = effects::perform(session, spill.effect, cancel).await?;
         let applied = everfold_offload::apply(spill.pending, outcome);
@@ -78,8 +79,10 @@ async fn offload(session: &mut Session, cancel: &CancellationToken) -> Result<()
         }
         if let Some(decision) = applied.decision {
             session.append(Entry::Decision(decision)).await?;
+            results += 1;
         }
     }
+    quiet_lines::spilled(session, results, before);
     Ok(())
 }
 
@@ -105,6 +108,9 @@ async fn prune(session: &mut Session) -> Result<(), Error> {
         },
     );
     if let Some(decision) = decision {
+        if let Decision::Cleared(cleared) = &decision {
+            quiet_lines::cleared(session, cleared);
+        }
         session.append(Entry::Decision(decision)).await?;
     }
     Ok(())

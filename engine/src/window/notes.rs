@@ -9,7 +9,7 @@
 use crate::background::scheduler::PrefixUse;
 use crate::permit::{Footprint, Permit, Remit, Verdict};
 use crate::session::fork::{self, Errand, Until};
-use crate::session::{Error, Session, effects, secrets, status, weighed};
+use crate::session::{Error, Session, effects, quiet_lines, secrets, status, weighed};
 use everfold_kernel::ports::{Expect, FileError, Files, ModelKind};
 use everfold_kernel::record::SumVerdict;
 use everfold_kernel::settings::NotesUse;
@@ -186,7 +186,7 @@ pub(crate) async fn look_at_notes(session: &mut Session) -> Result<(), Error> {
 /// Starts an update if the budget allows it.
 async fn try_update(session: &mut Session, cost: Usd) -> Result<(), Error> {
     if let Err(denied) = session.budget.allows_act(&QuerySource::SessionMemory, cost).await {
-        tracing::info!(%denied, "the notes wait");
+        quiet_lines::denied(session, "notes are not brought up to date", cost, &denied);
         return Ok(());
     }
     if let Err(error) = start_update(session).await {

@@ -14,6 +14,7 @@ fn shipped(place: &Place) -> Builder {
         ])
         .set("/everfold/memory/reviewer", "auto")
         .set("/everfold/compact/notes", "auto")
+        .set("/everfold/compact/economy", "auto")
         .set("/everfold/budget/background_share", 0.05)
 }
 
@@ -35,8 +36,13 @@ impl Bill {
 
 fn check(place: &Place, requests: &[Received]) {
     let bill = Bill::of(requests);
-    println!("conversation {:.4} USD, background {:.4}", bill.conversation, bill.background);
     let share = bill.background / bill.conversation;
+    println!(
+        "conversation {:.4} USD, background {:.4} ({:.1} %)",
+        bill.conversation,
+        bill.background,
+        share * 100.0
+    );
     assert!(share <= 0.05, "{:.4} of {:.4} USD: {share:.3}", bill.background, bill.conversation);
     let memories: Vec<String> = walk(&place.dirs.home())
         .into_iter()
@@ -49,6 +55,41 @@ fn check(place: &Place, requests: &[Received]) {
         assert!(memories.iter().any(|text| text.contains(mark)), "{mark} is lost: {memories:#?}");
     }
     assert!(requests.iter().all(|request| request.refused.is_none()));
+}
+
+/// As long as they were when the background took 23 % and more.
+#[tokio::test]
+#[ignore = "the full figure: minutes, for `cargo xtask soak`"]
+async fn e6_the_scripted_sessions_at_full_size_soak() {
+    for script in [
+        LongSession { turns: 100, tools: 5, file_bytes: 3_400 },
+        LongSession { turns: 60, tools: 1, file_bytes: 12_000 },
+    ] {
+        let place = Place::new(script.model());
+        script.write_files(&place.dirs).unwrap();
+        let agent = shipped(&place).build().await;
+        let mut session = agent.start();
+        for turn in 0..script.turns {
+            if script.tools == 1 && turn > 0 {
+                (session, _) = agent.resume(session.id().clone()).await.unwrap();
+            }
+            say_ok(&mut session, &script.prompt(turn)).await;
+            if script.tools == 1 {
+                everfold_engine::finish(&mut session).await.unwrap();
+            }
+        }
+        everfold_engine::finish(&mut session).await.unwrap();
+        let requests = place.model.requests();
+        let largest = requests.iter().filter_map(|own| own.usage).map(|own| own.prompt().0).max();
+        println!(
+            "{} turns of {} tools: {} requests, the largest of {} tokens",
+            script.turns,
+            script.tools,
+            requests.len(),
+            largest.unwrap_or_default()
+        );
+        check(&place, &requests);
+    }
 }
 
 #[tokio::test]

@@ -58,7 +58,7 @@ impl Place {
         let settings = json!({"everfold": {
             "flags": {"session_memory": false, "extract": false},
             "memory": {"reviewer": "fork"},
-            "compact": {"notes": "always"},
+            "compact": {"notes": "always", "economy": "off"},
             "budget": {"background_share": 0.0},
         }});
         let clock = model.clock();
@@ -443,6 +443,7 @@ impl Builder {
                 auto_compact_percent: own.auto_compact_percent,
             },
             cache: own.cache.ttl.resolve(Surface::Headless),
+            ttl: own.cache.ttl,
             thinking: own.thinking,
             effort: own.effort.clone(),
             betas: Vec::new(),

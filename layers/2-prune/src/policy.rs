@@ -99,7 +99,7 @@ impl Situation<'_> {
     /// Everything that the sum of a clearing needs but the tokens.
     #[must_use]
     pub fn terms(&self, fold: &Fold) -> CostTerms {
-        let ttl = fold.prelude().and_then(|prelude| prelude.params.cache);
+        let ttl = fold.cached_for();
         let last_use = fold.last_response().max(self.last_fork);
         let cache = match self.prefix {
             Prefix::Kept => cache_state(self.now, last_use, ttl, self.limits.prune.idle_minutes),

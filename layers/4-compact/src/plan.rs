@@ -11,8 +11,8 @@ use crate::{clip, pairs, prompt};
 use everfold_kernel::effect::{Ask, AskShape};
 use everfold_kernel::record::{CacheState, Keeps};
 use everfold_kernel::{Effect, Limits, QuerySource, RecordId, Role, Tokens, UserOrigin, Window};
-use everfold_prefix::Fold;
 use everfold_prefix::message::PieceOrigin;
+use everfold_prefix::{Fold, Message};
 use std::collections::BTreeSet;
 
 /// Which part of the conversation is summarised (L4.7). The message that is
@@ -268,8 +268,8 @@ pub fn jump(
         return None;
     }
     let (earlier, batch) = fold.messages().split_at_checked(last)?;
-    let kept: Tokens = batch.iter().map(everfold_prefix::Message::tokens).sum();
-    let before: Tokens = earlier.iter().map(everfold_prefix::Message::tokens).sum();
+    let kept: Tokens = batch.iter().map(Message::tokens).sum();
+    let before: Tokens = earlier.iter().map(Message::tokens).sum();
     let frame = fold.count() - fold.calibration().apply(kept + before);
     let after = frame + fold.calibration().apply(kept) + Tokens(limits.compact.summary_tokens);
     let first = batch.first()?.pieces().first()?.record.clone();
@@ -284,6 +284,25 @@ pub fn jump(
 
 /// A batch is kept where what goes before it is at least this part of it.
 const GAIN_SHARE: u64 = 4;
+
+/// What is summed up between two turns (E4): all but the last turn, where that
+/// is short. There is room for it, and it is what the next one goes on from.
+/// With the tokens that stay.
+#[must_use]
+pub fn between_turns(fold: &Fold, limits: &Limits) -> (CompactionScope, Tokens) {
+    let is_prompt = |message: &Message| {
+        let human = PieceOrigin::User(UserOrigin::Human);
+        message.pieces().iter().any(|piece| piece.origin == human)
+    };
+    let last = fold.messages().iter().rposition(is_prompt).filter(|at| *at > 0);
+    let turn = last.and_then(|at| fold.messages().get(at..)).unwrap_or_default();
+    let tokens = fold.calibration().apply(turn.iter().map(Message::tokens).sum());
+    let first = turn.first().and_then(|message| message.pieces().first());
+    match first.filter(|_| tokens <= Tokens(limits.economy.kept_turn_tokens)) {
+        Some(piece) => (CompactionScope::UpTo(piece.record.clone()), tokens),
+        None => (CompactionScope::All, Tokens(0)),
+    }
+}
 
 /// A question on behalf of this layer.
 pub(crate) fn ask(shape: AskShape, limits: &Limits) -> Effect {

@@ -1,8 +1,8 @@
 //! What is in view while a bill is made.
 
 use super::{BillCause, LARGE_TOKENS};
-use crate::regret::Wish;
 use crate::report::RoundShares;
+use everfold_economy::regret::ResultWish;
 use everfold_kernel::ToolUseId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ pub(crate) struct BillView {
     /// Results since the last request.
     fresh: Vec<BilledPart>,
     /// What was asked for so far, and by which calls for the second time.
-    asked: BTreeSet<Wish>,
+    asked: BTreeSet<ResultWish>,
     repeated: BTreeSet<ToolUseId>,
 }
 
 impl BillView {
     /// Takes note of the calls of a response.
-    pub(crate) fn called(&mut self, wishes: &[(ToolUseId, Wish)]) {
+    pub(crate) fn called(&mut self, wishes: &[(ToolUseId, ResultWish)]) {
         for (id, wish) in wishes {
             if !self.asked.insert(*wish) {
                 self.repeated.insert(id.clone());

@@ -80,7 +80,7 @@ fn pc7_a_real_session_shows_what_happened_to_it() {
 /// `pc7_the_claim_at_length`. The limits of layer 2 were chosen on the seeds
 /// from 10,000 on, which are not looked at here.
 #[test]
-fn pc8_l2_7_our_policy_is_not_dearer_than_none_and_cheaper_than_others_with_what_it_misses() {
+fn pc8_l2_7_our_policy_is_not_dearer_than_none_and_cheaper_than_others_that_miss_no_more() {
     claim(120);
 }
 
@@ -122,15 +122,11 @@ fn claim(sessions: u64) {
         );
     }
     let ours = sums[&Policy::Everfold];
+    // What had to be read again is in the sum.
+    assert!(ours.rereads_usd > 0.0 && ours.rereads_usd < ours.usd / 10.0, "{ours:?}");
     for policy in [Policy::Seed, Policy::ApiClear, Policy::Mask(10), Policy::SummarizeAt(80)] {
         let other = sums[&policy];
         assert!(ours.usd < other.usd, "{policy} is cheaper: {other:?} against {ours:?}");
-    }
-    // Summing up between turns (E4) loses more than seldom summaries do, and
-    // what had to be read again is in the sum; policies that clear lose more.
-    assert!(ours.rereads_usd > 0.0 && ours.rereads_usd < ours.usd / 10.0, "{ours:?}");
-    for policy in [Policy::ApiClear, Policy::Mask(10)] {
-        let other = sums[&policy];
         assert!(ours.regrets <= other.regrets, "{policy} misses less: {other:?} against {ours:?}");
     }
 }

@@ -146,6 +146,7 @@ impl Builder {
             table: ModelTable::builtin().with_overrides(&own.models, &own.prices),
             window: window_overrides(resolved),
             cache: own.cache.ttl.resolve(self.surface),
+            ttl: own.cache.ttl,
             thinking: own.thinking,
             effort: own.effort.clone(),
             betas: choice.betas.clone(),

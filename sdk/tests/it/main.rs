@@ -18,6 +18,7 @@ mod hooks;
 mod keeping;
 mod memory;
 mod memory_tool;
+mod pauses;
 mod permissions;
 mod place;
 mod plugins;

@@ -56,6 +56,7 @@ impl Place {
             // Whether these are worth it is for the tests that are about that.
             .set("place", "/everfold/memory/reviewer", "fork")
             .set("place", "/everfold/compact/notes", "always")
+            .set("place", "/everfold/compact/economy", "off")
             .set("place", "/everfold/budget/background_share", 0.0)
     }
 

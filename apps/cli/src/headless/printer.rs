@@ -185,6 +185,7 @@ impl Printer {
                 (TextStyle::Dim, format!("note: {}", remembered(kept, *how)))
             }
             Event::Offered(waiting) => (TextStyle::Dim, format!("note: {}", offered(waiting))),
+            Event::Housekeeping(text) => (TextStyle::Dim, format!("note: {text}")),
             Event::Notice(text) => (TextStyle::Yellow, format!("note: {text}")),
             _ => return,
         };
@@ -268,6 +269,7 @@ fn streamed(event: &Event) -> Option<Value> {
             system("everfold_model_switched", json!({"from": from, "to": to, "reason": reason}))
         }
         Event::Notice(text) => system("everfold_notice", json!({"text": text})),
+        Event::Housekeeping(text) => system("everfold_housekeeping", json!({"text": text})),
         Event::Recalled { paths } => {
             let memories: Vec<Value> =
                 paths.iter().map(|path| json!({"path": path, "scope": "personal"})).collect();

@@ -100,6 +100,7 @@ impl Show {
             Event::Offered(waiting) => {
                 self.line(TextStyle::Dim, &format!("--- {} ---", offered(waiting)))
             }
+            Event::Housekeeping(text) => self.line(TextStyle::Dim, &format!("--- {text} ---")),
             Event::Notice(text) => self.line(TextStyle::Yellow, text),
             Event::Task(task) => match tasks::told(task) {
                 Some(text) => self.line(TextStyle::Dim, &text),

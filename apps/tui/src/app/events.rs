@@ -136,6 +136,7 @@ impl App {
                 )));
                 self.offered = Some(waiting);
             }
+            Event::Housekeeping(text) => self.talk.push(Kind::Aside(text)),
             Event::Notice(text) => self.notice(TextStyle::Yellow, text),
             Event::Booked(booking) => {
                 if let Some(status) = &mut self.status {

@@ -18,20 +18,24 @@ limits! {
         large_window_tokens: u64 = 400_000,
         /// Percentage of its cost that summing up has to save, where only the sum calls for it.
         carry_gain_percent: u64 = 150,
-        /// Most that it may cost, as a percentage of what the conversation has cost so far.
-        carry_loss_percent: u64 = 3,
+        /// Most that is lost by it if the session ends right after, as a percentage of what the session has cost.
+        carry_loss_percent: u64 = 1,
         /// Percentage of what a summary drops that is expected to be needed again.
         regret_percent: u64 = 10,
         /// Dropped tokens for which that expectation counts as evidence.
         regret_prior_tokens: u64 = 100_000,
-        /// How likely a person who pauses comes back only when the cache is cold, in percent.
-        late_return_percent: u64 = 50,
+        /// Most turns that a session is taken to go on for.
+        turns_ahead: u64 = 10,
         /// Seconds before the cache expires at which a pause is looked at.
-        pause_margin_s: u64 = 60,
+        pause_margin_s: u64 = 20,
+        /// Seconds that a summary between turns may take.
+        summary_s: u64 = 300,
         /// Tokens that a model writes for a summary, draft included.
         summary_output_tokens: u64 = 4_000,
         /// Tokens in view after a summary, besides system prompt and tools.
-        summary_view_tokens: u64 = 12_000,
+        summary_view_tokens: u64 = 15_000,
+        /// Most tokens of the last turn that stays word for word when the past is summed up between turns.
+        kept_turn_tokens: u64 = 50_000,
         /// Tokens below the threshold at which a compaction is in sight.
         sight_tokens: u64 = 30_000,
         /// Tokens that a model writes to bring notes up to date.

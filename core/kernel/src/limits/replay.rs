@@ -20,14 +20,6 @@ limits! {
         summary_tokens: u64 = 2_000,
         /// Tokens that a model writes to read something again that was taken out of view.
         call_tokens: u64 = 150,
-        /// Tokens that are in view after a summary besides system prompt and tools, as far as can be told before.
-        after_tokens: u64 = 15_000,
-        /// Most turns that a session is taken to go on for.
-        turns_ahead: u64 = 10,
-        /// Tokens that went out of view for which the expected share of regrets counts as evidence.
-        regret_tokens: u64 = 100_000,
-        /// Percentage of what a summary between turns costs that it has to save.
-        gain_percent: u64 = 110,
         /// Tokens that a reviewer of a turn is told besides what was said in it.
         review_tokens: u64 = 3_000,
         /// Most tokens of what was said that a reviewer is told.

@@ -93,6 +93,10 @@ impl Fold {
             }
             None => self.calibration.observe_first(prompt, usage.prompt()),
         }
+        if usage.cache_write() > usage.cache_read {
+            // Most of it was written now, as was asked now.
+            self.written_for = self.prelude.as_ref().and_then(|prelude| prelude.params.cache);
+        }
         let earlier = earlier.map(|before| Box::new(Reported { earlier: None, ..before }));
         self.reported = Some(Reported { message_id: message_id.clone(), usage, raw, earlier });
     }

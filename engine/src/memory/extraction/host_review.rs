@@ -8,13 +8,17 @@
 use super::Session;
 use crate::background::budget::Denied;
 use crate::memory::extraction;
-use crate::session::{Error, effects, prelude};
+use crate::session::{Error, effects, prelude, weighed};
+use everfold_economy::Weighing;
 use everfold_extract::{Due, Worth, due, worth};
 use everfold_kernel::ports::ModelKind;
+use everfold_kernel::record::{ActSum, SumVerdict};
 use everfold_kernel::{
-    Block, Decision, Entry, QuerySource, Record, RecordId, ToolUseId, UserEntry, UserOrigin,
+    Block, Decision, Entry, QuerySource, Record, RecordId, Tokens, ToolUseId, Usd, UserEntry,
+    UserOrigin,
 };
 use everfold_prefix::message::INTERRUPTED;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How often what a review costs is booked while it runs.
@@ -52,6 +56,7 @@ pub async fn review_host_conversation(
         tracing::debug!(?why, "no review");
         return Ok(HostReview::Unwanted);
     }
+    let reviewed = cost_of(session, &records);
     fold_host_conversation(session, records)?;
     let found = extraction::to_review(session, &scene);
     match worth(&found) {
@@ -60,10 +65,14 @@ pub async fn review_host_conversation(
         Worth::Asking if session.world.model.kind() == ModelKind::Rules => {
             return Ok(HostReview::Unwanted);
         }
-        Worth::Asking => match session.budget.allows(&QuerySource::Extract).await {
-            Ok(()) => extraction::send_reviewer(session, scene),
-            Err(denied) => return Ok(HostReview::Denied(denied)),
-        },
+        Worth::Asking => {
+            let sum = review_sum(session, reviewed);
+            if let Err(denied) = session.budget.allows_review(sum.cost(), reviewed).await {
+                return Ok(HostReview::Denied(denied));
+            }
+            weighed::note_sum(session, sum).await?;
+            extraction::send_reviewer(session, scene);
+        }
     }
     drain_and_book(session, at_most).await?;
     let is_over = !session.memory.extraction.state().done.is_empty();
@@ -106,4 +115,29 @@ fn fold_host_conversation(session: &mut Session, records: Vec<Record>) -> Result
         session.state.fold.push(record(format!("open-{id}"), answer));
     }
     Ok(())
+}
+
+/// What the requests of another agent cost, as far as they say what they used.
+fn cost_of(session: &Session, records: &[Record]) -> Usd {
+    let mut used = BTreeMap::new();
+    for record in records {
+        if let Entry::Assistant(answer) = &record.entry {
+            used.insert(&answer.message_id, (&answer.model, answer.usage));
+        }
+    }
+    let table = &session.config.models.table;
+    let costs = used.into_values().filter_map(|(model, usage)| table.spec(model).cost(&usage));
+    Usd(costs.map(|cost| cost.0).sum())
+}
+
+/// What a review is taken to cost, beside what it reviews (E1).
+fn review_sum(session: &Session, reviewed: Usd) -> ActSum {
+    let limits = &session.config.limits.economy;
+    let (terms, tokens) = (weighed::cost_terms(session), session.state.fold.count());
+    let answer = Tokens(limits.review_output_tokens);
+    Weighing::new(QuerySource::Extract, "review another agent's session", &terms)
+        .costs("one pass over what was said", tokens, terms.pass(tokens).unwrap_or_default())
+        .costs("what it finds", answer, terms.output(answer))
+        .saves("what was reviewed had cost", tokens, reviewed)
+        .as_decided(SumVerdict::Done)
 }

@@ -117,6 +117,7 @@ impl Lived {
         let anchor = format!("00000000-0000-4000-8000-{:012}", self.records.len() + 1);
         let mut metadata = serde_json::Map::new();
         metadata.insert(everfold_transcript::line::ANCHOR.into(), anchor.into());
+        metadata.insert(CARRIED.into(), json!(self.state.carried));
         self.append(Entry::Boundary(Boundary {
             trigger: "auto".into(),
             pre_tokens: 1,
@@ -214,8 +215,18 @@ proptest! {
         }
         let anew = lived.anew();
         // Destructured, so that a new projection has to be compared too.
-        let Projections { fold, ledger, attached: _, choices, lent, memory_switch, reviewed } =
-            &lived.state;
+        let Projections {
+            fold,
+            ledger,
+            attached: _,
+            choices,
+            lent,
+            memory_switch,
+            reviewed,
+            carried,
+            // What went out of view before a boundary is not read again.
+            seen: _,
+        } = &lived.state;
         let bytes = |fold: &Fold| fold.clone().request(None).map(|request| request.body.to_vec());
         prop_assert_eq!(bytes(fold), bytes(&anew.fold));
         prop_assert_eq!(ledger, &anew.ledger);
@@ -224,5 +235,6 @@ proptest! {
         prop_assert_eq!(lent, &anew.lent);
         prop_assert_eq!(memory_switch, &anew.memory_switch);
         prop_assert_eq!(reviewed, &anew.reviewed);
+        prop_assert_eq!(carried, &anew.carried);
     }
 }

@@ -4,7 +4,7 @@
 //! What is staged lives in memory only: a resumed session stages anew. What is
 //! committed is in the log.
 
-use crate::session::{Error, Session, effects, secrets};
+use crate::session::{Error, Session, effects, quiet_lines, secrets};
 use crate::window::ladder::Climbed;
 use everfold_compact::collapse::{self, CollapseCandidate, Pressure};
 use everfold_kernel::ports::ModelKind;
@@ -109,8 +109,10 @@ async fn commit_staged(session: &mut Session) -> Result<(), Error> {
     let window = session.window();
     let decisions =
         collapse::commit(&session.state.fold, &window, &config.flags, &staged, &config.limits);
+    let (before, spans) = (session.state.fold.count(), decisions.len());
     for decision in decisions {
         session.append(Entry::Decision(decision)).await?;
     }
+    quiet_lines::collapsed(session, spans, before);
     Ok(())
 }

@@ -99,7 +99,7 @@ async fn ask_until_it_fits(
     cancel: &CancellationToken,
 ) -> Result<(String, Effect), SummaryError> {
     let limits = Arc::clone(&session.config.limits);
-    let ttl = session.state.fold.prelude().and_then(|prelude| prelude.params.cache);
+    let ttl = session.state.fold.cached_for();
     let last_use = session.state.fold.last_response().max(session.runtime.cache.last_fork);
     let idle = limits.prune.idle_minutes;
     let cache = cache_state(session.world.clock.now(), last_use, ttl, idle);

@@ -1,0 +1,108 @@
+//! One quiet line for whatever is spilled, cleared, collapsed, compacted or not
+//! done for want of budget, with tokens and money (E10). A break of the cache is
+//! told where it is seen.
+
+use crate::background::budget::Denied;
+use crate::event::Event;
+use crate::session::{Session, weighed};
+use everfold_compact::preview::CompactionReport;
+use everfold_kernel::record::{ActSum, Cleared};
+use everfold_kernel::{QuerySource, Tokens, Usd};
+
+/// Large results went to disk.
+pub(crate) fn spilled(session: &Session, results: usize, before: Tokens) {
+    let gone = before - session.state.fold.count();
+    if results == 0 || gone == Tokens(0) {
+        return;
+    }
+    let terms = weighed::cost_terms(session);
+    let text = format!(
+        "moved {} to disk: {} tokens less, {} not written to the cache and {} not read with each \
+         later request",
+        counted(results, "large result", "large results"),
+        gone.0,
+        dollars(terms.write(gone)),
+        dollars(terms.read(gone))
+    );
+    session.emit(|| Event::Housekeeping(text));
+}
+
+/// Old results were cleared.
+pub(crate) fn cleared(session: &Session, cleared: &Cleared) {
+    let sum = &cleared.sum;
+    let text = format!(
+        "cleared {}: {} tokens less, about {} saved over {:.0} requests for {}",
+        counted(cleared.results.len(), "old result", "old results"),
+        sum.cleared_tokens,
+        dollars(sum.saves),
+        sum.rounds,
+        dollars(sum.costs)
+    );
+    session.emit(|| Event::Housekeeping(text));
+}
+
+/// Finished spans are shown by their summaries.
+pub(crate) fn collapsed(session: &Session, spans: usize, before: Tokens) {
+    if spans == 0 {
+        return;
+    }
+    let gone = before - session.state.fold.count();
+    let text = format!(
+        "collapsed {}: {} tokens less, {} with each later request",
+        counted(spans, "finished span", "finished spans"),
+        gone.0,
+        dollars(weighed::cost_terms(session).read(gone))
+    );
+    session.emit(|| Event::Housekeeping(text));
+}
+
+/// The conversation was compacted, for this much.
+pub(crate) fn compacted(session: &Session, report: &CompactionReport, cost: Usd) {
+    let gone = Tokens(report.before) - Tokens(report.after);
+    let text = format!(
+        "compacted: {} tokens became {}; the summary cost {}, and each later request reads {} less",
+        report.before,
+        report.after,
+        dollars(cost),
+        dollars(weighed::cost_terms(session).read(gone))
+    );
+    session.emit(|| Event::Housekeeping(text));
+}
+
+/// The past was summed up between two turns, because a sum says so (E4).
+pub(crate) fn summed_up(session: &Session, sum: &ActSum, report: &CompactionReport) {
+    let text = format!(
+        "{}: {} tokens became {}; that costs about {}, and carrying them on about {}",
+        sum.act,
+        report.before,
+        report.after,
+        dollars(sum.cost()),
+        dollars(sum.saving())
+    );
+    session.emit(|| Event::Housekeeping(text));
+}
+
+/// Something was not done for want of budget. It is said once for each thing.
+pub(crate) fn denied(session: &mut Session, what: &'static str, cost: Usd, denied: &Denied) {
+    if session.runtime.told.insert(what) {
+        let about =
+            if cost.0 > 0.0 { format!(" (about {})", dollars(cost)) } else { String::new() };
+        let text = format!("{what}{about}: {denied}");
+        session.emit(|| Event::Housekeeping(text));
+    }
+}
+
+/// What summaries have cost so far.
+pub(crate) fn summaries_cost(session: &Session) -> Usd {
+    let source = QuerySource::Compact.to_string();
+    let lines = session.state.ledger.lines().filter(|(own, ..)| *own == source);
+    Usd(lines.map(|(_, _, line)| line.cost.0).sum())
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn dollars(usd: Usd) -> String {
+    if usd.0 >= 0.1 { format!("${:.2}", usd.0) } else { format!("${:.4}", usd.0) }
+}
