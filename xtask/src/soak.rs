@@ -68,6 +68,12 @@ const FIGURES: &[Figure] = &[
         least: Profile::Dev,
     },
     Figure {
+        about: "settings and trust records out of any bytes: 50,000 cases each",
+        package: "everfold-settings",
+        test: "s9_fuzz_of_settings_and_trust_records",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "what a replay claims, at length",
         package: "everfold-replay",
         test: "pc7_the_claim_at_length",

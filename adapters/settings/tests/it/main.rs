@@ -10,6 +10,7 @@
 )]
 
 mod docs;
+mod fuzz;
 mod hostile;
 mod house;
 mod live;

@@ -54,7 +54,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 /// That settings hold nothing that acts or widens.
-fn assert_harmless(settings: &Settings) {
+pub(crate) fn assert_harmless(settings: &Settings) {
     let own = Settings::default();
     assert_eq!(settings.hooks, own.hooks);
     assert_eq!(settings.env, own.env);
@@ -73,7 +73,7 @@ fn assert_harmless(settings: &Settings) {
     assert_eq!(settings.everfold.sandbox, own.everfold.sandbox);
 }
 
-fn trust_at(home: &Path, root: &Path) -> Trust {
+pub(crate) fn trust_at(home: &Path, root: &Path) -> Trust {
     let home = Home::at(home);
     Trust::look(&TreeInputs { home: &home, user_home: None, root, cwd: root })
 }
