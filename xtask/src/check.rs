@@ -5,6 +5,7 @@
 
 mod cycles;
 mod dependencies;
+mod doc_examples;
 mod docs;
 mod edges;
 mod files;
@@ -52,6 +53,7 @@ pub(crate) fn report(tree: &Tree, out: &mut dyn Write) -> Result<ExitCode> {
     findings.extend(edges::check(tree)?);
     findings.extend(files::check(tree, EXCEPTIONS));
     findings.extend(layers::check(tree));
+    findings.extend(doc_examples::check(tree));
     findings.extend(docs::check(tree)?);
     findings.extend(dependencies::check(tree)?);
     findings.extend(open_ends::check(tree)?);

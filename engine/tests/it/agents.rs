@@ -1,12 +1,9 @@
 //! Agents of a conversation: forks, sub-agents, what they write, their end.
 
-use crate::place::Turn;
-use crate::place::{Place, say, say_ok};
-use everfold_engine::Errand;
-use everfold_engine::Remit;
+use crate::place::{Place, Turn, say, say_ok};
 use everfold_engine::agents::letters;
 use everfold_engine::session::fork;
-use everfold_engine::{EndReason, TaskStatus};
+use everfold_engine::{EndReason, Errand, Remit, TaskStatus};
 use everfold_kernel::QuerySource;
 use everfold_kernel::ports::{Approver, BoxFuture, PermissionAnswer, PermissionAsk};
 use everfold_testkit::{FakeModel, Received, Reply, Scenario, ServerRules, When, oracle};

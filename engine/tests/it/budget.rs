@@ -1,8 +1,7 @@
 //! What the background may spend, in whole conversations (L5.27).
 
 use crate::memory::{dir_of, write};
-use crate::place::Builder;
-use crate::place::{Place, say_ok};
+use crate::place::{Builder, Place, say_ok};
 use everfold_engine::{Denied, Session};
 use everfold_kernel::QuerySource;
 use everfold_kernel::ports::MemoryScope;

@@ -1,8 +1,7 @@
 //! What a person chooses in the middle of a conversation (Q14), and what can
 //! be seen of it while a turn runs.
 
-use crate::place::Turn;
-use crate::place::{Place, say_ok};
+use crate::place::{Place, Turn, say_ok};
 use everfold_engine::Event;
 use everfold_engine::session::prelude;
 use everfold_engine::session::status;

@@ -1,7 +1,6 @@
 //! Clearing that the server does: by the API (L2.4), by cache edits (L2.3).
 
-use crate::place::{Agent, Turn};
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Place, Turn, say_ok};
 use everfold_engine::Event;
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;

@@ -1,7 +1,6 @@
 //! Context collapse (L4.13): spans shown by summaries, in place of compaction.
 
-use crate::place::Agent;
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Place, say_ok};
 use everfold_engine::Session;
 use everfold_engine::window::compaction;
 use everfold_testkit::{FakeModel, Received, Reply, ServerRules, oracle};

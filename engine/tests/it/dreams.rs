@@ -3,12 +3,10 @@
 #![allow(clippy::format_push_string, clippy::format_collect, reason = "tests")]
 
 use crate::memory::{dir_of, texts, write};
-use crate::place::{Agent, Builder};
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Builder, Place, say_ok};
 use everfold_engine::memory::dream;
 use everfold_engine::memory::dream::{Dreamer, Gates, Mode};
-use everfold_engine::{DreamEnd, DreamWish, Dreamt};
-use everfold_engine::{Event, Session};
+use everfold_engine::{DreamEnd, DreamWish, Dreamt, Event, Session};
 use everfold_kernel::Timestamp;
 use everfold_kernel::ports::{
     BoxFuture, Clock, Expect, FileError, FileRead, FileStat, FileVersion, Files, LinesRead,

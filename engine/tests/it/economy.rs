@@ -1,8 +1,7 @@
 //! What a whole session costs besides its answers (E2, E3, E6): the scripted
 //! sessions of the testkit, billed at the server.
 
-use crate::place::Builder;
-use crate::place::{Place, say_ok, walk};
+use crate::place::{Builder, Place, say_ok, walk};
 use everfold_testkit::{LongSession, Received};
 
 /// Everything on, as it is shipped.

@@ -1,14 +1,12 @@
 //! What is kept after a turn, in whole conversations (L5.9 to L5.29).
 
 use crate::memory::dir_of;
-use crate::place::{Agent, Builder, Turn};
-use crate::place::{Place, say_ok};
-use everfold_engine::MemorySwitch;
+use crate::place::{Agent, Builder, Place, Turn, say_ok};
 use everfold_engine::event::Finder;
 use everfold_engine::setups::memory_switch;
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
-use everfold_engine::{Event, Session};
+use everfold_engine::{Event, MemorySwitch, Session};
 use everfold_kernel::RecordId;
 use everfold_kernel::ports::Kept;
 use everfold_kernel::ports::{Bodies, Clock, MemoryScope};

@@ -2,8 +2,7 @@
 //! asked for memories (R18).
 
 use crate::memory::{dir_of, write};
-use crate::place::{Agent, Turn};
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Place, Turn, say_ok};
 use everfold_engine::Event;
 use everfold_kernel::ports::MemoryScope;
 use everfold_testkit::{FakeModel, Received, Reply, Scenario, When, oracle};

@@ -1,7 +1,6 @@
 //! What goes wrong on the way to a model.
 
-use crate::place::Turn;
-use crate::place::{Place, say, say_ok};
+use crate::place::{Place, Turn, say, say_ok};
 use everfold_engine::{EndReason, Event};
 use everfold_testkit::{FakeModel, Reply, Scenario, ServerFault, When};
 use serde_json::json;

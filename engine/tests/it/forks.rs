@@ -1,9 +1,8 @@
 //! Background agents on the conversation of their parent.
 
 use crate::place::{Place, say_ok};
-use everfold_engine::EndReason;
 use everfold_engine::session::fork;
-use everfold_engine::{Errand, Remit, Room, Start};
+use everfold_engine::{EndReason, Errand, Remit, Room, Start};
 use everfold_kernel::QuerySource;
 use everfold_testkit::{FakeModel, Reply, Scenario, oracle};
 use serde_json::json;

@@ -1,8 +1,7 @@
 //! Handlers of hooks that are no programs, those that wake the conversation,
 //! and what hooks leave for later.
 
-use crate::place::{Agent, Turn};
-use crate::place::{Place, say, say_ok};
+use crate::place::{Agent, Place, Turn, say, say_ok};
 use everfold_engine::agents::letters;
 use everfold_engine::{EndReason, Event, Session};
 use everfold_testkit::{FakeModel, Received, Reply, Scenario, When};

@@ -1,8 +1,7 @@
 //! Hooks in whole conversations: what handlers were given, and what came of
 //! what they said.
 
-use crate::place::{Agent, Turn};
-use crate::place::{Place, say, say_ok};
+use crate::place::{Agent, Place, Turn, say, say_ok};
 use everfold_engine::setups::hooks::session_events;
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;

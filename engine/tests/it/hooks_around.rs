@@ -1,8 +1,7 @@
 //! Hooks that answer in the person's place, and those that hear of what
 //! changes around a conversation.
 
-use crate::place::{Agent, RefuseAll};
-use crate::place::{Place, say, say_ok};
+use crate::place::{Agent, Place, RefuseAll, say, say_ok};
 use everfold_engine::EndReason;
 use everfold_engine::setups::hooks::model_switch;
 use everfold_testkit::{FakeModel, Reply, Scenario, When, oracle};

@@ -1,8 +1,7 @@
 //! Instruction files in whole conversations.
 
 use crate::memory::{dir_of, texts, write};
-use crate::place::Turn;
-use crate::place::{Place, say_ok};
+use crate::place::{Place, Turn, say_ok};
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{Event, Session};

@@ -1,8 +1,7 @@
 //! Many agents at once, and agents whose window fills while others wait,
 //! compact or cancel.
 
-use crate::place::Turn;
-use crate::place::{Place, say};
+use crate::place::{Place, Turn, say};
 use everfold_engine::agents::letters;
 use everfold_engine::{EndReason, TaskStatus};
 use everfold_testkit::{FakeModel, Received, Reply, ServerRules};

@@ -1,8 +1,7 @@
 //! What was learned is there in the next conversation: the memory section,
 //! the index, and writing memories.
 
-use crate::place::{Agent, RefuseAll};
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Place, RefuseAll, say_ok};
 use everfold_engine::MemorySwitch;
 use everfold_engine::memory::extraction::statement;
 use everfold_engine::setups::memory_switch;

@@ -1,13 +1,11 @@
 //! Files that a message names, and pictures (Q13).
 
-use crate::place::{Place, say_ok};
-use crate::place::{RefuseAll, Turn};
+use crate::place::{Place, RefuseAll, Turn, say_ok};
 use everfold_engine::session::prelude;
 use everfold_engine::turn::mentions::pasted;
 use everfold_engine::turn::rewind;
 use everfold_engine::{Event, Session};
-use everfold_kernel::Block;
-use everfold_kernel::Limits;
+use everfold_kernel::{Block, Limits};
 use everfold_testkit::{FakeModel, Received, Reply, Scenario, ServerRules, oracle};
 use serde_json::{Value, json};
 use std::sync::Arc;

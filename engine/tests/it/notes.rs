@@ -1,8 +1,7 @@
 //! Layer 3 in whole conversations: when notes are made, by whom, and what
 //! becomes of them.
 
-use crate::place::Agent;
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Place, say_ok};
 use everfold_engine::Session;
 use everfold_engine::window::notes::{self, NotesUpdate};
 use everfold_testkit::{FakeModel, Received, Reply, ServerRules, oracle};

@@ -8,7 +8,6 @@ use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{Config, Prompt, Session, Toolbox, Waiting, World};
 use everfold_hooks::Registry;
-use everfold_kernel::Timestamp;
 use everfold_kernel::ports::{
     Asks, Bodies, BoxFuture, Exit, HookCall, HookRun, Hooks, Library, Load, Memories, MemoryError,
     MemoryHead, MemoryIndex, MemoryPlace, MemoryScope, MemoryText, Model, ModelCall, ModelError,
@@ -17,7 +16,7 @@ use everfold_kernel::ports::{
 };
 use everfold_kernel::record::Dialect;
 use everfold_kernel::settings::PermissionMode;
-use everfold_kernel::{Block, ToolUseId, Usage};
+use everfold_kernel::{Block, Timestamp, ToolUseId, Usage};
 use everfold_prefix::Message;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;

@@ -1,8 +1,7 @@
 //! Recall in whole conversations: what is asked, what joins, when.
 
 use crate::memory::{dir_of, texts, write};
-use crate::place::{Agent, Turn};
-use crate::place::{Place, say, say_ok};
+use crate::place::{Agent, Place, Turn, say, say_ok};
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{EndReason, Event, Session};

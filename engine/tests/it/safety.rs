@@ -1,7 +1,6 @@
 //! What must not happen.
 
-use crate::place::RefuseAll;
-use crate::place::{KEY, Place, say_ok};
+use crate::place::{KEY, Place, RefuseAll, say_ok};
 use everfold_testkit::{FakeModel, Reply, Scenario};
 use serde_json::json;
 use std::sync::Arc;

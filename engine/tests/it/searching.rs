@@ -1,7 +1,6 @@
 //! Searching the web by the provider's own tool.
 
-use crate::place::{Builder, Turn};
-use crate::place::{Place, say_ok};
+use crate::place::{Builder, Place, Turn, say_ok};
 use everfold_engine::{EndReason, Event};
 use everfold_kernel::{BlockView, Entry, Record};
 use everfold_prefix::Message;

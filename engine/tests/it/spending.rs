@@ -1,8 +1,7 @@
 //! What a turn may cost besides its answers: thrash, ceiling, stopped answers,
 //! jumps (L4.2, L4.15, E7 to E9), counted at the server.
 
-use crate::place::{Builder, Turn};
-use crate::place::{Place, say, say_ok};
+use crate::place::{Builder, Place, Turn, say, say_ok};
 use everfold_engine::{EndReason, Event, Session};
 use everfold_kernel::{QuerySource, Tokens};
 use everfold_testkit::{FakeModel, Gate, Received, Reply, ServerRules};

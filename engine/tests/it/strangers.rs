@@ -3,8 +3,7 @@
 
 use crate::extract::{ON, dir_in, inbox, start, topics};
 use crate::memory::dir_of;
-use crate::place::{Agent, Builder};
-use crate::place::{Place, say_ok, walk};
+use crate::place::{Agent, Builder, Place, say_ok, walk};
 use everfold_kernel::ports::MemoryScope;
 use everfold_testkit::{FakeModel, Received, Reply, ServerRules};
 use serde_json::json;

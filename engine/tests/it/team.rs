@@ -1,8 +1,7 @@
 //! Team memory: a second directory with an index of its own (L5.21).
 
 use crate::memory::{dir_of, texts, write};
-use crate::place::Agent;
-use crate::place::{Place, say_ok};
+use crate::place::{Agent, Place, say_ok};
 use crate::recall::talk_until;
 use everfold_kernel::ports::MemoryScope;
 use everfold_testkit::{FakeModel, Reply, Scenario, oracle};

@@ -1,7 +1,6 @@
 //! Turns with tools.
 
-use crate::place::Turn;
-use crate::place::{Place, say, say_ok};
+use crate::place::{Place, Turn, say, say_ok};
 use everfold_engine::{EndReason, Event};
 use everfold_testkit::{FakeModel, Reply, Scenario, When, oracle};
 use serde_json::{Value, json};

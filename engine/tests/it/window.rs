@@ -1,7 +1,6 @@
 //! The bounded window: layers 1, 2 and 4 in whole conversations.
 
-use crate::place::Agent;
-use crate::place::{Place, say, say_ok};
+use crate::place::{Agent, Place, say, say_ok};
 use everfold_engine::window::compaction;
 use everfold_engine::window::compaction::Compaction;
 use everfold_engine::{EndReason, Session};

@@ -5,9 +5,10 @@ use std::process::Command;
 fn example(name: &str, args: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("main.rs"), "fn main() {}\n").unwrap();
-    // A run of single tests does not build examples.
+    // A run of single tests does not build examples. The whole workspace is named as it is for
+    // tests: with other features of what it shares, all of that would be built once more.
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "everfold", "--example", name])
+        .args(["build", "--quiet", "--workspace", "--example", name])
         .status()
         .unwrap();
     assert!(built.success());
