@@ -5,16 +5,17 @@ use std::process::Command;
 fn example(name: &str, args: &[&str]) -> String {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("main.rs"), "fn main() {}\n").unwrap();
-    // A run of single tests does not build examples. The whole workspace is named as it is for
-    // tests: with other features of what it shares, all of that would be built once more.
-    let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--workspace", "--example", name])
-        .status()
-        .unwrap();
-    assert!(built.success());
     // Examples are built beside the test binary: target/<profile>/examples.
     let here = std::env::current_exe().unwrap();
     let program = here.parent().unwrap().parent().unwrap().join("examples").join(name);
+    // A run of all tests has built them, one of single tests may not have.
+    if !program.exists() {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", "everfold", "--example", name])
+            .status()
+            .unwrap();
+        assert!(built.success());
+    }
     let output = Command::new(&program)
         .args(args)
         .current_dir(dir.path())
