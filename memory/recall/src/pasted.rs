@@ -60,7 +60,7 @@ impl DistinctTokens {
     /// ```
     /// use everfold_memory_recall::DistinctTokens;
     ///
-    /// let log = "error[E0463]: can't find crate for `std` in src/billing/tax.rs:12 (took 3s)";
+    /// let log = "error[E0463]: can't find `std` in src/billing/tax.rs:12 (took 3s)";
     /// let tokens = DistinctTokens::of(log);
     /// assert_eq!(tokens.texts().collect::<Vec<_>>(), ["E0463", "std", "src/billing/tax.rs", "tax.rs"]);
     /// ```
