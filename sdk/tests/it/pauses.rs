@@ -289,7 +289,7 @@ async fn e10_what_is_spilled_compacted_or_not_done_is_one_line_with_tokens_and_m
     assert!(spilled.is_some_and(|line| line.contains(" tokens less, $0.")), "{told:?}");
     let denied: Vec<&String> =
         told.iter().filter(|line| line.starts_with("notes are not")).collect();
-    assert!(denied.len() == 1 && denied[0].contains("budget is used up"), "{told:?}");
+    assert!(denied.len() == 1 && denied[0].contains("background budget is spent"), "{told:?}");
     let (sender, mut events) = tokio::sync::mpsc::unbounded_channel();
     session.watch(sender);
     let stop = everfold::CancellationToken::new();
