@@ -21,7 +21,7 @@ use crate::testimony::{Testimony, Utterance};
 use claim::{Claim, Part, claims};
 use everfold_kernel::RecordId;
 use everfold_kernel::limits::ExtractLimits;
-use everfold_kernel::provenance::Provenance;
+use everfold_kernel::provenance::{Carrier, Provenance, Source};
 use everfold_memory_file::Memory;
 use everfold_memory_file::frontmatter::{Basis, METADATA};
 use facets::Facets;
@@ -117,6 +117,11 @@ pub fn grounds(
     };
     if lowest.is_typed() && !follows_somewhere {
         lowest = hearing.behind_all(&content);
+    }
+    // What the person had said before, and a memory of theirs says again, was
+    // theirs then.
+    if lowest == Provenance::through(Carrier::Memory, Source::Person) {
+        lowest = Provenance::PERSON;
     }
     let standing = if lowest.is_typed() { MemoryStanding::Active } else { MemoryStanding::Waiting };
     if standing == MemoryStanding::Waiting {
