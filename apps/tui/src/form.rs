@@ -125,7 +125,7 @@ impl Form {
         let hint =
             if let Some((field, typed)) = fields(ask).get(self.at).zip(self.typed.get(self.at)) {
                 self.field(field, typed, width, theme, &mut choices);
-                "Enter goes on · ↑ goes back · Esc leaves the question"
+                "Enter next · ↑ back · Esc leaves the question"
             } else {
                 let text = " y  Send this    n  Decline ";
                 choices.extend(wrap::text(text, theme.style(TextStyle::Normal), width, ""));
@@ -162,8 +162,6 @@ impl Form {
         if let Some(wrong) = &self.wrong {
             lines.extend(wrap::text(wrong, theme.style(TextStyle::Red), width, "  "));
         }
-        let hint = "Enter goes on, ↑ goes back, Esc leaves the question";
-        lines.push(Line::styled(hint, theme.dim()));
     }
 }
 

@@ -72,7 +72,7 @@ async fn q7_a_permission_request_is_answered_by_a_hook_where_nobody_is_there() {
     assert_eq!(end.denials.len(), 3);
     let results = |at: usize| place.model.requests()[at].last_tool_results().unwrap();
     assert!(results(3).contains("refused: not that one"));
-    assert!(results(5).contains("there is no one to ask"), "exit code 2 says nothing");
+    assert!(results(5).contains("nobody is there to be asked"), "exit code 2 says nothing");
     let first = &seen(&place)[0];
     assert_eq!(first["tool_input"]["command"], "touch yes");
     assert_eq!(

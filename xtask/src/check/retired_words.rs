@@ -11,7 +11,6 @@ const RETIRED: &[&str] = &[
     "mend its",
     "mend:",
     "mends it",
-    "mended",
     "wants to run",
     "answers instead of",
     "is used up",

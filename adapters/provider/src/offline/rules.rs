@@ -291,7 +291,8 @@ mod tests {
             ("What can you do?", Wish::Help),
             ("hello", Wish::Other),
             ("", Wish::Other),
-            ("remember that I like tea", Wish::Other),
+            ("remember that I like tea", Wish::Remember),
+            ("remember when this broke?", Wish::Other),
             ("write hello to a.txt", Wish::Other),
         ];
         for (ask, wish) in cases {

@@ -35,7 +35,7 @@ impl Bench<'_> {
                 .iter()
                 .map(|(tier, entry)| json!({"scope": tier.as_str(), "entry": entry}))
                 .collect();
-            Presenter::json(&json!({"issues": issues, "fixed": fixed}))?;
+            Presenter::json(&json!({"issues": issues, "mended": fixed}))?;
             return Ok(code);
         }
         for (tier, entry) in fixed {

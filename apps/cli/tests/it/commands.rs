@@ -17,7 +17,7 @@ fn q9_what_the_screen_shows_can_be_asked_for_line_by_line() {
         "everfold.limits.rewind.points",
         "no rules; tools that change something ask",
         "claude-opus",
-        "offline answers",
+        "model: offline",
     ] {
         assert!(ran.out.contains(part), "{part}: {}", ran.out);
     }

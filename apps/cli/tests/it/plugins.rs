@@ -43,7 +43,9 @@ fn s7_a_repositorys_plugins_are_asked_about_and_broken_ones_named() {
     let text = r#"{"enabledPlugins": {"kit@shop": true, "gone@shop": true}}"#;
     desk.files.write(settings, text).unwrap();
     let args = ["-p", "/kit:hey", "--output-format", "stream-json"];
-    let ran = desk.run(&args).ok();
+    let unknown = desk.run(&args);
+    assert_eq!(unknown.code, Some(2), "its command is none yet: {}", unknown.err);
+    let ran = desk.run(&["-p", "hello", "--output-format", "stream-json"]).ok();
     assert_eq!(ran.lines()[0]["plugins"].as_array().unwrap().len(), 0, "{}", ran.out);
     assert!(ran.err.contains("everfold trust"), "{}", ran.err);
     desk.run(&["trust"]).ok();

@@ -172,7 +172,9 @@ fn u9_resume_on_the_screen_asks_as_well() {
     terminal.press(&["Enter"]);
     let screen = terminal.sees("is open in another process");
     assert!(screen.contains("f (fork it into a"), "{screen}");
-    terminal.says("f");
+    terminal.answers("f");
+    terminal.sees("What now?: f");
+    terminal.press(&["Enter"]);
     terminal.sees("› two");
     terminal.says("in a copy");
     terminal.sees_twice("in a copy");
