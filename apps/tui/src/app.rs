@@ -212,7 +212,6 @@ impl App {
             return Some(Vec::new());
         }
         if letter == 'c' && self.phase != Phase::Rest {
-            self.deny_all("the person stopped the turn");
             return Some(vec![Act::Stop]);
         }
         if letter == 'c' && !self.input.is_empty() {
@@ -230,6 +229,13 @@ impl App {
         self.deny_all("the person left");
         self.phase = Phase::Leaving;
         vec![Act::Stop, Act::Ask(Ask::Leave)]
+    }
+
+    /// What runs is being stopped: only now are its questions refused, or the
+    /// turn would go on with the refusal.
+    pub(crate) fn stopped(&mut self) {
+        self.deny_all("the person stopped the turn");
+        self.take_up();
     }
 
     fn deny_all(&mut self, reason: &str) {

@@ -222,7 +222,10 @@ impl Driver {
                     let _ = self.asks.send(ask);
                 }
                 Act::Do(job) => self.begin(job, usize::from(screen.terminal.size()?.width)),
-                Act::Stop => self.brake.pull(),
+                Act::Stop => {
+                    self.brake.pull();
+                    self.app.stopped();
+                }
                 Act::Copy(text) => terminal::copy(&STANDARD.encode(text))?,
                 Act::Said(PageWrite::Leave(free)) => {
                     self.keys.pause().await;

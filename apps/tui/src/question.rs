@@ -46,8 +46,8 @@ pub(crate) enum Keyed {
     Done,
     /// It is answered, and a rule holds in this project from now on.
     DoneForProject(String),
-    /// The person stops the turn.
-    Stop,
+    /// The person stops the turn; it is refused once that is under way.
+    Stop(Asked),
 }
 
 /// The lines of a question, in the order in which they may go where there is

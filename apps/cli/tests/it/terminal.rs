@@ -242,6 +242,12 @@ fn u7_line_breaks_of_an_answer_are_kept_and_wide_letters_leave_no_ghosts() {
     assert_eq!(screen.matches('|').count(), 1, "{screen}");
 }
 
+/// Presses Esc; another key at once would be read as one with Alt.
+fn escape(terminal: &Terminal) {
+    terminal.press(&["Escape"]);
+    std::thread::sleep(Duration::from_millis(400));
+}
+
 #[test]
 fn u8_what_is_not_known_is_answered_with_the_nearest() {
     let desk = Desk::offline();
@@ -253,7 +259,7 @@ fn u8_what_is_not_known_is_answered_with_the_nearest() {
     terminal.sees("did you mean claude-sonnet-5-5?");
     terminal.press(&["?"]);
     terminal.sees("commands and keys");
-    terminal.press(&["Escape"]);
+    escape(&terminal);
     for (command, told) in [
         ("/hooks", "there are none"),
         ("/agents", "agent"),
@@ -261,7 +267,7 @@ fn u8_what_is_not_known_is_answered_with_the_nearest() {
     ] {
         terminal.says(command);
         terminal.sees(told);
-        terminal.press(&["Escape"]);
+        escape(&terminal);
     }
     std::fs::create_dir(desk.files.root().join("beside")).unwrap();
     terminal.says(&format!("/add-dir {}", desk.files.root().join("beside").display()));

@@ -37,7 +37,10 @@ impl App {
             }
             Keyed::Done => Vec::new(),
             Keyed::DoneForProject(rule) => vec![Act::KeepRule(rule)],
-            Keyed::Stop => self.stop(),
+            Keyed::Stop(asked) => {
+                self.questions.push_front(asked);
+                return self.stop();
+            }
         };
         if self.questions.is_empty() {
             self.take_up();

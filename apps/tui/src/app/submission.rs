@@ -113,7 +113,6 @@ impl App {
 
     /// Stops what runs. What was typed meanwhile is the person's again.
     pub(super) fn stop(&mut self) -> Vec<Act> {
-        self.deny_all("the person stopped the turn");
         if let Some(status) = &self.status {
             let _ = status.queue.take();
         }

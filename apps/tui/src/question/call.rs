@@ -85,7 +85,7 @@ impl Call {
             return self.type_reason(key, seen);
         }
         let chosen = match key.code {
-            KeyCode::Esc => return self.stopped(),
+            KeyCode::Esc => return self.stopped(seen),
             KeyCode::Char(letter) => {
                 CHOICES.iter().find(|(key, _)| *key == letter).map(|(_, choice)| *choice)
             }
@@ -133,10 +133,9 @@ impl Call {
         Keyed::Open(Asked { what: What::Call(self), seen })
     }
 
-    /// Esc stops the turn, as it does elsewhere; whoever stops refuses the rest.
-    fn stopped(self: Box<Self>) -> Keyed {
-        self.question.answer(denied(""));
-        Keyed::Stop
+    /// Esc stops the turn, as it does elsewhere.
+    fn stopped(self: Box<Self>, seen: Option<Instant>) -> Keyed {
+        Keyed::Stop(Asked { what: What::Call(self), seen })
     }
 
     fn answered(self: Box<Self>, answer: PermissionAnswer) -> Keyed {

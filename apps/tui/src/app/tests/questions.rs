@@ -178,6 +178,8 @@ fn u4_esc_stops_the_turn_as_the_line_says() {
     assert!(screen.contains("Esc stops the turn"), "{screen}");
     let acts = scene.press(KeyCode::Esc);
     assert!(matches!(acts.as_slice(), [Act::Stop]), "a stop needs no guard");
+    assert!(scene.answer.try_recv().is_err(), "the turn is stopped before it is refused");
+    scene.app.stopped();
     assert!(matches!(scene.answer.try_recv().unwrap(), PermissionAnswer::Deny { .. }));
 }
 
