@@ -185,9 +185,10 @@ fn shutdown_ends_the_foreground_too() {
             shell.shutdown().await;
         };
         let (out, ()) = tokio::join!(shell.run(command("echo 1 > up; sleep 300", &cwd)), close);
-        // The shell says 143 where it sees its child end before itself.
+        // The shell says 143 where it sees its child end before itself; on a busy
+        // machine it is killed, because it did not end in time.
         let exit = out.unwrap().exit;
-        assert!(matches!(exit, Exit::Signal(15) | Exit::Code(143)), "{exit:?}");
+        assert!(matches!(exit, Exit::Signal(15 | 9) | Exit::Code(143)), "{exit:?}");
         let error = shell.run(command("true", &cwd)).await.unwrap_err();
         assert!(error.to_string().contains("shut down"), "{error}");
     });
