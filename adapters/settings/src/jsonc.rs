@@ -140,8 +140,10 @@ impl Reader<'_> {
     fn skip(&mut self) -> Result<(), JsoncFault> {
         loop {
             let rest = self.rest();
-            let blank = rest.len()
-                - rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}').len();
+            let is_start = self.at == 0;
+            let is_blank =
+                |c: char| matches!(c, ' ' | '\t' | '\r' | '\n') || (is_start && c == '\u{feff}');
+            let blank = rest.len() - rest.trim_start_matches(is_blank).len();
             let rest = rest.get(blank..).unwrap_or_default();
             let comment = if rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())

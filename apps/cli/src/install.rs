@@ -7,46 +7,31 @@
 //! where it is still as we left it, taking back is putting that there again,
 //! byte for byte. Where somebody changed it since, only what is ours goes.
 
+mod change;
 mod host;
 mod piece;
 mod receipt;
+mod refused;
 mod section;
 mod toml;
 
 pub(crate) use host::Host;
 
 use crate::args::{InstallArgs, UninstallArgs};
-use crate::failure::{Refusal, Usage};
+use crate::failure::Usage;
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup;
 use anyhow::{Context, Result};
-use everfold::disk::atomic::{self, FileReaders};
+use change::{Change, check_writable, missing_folders, read, write};
 use everfold::settings::Home;
 use everfold_memory_store::ContentId;
 use everfold_memory_store::store::FileDiff;
 use host::{InstallEnv, Part};
-use piece::{Piece, Refused};
+use piece::Piece;
 use receipt::{Drawer, Kept, Receipt};
+use refused::Refused;
 use serde_json::json;
-use std::path::{Path, PathBuf};
-
-/// Largest file that is changed, in bytes.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
-
-/// A file as it is and as it is to be; none is no file.
-struct Change {
-    path: PathBuf,
-    now: Option<String>,
-    then: Option<String>,
-    /// What it held before anything of ours was in it.
-    before: Option<String>,
-}
-
-impl Change {
-    fn is_none(&self) -> bool {
-        self.now == self.then
-    }
-}
+use std::path::Path;
 
 /// What one command works with.
 struct Fitter<'a> {
@@ -106,7 +91,7 @@ pub(crate) fn uninstall(
             return Ok(());
         }
         write(&changes)?;
-        fitter.drawer.clear()
+        fitter.drawer.clear(&receipt)
     })
 }
 
@@ -166,7 +151,9 @@ impl Fitter<'_> {
                     kept.before()
                 }
                 (Some(now), Some(kept)) => Some(self.without(part, now, kept)?),
-                (now, _) => now.clone(),
+                // What an installation left here that nothing else is known of.
+                (Some(now), None) => Some(self.stripped(part, now, "")?),
+                (None, _) => None,
             };
             check_writable(&part.path)?;
             Ok(Change { path: part.path.clone(), now, then: Some(then), before })
@@ -182,7 +169,7 @@ impl Fitter<'_> {
             let then = match kept {
                 Some(kept) if ContentId::of(now.as_bytes()) == kept.after => kept.before(),
                 Some(kept) => Some(self.without(part, &now, kept)?),
-                None => Some(self.stripped(part, &now, &now)?),
+                None => Some(self.stripped(part, &now, "")?),
             };
             let was_made = kept.is_some_and(|kept| kept.backup.is_none());
             let is_empty = |text: &String| matches!(text.trim(), "" | "{}");
@@ -210,28 +197,7 @@ impl Fitter<'_> {
     }
 
     fn refused(&self, path: &Path, text: Option<&str>, refused: &Refused) -> anyhow::Error {
-        let path = path.display();
-        let host = self.host.as_str();
-        match refused {
-            Refused::NotJson(broken) => {
-                let before = text.and_then(|text| text.get(..broken.at)).unwrap_or_default();
-                let line = before.matches('\n').count() + 1;
-                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-                let message = format!(
-                    "{path} is no JSON: {} was expected on line {line}, column {column}; nothing \
-                     was changed",
-                    broken.wanted
-                );
-                Refusal::new(message, "fix it there, then try again").into()
-            }
-            Refused::InTheWay(key) => {
-                let message = format!(
-                    "{path} has {key} in a form that nothing can be added to; nothing was changed"
-                );
-                let hint = format!("change it by hand; docs/guide/{host}.md says what goes there");
-                Refusal::new(message, hint).into()
-            }
-        }
+        refused.told(path, text, self.host).into()
     }
 
     fn show(&self, changes: &[Change], verb: &str, dry_run: bool, json: bool) -> Result<()> {
@@ -287,56 +253,14 @@ impl Fitter<'_> {
             let after = ContentId::of(change.then.as_deref().unwrap_or_default().as_bytes());
             files.push(Kept { path: change.path.clone(), backup, after });
         }
-        self.drawer.write(&Receipt { files })
-    }
-}
-
-fn write(changes: &[Change]) -> Result<()> {
-    for change in changes.iter().filter(|change| !change.is_none()) {
-        let path = &change.path;
-        if read(path)? != change.now {
-            let message = format!("{} was changed in this moment", path.display());
-            return Err(Refusal::new(message, "try again").into());
+        let mut made = old.made.clone();
+        let paths =
+            changes.iter().filter(|change| change.then.is_some()).map(|change| &change.path);
+        for dir in paths.flat_map(|path| missing_folders(path)) {
+            if !made.contains(&dir) {
+                made.push(dir);
+            }
         }
-        match &change.then {
-            Some(text) => atomic::write(path, text.as_bytes(), FileReaders::Private)
-                .with_context(|| format!("{} cannot be written", path.display()))?,
-            None => std::fs::remove_file(path)
-                .with_context(|| format!("{} cannot be removed", path.display()))?,
-        }
+        self.drawer.write(&Receipt { files, made })
     }
-    Ok(())
-}
-
-/// The text of a file; none where there is none.
-fn read(path: &Path) -> Result<Option<String>> {
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            return Err(error).with_context(|| format!("{} cannot be read", path.display()));
-        }
-        Ok(about) if !about.is_file() || about.len() > MAX_BYTES => {
-            let message = format!("{} is no file that can be changed", path.display());
-            return Err(Refusal::new(message, "see what it is").into());
-        }
-        Ok(_) => {}
-    }
-    match std::fs::read(path).map(String::from_utf8) {
-        Ok(Ok(text)) => Ok(Some(text)),
-        Ok(Err(_)) => {
-            let message = format!("{} is not UTF-8; nothing was changed", path.display());
-            Err(Refusal::new(message, "convert it, then try again").into())
-        }
-        Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
-    }
-}
-
-/// That a file is not locked against changes: replacing it would not be what
-/// its owner meant.
-fn check_writable(path: &Path) -> Result<()> {
-    if std::fs::metadata(path).is_ok_and(|about| about.permissions().readonly()) {
-        let message = format!("{} is read-only; nothing was changed", path.display());
-        return Err(Refusal::new(message, "make it writable (`chmod u+w`), then try again").into());
-    }
-    Ok(())
 }

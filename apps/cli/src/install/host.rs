@@ -2,6 +2,7 @@
 //! docs/guide, a page for each.
 
 use super::piece::{Hook, Piece};
+use super::toml::Place;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -140,16 +141,12 @@ fn codex(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
         "Stop",
     ];
     let hooks = events.map(|event| env.hook(event, None, Some(TIMEOUT_S)));
-    let text = |path: &Path| json!(path).to_string();
-    let home = env.home.map(|home| format!("env = {{ EVERFOLD_HOME = {} }}\n", text(home)));
-    let body =
-        format!("command = {}\nargs = [\"mcp\"]\n{}", text(env.program), home.unwrap_or_default());
+    let server = with_home(json!({"command": env.program, "args": ["mcp"]}), "env", env.home);
+    let value = server.as_object().cloned().unwrap_or_default();
+    let place = Place { around: "mcp_servers", name: NAME };
     vec![
         Part { path: dir.join("hooks.json"), pieces: hooks.into() },
-        Part {
-            path: dir.join("config.toml"),
-            pieces: vec![Piece::Table { name: "mcp_servers.everfold", body }],
-        },
+        Part { path: dir.join("config.toml"), pieces: vec![Piece::Table { place, value }] },
         Part { path: dir.join("AGENTS.md"), pieces: vec![Piece::Section { text: POINTER }] },
     ]
 }

@@ -1,9 +1,11 @@
 //! What is put into files of another program, and taken out again.
 
+use super::refused::Refused;
+use super::toml::Place;
 use super::{section, toml};
-use everfold::settings::jsonc::{JsoncFault, Node};
+use everfold::settings::jsonc::Node;
 use everfold::settings::splice::Splice;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// One thing in one file.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +21,10 @@ pub(super) enum Piece {
     },
     /// A table of a TOML file.
     Table {
-        /// Its name, such as `mcp_servers.everfold`.
-        name: &'static str,
-        /// Its lines.
-        body: String,
+        /// Which.
+        place: Place,
+        /// What is in it.
+        value: Map<String, Value>,
     },
     /// A part of an instruction file.
     Section {
@@ -45,21 +47,6 @@ pub(super) struct Hook {
     pub(super) timeout: Option<u64>,
 }
 
-/// Why a file cannot be changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    /// It is no JSON.
-    NotJson(JsoncFault),
-    /// Something of that name is there in a form that cannot be added to.
-    InTheWay(String),
-}
-
-impl From<JsoncFault> for Refused {
-    fn from(broken: JsoncFault) -> Self {
-        Self::NotJson(broken)
-    }
-}
-
 impl Piece {
     /// The text with it.
     pub(super) fn put(&self, text: &str) -> Result<String, Refused> {
@@ -71,7 +58,7 @@ impl Piece {
                 splice.set(path, value);
                 Ok(splice.text)
             }
-            Self::Table { name, body } => toml::put(text, name, body).map_err(Refused::InTheWay),
+            Self::Table { place, value } => toml::put(text, *place, value),
             Self::Section { text: section } => Ok(section::put(text, section)),
         }
     }
@@ -79,14 +66,19 @@ impl Piece {
     /// The text without it. What stood around it before stays.
     pub(super) fn take(&self, text: &str, before: &str) -> Result<String, Refused> {
         match self {
+            Self::Hook(_) | Self::Member { .. } if Node::parse(text)?.is_none() => {
+                Ok(text.to_owned())
+            }
             Self::Hook(hook) => hook.take(text, before),
             Self::Member { path, .. } => {
                 let mut splice = Splice::new(text)?;
                 splice.remove(path);
-                remove_empty(&mut splice, path, before);
+                if splice.text != text {
+                    remove_empty(&mut splice, path, before);
+                }
                 Ok(splice.text)
             }
-            Self::Table { name, .. } => Ok(toml::take(text, name)),
+            Self::Table { place, .. } => toml::take(text, *place, before),
             Self::Section { .. } => Ok(section::take(text)),
         }
     }
@@ -136,6 +128,9 @@ impl Hook {
     fn take(&self, text: &str, before: &str) -> Result<String, Refused> {
         let mut splice = Splice::new(text)?;
         self.take_from(&mut splice);
+        if splice.text == text {
+            return Ok(splice.text);
+        }
         let path = ["hooks", self.event];
         if splice.value(&path) == Some(json!([])) && !was_there(before, &path) {
             splice.remove(&path);

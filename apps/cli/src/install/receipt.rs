@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 pub(super) struct Receipt {
     /// The files that were changed.
     pub(super) files: Vec<Kept>,
+    /// The folders that were made for them.
+    #[serde(default)]
+    pub(super) made: Vec<PathBuf>,
 }
 
 /// One file.
@@ -63,8 +66,9 @@ impl Drawer {
         write(&self.file(), &serde_json::to_string_pretty(receipt)?)
     }
 
-    /// Forgets it, with its backups.
-    pub(super) fn clear(&self) -> Result<()> {
+    /// Forgets it, with its backups, and removes the folders that were made and
+    /// that nobody else uses.
+    pub(super) fn clear(&self, receipt: &Receipt) -> Result<()> {
         let gone = |done: std::io::Result<()>| match done {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
@@ -72,7 +76,15 @@ impl Drawer {
         gone(std::fs::remove_dir_all(self.backups()))?;
         gone(std::fs::remove_file(self.file()))?;
         // Only if nothing else was installed.
-        let _ = std::fs::remove_dir(&self.dir);
+        let _ = std::fs::remove_dir(&self.dir).and_then(|()| match self.dir.parent() {
+            Some(home) => std::fs::remove_dir(home),
+            None => Ok(()),
+        });
+        let mut made = receipt.made.clone();
+        made.sort_by_key(|dir| std::cmp::Reverse(dir.components().count()));
+        for dir in made {
+            let _ = std::fs::remove_dir(dir);
+        }
         Ok(())
     }
 }

@@ -2,19 +2,21 @@
 
 use std::ops::Range;
 
-const START: &str = "<!-- everfold -->\n";
-const END: &str = "<!-- /everfold -->\n";
+const START: &str = "<!-- everfold -->";
+const END: &str = "<!-- /everfold -->";
 
-/// The text with the section, at its end or where it stands.
+/// The text with the section, at its end or where it stands, with the ends of
+/// lines that the file has.
 pub(super) fn put(text: &str, section: &str) -> String {
-    let own = format!("{START}{}\n{END}", section.trim_end());
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let own = format!("{START}\n{}\n{END}\n", section.trim_end()).replace('\n', newline);
     if let Some(there) = find(text) {
         let mut changed = text.to_owned();
         changed.replace_range(there, &own);
         return changed;
     }
-    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    let gap = if text.is_empty() { "" } else { "\n" };
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
+    let gap = if text.is_empty() { "" } else { newline };
     format!("{text}{end}{gap}{own}")
 }
 
@@ -24,18 +26,22 @@ pub(super) fn take(text: &str) -> String {
     let mut rest = text.to_owned();
     let is_last = there.end == text.len();
     rest.replace_range(there, "");
-    if is_last && rest.ends_with("\n\n") {
-        rest.pop();
+    for newline in ["\r\n", "\n"] {
+        if is_last && rest.ends_with(&newline.repeat(2)) {
+            rest.truncate(rest.len() - newline.len());
+            break;
+        }
     }
     rest
 }
 
 fn find(text: &str) -> Option<Range<usize>> {
-    let start = text.find(START.trim_end())?;
+    let start = text.find(START)?;
     let rest = text.get(start..)?;
-    let end = start + rest.find(END.trim_end())? + END.trim_end().len();
-    let newline = usize::from(text.get(end..)?.starts_with('\n'));
-    Some(start..end + newline)
+    let end = start + rest.find(END)? + END.len();
+    let behind = text.get(end..)?;
+    let newline = ["\r\n", "\n"].into_iter().find(|newline| behind.starts_with(newline));
+    Some(start..end + newline.map_or(0, str::len))
 }
 
 #[cfg(test)]
@@ -50,6 +56,10 @@ mod tests {
             assert_eq!(put(&with, "Use it."), with, "twice is once");
             assert_eq!(take(&with), text);
         }
+        let windows = "# Mine\r\n\r\nrules\r\n";
+        let with = put(windows, "Use it.");
+        assert!(with.ends_with("<!-- everfold -->\r\nUse it.\r\n<!-- /everfold -->\r\n"));
+        assert_eq!((put(&with, "Use it."), take(&with)), (with.clone(), windows.to_owned()));
         let between = put("a\n", "x") + "b\n";
         assert_eq!(put(&between, "y").replace('y', "x"), between);
         assert_eq!(take(&between), "a\n\nb\n");

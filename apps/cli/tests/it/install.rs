@@ -192,7 +192,7 @@ fn x2_what_cannot_be_changed_is_said_and_nothing_is() {
     write(&desk, ".claude.json", "{\"mcpServers\": []}");
     let ran = desk.run(&["install", "claude"]).failed(1);
     assert!(ran.err.contains("has mcpServers in a form"), "{}", ran.err);
-    write(&desk, ".codex/config.toml", "mcp_servers = { a = { command = \"x\" } }\n");
+    write(&desk, ".codex/config.toml", "mcp_servers = [\"x\"]\n");
     assert!(desk.run(&["install", "codex"]).failed(1).err.contains("mcp_servers"));
 }
 

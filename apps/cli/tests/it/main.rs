@@ -26,6 +26,7 @@ mod hook;
 mod hook_worker;
 mod hooks;
 #[cfg(target_os = "linux")]
+mod host_files;
 mod hostile;
 mod import;
 mod inbox;
