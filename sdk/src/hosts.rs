@@ -9,7 +9,7 @@ pub mod hooks;
 
 use crate::memory_dirs::MemoryDirs;
 use crate::past_sessions::PastSessions;
-use everfold_kernel::{Flag, Flags, Limits, Provenance, RecordId, Testimony, Utterance};
+use everfold_kernel::{Flag, Flags, Limits, Provenance, RecordId, SessionId, Testimony, Utterance};
 use everfold_memory_judge::words;
 use everfold_memory_service::Service;
 use std::path::PathBuf;
@@ -70,6 +70,14 @@ impl HostService {
     #[must_use]
     pub fn is_on(&self, flag: Flag) -> bool {
         self.flags.is_on(flag)
+    }
+
+    /// The session that asks for some words in past conversations: it has them
+    /// in view. By the notes of its hooks, else by the call in its transcript.
+    #[must_use]
+    pub fn asking_session(&self, words: &str) -> Option<SessionId> {
+        let noted = hooks::answering(&self.home, self.memories.project());
+        noted.or_else(|| self.past.called_with(words)).map(SessionId::from)
     }
 
     /// What the person typed to other agents in this project lately, as hooks

@@ -8,11 +8,17 @@ use everfold_disk::jsonl;
 use everfold_foreign::{Reader, Thread, TranscriptEvent, What};
 use everfold_kernel::limits::PastLimits;
 use everfold_kernel::ports::{PastFound, PastQuery, PastSearch as _, SearchError};
-use everfold_kernel::{BlockView, Entry, Record};
+use everfold_kernel::{BlockView, Entry, Record, SessionId};
 use everfold_memory_judge::secrets;
 use everfold_search::TranscriptSearch;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// The tool by which other agents search.
+const SEARCH_TOOL: &str = "session_search";
+/// Transcripts in which a call is looked for, and how much of their ends.
+const NEWEST: usize = 4;
+const TAIL_BYTES: u64 = 64 * 1024;
 
 /// Folders of transcripts of one working directory.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,18 +29,37 @@ pub struct PastSessions {
 }
 
 impl PastSessions {
-    /// The messages that have all words of a query, newest first.
+    /// The messages that have all words of a query, newest first, but for those of
+    /// one session: whoever is in it need not search for them.
     ///
     /// # Errors
     /// If the query has no words.
-    pub async fn search(&self, words: &str, most: usize) -> Result<PastFound, SearchError> {
+    pub async fn search(
+        &self,
+        words: &str,
+        most: usize,
+        except: Option<SessionId>,
+    ) -> Result<PastFound, SearchError> {
         let query = PastQuery {
             words: words.to_owned(),
             most,
             excerpt_chars: self.limits.excerpt_chars,
-            except: None,
+            except,
         };
         TranscriptSearch::new(self.dirs.clone(), self.line_bytes).search(query).await
+    }
+
+    /// The session at whose end a tool was called with these words. Blocks.
+    pub(crate) fn called_with(&self, words: &str) -> Option<String> {
+        let words = serde_json::Value::from(words).to_string();
+        let is_call = |line: &str| line.contains(SEARCH_TOOL) && line.contains(&words);
+        let found = self.files().into_iter().take(NEWEST).find(|file| {
+            jsonl::head_and_tail(file, TAIL_BYTES).is_ok_and(|ends| {
+                let end = if ends.tail.is_empty() { ends.head } else { ends.tail };
+                String::from_utf8_lossy(&end).lines().any(is_call)
+            })
+        })?;
+        Some(found.file_stem()?.to_string_lossy().into_owned())
     }
 
     /// What the person said in the newest conversation, in order. Blocks.
@@ -187,7 +212,7 @@ mod tests {
             ],
         );
         let past = past(dir.path());
-        let found = past.search("login mondays", 5).await.unwrap().hits;
+        let found = past.search("login mondays", 5, None).await.unwrap().hits;
         assert_eq!(found.len(), 1, "{found:?}");
         let whole = past.whole(found[0].record.as_str());
         assert_eq!(whole.as_deref(), Some("Why does the Login fail on Mondays?"));
@@ -197,7 +222,7 @@ mod tests {
         std::fs::write(spills.join("toolu_1.txt"), "all of it").unwrap();
         assert_eq!(past.whole("toolu_1").as_deref(), Some("all of it"));
         assert_eq!(past.whole("../../x"), None);
-        assert!(past.search("", 5).await.is_err());
-        assert!(past.search("nowhere", 5).await.unwrap().hits.is_empty());
+        assert!(past.search("", 5, None).await.is_err());
+        assert!(past.search("nowhere", 5, None).await.unwrap().hits.is_empty());
     }
 }

@@ -11,6 +11,7 @@
 
 mod arguments;
 mod catalogue;
+mod lines;
 mod operations;
 mod resources;
 mod server;
@@ -18,4 +19,4 @@ mod transport;
 
 pub use catalogue::{INSTRUCTIONS, tools};
 pub use server::{ProjectOpener, Server};
-pub use transport::{Error, Listening, serve_http, serve_stdio};
+pub use transport::{Error, Listening, serve_http, serve_pipes, serve_stdio};

@@ -186,12 +186,24 @@ impl Project {
 
     fn forget(&self, arguments: &Arguments) -> Result<Value, String> {
         let id = arguments.text("id")?;
-        let by = by(arguments.text("reason")?);
+        let by = by(self.within_a_memory(arguments.text("reason")?)?);
         // One that is not there is told as it is to who reads it.
         self.text(id)?;
         let path = self.path(&Id::parse(id)?);
         let done = self.host.service().forget(&path, &by).map_err(|error| error.to_string())?;
         told(&done, "forgotten")
+    }
+
+    /// A text that is no longer than a memory may be: it goes into the history.
+    fn within_a_memory<'t>(&self, text: &'t str) -> Result<&'t str, String> {
+        let most = self.host.limits().extract.file_bytes;
+        if text.len() > most {
+            return Err(format!(
+                "the reason has {} bytes, and at most {most} are kept",
+                text.len()
+            ));
+        }
+        Ok(text)
     }
 
     fn sessions(&self, arguments: &Arguments) -> Result<Value, String> {
@@ -201,7 +213,8 @@ impl Project {
         let query = arguments.text("query")?;
         let limits = &self.host.limits().past;
         let most = arguments.number("limit", limits.places)?.clamp(1, limits.most_places);
-        let found = self.runtime.block_on(self.host.past().search(query, most));
+        let except = self.host.asking_session(query);
+        let found = self.runtime.block_on(self.host.past().search(query, most, except));
         let found = found.map_err(|error| error.to_string())?;
         let row = |hit: &PastHit| {
             json!({

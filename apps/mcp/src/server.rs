@@ -20,6 +20,9 @@ use tokio::sync::RwLock;
 
 /// Resources of one page.
 const PAGE: usize = 100;
+/// For how long a client may keep what never changes while the server runs: the
+/// tools, and how addresses are made. Memories change at any time.
+const STATIC_TTL_MS: u64 = 60 * 60 * 1_000;
 /// How long a client may take to say where it works.
 const ROOTS_WAIT: Duration = Duration::from_secs(2);
 
@@ -104,7 +107,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = ListToolsResult::with_all_items(tools());
-        Ok(tools.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+        Ok(tools.with_ttl_ms(STATIC_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -157,7 +160,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let list = ListResourceTemplatesResult::with_all_items(vec![resources::template()]);
-        Ok(list.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+        Ok(list.with_ttl_ms(STATIC_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn read_resource(

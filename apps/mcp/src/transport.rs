@@ -1,12 +1,18 @@
 //! The two ways in: standard input and output, and HTTP on loopback.
 
+use crate::lines::{self, Lines, MAX_LINE_BYTES};
 use crate::server::Server;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use rmcp::ServiceExt;
-use rmcp::transport::io::stdio;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
 /// Where the endpoint is.
@@ -45,7 +51,19 @@ pub enum Error {
 /// # Errors
 /// If the client does not speak the protocol.
 pub async fn serve_stdio(server: Server) -> Result<(), Error> {
-    let serving = match server.serve(stdio()).await {
+    serve_pipes(server, tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+/// Serves one client over two pipes, until it is gone.
+///
+/// # Errors
+/// If the client does not speak the protocol.
+pub async fn serve_pipes(
+    server: Server,
+    read: impl AsyncRead + Send + Unpin + 'static,
+    write: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), Error> {
+    let serving = match server.serve(Lines::new(read, write)).await {
         Ok(serving) => serving,
         // A client that went away before it said anything did nothing wrong.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -98,6 +116,23 @@ pub async fn serve_http(
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let router = axum::Router::new().nest_service(PATH, service);
+    let router =
+        axum::Router::new().nest_service(PATH, service).layer(axum::middleware::from_fn(checked));
     Ok(Listening { address, listener, router })
+}
+
+/// Answers what is no message with the error that JSON-RPC has for it; the rest
+/// goes on as it is.
+async fn checked(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, MAX_LINE_BYTES).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    };
+    match lines::check(&body) {
+        Some(error) => (StatusCode::BAD_REQUEST, axum::Json(error)).into_response(),
+        None => next.run(Request::from_parts(head, Body::from(body))).await,
+    }
 }

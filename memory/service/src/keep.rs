@@ -264,7 +264,7 @@ impl Service {
     }
 
     /// The memories that a text could be about, and the one that is meant.
-    fn there(
+    pub(crate) fn there(
         &self,
         text: &str,
         target: Option<&MemoryRef>,

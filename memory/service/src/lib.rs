@@ -9,6 +9,7 @@
 //! for blocking work.
 
 mod embedder;
+mod foresight;
 mod forget;
 mod inbox_offer;
 mod index;
@@ -18,6 +19,7 @@ mod recall;
 mod tier;
 
 pub use embedder::{EmbedderSource, Pace, WeighedEmbedder};
+pub use foresight::Foreseen;
 pub use recall::HitFilter;
 pub use tier::Here;
 

@@ -45,6 +45,12 @@ pub(crate) fn prompts_of(home: &Path, project: &Path, most: usize) -> Vec<String
     notes::prompts_of(&home.join(DIR), project, most)
 }
 
+/// The session in which a message of a project is being answered, as hooks
+/// noted it.
+pub(crate) fn answering(home: &Path, project: &Path) -> Option<String> {
+    notes::answering(&home.join(DIR), project)
+}
+
 impl HostService {
     /// Does what an event asks for.
     ///

@@ -16,7 +16,7 @@ use everfold_kernel::ports::{
 use everfold_kernel::provenance::Source;
 use everfold_kernel::{Provenance, RecordId, Testimony, Utterance};
 use everfold_memory_file::index::INDEX_FILE;
-use everfold_memory_service::Service;
+use everfold_memory_service::{Foreseen, Service};
 use everfold_memory_store::Store;
 use pieces::Piece;
 use serde_json::{Value, json};
@@ -169,10 +169,6 @@ fn propose(
     args: &ImportArgs,
     outcome: &mut Outcome,
 ) -> Result<()> {
-    if args.dry_run {
-        outcome.proposed.push(json!({"name": piece.name, "from": file}));
-        return Ok(());
-    }
     let text = piece.rendered(file);
     let said = Utterance {
         record: RecordId::from(""),
@@ -193,6 +189,14 @@ fn propose(
         },
         haste: Haste::Waits,
     };
+    if args.dry_run {
+        match service.foresee(&proposal)? {
+            Foreseen::News => outcome.proposed.push(json!({"name": piece.name, "from": file})),
+            Foreseen::Known(same) => outcome.skip(&piece.name, file, &says_already(&same)),
+            Foreseen::Refused(reason) => outcome.skip("", file, &reason),
+        }
+        return Ok(());
+    }
     match service.keep(&proposal)? {
         Kept::Proposed { memory, id } if !outcome.waiting.insert((memory.scope.as_str(), id)) => {
             let reason = format!("{} waits in the inbox already", memory.id());
@@ -209,10 +213,14 @@ fn propose(
         Kept::Refused { reason } => outcome.skip("", file, &reason),
         kept => {
             let same = kept.memory().map(MemoryRef::id).unwrap_or_default();
-            outcome.skip(&piece.name, file, &format!("{same} says it already"));
+            outcome.skip(&piece.name, file, &says_already(&same));
         }
     }
     Ok(())
+}
+
+fn says_already(id: &str) -> String {
+    format!("{id} says it already")
 }
 
 fn export_tier(tier: Tier, store: &Store, dir: &Path, written: &mut Vec<PathBuf>) -> Result<()> {

@@ -51,6 +51,38 @@ fn l5_30_memories_of_claude_code_come_in_as_proposals_and_stay_as_they_were() {
 }
 
 #[test]
+fn l5_30_near_copies_are_not_proposed() {
+    let desk = Desk::offline();
+    let add = ["memory", "add", "--name", "British English", "--type", "feedback"];
+    let about = ["--description", "answers in British English", "--scope", "project"];
+    let said = "Always answer in British English, as the team is in London.";
+    desk.run_with(&[&add[..], &about[..]].concat(), said).ok();
+    let dir = claude(&desk);
+    write(
+        &dir.join("spelling.md"),
+        "---\nname: spelling\ndescription: use British English in answers\ntype: feedback\n---\n\
+         Use British English in all answers. **Why:** the team sits in London.\n",
+    );
+    write(
+        &dir.join("tabs.md"),
+        "---\nname: tabs\ndescription: Makefiles are indented by tabs\ntype: project\n---\n\
+         Makefiles of the firmware are indented by tabs, as the old linter wants.\n",
+    );
+    for dry in [&["--dry-run"][..], &[]] {
+        let args = [&["memory", "import", "--from", "claude", "--json"][..], dry].concat();
+        let done = desk.run(&args).ok().json();
+        let names: Vec<&str> = done["proposed"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["tabs"], "{done}");
+        assert_eq!(done["skipped"][0]["reason"], "project/british-english.md says it already");
+    }
+}
+
+#[test]
 fn l5_30_codex_notes_and_graphs_come_in_too() {
     let desk = Desk::offline();
     let home = desk.files.home();

@@ -76,6 +76,77 @@ fn check(told: &Value, desk: &Desk) {
 }
 
 #[test]
+fn x3_every_malformed_message_gets_its_error_and_the_server_goes_on() {
+    let desk = Desk::offline();
+    let init = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"},
+    }});
+    let lines = [
+        "oops".to_owned(),
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
+        "[]".to_owned(),
+        init.to_string(),
+        r#"{"jsonrpc":"2.0","id":2,"method":"no/such"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"nope"}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{}}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#.to_owned(),
+    ];
+    let mut command = desk.command(&["mcp"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all((lines.join("\n") + "\n").as_bytes()).unwrap();
+    let mut codes = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().take(8) {
+        let answer: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        codes.push((answer["id"].clone(), answer["error"]["code"].clone()));
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    for wanted in [
+        (json!(null), json!(-32_700)),
+        (json!(null), json!(-32_600)),
+        (json!(1), json!(null)),
+        (json!(2), json!(-32_601)),
+        (json!(3), json!(-32_602)),
+        (json!(4), json!(-32_602)),
+        (json!(9), json!(null)),
+    ] {
+        assert!(codes.contains(&wanted), "{wanted:?} in {codes:?}");
+    }
+    assert_eq!(codes.iter().filter(|(_, code)| *code == json!(-32_600)).count(), 2);
+}
+
+#[test]
+fn x3_malformed_messages_over_http_too() {
+    let desk = Desk::offline();
+    let server = Server::start(&desk);
+    let address = server.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    for (body, code) in [
+        ("oops", -32_700),
+        ("{}", -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, -32_602),
+    ] {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        write!(
+            stream,
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+             content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with("HTTP/1.1 400") && answer.contains(&code.to_string()),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
 fn x3_the_python_sdk_works_in_both_revisions_over_stdio_and_http() {
     let Some(python) = interop::python(PYTHON) else { return };
     for mode in ["legacy", "2026-07-28"] {

@@ -1,7 +1,10 @@
 //! `everfold memory tool` (X4).
 
-use crate::desk::Desk;
+use crate::desk::{Desk, KEY};
+use everfold_testkit::{Scenario, interop};
 use serde_json::json;
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn x4_calls_in_answers_out() {
@@ -39,4 +42,44 @@ fn x4_calls_in_answers_out() {
     assert!(desk.run(&["memory", "show", "tea"]).ok().out.contains("Green."));
     desk.run_with(&["memory", "tool"], "not json").failed(2);
     desk.run_with(&["memory", "tool"], "").failed(2);
+}
+
+#[test]
+fn x4_the_example_of_the_guide_runs_with_the_official_sdk() {
+    let Some(python) = interop::python(&["anthropic==2.8.0"]) else { return };
+    let scenario: Scenario = serde_json::from_value(json!({"steps": [
+        {"when": {"tool_result": false}, "reply": {"content": [
+            {"tool_use": {"name": "memory", "input": {"command": "view", "path": "/memories"}}}]}},
+        {"when": {"tool_result_contains": "2 levels deep in /memories"}, "reply": {"content": [
+            {"tool_use": {"name": "memory", "input": {"command": "view", "path": "/memories/deploy-day.md"}}}]}},
+        {"when": {"tool_result_contains": "on Thursdays"}, "reply": {"content": [
+            {"tool_use": {"name": "memory", "input": {"command": "view", "path": "/memories/none.md"}}}]}},
+        {"when": {"tool_result_contains": "does not exist. Please provide a valid path."},
+         "reply": {"content": [{"text": "On Thursdays."}]}},
+    ]}))
+    .unwrap();
+    let desk = Desk::with(scenario);
+    let add = ["memory", "add", "--name", "Deploy day", "--type", "project", "--description", "d"];
+    desk.run_with(&add, "Deploys go out on Thursdays.").ok();
+    let program = Path::new(env!("CARGO_BIN_EXE_everfold"));
+    let path = std::env::join_paths(
+        std::iter::once(program.parent().unwrap().to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    )
+    .unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/memory_tool.py");
+    let output = Command::new(python)
+        .arg(example)
+        .arg("When do we deploy?")
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", desk.files.home())
+        .env("ANTHROPIC_API_KEY", KEY)
+        .env("ANTHROPIC_BASE_URL", desk.server().base_url())
+        .current_dir(desk.files.project())
+        .output()
+        .unwrap();
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(out.trim(), "On Thursdays.", "{err}");
 }

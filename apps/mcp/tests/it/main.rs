@@ -9,7 +9,7 @@
 
 use everfold::Agent;
 use everfold::hosts::hooks::HostCall;
-use everfold_mcp_server::{ProjectOpener, Server};
+use everfold_mcp_server::{ProjectOpener, Server, serve_pipes};
 use everfold_memory_store::store::OnConflict;
 use everfold_memory_store::store::inbox::ProposalId;
 use everfold_memory_store::{By, StoreScope};
@@ -19,9 +19,7 @@ use rmcp::model::{
     ReadResourceRequestParams, Root,
 };
 use rmcp::service::{RequestContext, RunningService};
-use rmcp::{
-    ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient, ServiceExt,
-};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ErrorData, RoleClient};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,10 +66,8 @@ async fn connected(mode: ClientLifecycleMode, settings: &str, with_root: bool) -
     });
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let server = Server::new(open, project);
-    tokio::spawn(async move {
-        let serving = server.serve(ours).await.unwrap();
-        serving.waiting().await.unwrap();
-    });
+    let (read, write) = tokio::io::split(ours);
+    tokio::spawn(async move { serve_pipes(server, read, write).await.unwrap() });
     let root = with_root.then(|| dir.path().join("other"));
     let client = Client { root }.serve_with_lifecycle(theirs, mode).await.unwrap();
     Place { dir, client }
@@ -294,7 +290,19 @@ async fn x3_earlier_conversations_are_searched_and_read_page_by_page() {
         "message": {"role": "user", "content": long},
     });
     std::fs::write(dir.join("s.jsonl"), format!("{line}\n")).unwrap();
+    // The session that asks has its own words in view.
+    let asking = line.to_string().replace("\"sessionId\":\"s\"", "\"sessionId\":\"now\"");
+    let asking = asking.replace("000000000001", "000000000002");
+    let call = json!({
+        "type": "assistant", "uuid": "00000000-0000-4000-8000-000000000003",
+        "parentUuid": "00000000-0000-4000-8000-000000000002", "sessionId": "now",
+        "timestamp": "2026-11-01T10:00:01.000Z", "cwd": "/p",
+        "message": {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_9",
+            "name": "mcp__everfold__session_search", "input": {"query": "login Mondays"}}]},
+    });
+    std::fs::write(dir.join("now.jsonl"), format!("{asking}\n{call}\n")).unwrap();
     let found = place.call("session_search", json!({"query": "login Mondays"})).await.unwrap();
+    assert_eq!(found["messages"].as_array().unwrap().len(), 1, "{found}");
     let hit = &found["messages"][0];
     assert_eq!(
         (hit["session"].as_str(), hit["who"].as_str()),

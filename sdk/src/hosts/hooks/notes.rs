@@ -34,6 +34,8 @@ pub(super) enum Note {
     Kept { words: Vec<String> },
     /// The model no longer sees what it was shown.
     Cleared,
+    /// The answer is complete.
+    Answered,
     /// Uses were counted up to here.
     Counted,
     /// Something is left for a worker to do.
@@ -84,6 +86,8 @@ pub(super) struct Notes {
     pub(super) reviewed: Option<u64>,
     /// How often something had been left then.
     reviewed_times: u64,
+    /// Where an answer is being given, the project that the message was typed in.
+    answering: Option<PathBuf>,
 }
 
 /// What is left for a worker.
@@ -121,6 +125,7 @@ impl Notes {
             left: Left { times: 0, done: 0, ended: Ended::No, transcript: None },
             reviewed: None,
             reviewed_times: 0,
+            answering: None,
         };
         let mut lines = Vec::new();
         let _ = jsonl::read(&notes.path, MAX_LINE_BYTES, &mut |line| {
@@ -146,7 +151,11 @@ impl Notes {
                 self.read.push(path.clone());
                 self.surfaced.insert(path);
             }
-            Note::Prompted { project, text } => self.prompts.push((project, text)),
+            Note::Prompted { project, text } => {
+                self.answering = Some(project.clone());
+                self.prompts.push((project, text));
+            }
+            Note::Answered => self.answering = None,
             Note::LookedUp { tokens } => {
                 self.looked_up.insert(tokens);
             }
@@ -162,6 +171,7 @@ impl Notes {
                 self.read.clear();
             }
             Note::Left { transcript, ended } => {
+                self.answering = None;
                 self.left.times += 1;
                 self.left.ended = ended;
                 self.left.transcript = transcript.or(self.left.transcript.take());
@@ -201,17 +211,28 @@ impl Notes {
 /// How many files of notes are looked through for what a person typed.
 const NEWEST: usize = 8;
 
-/// What the person typed in a project lately, by the newest notes.
-pub(crate) fn prompts_of(dir: &Path, project: &Path, most: usize) -> Vec<String> {
+/// The notes that were written last, the newest first.
+fn newest(dir: &Path) -> impl Iterator<Item = Notes> {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut files: Vec<(std::time::SystemTime, PathBuf)> = files
         .filter(|file| file.path().extension().is_some_and(|ending| ending == "jsonl"))
         .filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path())))
         .collect();
     files.sort();
-    let newest = files.into_iter().rev().take(NEWEST).map(|(_, path)| Notes::at(path));
+    files.into_iter().rev().take(NEWEST).map(|(_, path)| Notes::at(path))
+}
+
+/// The session in which a message of a project is being answered: whoever asks
+/// for something now is in it.
+pub(crate) fn answering(dir: &Path, project: &Path) -> Option<String> {
+    let at_work = newest(dir).find(|notes| notes.answering.as_deref() == Some(project))?;
+    Some(at_work.path.file_stem()?.to_string_lossy().into_owned())
+}
+
+/// What the person typed in a project lately, by the newest notes.
+pub(crate) fn prompts_of(dir: &Path, project: &Path, most: usize) -> Vec<String> {
     let mut prompts: Vec<String> = Vec::new();
-    for notes in newest {
+    for notes in newest(dir) {
         let here = notes.prompts.into_iter().rev().filter(|(other, _)| other == project);
         prompts.extend(here.map(|(_, text)| text));
     }

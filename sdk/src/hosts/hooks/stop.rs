@@ -2,7 +2,7 @@
 //! rule and at once (L5.19). A model is asked later, by a worker, where there
 //! is one (L5.9).
 
-use super::call::HostCall;
+use super::call::{HostCall, HostEvent};
 use super::host_transcript::news;
 use super::notes::{Ended, Note, Notes};
 use super::reply::HostReply;
@@ -22,6 +22,9 @@ const SOURCE: &str = "extract";
 
 impl HostService {
     pub(super) fn stopped(&self, call: &HostCall, notes: &mut Notes) -> Result<HostReply, Error> {
+        if call.event == HostEvent::Stop {
+            notes.note(Note::Answered);
+        }
         let Some(path) = call.transcript().filter(|_| self.is_on(Flag::Extract)) else {
             return Ok(HostReply::nothing());
         };
