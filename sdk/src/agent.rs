@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::repo::Repo;
 use crate::servers::NamedServers;
 use crate::styles::{self, OutputStyle};
+use crate::team::{ProjectTeam, TeamGround};
 use everfold_disk::{DiskTranscripts, PrivateTranscripts};
 use everfold_engine::Resumed;
 use everfold_engine::{Config, Session, Toolbox, World};
@@ -176,6 +177,14 @@ impl Agent {
     pub fn all_past(&self) -> Result<impl PastSearch + use<>, Error> {
         let longest = self.parts.config.limits.transcript_line_bytes;
         Ok(TranscriptSearch::new(folders(&self.parts.home.projects())?, longest))
+    }
+
+    /// The team that the project is bound to (F1).
+    #[must_use]
+    pub fn team(&self) -> Option<ProjectTeam> {
+        let Parts { home, trust, resolved, world, .. } = &self.parts;
+        let ground = TeamGround::of(home.root(), trust.cwd(), resolved, &world.clock);
+        ProjectTeam::usable(&ground)
     }
 
     /// What sessions are started with, kill switches and limits as they are now.

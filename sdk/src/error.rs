@@ -32,7 +32,10 @@ pub enum Error {
     /// What is in it.
     #[error(transparent)]
     Memories(#[from] everfold_kernel::ports::MemoryError),
-    /// The team.
+    /// A team's memories.
+    #[error(transparent)]
+    Team(#[from] everfold_memory_team::Error),
+    /// Letters.
     #[error(transparent)]
     Post(#[from] everfold_kernel::ports::PostError),
     /// The disk.
@@ -53,6 +56,7 @@ impl Classify for Error {
             Self::Session(error) => error.class(),
             Self::Memory(error) => error.class(),
             Self::Memories(error) => error.class(),
+            Self::Team(error) => error.class(),
             Self::Post(error) => error.class(),
             Self::Disk(error) => error.class(),
             Self::Transcript(error) => error.class(),

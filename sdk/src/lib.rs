@@ -53,6 +53,7 @@ pub mod session_files;
 mod shell;
 mod skill_files;
 mod styles;
+pub mod team;
 mod turn;
 
 pub use agent::Agent;

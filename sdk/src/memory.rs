@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::memory_location::Named;
 use crate::repo::Repo;
+use crate::team::{BackgroundSync, ProjectTeam, TeamGround};
 use everfold_kernel::Flag;
 use everfold_kernel::ports::{Clock, Dreams, Files, Memories, MemoryPlace, MemoryScope};
 use everfold_memory_service::{Here, Notice, Service, ServiceConfig};
@@ -23,6 +24,16 @@ pub(crate) struct Ground<'a> {
     pub(crate) repo: Option<&'a Repo>,
     pub(crate) files: &'a dyn Files,
     pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) sync: StartSync,
+}
+
+/// Whether the team's memories are brought up to date (F1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StartSync {
+    /// For a conversation.
+    Wanted,
+    /// Somebody only looks at what is there.
+    Left,
 }
 
 /// The memories of a session; none where they are switched off.
@@ -46,21 +57,50 @@ pub(crate) async fn open(
         places.push(MemoryPlace { scope: MemoryScope::Global, dir: global });
     }
     places.push(MemoryPlace { scope: MemoryScope::Project, dir: project.clone() });
-    if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {
-        let team = team_dir(&project);
-        // A link there could lead anywhere: a team's memories are inside (L5.21).
-        if ground.files.resolve(&team).await == team {
-            places.push(MemoryPlace { scope: MemoryScope::Team, dir: team });
-        } else {
-            let team = team.display();
-            tracing::warn!(%team, "the team's memories are left out: their directory is a link");
+    let team = TeamGround::of(ground.home, ground.cwd, resolved, ground.clock);
+    let bound = ProjectTeam::usable(&team);
+    let mut terms = terms(resolved, ground.home);
+    if uses_team(resolved, bound.as_ref()) {
+        places.extend(team_place(bound.as_ref(), &project, ground.files).await);
+        if let Some(team) = bound.filter(|_| ground.sync == StartSync::Wanted) {
+            let beside = BackgroundSync::new(team);
+            // It goes on while the session starts.
+            beside.start();
+            terms.team = Some(Arc::new(beside));
         }
     }
     let here = Here {
         branch: ground.repo.and_then(|repo| repo.branch.clone()),
         worktree: ground.repo.map(|repo| repo.root.clone()),
     };
-    Ok(Some(Arc::new(Service::new(places, here, terms(resolved, ground.home), ground.clock))))
+    Ok(Some(Arc::new(Service::new(places, here, terms, ground.clock))))
+}
+
+/// Whether sessions read a team's memories: where the project is bound to one
+/// unless that was switched off, else where it was switched on (L5.21, F1).
+pub(crate) fn uses_team(resolved: &Resolved, bound: Option<&ProjectTeam>) -> bool {
+    let said = resolved.settings.everfold.flags.said(Flag::TeamMemory);
+    said.unwrap_or(bound.is_some())
+}
+
+/// Where a team's memories are.
+async fn team_place(
+    bound: Option<&ProjectTeam>,
+    project: &Path,
+    files: &dyn Files,
+) -> Option<MemoryPlace> {
+    let scope = MemoryScope::Team;
+    if let Some(team) = bound {
+        return Some(MemoryPlace { scope, dir: files.resolve(&team.memories()).await });
+    }
+    let dir = team_dir(project);
+    // A link there could lead anywhere: a team's memories are inside (L5.21).
+    if files.resolve(&dir).await == dir {
+        return Some(MemoryPlace { scope, dir });
+    }
+    let team = dir.display();
+    tracing::warn!(%team, "the team's memories are left out: their directory is a link");
+    None
 }
 
 /// What bounds memories, and when a person is asked about them.
@@ -73,6 +113,7 @@ pub(crate) fn terms(resolved: &Resolved, home: &Path) -> ServiceConfig {
         notice: Notice::All,
         cache: Some(home.join(CATALOGUES)),
         embedders: everfold_memory_embed::installed_embedders(home),
+        team: None,
     }
 }
 

@@ -10,13 +10,13 @@ pub use everfold_memory_store::shelf::Shelved;
 use crate::error::Error;
 use crate::memory_location::{Named, SETTING};
 use crate::repo::Repo;
+use crate::team::{BackgroundSync, ProjectTeam, SyncReport, TeamGround, TeamStart};
 use everfold_disk::Root;
 use everfold_disk::atomic::{self, FileReaders};
-use everfold_kernel::Flag;
 use everfold_kernel::limits::RecallLimits;
 use everfold_kernel::ports::{Clock, MemoryPlace, MemoryScope, Names};
 use everfold_memory_file::index::INDEX_FILE;
-use everfold_memory_service::{Here, Notice, Service, ServiceConfig};
+use everfold_memory_service::{Here, Notice, Service, ServiceConfig, TeamLink};
 use everfold_memory_store::location::{self, Location, LocationSource};
 use everfold_memory_store::{Store, StoreOptions, StoreScope};
 use everfold_settings::{Home, Resolved};
@@ -50,12 +50,15 @@ pub struct MemoryDirs {
     clock: Arc<dyn Clock>,
     lookup_bytes: u64,
     refused: Option<String>,
-    team: Team,
+    team: TeamUse,
+    ground: TeamGround,
+    /// The team that the project is bound to (F1).
+    bound: Option<ProjectTeam>,
 }
 
 /// Whether a team's memories are part of sessions (L5.21).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Team {
+enum TeamUse {
     On,
     Off,
 }
@@ -68,42 +71,89 @@ impl MemoryDirs {
         // Settings of a repository lose the key before anybody sees it; who
         // looks for the directory should hear of it all the same.
         let refused = resolved.refused.iter().find(|refused| refused.pointer == SETTING);
+        let team = TeamGround::of(home, ground.cwd, resolved, ground.clock);
+        let bound = ProjectTeam::usable(&team);
+        let is_used = crate::memory::uses_team(resolved, bound.as_ref());
+        let beside = bound.clone().filter(|_| is_used).map(BackgroundSync::new);
+        let link = beside.map(|beside| Arc::new(beside) as Arc<dyn TeamLink>);
         Ok(Self {
             global: location::global_dir(home),
             root: ground.repo.map_or(ground.cwd, |repo| &repo.root).to_owned(),
-            named_after: location::git_root(ground.cwd).unwrap_or_else(|| ground.cwd.to_owned()),
+            named_after: team.project.clone(),
             branch: ground.repo.and_then(|repo| repo.branch.clone()),
             // A process that asks one thing and goes looks at what it touches.
             terms: ServiceConfig {
                 notice: Notice::Touched,
+                team: link,
                 ..crate::memory::terms(resolved, home)
             },
             clock: Arc::clone(ground.clock),
             lookup_bytes: resolved.settings.everfold.limits.dream.lookup_bytes,
-            team: if resolved.settings.everfold.flags.is_on(Flag::TeamMemory) {
-                Team::On
-            } else {
-                Team::Off
-            },
+            team: if is_used { TeamUse::On } else { TeamUse::Off },
             refused: refused.map(|refused| format!("{} ({})", refused.reason, refused.origin)),
             project,
+            ground: team,
+            bound,
         })
     }
 
-    /// Where memories of a scope are. A team's are inside the project's.
+    /// The team that the project is bound to.
+    #[must_use]
+    pub fn team(&self) -> Option<&ProjectTeam> {
+        self.bound.as_ref()
+    }
+
+    /// Brings in what the team has new, and waits for that only for a moment.
+    pub(crate) fn pull_team(&self) {
+        if let Some(team) = &self.terms.team {
+            team.pull();
+        }
+    }
+
+    /// Binds the project to a team that meets in a git repository, and takes
+    /// over what it kept for a team before. Says what could not be.
+    ///
+    /// # Errors
+    /// If the project has another team, the place cannot be reached, or is not
+    /// what it is to be.
+    pub fn start_team(
+        &self,
+        remote: &str,
+        name: Option<&str>,
+        how: TeamStart,
+    ) -> Result<(ProjectTeam, SyncReport, Vec<String>), Error> {
+        let (team, report) = ProjectTeam::start(&self.ground, remote, name, how)?;
+        let left = team.adopt(&self.project.dir)?;
+        Ok((team, report, left))
+    }
+
+    /// Takes the project out of its team, and says where that one's memories
+    /// stay.
+    ///
+    /// # Errors
+    /// If it is in none, or that cannot be written.
+    pub fn leave_team(&self) -> Result<PathBuf, Error> {
+        Ok(ProjectTeam::leave(&self.ground)?.memories())
+    }
+
+    /// Where memories of a scope are. Those of a team that the project is bound
+    /// to are with the team; else they are inside the project's.
     #[must_use]
     pub fn dir(&self, scope: StoreScope) -> PathBuf {
         match scope {
             StoreScope::Project => self.project.dir.clone(),
             StoreScope::Global => self.global.clone(),
-            StoreScope::Team => location::team_dir(&self.project.dir),
+            StoreScope::Team => match &self.bound {
+                Some(team) => team.memories(),
+                None => location::team_dir(&self.project.dir),
+            },
         }
     }
 
     /// Whether memories of a scope are brought into sessions.
     #[must_use]
     pub fn is_used(&self, scope: StoreScope) -> bool {
-        scope != StoreScope::Team || self.team == Team::On
+        scope != StoreScope::Team || self.team == TeamUse::On
     }
 
     /// Who says that the project's are there.
@@ -185,7 +235,7 @@ impl MemoryDirs {
     /// # Errors
     /// If it cannot be made or read, or leads elsewhere.
     pub fn open(&self, scope: StoreScope) -> Result<Store, Error> {
-        if scope == StoreScope::Team {
+        if scope == StoreScope::Team && self.bound.is_none() {
             // Through the project's, which nothing done through it can leave (S1).
             Root::create(&self.dir(StoreScope::Project))
                 .and_then(|project| project.sub(&location::team_dir(Path::new("."))))
@@ -235,7 +285,7 @@ impl MemoryDirs {
         let dir = self.dir(scope);
         let is_link = || dir.symlink_metadata().is_ok_and(|there| there.is_symlink());
         match scope {
-            StoreScope::Team => dir.join(INDEX_FILE).exists() && !is_link(),
+            StoreScope::Team if self.bound.is_none() => dir.join(INDEX_FILE).exists() && !is_link(),
             _ => dir.is_dir(),
         }
     }

@@ -8,6 +8,9 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
+/// The package of the program.
+const PROGRAM: &str = "everfold-cli";
+
 /// One test with a full figure.
 struct Figure {
     /// What it shows.
@@ -65,6 +68,12 @@ const FIGURES: &[Figure] = &[
         about: "a memory directory shared with another program: 200 rounds",
         package: "everfold-memory-store",
         test: "x5_two_hundred_rounds",
+        least: Profile::Dev,
+    },
+    Figure {
+        about: "a team by git: 8 members, 500 changes at once, one away, syncs killed with -9",
+        package: PROGRAM,
+        test: "f1_team_of_eight_with_500_changes_soak",
         least: Profile::Dev,
     },
     Figure {
@@ -141,7 +150,11 @@ fn run(root: &Path, figure: &Figure, profile: Profile) -> Result<Outcome> {
     let cargo = |more: &[&str]| {
         let mut command = Command::new("cargo");
         command.current_dir(root).args(["test", "--locked", "--quiet", "--package"]);
-        command.arg(figure.package).args(["--lib", "--test", "it"]);
+        command.arg(figure.package).args(["--test", "it"]);
+        // The program has no library of its own.
+        if figure.package != PROGRAM {
+            command.arg("--lib");
+        }
         if let Profile::Release = profile {
             command.arg("--release");
         }

@@ -96,6 +96,7 @@ const REFUSED: &[Key] = &[
     never("/everfold/flag_source", REDIRECTS),
     never("/everfold/memory_home", "a repository may not move the memory directory"),
     never("/everfold/memory", "a repository may not say how memories are kept"),
+    never("/everfold/limits/team", "a repository may not say what a team may send"),
     never("/everfold/sandbox", WIDENS),
     never("/everfold/models", FIGURES),
     never("/everfold/prices", FIGURES),
@@ -260,7 +261,7 @@ mod tests {
                             "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
             "everfold": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},
                        "memory": {}, "memory_home": "/x", "models": {}, "prices": {}, "budget": {}, "sandbox": {},
-                       "flags": {"snip": false}}
+                       "flags": {"snip": false}, "limits": {"team": {"files": 1}}}
         });
         let (kept, names) = refused(&settings, PermissionMode::Default);
         assert_eq!(
@@ -268,7 +269,7 @@ mod tests {
             json!({
                 "model": "m",
                 "permissions": {"deny": ["Read(.env)"], "ask": ["Write"]},
-                "everfold": {"flags": {"snip": false}}
+                "everfold": {"flags": {"snip": false}, "limits": {}}
             })
         );
         assert_eq!(names.len(), REFUSED.len() + ONE_WAY.len() + 1);

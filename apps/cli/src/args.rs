@@ -7,6 +7,7 @@ pub(crate) mod memory;
 mod models;
 pub(crate) mod replay;
 mod reports;
+pub(crate) mod teams;
 
 pub(crate) use hosts::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use models::ModelsCommand;
@@ -224,6 +225,9 @@ pub(crate) enum Command {
     ShowResult(ShowResultArgs),
     /// Print one line for the status line of another agent: JSON in, text out
     Statusline,
+    /// Share memories with a team, by a git repository
+    #[command(subcommand)]
+    Team(teams::TeamCommand),
     /// Let what this repository brings act: hooks, servers, permissions, imports
     Trust(TrustArgs),
     /// Take out of another agent what `install` put there

@@ -34,6 +34,7 @@ mod setup;
 mod show_result;
 mod signals;
 mod statusline;
+mod team;
 mod trust;
 
 use anyhow::{Context, Result};
@@ -124,6 +125,7 @@ async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Res
         Command::Statusline => statusline::run(env, presenter)?,
         Command::Sessions(command) => sessions::run(env, command, presenter).await?,
         Command::ShowResult(args) => show_result::run(env, args, presenter).await?,
+        Command::Team(command) => team::run(env, command, presenter)?,
         Command::Trust(args) => trust::run(env, args, presenter).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -17,6 +17,7 @@ use crate::args::Choices;
 use crate::args::memory::{InboxCommand, MemoryCommand, Tier};
 use crate::presenter::{Presenter, TextStyle};
 use crate::setup::{self, ProcessEnv};
+use crate::team;
 use anyhow::Result;
 use everfold::memory_dirs::MemoryDirs;
 use everfold_memory_store::By;
@@ -108,26 +109,50 @@ pub(crate) fn run(
     presenter: &Presenter,
 ) -> Result<ExitCode> {
     let bench = Bench::new(env, presenter)?;
-    match command {
-        MemoryCommand::List { scope, json } => bench.list(*scope, *json)?,
-        MemoryCommand::Show(named) => bench.show(named)?,
-        MemoryCommand::Add(args) => bench.add(args)?,
-        MemoryCommand::Edit(named) => bench.edit(named)?,
-        MemoryCommand::Forget(named) => bench.forget(named)?,
-        MemoryCommand::Log(args) => bench.log(args)?,
-        MemoryCommand::Diff { entry, scope, json } => bench.diff(*entry, *scope, *json)?,
-        MemoryCommand::Undo(args) => bench.undo(args)?,
-        MemoryCommand::Blame(named) => bench.blame(named)?,
-        MemoryCommand::Check { fix, json } => return bench.check(*fix, *json),
-        MemoryCommand::Inbox { command, json } => {
-            let list = InboxCommand::List { scope: None, json: *json };
-            return bench.inbox(command.as_ref().unwrap_or(&list));
-        }
-        MemoryCommand::Move { name, to, json } => bench.relocate(name, *to, *json)?,
-        MemoryCommand::Import(args) => bench.import(args)?,
-        MemoryCommand::Export(args) => bench.export(args)?,
-        MemoryCommand::Tool { scope } => return bench.tool(*scope),
-        MemoryCommand::Path { scope, json } => bench.path(*scope, *json)?,
+    let done = bench.run(command);
+    if !only_reads(command) {
+        team::share(&bench.memories, presenter);
     }
-    Ok(ExitCode::SUCCESS)
+    done
+}
+
+/// Whether a command leaves memories as they are.
+fn only_reads(command: &MemoryCommand) -> bool {
+    matches!(
+        command,
+        MemoryCommand::List { .. }
+            | MemoryCommand::Show(_)
+            | MemoryCommand::Log(_)
+            | MemoryCommand::Diff { .. }
+            | MemoryCommand::Blame(_)
+            | MemoryCommand::Export(_)
+            | MemoryCommand::Path { .. }
+    )
+}
+
+impl Bench<'_> {
+    fn run(&self, command: &MemoryCommand) -> Result<ExitCode> {
+        match command {
+            MemoryCommand::List { scope, json } => self.list(*scope, *json)?,
+            MemoryCommand::Show(named) => self.show(named)?,
+            MemoryCommand::Add(args) => self.add(args)?,
+            MemoryCommand::Edit(named) => self.edit(named)?,
+            MemoryCommand::Forget(named) => self.forget(named)?,
+            MemoryCommand::Log(args) => self.log(args)?,
+            MemoryCommand::Diff { entry, scope, json } => self.diff(*entry, *scope, *json)?,
+            MemoryCommand::Undo(args) => self.undo(args)?,
+            MemoryCommand::Blame(named) => self.blame(named)?,
+            MemoryCommand::Check { fix, json } => return self.check(*fix, *json),
+            MemoryCommand::Inbox { command, json } => {
+                let list = InboxCommand::List { scope: None, json: *json };
+                return self.inbox(command.as_ref().unwrap_or(&list));
+            }
+            MemoryCommand::Move { name, to, json } => self.relocate(name, *to, *json)?,
+            MemoryCommand::Import(args) => self.import(args)?,
+            MemoryCommand::Export(args) => self.export(args)?,
+            MemoryCommand::Tool { scope } => return self.tool(*scope),
+            MemoryCommand::Path { scope, json } => self.path(*scope, *json)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
 }

@@ -179,6 +179,7 @@ pub(crate) fn offline_notice(agent: &Agent) -> Option<String> {
 pub(crate) fn notes(agent: &Agent, session: &Session) -> Vec<String> {
     let mut notes: Vec<String> = session.broken_rules().iter().map(ToString::to_string).collect();
     notes.extend(trust::note(agent.trust()));
+    notes.extend(agent.team().and_then(|team| team.trouble()));
     notes.extend(agent.settings().problems.iter().cloned());
     notes.extend(agent.plugins().problems.iter().cloned());
     let is_never = |refused: &&Refused| !refused.opens_with_trust();

@@ -104,6 +104,12 @@ impl Flags {
         self.set.get(flag.name()).copied().unwrap_or_else(|| flag.default_on())
     }
 
+    /// What was said of a switch, if anything was.
+    #[must_use]
+    pub fn said(&self, flag: Flag) -> Option<bool> {
+        self.set.get(flag.name()).copied()
+    }
+
     /// The same reading with one switch set.
     #[must_use]
     pub fn with(mut self, flag: Flag, on: bool) -> Self {

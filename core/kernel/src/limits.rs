@@ -28,6 +28,7 @@ mod memory;
 mod replay;
 mod rewind;
 mod setups;
+mod team;
 
 pub use economy::EconomyLimits;
 pub use hosts::BesideLimits;
@@ -35,6 +36,7 @@ pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
 pub use rewind::RewindLimits;
 pub use setups::{HookLimits, McpLimits, SkillLimits};
+pub use team::TeamLimits;
 
 limits! {
     /// The limits in force.
@@ -166,6 +168,8 @@ limits! {
         rewind: RewindLimits = RewindLimits::default(),
         /// Layer 7: agents and their letters.
         agents: AgentLimits = AgentLimits::default(),
+        /// What a team shares.
+        team: TeamLimits = TeamLimits::default(),
     }
 }
 

@@ -21,6 +21,7 @@ mod servers;
 mod shell;
 mod spending;
 mod switches;
+mod team;
 mod transcripts;
 mod web;
 mod worktrees;
@@ -64,6 +65,9 @@ pub use shell::{
 };
 pub use spending::{Spending, SpendingError, Spent, SpentOf};
 pub use switches::{SwitchReading, Switches};
+pub use team::{
+    TeamChange, TeamError, TeamFile, TeamFileKind, TeamHead, TeamMaker, TeamPublished, TeamRemote,
+};
 pub use transcripts::{
     Glimpse, LineSpan, LoadedTranscript, SessionClaim, SessionHolder, TranscriptError,
     TranscriptPart, Transcripts,

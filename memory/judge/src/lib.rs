@@ -9,6 +9,7 @@
 //! - [`mod@gate`]: the judge: whether a proposal is kept, and what becomes of it.
 //! - [`evidence`], [`orders`]: what it rests on, and what it tells people to do.
 //! - [`merge`]: what it does to the memories that are there (L5.35, L5.36).
+//! - [`mod@together`]: two versions of a memory that were made apart (F1).
 //! - [`consolidation`]: what may be made of memories that are there (L6).
 //! - [`stamp`]: what a memory says of itself.
 //! - [`dates`]: which relative times become a day (L5.34).
@@ -31,6 +32,7 @@ pub mod secrets;
 mod sentence;
 pub mod similar;
 pub mod stamp;
+pub mod together;
 pub mod wish;
 pub mod words;
 

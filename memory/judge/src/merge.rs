@@ -19,6 +19,7 @@ mod probe;
 mod rewrite;
 mod sentences;
 mod subject;
+mod threeway;
 mod wording;
 mod words;
 
@@ -125,4 +126,11 @@ pub fn relate(new: &Statement<'_>, known: &[Known]) -> Relation {
 #[must_use]
 pub fn rewritten(old_body: &str, new_body: &str) -> (String, Vec<String>) {
     rewrite::rewritten(old_body, new_body)
+}
+
+/// The body of a memory that was changed in two places, with both changes; none
+/// where they contradict each other.
+#[must_use]
+pub fn three_way(base: &str, ours: &str, theirs: &str) -> Option<String> {
+    threeway::joined(base, ours, theirs)
 }

@@ -34,6 +34,8 @@ impl Service {
             return Ok(handed(done, memory));
         }
         let entry = store.forget(&topic, &by).map_err(|error| tier.failed(&error))?;
-        Ok(Kept::Saved { memory, entry: entry.map(|entry| entry.0) })
+        let forgotten = Kept::Saved { memory, entry: entry.map(|entry| entry.0) };
+        self.share(&forgotten);
+        Ok(forgotten)
     }
 }

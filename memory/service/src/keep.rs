@@ -69,7 +69,7 @@ impl Service {
             // The judge needs them soon; meanwhile the store is read.
             let tables = everfold_memory_judge::read_tables;
             let _ = std::thread::Builder::new().spawn_scoped(beside, tables);
-            match self.try_keep(proposal) {
+            match self.try_keep(proposal).inspect(|kept| self.share(kept)) {
                 Err(MemoryError::Refused { reason, .. }) => Ok(Kept::Refused { reason }),
                 done => done,
             }

@@ -16,11 +16,13 @@ mod index;
 mod keep;
 mod port;
 mod recall;
+mod team;
 mod tier;
 
 pub use embedder::{EmbedderSource, Pace, WeighedEmbedder};
 pub use foresight::Foreseen;
 pub use recall::HitFilter;
+pub use team::TeamLink;
 pub use tier::Here;
 
 use everfold_kernel::limits::{ExtractLimits, RecallLimits};
@@ -47,6 +49,8 @@ pub struct ServiceConfig {
     pub cache: Option<PathBuf>,
     /// What reads memories by meaning.
     pub embedders: Vec<WeighedEmbedder>,
+    /// What keeps the team's in step, where there is a team.
+    pub team: Option<Arc<dyn TeamLink>>,
 }
 
 /// The memories of one working directory: the person's own, the project's, and

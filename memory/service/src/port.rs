@@ -16,6 +16,9 @@ impl Memories for Service {
 
     fn indexes(&self) -> BoxFuture<'_, Result<Vec<MemoryIndex>, MemoryError>> {
         self.blocking(|service| {
+            if let Some(team) = &service.terms.team {
+                team.pull();
+            }
             let mut caps = service.caps;
             let mut indexes = Vec::new();
             for tier in &service.tiers {

@@ -100,6 +100,8 @@ pub enum Action {
     Index,
     /// Memories were consolidated.
     Dream,
+    /// What others of the team changed came in.
+    Team,
     /// Something was changed from outside.
     Foreign,
     /// Earlier entries were taken back.

@@ -16,6 +16,7 @@ mod near_copies;
 mod outside_changes;
 mod read;
 mod save;
+mod shared;
 mod steps;
 mod swap;
 mod two_steps;
@@ -24,6 +25,7 @@ pub(crate) use dream_input::LOGS;
 pub use history::{Blame, FileDiff, Keep, OnConflict, Pruned};
 pub use read::{Note, StoredText, TopicHead};
 pub use save::{ExpectedContent, MemoryTarget, Save, Saved};
+pub use shared::TakenIn;
 pub use steps::{AllSteps, ChangeObserver, ChangeStep};
 pub use swap::Replacement;
 

@@ -58,6 +58,10 @@ impl Builder {
             repo,
             files: &*self.files,
             clock: &self.clock,
+            sync: match self.purpose {
+                Purpose::Talking => memory::StartSync::Wanted,
+                Purpose::Looking => memory::StartSync::Left,
+            },
         };
         memory::open(&ground, resolved).await
     }

@@ -53,6 +53,12 @@ const RULES: &[Rule] = &[
         banned: &[ANYHOW],
     },
     Rule {
+        group: "memory/team",
+        may_use: &["core", "memory", "adapters/disk"],
+        tests_may_use: &["testkit"],
+        banned: &[RUNTIMES, FUTURES, ANYHOW],
+    },
+    Rule {
         group: "memory/embed",
         may_use: &["core", "memory"],
         tests_may_use: &["testkit"],

@@ -307,6 +307,7 @@ fn word(action: Action) -> &'static str {
         Action::Foreign => "change",
         Action::Undo => "undo",
         Action::Dream => "dream",
+        Action::Team => "team",
         Action::Unknown => "?",
     }
 }

@@ -51,6 +51,8 @@ mod secrets;
 mod sessions;
 mod setups;
 mod team;
+#[cfg(target_os = "linux")]
+mod team_git;
 mod terminal;
 mod trust;
 mod waits;

@@ -17,4 +17,5 @@ mod orders;
 mod paste;
 mod poison;
 mod secrets;
+mod together;
 mod wish;

@@ -30,6 +30,7 @@ impl HostService {
         }
         let project = self.memories.existing(StoreScope::Project)?;
         let global = self.memories.existing(StoreScope::Global)?;
+        let team = self.team_index()?;
         let changes = project.as_ref().map(|store| self.changes(store, now)).transpose()?;
         let mut text = String::new();
         // A session that is resumed still has the index that it started with.
@@ -37,9 +38,11 @@ impl HostService {
             let room = self.limits.beside.context_units.saturating_sub(AROUND);
             let mut caps = Caps { bytes: room.min(Caps::default().bytes), ..Caps::default() };
             let project = project.as_ref().filter(|_| !self.is_shared(call));
-            for (whose, store) in
-                [("for every project", &global.as_ref()), ("of this project", &project)]
-            {
+            for (whose, store) in [
+                ("for every project", &global.as_ref()),
+                ("of this project", &project),
+                ("of the team", &team.as_ref()),
+            ] {
                 if let Some(store) = store {
                     text.push_str(&index(whose, store, &mut caps)?);
                 }
@@ -71,6 +74,15 @@ impl HostService {
                     past: read the file of a memory before you rely on it, and check it against \
                     the present.\n";
         Ok(HostReply::context(&within(&format!("{head}{text}"), self.limits.beside.context_units)))
+    }
+
+    /// The memories of a team that the project is bound to, brought up to date.
+    fn team_index(&self) -> Result<Option<Store>, Error> {
+        if self.memories.team().is_none() || !self.memories.is_used(StoreScope::Team) {
+            return Ok(None);
+        }
+        self.memories.pull_team();
+        self.memories.existing(StoreScope::Team)
     }
 
     /// What was done to the memories since this was last asked.

@@ -1,0 +1,165 @@
+//! What a team shares, where all of its members can reach it (F1, F2).
+//!
+//! A tree of small files with one newest state. Who publishes says which state
+//! the change was made on, and is told when somebody else was faster: nothing
+//! is ever overwritten unseen. Everything here blocks, and nothing in it knows
+//! what a memory is.
+
+use crate::error::{Class, Classify};
+use std::collections::BTreeMap;
+
+/// Where the members of a team meet.
+pub trait TeamRemote: Send + Sync {
+    /// The newest state. Asks the others; what it names can be read afterwards
+    /// without them.
+    ///
+    /// # Errors
+    /// If they cannot be reached, or what is there cannot be taken in.
+    fn newest(&self) -> Result<TeamHead, TeamError>;
+
+    /// What files of a state hold, in the order of their versions.
+    ///
+    /// # Errors
+    /// If one of them is not known here.
+    fn contents(&self, versions: &[String]) -> Result<Vec<Vec<u8>>, TeamError>;
+
+    /// Publishes changes that were made on a state.
+    ///
+    /// # Errors
+    /// If the others cannot be reached, or do not take it.
+    fn publish(
+        &self,
+        on: &TeamHead,
+        changes: &[TeamChange],
+        note: &str,
+    ) -> Result<TeamPublished, TeamError>;
+
+    /// Who made the states between two, newest first, at most so many.
+    ///
+    /// # Errors
+    /// If the history cannot be read.
+    fn makers(&self, from: &str, to: &TeamHead, most: usize) -> Result<Vec<TeamMaker>, TeamError>;
+}
+
+/// One state of what a team shares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamHead {
+    /// Its name; empty where nothing was ever published.
+    pub revision: String,
+    /// The files, by their paths.
+    pub files: BTreeMap<String, TeamFile>,
+}
+
+/// One file of a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamFile {
+    /// The name of what it holds.
+    pub version: String,
+    /// Its size.
+    pub bytes: u64,
+    /// What it is.
+    pub kind: TeamFileKind,
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TeamFileKind {
+    /// A file.
+    Plain,
+    /// A link, or something else that is never taken in.
+    Other,
+}
+
+/// What becomes of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamChange {
+    /// Its path.
+    pub path: String,
+    /// What it is to hold; none: it goes.
+    pub content: Option<Vec<u8>>,
+}
+
+/// What became of a publication.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TeamPublished {
+    /// It is the newest state.
+    Done(TeamHead),
+    /// Somebody was faster: look at theirs first.
+    Behind,
+}
+
+/// Who made a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamMaker {
+    /// The state, in short.
+    pub revision: String,
+    /// The person or agent.
+    pub name: String,
+}
+
+/// Why nothing could be shared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TeamError {
+    /// The others cannot be reached now.
+    #[error("{place} cannot be reached: {message}")]
+    Unreachable {
+        /// Where they are.
+        place: String,
+        /// What was said.
+        message: String,
+    },
+    /// It took too long.
+    #[error("{place} gave no answer within {seconds} s")]
+    Late {
+        /// Where they are.
+        place: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// It was not taken.
+    #[error("{place} does not take what is shared: {message}")]
+    Denied {
+        /// Where they are.
+        place: String,
+        /// What was said.
+        message: String,
+    },
+    /// There is more than may come in.
+    #[error("{what} is more than may be taken in ({most}); nothing of it was")]
+    TooMuch {
+        /// What is too much.
+        what: String,
+        /// The limit.
+        most: u64,
+    },
+    /// The program that carries it is missing or does not work.
+    #[error("{program} cannot be used: {message}")]
+    Program {
+        /// Which.
+        program: &'static str,
+        /// What it said.
+        message: String,
+    },
+    /// What was said before is not there any more, or is damaged.
+    #[error("the local copy of the team is damaged: {message}")]
+    Damaged {
+        /// What is wrong.
+        message: String,
+    },
+    /// It cannot be an address.
+    #[error("{why}")]
+    Address {
+        /// Why not.
+        why: &'static str,
+    },
+}
+
+impl Classify for TeamError {
+    fn class(&self) -> Class {
+        match self {
+            Self::Unreachable { .. } | Self::Late { .. } => Class::Retry,
+            Self::Program { .. } | Self::Damaged { .. } => Class::Degrade,
+            Self::Denied { .. } | Self::TooMuch { .. } | Self::Address { .. } => Class::Refuse,
+        }
+    }
+}
