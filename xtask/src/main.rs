@@ -22,12 +22,12 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask check
        cargo xtask conformance [--spec FILE] [--all]
-       cargo xtask soak [--only NAME] [--release]
+       cargo xtask soak [NAME] [--release]
 
 check         look for what the rules of this repository forbid
 conformance   list requirement ids without a test
 soak          run the full figures that are too long for every change
---only NAME   those whose name contains this
+NAME          those whose name contains this
 --release     built as for people
 --spec FILE   the specification, where it is not beside the repository
 --all         the others too, each with its tests
@@ -102,6 +102,9 @@ impl Arguments {
                 "--only" => wanted.name = Some(words.next().context("--only needs a name")?),
                 "--release" => wanted.profile = soak::Profile::Release,
                 "--all" => listed = conformance::Listed::All,
+                name if task.as_deref() == Some("soak") && !name.starts_with('-') => {
+                    wanted.name = Some(word);
+                }
                 other => bail!("`{other}` is not understood here\n{USAGE}"),
             }
         }
