@@ -24,16 +24,20 @@
 mod acts;
 mod anchor;
 mod bill;
+mod causes;
 mod conversation;
 mod count;
+
 mod glance;
 mod lane;
 mod policy;
 mod regret;
 mod report;
 mod rest;
+pub mod scale;
 mod step;
 mod steps;
+pub mod svg;
 mod weigh;
 mod went;
 mod why;
@@ -42,6 +46,7 @@ pub use bill::{
     Bill, BillCause, BilledBreak, BilledRequest, CauseCost, LARGE_TOKENS, LONG_TOKENS,
     OtherLifetime,
 };
+pub use causes::Causes;
 pub use glance::Glance;
 pub use policy::Policy;
 pub use report::{

@@ -4,9 +4,13 @@
 //! kept in an index, a line for each file. The index holds for one table of
 //! prices, and nothing but time is lost where it is.
 
+mod groups;
+
+pub use groups::{Group, GroupBy, causes, groups, monday};
+
 use crate::error::Error;
 use crate::replay::{Replayed, replay_file};
-use crate::session_files::SessionFile;
+use crate::session_files::{SessionFile, head_of};
 use everfold_disk::atomic::{self, FileReaders};
 use everfold_disk::jsonl;
 use everfold_foreign::Format;
@@ -29,10 +33,21 @@ pub struct SessionBill {
     pub session: Option<String>,
     /// The directory that it worked in.
     pub project: Option<String>,
+    /// How the person's first message begins.
+    pub title: Option<String>,
     /// Parts that could not be read.
     pub skipped: u64,
     /// What it cost.
     pub bill: Bill,
+}
+
+impl SessionBill {
+    /// What it is called: its id, else its file.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let file = || self.path.file_stem().map(|name| name.to_string_lossy().into_owned());
+        self.session.clone().or_else(file).unwrap_or_default()
+    }
 }
 
 /// Bills, and files that could not be read.
@@ -44,6 +59,12 @@ pub struct BillBook {
     pub failed: Vec<(PathBuf, String)>,
     /// How many were read anew.
     pub read: usize,
+}
+
+/// Where the index of a home is; none where there is no home to put it in.
+#[must_use]
+pub fn bill_index(home: &Path) -> Option<PathBuf> {
+    home.is_dir().then(|| home.join("cache").join("bills.jsonl"))
 }
 
 /// Reads the bills of these files. `progress` is told after each file that had
@@ -117,6 +138,7 @@ struct Indexed {
     agent: Option<String>,
     session: Option<String>,
     project: Option<String>,
+    title: Option<String>,
     skipped: u64,
     models: Vec<String>,
     /// Time, key, model, input, read, written for five minutes and an hour,
@@ -155,6 +177,7 @@ impl Indexed {
             agent: about.format.map(Format::as_str).map(str::to_owned),
             session: about.session.map(|own| own.as_str().to_owned()),
             project: about.cwd,
+            title: head_of(&file.path).title,
             skipped: about.tally.skips(),
             models,
             requests,
@@ -202,6 +225,7 @@ impl Indexed {
             agent: self.agent,
             session: self.session,
             project: self.project,
+            title: self.title,
             skipped: self.skipped,
             bill,
         }
@@ -216,7 +240,7 @@ struct Head {
 }
 
 /// The form of the lines. Another one is made anew.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What prices and the form of the index come to.
 fn fingerprint(table: &ModelTable) -> Head {

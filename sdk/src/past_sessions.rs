@@ -95,19 +95,13 @@ impl PastSessions {
             if let BlockView::ToolResult { id: call, content, .. } = block.view()
                 && (call == id || record.id.as_str() == id)
             {
-                return Some(self.spilled(file, call).unwrap_or_else(|| plain(content)));
+                return Some(
+                    spilled_result(file, call, self.limits.result_bytes)
+                        .unwrap_or_else(|| plain(content)),
+                );
             }
         }
         (record.id.as_str() == id).then(|| parts(record).join("\n"))
-    }
-
-    /// A result that was too large for the transcript.
-    fn spilled(&self, transcript: &Path, call: &str) -> Option<String> {
-        let is_name = call.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-        let dir = transcript.with_extension("").join("tool-results");
-        let path = dir.join(format!("{call}.txt"));
-        let fits = path.metadata().is_ok_and(|about| about.len() <= self.limits.result_bytes);
-        (is_name && fits).then(|| std::fs::read_to_string(path).ok()).flatten()
     }
 
     fn each(&self, file: &Path, sink: &mut dyn FnMut(&Record)) {
@@ -141,6 +135,17 @@ impl PastSessions {
         files.sort_by(|a, b| b.cmp(a));
         files.into_iter().map(|(_, path)| path).collect()
     }
+}
+
+/// The result of a call that was too large for a transcript and lies beside it;
+/// none where it does not, or has more bytes than these. Blocks.
+#[must_use]
+pub fn spilled_result(transcript: &Path, call: &str, most_bytes: u64) -> Option<String> {
+    let is_name = call.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    let dir = transcript.with_extension("").join("tool-results");
+    let path = dir.join(format!("{call}.txt"));
+    let fits = path.metadata().is_ok_and(|about| about.len() <= most_bytes);
+    (is_name && fits).then(|| std::fs::read_to_string(path).ok()).flatten()
 }
 
 /// What was said in a record.

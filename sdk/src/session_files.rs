@@ -3,6 +3,9 @@
 //! Nothing is opened here but directories. Files of sub-agents belong to the
 //! session beside them and are not listed by themselves.
 
+use everfold_foreign::{TranscriptEvent, What};
+use everfold_kernel::phrase::cut;
+use everfold_kernel::{BlockView, Entry, UserOrigin};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -124,16 +127,52 @@ fn walk(directory: &Path, owner: SessionOwner, depth: usize, found: &mut Vec<Ses
 /// Bytes of a file in which it says where it was started.
 const HEAD_BYTES: u64 = 256 * 1_024;
 
-/// The directory that a session was started in, as its first lines say.
+/// What the first lines of a session say of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionHead {
+    /// The directory that it was started in.
+    pub cwd: Option<String>,
+    /// How the person's first message begins.
+    pub title: Option<String>,
+}
+
+/// Characters of a title.
+const TITLE_CHARS: usize = 120;
+
+/// What the first lines of a session say of it.
 #[must_use]
-pub fn project_of(path: &Path) -> Option<String> {
+pub fn head_of(path: &Path) -> SessionHead {
     let mut head = Vec::new();
-    fs::File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    // One that cannot be read says nothing.
+    let _ = fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     let mut reader = everfold_foreign::Reader::new();
+    let mut title = None;
+    let mut take = |told: TranscriptEvent| {
+        if let What::Record(record) = &told.what
+            && title.is_none()
+        {
+            title = title_of(&record.entry);
+        }
+    };
     for line in head.split(|byte| *byte == b'\n') {
-        reader.push(line, &mut |_| {});
+        reader.push(line, &mut take);
     }
-    reader.finish(&mut |_| {}).cwd
+    let cwd = reader.finish(&mut take).cwd;
+    SessionHead { cwd, title }
+}
+
+/// The start of what a person said; what programs put before it is none.
+fn title_of(entry: &Entry) -> Option<String> {
+    let Entry::User(user) = entry else { return None };
+    if user.origin != UserOrigin::Human {
+        return None;
+    }
+    let mut texts = user.content.iter().filter_map(|block| match block.view() {
+        BlockView::Text(text) => Some(text.trim()),
+        _ => None,
+    });
+    let text = texts.find(|text| !text.is_empty() && !text.starts_with('<'))?;
+    Some(cut(text, TITLE_CHARS))
 }
 
 /// What is known of one file.

@@ -5,13 +5,13 @@
 use crate::args::{By, Choices, CostArgs};
 use crate::failure::Usage;
 use crate::presenter::{Presenter, counted, grouped};
-use crate::record_filter::telling;
 use crate::session_picker;
 use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
 use everfold::kernel::ports::{TranscriptError, Transcripts};
 use everfold::kernel::usage::LedgerLine;
 use everfold::kernel::{Decision, Entry, Ledger, Record, SessionId};
+use everfold::record_filter::telling;
 use everfold::transcript::line::Line;
 use everfold::{Agent, Session};
 use jiff::civil::Date;

@@ -6,10 +6,11 @@
 //! Programs that read a pipe get the bytes as they are.
 
 use everfold::engine::event::Finder;
+pub(crate) use everfold_kernel::phrase::{counted, cut, grouped, size};
 use everfold_kernel::ports::{Kept, WaitingMemory};
 use everfold_tui::TextPage;
 pub(crate) use everfold_tui::TextStyle;
-pub(crate) use everfold_tui::picture::{counted, grouped};
+
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -249,29 +250,6 @@ pub(crate) fn remembered(kept: &[Kept], how: Finder) -> String {
     format!("memory: {}{by}{undo}", notices.join("; "))
 }
 
-/// A text on one line, at most so long.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    let flat: String =
-        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if chars(&flat) <= most {
-        return flat;
-    }
-    let mut short: String = flat.chars().take(most.saturating_sub(1)).collect();
-    short.push('…');
-    short
-}
-
-/// Bytes as people say them.
-#[expect(clippy::cast_precision_loss, reason = "one digit after the point is shown")]
-pub(crate) fn size(bytes: u64) -> String {
-    const STEP: u64 = 1_000;
-    match bytes {
-        0..STEP => format!("{bytes} B"),
-        STEP..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,17 +281,5 @@ mod tests {
         ];
         assert_eq!(layout(&rows, None), ["a    bbb  last", "aaa  é    a long one"]);
         assert_eq!(layout(&rows, Some(14)), ["a    bbb  last", "aaa  é    a l…"]);
-    }
-
-    #[test]
-    fn numbers_as_people_write_them() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "request"), "1 request");
-        assert_eq!(counted(0, "memory"), "0 memories");
-        assert_eq!(counted(30, "day"), "30 days");
-        assert_eq!(counted(2_000, "request"), "2,000 requests");
-        assert_eq!(size(999), "999 B");
-        assert_eq!(size(1_500), "1.5 kB");
     }
 }

@@ -4,19 +4,17 @@
 mod chosen;
 mod json;
 mod picture;
-mod scale;
-mod svg;
 
 use crate::args::Choices;
 use crate::args::replay::ReplayArgs;
-use crate::causes::Causes;
 use crate::failure::{Refusal, Usage};
 use crate::presenter::{Presenter, TextStyle, grouped};
 use crate::setup::{self, ProcessEnv};
 use anyhow::{Context, Result};
 use everfold::foreign::ImportTally;
 use everfold::{Agent, Replayed, replay_file};
-use everfold_replay::{Bill, LaneReport, Options, Outcome, Policy, Totals, Truth};
+use everfold_replay::svg::{self, DrawnSession};
+use everfold_replay::{Bill, Causes, LaneReport, Options, Outcome, Policy, Totals, Truth};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -61,7 +59,13 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Present
     refuse_what_is_none(&sessions)?;
     sessions.sort_by(|one, other| other.usd().total_cmp(&one.usd()));
     if let Some(path) = &args.svg {
-        let drawn = svg::draw(&sessions);
+        let names: Vec<String> = sessions.iter().map(|own| title(&own.file)).collect();
+        let drawn: Vec<DrawnSession<'_>> = sessions
+            .iter()
+            .zip(&names)
+            .map(|(own, name)| DrawnSession { name, lanes: &own.found.outcome.lanes })
+            .collect();
+        let drawn = svg::draw(&drawn);
         std::fs::write(path, drawn)
             .with_context(|| format!("{} was not written", path.display()))?;
     }
@@ -73,7 +77,7 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReplayArgs, presenter: &Present
         show_total(&sessions, presenter)?;
     }
     if args.why {
-        causes(&sessions).show(presenter)?;
+        crate::causes::show(&causes(&sessions), presenter)?;
         presenter.line("")?;
     }
     let pictures = sessions.len() <= MOST_PICTURES;

@@ -2,16 +2,16 @@
 //! on this machine cost, why, what would change it, and what our policy would
 //! have cost. Nothing is written.
 
-use crate::args::{By, Choices, ReportArgs};
-use crate::causes::{Causes, advice, share, title};
-use crate::cost::agents::{self, Group, Remember};
+use crate::args::{Choices, ReportArgs};
+use crate::causes::{self, share};
+use crate::cost::agents::{self, Remember};
 use crate::presenter::{Presenter, TextStyle, counted};
 use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
-use everfold::bills::SessionBill;
+use everfold::bills::{self, Group, GroupBy, SessionBill};
 use everfold::session_files::SessionFile;
 use everfold::{Agent, replay_file};
-use everfold_replay::{Options, Policy, Totals};
+use everfold_replay::{Causes, Options, Policy, Totals};
 use jiff::Timestamp;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -29,15 +29,15 @@ pub(crate) async fn run(env: &ProcessEnv, args: &ReportArgs, presenter: &Present
     files.retain(|file| file.modified / 1_000 >= since);
     let mut sessions = agents::read(&agent, &files, Remember::No, presenter).sessions;
     sessions.retain(|own| own.bill.requests.iter().any(|request| request.at.as_second() >= since));
-    let groups = agents::groups(&sessions, By::Agent);
-    let causes = Causes::of_sessions(&sessions);
+    let groups = bills::groups(&sessions, GroupBy::Agent);
+    let causes = bills::causes(&sessions);
     let (ours, went, count) = compared(&agent, &files, &sessions);
     if args.json {
         let by_agent: BTreeMap<&String, f64> =
             groups.iter().map(|(name, own)| (name, own.usd)).collect();
         let value = json!({
             "days": args.days, "sessions": sessions.len(), "usd": total(&groups).usd,
-            "agents": by_agent, "why": causes.to_json(),
+            "agents": by_agent, "why": causes::to_json(&causes),
             "replayed": {"sessions": count, "recorded_usd": went.usd, "everfold_usd": ours.usd,
                 "everfold_background_usd": ours.background_usd, "everfold_rereads": ours.rereads},
         });
@@ -91,8 +91,8 @@ fn savings(causes: &Causes, presenter: &Presenter) -> Result<()> {
         presenter.line(&format!(
             "{:>9.2} USD ({percent:.0} %)  {}: {}",
             own.avoidable_usd,
-            title(cause),
-            advice(cause)
+            cause.title(),
+            cause.advice()
         ))?;
     }
     Ok(())
@@ -101,10 +101,7 @@ fn savings(causes: &Causes, presenter: &Presenter) -> Result<()> {
 fn total(groups: &BTreeMap<String, Group>) -> Group {
     let mut all = Group::default();
     for own in groups.values() {
-        all.requests += own.requests;
-        all.usage.add(&own.usage);
-        all.usd += own.usd;
-        all.unpriced += own.unpriced;
+        all.merge(own);
     }
     all
 }

@@ -6,6 +6,7 @@ use crate::presenter::{Presenter, TextStyle, cut};
 use anyhow::Result;
 use everfold::engine::Resumed;
 use everfold::kernel::Timestamp;
+pub(crate) use everfold::kernel::phrase::age;
 use everfold::transcript::{Listed, matches};
 use everfold::{Agent, Session, SessionId};
 use std::time::{Duration, Instant};
@@ -197,32 +198,9 @@ pub(crate) fn row(entry: &Listed, now: Timestamp) -> String {
     format!("  {}  {:>4}  {}", entry.session, age(entry.modified, now), cut(title, TITLE_CHARS))
 }
 
-/// How long ago something was, in a few letters.
-pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
-    const MINUTE: i64 = 60;
-    const HOUR: i64 = 60 * MINUTE;
-    const DAY: i64 = 24 * HOUR;
-    let seconds = now.as_second().saturating_sub(then.as_second()).max(0);
-    match seconds {
-        0..MINUTE => "now".to_owned(),
-        MINUTE..HOUR => format!("{}m", seconds / MINUTE),
-        HOUR..DAY => format!("{}h", seconds / HOUR),
-        _ => format!("{}d", seconds / DAY),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn q4_ages_are_short_and_never_negative() {
-        let at = |seconds| Timestamp::from_second(seconds).unwrap();
-        assert_eq!(age(at(100), at(90)), "now");
-        assert_eq!(age(at(0), at(61)), "1m");
-        assert_eq!(age(at(0), at(7_200)), "2h");
-        assert_eq!(age(at(0), at(864_000)), "10d");
-    }
 
     #[test]
     fn q4_damage_is_told_in_one_line() {

@@ -8,6 +8,7 @@
 use crate::style::TextStyle;
 use everfold::engine::window::context_view::{Category, ContextView, Threshold, ThresholdKind};
 use everfold::kernel::Tokens;
+use everfold_kernel::phrase::grouped;
 
 /// What the cells of the bar show, from left to right.
 #[must_use]
@@ -94,32 +95,6 @@ pub fn sign(category: &Category) -> (char, TextStyle) {
         "free_space" => ('.', TextStyle::Dim),
         _ => ('~', TextStyle::Dim),
     }
-}
-
-/// A number with its thousands parted.
-#[must_use]
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let count = digits.len();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (count - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// So many of a thing, as people say it: `1 request`, `2,000 memories`.
-#[must_use]
-pub fn counted(count: u64, thing: &str) -> String {
-    let things = match thing.strip_suffix('y') {
-        _ if count == 1 => thing.to_owned(),
-        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
-        _ => format!("{thing}s"),
-    };
-    format!("{} {things}", grouped(count))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ pub mod flags;
 pub mod ids;
 pub mod limits;
 pub mod models;
+pub mod phrase;
 pub mod ports;
 pub mod provenance;
 pub mod record;

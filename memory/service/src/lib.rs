@@ -8,6 +8,7 @@
 //! Everything here blocks, but for the port, which moves each call to a thread
 //! for blocking work.
 
+pub mod edit;
 mod embedder;
 mod foresight;
 mod forget;

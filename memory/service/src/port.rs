@@ -40,7 +40,7 @@ impl Memories for Service {
         self.blocking(move |service| {
             let mut heads = Vec::new();
             for tier in &service.tiers {
-                heads.extend(tier.heads(most, bodies, &service.here)?);
+                heads.extend(tier.heads(most, bodies, Some(&*service.here))?);
             }
             heads.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
             heads.truncate(most);
@@ -85,6 +85,20 @@ impl Memories for Service {
 }
 
 impl Service {
+    /// Every memory that is there, wherever it holds, the newest first; for a
+    /// person to look at. Blocks.
+    ///
+    /// # Errors
+    /// If a directory is there and cannot be read.
+    pub fn listed(&self) -> Result<Vec<MemoryHead>, MemoryError> {
+        let mut heads = Vec::new();
+        for tier in self.tiers.iter().filter(|tier| tier.is_there()) {
+            heads.extend(tier.heads(usize::MAX, Bodies::Left, None)?);
+        }
+        heads.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
+        Ok(heads)
+    }
+
     /// Counts what became of memories; a path that is in no directory is
     /// nobody's (L5.29).
     ///

@@ -155,14 +155,14 @@ impl Tier {
         &self,
         most: usize,
         bodies: Bodies,
-        here: &Here,
+        here: Option<&Here>,
     ) -> Result<Vec<MemoryHead>, MemoryError> {
         let store = self.store()?;
         let mut topics: Vec<TopicHead> = {
             let (slot, _) = self.fresh_cards(Urgency::Prompt)?;
             slot.iter().flat_map(Catalogue::cards).map(Card::head).collect()
         };
-        topics.retain(|topic| here.holds(&topic.front));
+        topics.retain(|topic| here.is_none_or(|here| here.holds(&topic.front)));
         topics.sort_by(|a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
         topics.truncate(most);
         // Counts are a help for ranking; without them all are alike.

@@ -14,6 +14,7 @@ pub(crate) use last_seen::{Known, Seen, nanoseconds};
 use crate::error::Error;
 use everfold_disk::jsonl::{self, Appender};
 use everfold_kernel::ids::{RecordId, SessionId};
+use everfold_memory_file::index::INDEX_FILE;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -82,6 +83,19 @@ pub enum Author {
     Program,
 }
 
+impl Author {
+    /// Who it is, for people.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self {
+            Self::Person => "person".to_owned(),
+            Self::Agent { source } => format!("agent {source}"),
+            Self::Foreign => "outside".to_owned(),
+            Self::Program => "everfold".to_owned(),
+        }
+    }
+}
+
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,6 +123,26 @@ pub enum Action {
     /// An action that this version does not know.
     #[serde(other)]
     Unknown,
+}
+
+impl Action {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Adopt => "adopt",
+            Self::Add => "add",
+            Self::Update => "update",
+            Self::Forget => "forget",
+            Self::Rename => "rename",
+            Self::Index => "index",
+            Self::Foreign => "change",
+            Self::Undo => "undo",
+            Self::Dream => "dream",
+            Self::Team => "team",
+            Self::Unknown => "?",
+        }
+    }
 }
 
 /// One file of an entry.
@@ -156,6 +190,14 @@ pub struct JournalEntry {
 }
 
 impl JournalEntry {
+    /// Its files; an index only where it is alone.
+    #[must_use]
+    pub fn paths(&self) -> Vec<&str> {
+        let all = || self.changes.iter().map(|change| change.path.as_str());
+        let topics: Vec<&str> = all().filter(|path| *path != INDEX_FILE).collect();
+        if topics.is_empty() { all().collect() } else { topics }
+    }
+
     /// Whether a file is among its changes.
     #[must_use]
     pub fn touches(&self, path: &str) -> bool {

@@ -2,23 +2,18 @@
 //! five hours, project, agent, model or session.
 
 use crate::args::{By, CostArgs};
-use crate::causes::{Causes, share};
+use crate::causes::{self, share};
 use crate::presenter::{Presenter, TextStyle, grouped};
 use crate::setup::ProcessEnv;
 use anyhow::Result;
 use everfold::Agent;
-use everfold::bills::{BillBook, SessionBill, read_bills};
-use everfold::kernel::{Timestamp, Usage};
+use everfold::bills::{self, BillBook, Group, SessionBill, bill_index, read_bills};
 use everfold::session_files::{SessionFile, SessionPlaces};
-use everfold_replay::{BilledRequest, Options};
-use jiff::tz::TimeZone;
-use jiff::{ToSpan, Zoned};
+use everfold_replay::Options;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Hours of a block, as subscriptions count them.
-const BLOCK_HOURS: i64 = 5;
 /// Widest bar of the plot.
 const BAR: usize = 30;
 
@@ -35,10 +30,10 @@ pub(crate) fn read(
         limits: Arc::clone(&config.limits),
         ..Options::default()
     };
-    let home = agent.home().root();
-    let index = home.join("cache").join("bills.jsonl");
-    // Who never used us has no home to put an index in.
-    let index = (remember == Remember::Yes && home.is_dir()).then_some(index);
+    let index = match remember {
+        Remember::Yes => bill_index(agent.home().root()),
+        Remember::No => None,
+    };
     let mut told = 0;
     let mut progress = |done: u64, all: u64| {
         let percent = done.saturating_mul(100) / all.max(1);
@@ -66,24 +61,6 @@ pub(crate) fn places(agent: &Agent, env: &ProcessEnv) -> SessionPlaces {
     SessionPlaces::of(agent.home().root(), env.user_home.as_deref(), &env.variables)
 }
 
-/// Requests of one group.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Group {
-    pub(crate) requests: u64,
-    pub(crate) usage: Usage,
-    pub(crate) usd: f64,
-    pub(crate) unpriced: u64,
-}
-
-impl Group {
-    pub(crate) fn add(&mut self, request: &BilledRequest) {
-        self.requests += 1;
-        self.usage.add(&request.usage);
-        self.usd += request.usd.unwrap_or(0.0);
-        self.unpriced += u64::from(request.usd.is_none());
-    }
-}
-
 /// Shows what all agents cost.
 pub(crate) fn run(
     env: &ProcessEnv,
@@ -93,19 +70,19 @@ pub(crate) fn run(
 ) -> Result<()> {
     let book = read(agent, &places(agent, env).files(), Remember::Yes, presenter);
     let by = args.by.unwrap_or(By::Agent);
-    let groups = groups(&book.sessions, by);
+    let groups = bills::groups(&book.sessions, by.into());
     let mut total = Group::default();
     for session in &book.sessions {
         session.bill.requests.iter().for_each(|request| total.add(request));
     }
-    let why = args.form.why.then(|| Causes::of_sessions(&book.sessions));
+    let why = args.form.why.then(|| bills::causes(&book.sessions));
     if args.form.json {
         let value = json!({
             "by": by.as_str(),
             "sessions": book.sessions.len(),
             "groups": groups.iter().map(|(key, own)| line(key, own)).collect::<Vec<_>>(),
             "total": line("total", &total),
-            "why": why.as_ref().map(Causes::to_json),
+            "why": why.as_ref().map(causes::to_json),
         });
         return Ok(Presenter::json(&value)?);
     }
@@ -123,7 +100,7 @@ pub(crate) fn run(
     presenter.table(&table(by, &groups, &total))?;
     if let Some(why) = why {
         presenter.line("")?;
-        why.show(presenter)?;
+        causes::show(&why, presenter)?;
     }
     Ok(())
 }
@@ -193,55 +170,4 @@ fn line(key: &str, own: &Group) -> Value {
         "output": own.usage.output, "hit_rate": own.usage.hit_rate(), "usd": own.usd,
         "unpriced": own.unpriced,
     })
-}
-
-/// Requests by what was asked for.
-pub(crate) fn groups(sessions: &[SessionBill], by: By) -> BTreeMap<String, Group> {
-    let mut found: BTreeMap<String, Group> = BTreeMap::new();
-    let zone = TimeZone::system();
-    let blocks = if by == By::Block { blocks(sessions) } else { Vec::new() };
-    for session in sessions {
-        let own = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
-        for request in &session.bill.requests {
-            let at = || request.at.to_zoned(zone.clone());
-            let key = match by {
-                By::Session => own(&session.session),
-                By::Project => own(&session.project),
-                By::Agent | By::Source => own(&session.agent),
-                By::Model => request.model.to_string(),
-                By::Day => at().date().to_string(),
-                By::Week => week(&at()),
-                By::Month => at().strftime("%Y-%m").to_string(),
-                By::Block => {
-                    let next = blocks.partition_point(|start| *start <= request.at);
-                    let start = next.checked_sub(1).and_then(|index| blocks.get(index));
-                    let start = start.copied().unwrap_or(request.at).to_zoned(zone.clone());
-                    start.strftime("%Y-%m-%d %H:00").to_string()
-                }
-            };
-            found.entry(key).or_default().add(request);
-        }
-    }
-    found
-}
-
-/// The Monday of a week.
-fn week(at: &Zoned) -> String {
-    let days = i64::from(at.date().weekday().to_monday_zero_offset());
-    at.date().checked_sub(days.days()).unwrap_or_else(|_| at.date()).to_string()
-}
-
-/// Where blocks of five hours begin: at the full hour of the first request
-/// that is in none.
-fn blocks(sessions: &[SessionBill]) -> Vec<Timestamp> {
-    let requests = sessions.iter().flat_map(|own| &own.bill.requests);
-    let mut times: Vec<i64> = requests.map(|own| own.at.as_second()).collect();
-    times.sort_unstable();
-    let mut starts: Vec<i64> = Vec::new();
-    for at in times {
-        if starts.last().is_none_or(|start| at >= start + BLOCK_HOURS * 3_600) {
-            starts.push(at.div_euclid(3_600) * 3_600);
-        }
-    }
-    starts.into_iter().filter_map(|start| Timestamp::from_second(start).ok()).collect()
 }

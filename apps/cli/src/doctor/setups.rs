@@ -3,11 +3,11 @@
 
 use super::{AREA as PLATFORM, Finding, Severity};
 use crate::presenter::counted;
-use crate::record_filter::telling;
 use everfold::Agent;
 use everfold::hooks::Act;
 use everfold::kernel::ports::{SandboxState, ServerState};
 use everfold::kernel::{Decision, Entry};
+use everfold::record_filter::telling;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
 use everfold_memory_store::Store;
 use everfold_memory_store::store::{FileDiff, OnConflict};
-use everfold_memory_store::{Action, Author, EntryId, JournalEntry};
+use everfold_memory_store::{Action, EntryId, JournalEntry};
 use everfold_tui::{Table, TableRow};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -173,7 +173,7 @@ impl Bench<'_> {
             return Ok(Presenter::json(&json!({
                 "entry": done,
                 "undoes": undoes,
-                "paths": entry.as_ref().map(paths),
+                "paths": entry.as_ref().map(JournalEntry::paths),
                 "scope": tier.as_str(),
             }))?);
         }
@@ -280,44 +280,11 @@ pub(super) fn cells(entry: &JournalEntry) -> [String; 6] {
     [
         entry.id.to_string(),
         zoned.strftime("%Y-%m-%d %H:%M").to_string(),
-        author(&entry.author),
-        word(entry.action).to_owned(),
-        paths(entry).join(", "),
+        entry.author.title(),
+        entry.action.as_str().to_owned(),
+        entry.paths().join(", "),
         entry.reason.clone(),
     ]
-}
-
-pub(super) fn author(author: &Author) -> String {
-    match author {
-        Author::Person => "person".to_owned(),
-        Author::Agent { source } => format!("agent {source}"),
-        Author::Foreign => "outside".to_owned(),
-        Author::Program => "everfold".to_owned(),
-    }
-}
-
-fn word(action: Action) -> &'static str {
-    match action {
-        Action::Adopt => "adopt",
-        Action::Add => "add",
-        Action::Update => "update",
-        Action::Forget => "forget",
-        Action::Rename => "rename",
-        Action::Index => "index",
-        Action::Foreign => "change",
-        Action::Undo => "undo",
-        Action::Dream => "dream",
-        Action::Team => "team",
-        Action::Unknown => "?",
-    }
-}
-
-/// The files of an entry; the index only where it is alone.
-fn paths(entry: &JournalEntry) -> Vec<String> {
-    let all = || entry.changes.iter().map(|change| change.path.clone());
-    let topics: Vec<String> =
-        all().filter(|path| path != everfold_memory_file::index::INDEX_FILE).collect();
-    if topics.is_empty() { all().collect() } else { topics }
 }
 
 pub(super) fn entry_json(

@@ -62,8 +62,8 @@ impl Bench<'_> {
                     proposal.id.to_string(),
                     tier.as_str().to_owned(),
                     session_picker::age(proposal.at, self.at()),
-                    history::author(&proposal.author),
-                    what(proposal),
+                    proposal.author.title(),
+                    proposal.summary(),
                     proposal.reason.clone(),
                 ]
             })
@@ -82,8 +82,8 @@ impl Bench<'_> {
                 proposal.id.to_string(),
                 tier.as_str().to_owned(),
                 session_picker::age(proposal.at, self.at()),
-                history::author(&proposal.author),
-                what(proposal),
+                proposal.author.title(),
+                proposal.summary(),
             ],
             look: TextStyle::Normal,
             more: proposal.reason.clone(),
@@ -126,9 +126,9 @@ impl Bench<'_> {
         }
         let head = format!(
             "{id}  {}  {}  {}\n",
-            history::author(&proposal.author),
+            proposal.author.title(),
             session_picker::age(proposal.at, self.at()),
-            what(&proposal)
+            proposal.summary()
         );
         self.presenter.styled(TextStyle::Bold, &head)?;
         if !proposal.reason.is_empty() {
@@ -284,19 +284,6 @@ fn editable(proposal: &Proposal, file: Option<&str>) -> Result<(TopicPath, Strin
     })
 }
 
-/// What a proposal would do, in a line.
-fn what(proposal: &Proposal) -> String {
-    let one = |change: &everfold_memory_store::store::inbox::Proposed| {
-        let verb = match (&change.before, change.text()) {
-            (_, None) => "forget",
-            (None, Some(_)) => "add",
-            (Some(_), Some(_)) => "change",
-        };
-        format!("{verb} {}", change.path)
-    };
-    proposal.changes.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
 fn head_json(tier: Tier, proposal: &Proposal) -> Value {
     json!({
         "id": proposal.id,
@@ -307,7 +294,7 @@ fn head_json(tier: Tier, proposal: &Proposal) -> Value {
         "session": proposal.session,
         "messages": proposal.messages,
         "edited": proposal.edited,
-        "summary": what(proposal),
+        "summary": proposal.summary(),
         "paths": proposal.changes.iter().map(|change| &change.path).collect::<Vec<_>>(),
     })
 }

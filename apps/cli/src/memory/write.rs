@@ -7,12 +7,11 @@ use crate::failure::{Refusal, Usage};
 use crate::presenter::{Presenter, TextStyle};
 use anyhow::Result;
 use everfold_kernel::ports::{
-    Haste, Kept, MemoryAuthor, MemoryBefore, MemoryPlacement, MemoryProposal, MemoryWriter,
+    Haste, Kept, MemoryAuthor, MemoryPlacement, MemoryProposal, MemoryWriter,
 };
 use everfold_kernel::{RecordId, Testimony};
-use everfold_memory_file::frontmatter::{Key, METADATA, Value, set};
-use everfold_memory_file::{FrontmatterFault, Memory, MemoryDraft, MemoryType};
-use everfold_memory_judge::dates;
+use everfold_memory_file::{MemoryDraft, MemoryType};
+use everfold_memory_service::edit::{self, EditFault};
 use everfold_memory_store::{EntryId, TopicPath};
 use serde_json::json;
 
@@ -86,20 +85,28 @@ impl Bench<'_> {
         if edited.text == read.text {
             return self.unchanged(&topic.path, tier, named.json);
         }
-        let done = self.accept(&read.text, &edited.text, &topic.path).and_then(|text| {
+        let done = self.edit_text(&topic.path, &read.text, &edited.text).and_then(|text| {
             let path = store.dir().join(topic.path.as_path());
-            let before = MemoryBefore::Text(read.text.clone());
-            let proposal = MemoryProposal {
-                testimony: Testimony::typed(text.as_str(), RecordId::from("")),
-                text,
-                place: MemoryPlacement::Exactly { path, before },
-                by: author("edited by hand"),
-                haste: Haste::AtOnce,
-            };
+            let proposal = edit::proposal(path, &read.text, text, "edited by hand");
             let kept = self.memories.service_with(tier.scope()).keep(&proposal)?;
             self.kept(&kept, named.json)
         });
         done.map_err(|error| edited.keep(error))
+    }
+
+    /// An edited text as it is saved, if it can be.
+    fn edit_text(&self, path: &TopicPath, old: &str, new: &str) -> Result<String> {
+        let edited = edit::edited(old, new, &self.now).map_err(|fault| match fault {
+            EditFault::Empty => {
+                let hint = format!("to remove it: `everfold memory forget {path}`");
+                Refusal::new(fault.to_string(), hint).into()
+            }
+            EditFault::Frontmatter(_) => anyhow::anyhow!("{path}: {fault}"),
+        })?;
+        for note in edited.notes {
+            self.presenter.note(TextStyle::Yellow, &format!("{path}: {note}"));
+        }
+        Ok(edited.text)
     }
 
     fn unchanged(&self, path: &TopicPath, tier: Tier, json: bool) -> Result<()> {
@@ -108,45 +115,6 @@ impl Bench<'_> {
             return Ok(Presenter::json(&value)?);
         }
         Ok(self.presenter.line(&format!("{path} is as it was"))?)
-    }
-
-    /// An edited text as it is saved, if it can be.
-    fn accept(&self, old: &str, new: &str, path: &TopicPath) -> Result<String> {
-        let (before, after) = (Memory::parse(old), Memory::parse(new));
-        match &after.fault {
-            // Read, after some quotes were added: nothing is lost.
-            Some(fault @ FrontmatterFault::Repaired { .. }) => {
-                self.presenter.note(TextStyle::Yellow, &format!("{path}: {fault}"));
-            }
-            Some(fault) => return Err(anyhow::anyhow!("{path}: {fault}")),
-            None => {}
-        }
-        if new.trim().is_empty() {
-            let hint = format!("to remove it: `everfold memory forget {path}`");
-            return Err(Refusal::new("the text is empty", hint).into());
-        }
-        if after.front.description.is_none() {
-            let note = format!("{path} has no description, so it will hardly be recalled");
-            self.presenter.note(TextStyle::Yellow, &note);
-        }
-        let head = new.strip_suffix(after.body).unwrap_or_default();
-        let text = format!("{head}{}", dated(before.body, after.body, self.now.date()));
-        Ok(self.stamped(text, &after))
-    }
-
-    /// The text with the time of this change, where it has one.
-    fn stamped(&self, text: String, memory: &Memory<'_>) -> String {
-        let has = |map: Option<&serde_json::Value>| {
-            map.is_some_and(|metadata| metadata.get("modified").is_some())
-        };
-        let key = if has(memory.front.all.get(METADATA)) {
-            Key::Under(METADATA, "modified")
-        } else if memory.front.all.contains_key("modified") {
-            Key::Top("modified")
-        } else {
-            return text;
-        };
-        set(&text, key, &Value::Text(self.at().to_string())).unwrap_or(text)
     }
 
     pub(super) fn forget(&self, named: &Named) -> Result<()> {
@@ -244,30 +212,5 @@ fn author(reason: &str) -> MemoryAuthor {
         reason: reason.to_owned(),
         session: None,
         messages: Vec::new(),
-    }
-}
-
-/// A changed body with relative dates made absolute in the lines that are new
-/// (L5.6); those that were there were written on another day.
-fn dated(old: &str, new: &str, today: jiff::civil::Date) -> String {
-    let there: std::collections::BTreeSet<&str> = old.split('\n').collect();
-    let absolute = dates::absolute(new, today);
-    let lines = new.split('\n').zip(absolute.split('\n'));
-    let lines: Vec<&str> =
-        lines.map(|(line, dated)| if there.contains(line) { line } else { dated }).collect();
-    lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use jiff::civil::date;
-
-    #[test]
-    fn l5_6_only_new_lines_are_dated_anew() {
-        let old = "ships next week (week of 2026-11-02)\nkeep";
-        let new = "ships next week (week of 2026-11-02)\nbroke yesterday\n```\ntomorrow\n```\n";
-        let wanted = "ships next week (week of 2026-11-02)\nbroke 2026-11-10\n```\ntomorrow\n```\n";
-        assert_eq!(dated(old, new, date(2026, 11, 11)), wanted);
     }
 }

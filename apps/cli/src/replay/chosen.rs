@@ -6,7 +6,7 @@ use crate::session_picker;
 use crate::setup::ProcessEnv;
 use anyhow::Result;
 use everfold::Agent;
-use everfold::session_files::{SessionFile, project_of, sessions_below};
+use everfold::session_files::{SessionFile, head_of, sessions_below};
 use std::path::{Path, PathBuf};
 
 /// The files that were named, those below directories that were, and those of
@@ -56,7 +56,7 @@ async fn by_id(agent: &Agent, env: &ProcessEnv, text: &str) -> Result<PathBuf> {
 
 /// Whether a session worked in this directory.
 fn is_of(path: &Path, cwd: &Path) -> bool {
-    project_of(path).is_some_and(|own| Path::new(&own) == cwd)
+    head_of(path).cwd.is_some_and(|own| Path::new(&own) == cwd)
 }
 
 /// Whether this can be the id of a session, and no file.

@@ -26,7 +26,7 @@ pub(super) fn value(sessions: &[Session], wanted: Wanted) -> Value {
             "truth": truth_value(&truth),
             "policies": policies,
         },
-        "why": wanted.why.then(|| super::causes(sessions).to_json()),
+        "why": wanted.why.then(|| crate::causes::to_json(&super::causes(sessions))),
     })
 }
 

@@ -1,8 +1,8 @@
 //! A session on the terminal: how large its requests were and of what, what
 //! happened, and what they cost.
 
-use super::scale::{Column, PARTS, columns};
 use crate::presenter::{Presenter, TextStyle, grouped};
+use everfold_replay::scale::{Column, PARTS, columns};
 use everfold_replay::{Before, LaneReport};
 use std::io;
 

@@ -2,7 +2,6 @@
 
 use super::{Act, App, Phase};
 use crate::page::PageWrite;
-use crate::picture::counted;
 use crate::question::Asked;
 use crate::style::TextStyle;
 use crate::transcript_view::{Kind, Ruler, State, ToolCall, task_ended};
@@ -10,6 +9,7 @@ use crate::worker::WorkerEvent;
 use everfold::kernel::record::Decision;
 use everfold::kernel::{BlockView, Entry, QuerySource, Record, UserOrigin};
 use everfold::{Block, EndReason, Event, TaskView, TurnEnd};
+use everfold_kernel::phrase::counted;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 

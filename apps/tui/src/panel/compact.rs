@@ -4,11 +4,11 @@
 use super::rows;
 use super::scroll::Scroll;
 use super::{Panel, PanelAct, Slot, look};
-use crate::picture::grouped;
 use crate::style::TextStyle;
 use crate::theme::Theme;
 use everfold::engine::window::compaction;
 use everfold::engine::window::compaction::{CompactionPreview, CompactionScope};
+use everfold_kernel::phrase::grouped;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;

@@ -167,6 +167,20 @@ pub struct Proposal {
 }
 
 impl Proposal {
+    /// What it would do, in a line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let one = |change: &Proposed| {
+            let verb = match (&change.before, change.text()) {
+                (_, None) => "forget",
+                (None, Some(_)) => "add",
+                (Some(_), Some(_)) => "change",
+            };
+            format!("{verb} {}", change.path)
+        };
+        self.changes.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
     /// What it comes to, whoever proposes it and why.
     fn gist(&self) -> ContentId {
         let part = |change: &Proposed| {

@@ -1,12 +1,13 @@
 //! Lines of transcripts that tell what a command looks for: the cost, the
 //! health, hooks that failed. Most lines do not, and need not be decoded.
 
-use everfold::transcript::line::Line;
-use everfold::transcript::{Decoded, decode};
+use everfold_transcript::line::Line;
+use everfold_transcript::{Decoded, decode};
 
 /// The record of a line that has one of these parts in it. Lines that a fork
 /// copied count where they were written, and are none here.
-pub(crate) fn telling(line: &[u8], parts: &[&str]) -> Option<Box<Line>> {
+#[must_use]
+pub fn telling(line: &[u8], parts: &[&str]) -> Option<Box<Line>> {
     let text = std::str::from_utf8(line).ok()?;
     if !parts.iter().any(|part| text.contains(part)) {
         return None;

@@ -1,8 +1,8 @@
 //! What transcripts tell of the layers.
 
 use crate::record_filter::telling;
-use everfold::kernel::record::FailedSummary;
-use everfold::kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
+use everfold_kernel::record::FailedSummary;
+use everfold_kernel::{Decision, Entry, Ledger, Limits, QuerySource, Record, Usage};
 use everfold_memory_recall::inject::{self, KIND};
 use jiff::Timestamp;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! What the journals of memory tell.
 
-use everfold::memory_dirs::MemoryDirs;
+use crate::memory_dirs::MemoryDirs;
 use everfold_memory_store::{Action, Author, Store, StoreScope};
 use jiff::Timestamp;
 use serde_json::{Value, json};
