@@ -13,7 +13,7 @@ pub(crate) use hosts::{HookArgs, InstallArgs, McpArgs, UninstallArgs};
 pub(crate) use models::ModelsCommand;
 pub(crate) use reports::{
     By, ConfigArgs, CostArgs, DoctorArgs, DreamArgs, ExportFormat, HealthArgs, InstructionsArgs,
-    Place, PricesArgs, ReportArgs, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs,
+    Place, PricesArgs, ReportArgs, SearchArgs, SessionsCommand, ShowResultArgs, TrustArgs, WebArgs,
 };
 
 use agents::CrewArgs;
@@ -232,6 +232,8 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// Take out of another agent what `install` put there
     Uninstall(UninstallArgs),
+    /// Serve a page to look at sessions, money and memories, on this machine alone
+    Web(WebArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

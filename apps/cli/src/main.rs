@@ -23,7 +23,6 @@ mod nearest;
 mod presenter;
 mod prices;
 mod recall;
-mod record_filter;
 mod replay;
 mod report;
 mod screen;
@@ -36,6 +35,7 @@ mod signals;
 mod statusline;
 mod team;
 mod trust;
+mod web;
 
 use anyhow::{Context, Result};
 use args::{Cli, Command, Talk};
@@ -127,6 +127,7 @@ async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Res
         Command::ShowResult(args) => show_result::run(env, args, presenter).await?,
         Command::Team(command) => team::run(env, command, presenter)?,
         Command::Trust(args) => trust::run(env, args, presenter).await?,
+        Command::Web(args) => Box::pin(web::run(env, args, presenter)).await?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "everfold", &mut script);

@@ -2,6 +2,7 @@
 
 use super::{Choices, OutputFormat};
 use clap::{Args, Subcommand, ValueEnum};
+use everfold::bills::GroupBy;
 use std::path::PathBuf;
 
 /// `everfold config`.
@@ -90,6 +91,22 @@ pub(crate) enum By {
     Model,
 }
 
+impl From<By> for GroupBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Session => Self::Session,
+            By::Project => Self::Project,
+            By::Day => Self::Day,
+            By::Week => Self::Week,
+            By::Month => Self::Month,
+            By::Block => Self::Block,
+            // Transcripts of others do not say who asked.
+            By::Agent | By::Source => Self::Agent,
+            By::Model => Self::Model,
+        }
+    }
+}
+
 impl By {
     /// Its name in tables.
     pub(crate) fn as_str(self) -> &'static str {
@@ -169,6 +186,17 @@ pub(crate) struct TrustArgs {
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `everfold web`.
+#[derive(Debug, Args)]
+pub(crate) struct WebArgs {
+    /// Listen on this port of this machine; any that is free where nothing is said
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Only look: no buttons, and nothing can be changed
+    #[arg(long)]
+    pub(crate) read_only: bool,
 }
 
 /// `everfold show-result`.

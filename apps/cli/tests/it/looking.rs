@@ -27,6 +27,7 @@ fn c1_help_is_a_promise() {
         &["sessions", "list", "--help"],
         &["sessions", "show", "--help"],
         &["show-result", "--help"],
+        &["web", "--help"],
     ] {
         let mut command = desk.command(args);
         let ran = Running::start(command.env("COLUMNS", "100"), None).end().ok();

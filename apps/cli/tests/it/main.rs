@@ -56,5 +56,6 @@ mod team_git;
 mod terminal;
 mod trust;
 mod waits;
+mod web;
 mod window;
 mod writers;

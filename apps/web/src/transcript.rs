@@ -1,0 +1,152 @@
+//! One session from close: what its requests were made of and cost, and a line
+//! for every message. The last few that were looked at are kept.
+
+mod head;
+
+pub(crate) use head::{HeadKind, MessageHead, texts};
+
+use crate::error::Error;
+use crate::ledger::SessionRow;
+use everfold::disk::jsonl;
+use everfold::foreign::{About, Reader, Thread, TranscriptEvent, What};
+use everfold::kernel::Record;
+use everfold::{Agent, Replayed, replay_file};
+use everfold_replay::{Bill, LaneReport, Options, Policy};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// Sessions that are kept.
+const KEPT: usize = 4;
+
+/// A file as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Stamp {
+    path: PathBuf,
+    bytes: u64,
+    modified: SystemTime,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let about = path.metadata().ok()?;
+        let modified = about.modified().ok()?;
+        Some(Self { path: path.to_owned(), bytes: about.len(), modified })
+    }
+}
+
+/// One session from close.
+pub(crate) struct CloseUp {
+    pub(crate) about: About,
+    /// Files of sub-agents that belong to it.
+    pub(crate) agents: usize,
+    /// Its requests as they went.
+    pub(crate) lane: LaneReport,
+    /// Whether the transcript says what requests used.
+    pub(crate) is_reported: bool,
+    /// A line for every message.
+    pub(crate) heads: Vec<MessageHead>,
+    /// Bytes of the file when it was read.
+    pub(crate) bytes: u64,
+    files: Vec<PathBuf>,
+}
+
+impl CloseUp {
+    pub(crate) fn bill(&self) -> Option<&Bill> {
+        self.lane.bill.as_ref()
+    }
+
+    /// A message in full, with the file that it stands in.
+    pub(crate) fn message(&self, number: usize, line_bytes: u64) -> Result<(Record, &Path), Error> {
+        let gone = || Error::none("such message");
+        let head = self.heads.get(number).ok_or_else(gone)?;
+        let file = self.files.get(head.file).ok_or_else(gone)?;
+        let (mut at, mut found) = (0, None);
+        records(file, line_bytes, &mut |_, record| {
+            if at == head.ordinal && found.is_none() {
+                found = Some(record.clone());
+            }
+            at += 1;
+        })?;
+        Ok((found.ok_or_else(gone)?, file))
+    }
+}
+
+/// The sessions that were looked at.
+pub(crate) struct Transcripts {
+    options: Options,
+    kept: Mutex<Vec<(Stamp, Arc<CloseUp>)>>,
+}
+
+impl Transcripts {
+    pub(crate) fn new(agent: &Agent) -> Self {
+        let config = agent.config();
+        let options = Options {
+            policies: vec![Policy::Recorded],
+            table: config.models.table.clone(),
+            limits: Arc::clone(&config.limits),
+            ..Options::default()
+        };
+        Self { options, kept: Mutex::default() }
+    }
+
+    /// Bytes of the longest line that is read.
+    pub(crate) fn line_bytes(&self) -> u64 {
+        self.options.limits.transcript_line_bytes
+    }
+
+    /// A session from close. Blocks.
+    pub(crate) fn close_up(&self, row: &SessionRow) -> Result<Arc<CloseUp>, Error> {
+        let stamp = Stamp::of(&row.path).ok_or_else(|| Error::none("such session any more"))?;
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = kept().iter().find(|(own, _)| *own == stamp) {
+            return Ok(Arc::clone(known));
+        }
+        let read = Arc::new(self.read(&stamp)?);
+        let mut kept = kept();
+        kept.retain(|(own, _)| own.path != stamp.path);
+        kept.insert(0, (stamp, Arc::clone(&read)));
+        kept.truncate(KEPT);
+        Ok(read)
+    }
+
+    fn read(&self, stamp: &Stamp) -> Result<CloseUp, Error> {
+        let path = stamp.path.as_path();
+        let Replayed { about, agents, outcome } = replay_file(path, &self.options)?;
+        let is_reported = outcome.reported.is_some();
+        let lane = outcome.lanes.into_iter().next();
+        let lane = lane.ok_or_else(|| Error::none("request in this session"))?;
+        let count = agents.len();
+        let files: Vec<PathBuf> = std::iter::once(path.to_owned()).chain(agents).collect();
+        let mut heads = Vec::new();
+        for (file, path) in files.iter().enumerate() {
+            let mut ordinal = 0;
+            let is_aside = file > 0;
+            records(path, self.line_bytes(), &mut |thread, record| {
+                let aside = is_aside || thread != Thread::MAIN;
+                heads.extend(MessageHead::of(record, (file, ordinal), aside));
+                ordinal += 1;
+            })?;
+        }
+        heads.shrink_to_fit();
+        Ok(CloseUp { about, agents: count, lane, is_reported, heads, bytes: stamp.bytes, files })
+    }
+}
+
+/// Every record of a file, in its order.
+fn records(
+    path: &Path,
+    line_bytes: u64,
+    sink: &mut dyn FnMut(Thread, &Record),
+) -> Result<(), Error> {
+    let mut reader = Reader::new();
+    let mut take = |told: TranscriptEvent| {
+        if let What::Record(record) = &told.what {
+            sink(told.thread, record);
+        }
+    };
+    let read = jsonl::read(path, line_bytes, &mut |line| reader.push(line, &mut take));
+    read.map_err(everfold::Error::from)?;
+    reader.finish(&mut take);
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! The page, asked as a browser asks it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    missing_docs,
+    reason = "tests"
+)]
+
+mod guard;
+mod memories;
+mod sessions;
+mod stage;
