@@ -23,6 +23,12 @@ struct Figure {
 
 const FIGURES: &[Figure] = &[
     Figure {
+        about: "the page over 10,000 sessions, 10,000 memories and a session of 1,000,000 tokens",
+        package: "everfold-cli",
+        test: "w6_ten_thousand_of_each_soak",
+        least: Profile::Release,
+    },
+    Figure {
         about: "50 background agents at once, and the memory that they take",
         package: "everfold-engine",
         test: "l7_4_fifty_background_agents_soak",

@@ -148,6 +148,7 @@ fn enter(site: &Site, word: &str) -> Response {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content="0;url=/";
                 title { "Everfold" }
+                link rel="icon" href=(crate::asset::ICON) type="image/svg+xml";
             }
             body { p { a href="/" { "Go on to the page" } } }
         }

@@ -80,6 +80,17 @@ impl Ledger {
         }
     }
 
+    /// What is known once everything was looked at again; for who misses
+    /// something that may be new. Blocks.
+    pub(crate) fn fresh(self: &Arc<Self>) -> Option<Arc<Book>> {
+        let mut state = self.lock();
+        let begun = Instant::now();
+        self.look(&mut state);
+        let is_old = |state: &mut State| state.looked.is_none_or(|at| at < begun);
+        let waited = self.changed.wait_timeout_while(state, FIRST_PATIENCE, is_old);
+        waited.unwrap_or_else(PoisonError::into_inner).0.book.clone()
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

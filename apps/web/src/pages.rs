@@ -17,7 +17,7 @@ pub(crate) mod settings;
 
 use crate::error::Error;
 use crate::frame::{self, Link, Tab};
-use crate::ledger::{Book, Reading};
+use crate::ledger::{Book, Reading, SessionRow};
 use crate::site::Site;
 use axum::response::Redirect;
 use everfold_kernel::phrase::size;
@@ -83,6 +83,13 @@ pub(crate) fn paged<T>(all: &[T], page: Option<usize>) -> (&[T], usize, usize) {
     let from = (page - 1) * ROWS;
     let rows = all.get(from..(from + ROWS).min(all.len())).unwrap_or_default();
     (rows, page, pages)
+}
+
+/// A session by what an address calls it. One that is not known may be new.
+pub(crate) fn session_row(site: &Site, book: &Book, key: &str) -> Result<Arc<SessionRow>, Error> {
+    let known = book.find(key).cloned();
+    let found = known.or_else(|| site.ledger.fresh()?.find(key).cloned());
+    found.ok_or_else(|| Error::none("such session"))
 }
 
 /// What is known of sessions, or a page that says how far the reading is.

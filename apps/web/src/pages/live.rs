@@ -1,7 +1,7 @@
 //! Following a session that goes on: a word to the page whenever its file has
 //! grown (W2).
 
-use super::book;
+use super::{book, session_row};
 use crate::error::Error;
 use crate::frame::Tab;
 use crate::site::Site;
@@ -35,7 +35,7 @@ pub(crate) async fn follow(
         .blocking(move |site| {
             let book =
                 book(site, Tab::Sessions, "").map_err(|_| Error::none("such session yet"))?;
-            let row = book.find(&key).ok_or_else(|| Error::none("such session"))?;
+            let row = &session_row(site, &book, &key)?;
             Ok(row.path.clone())
         })
         .await?;

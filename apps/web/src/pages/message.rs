@@ -1,6 +1,6 @@
 //! One message of a session, in full: secrets masked, long ones part by part.
 
-use super::book;
+use super::{book, session_row};
 use crate::error::Error;
 use crate::frame::{self, Link, Tab};
 use crate::site::Site;
@@ -34,7 +34,7 @@ pub(crate) async fn show(
             Ok(book) => book,
             Err(page) => return Ok(*page),
         };
-        let row = book.find(&key).ok_or_else(|| Error::none("such session"))?;
+        let row = &session_row(site, &book, &key)?;
         let own = site.transcripts.close_up(row)?;
         let index = number.checked_sub(1).ok_or_else(|| Error::none("such message"))?;
         let head = own.heads.get(index).ok_or_else(|| Error::none("such message"))?;

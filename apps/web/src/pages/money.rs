@@ -151,11 +151,12 @@ fn group_table(by: &str, groups: &BTreeMap<String, Group>) -> Markup {
         rows.sort_by(|one, other| other.1.usd.total_cmp(&one.1.usd));
     }
     let most = rows.iter().map(|(_, own)| own.usd).fold(0.0, f64::max);
+    let name = GROUPS.iter().find(|(own, _)| *own == by).map_or(by, |(_, name)| name);
     html! {
         div class="wide" {
             table {
                 thead { tr {
-                    th { (by) } th class="number" { "Cost" } th { "" } th class="number" { "Requests" }
+                    th { (name) } th class="number" { "Cost" } th { "" } th class="number" { "Requests" }
                     th class="number" { "Cached" } th class="number" { "Written" } th class="number" { "Answers" }
                 } }
                 tbody {

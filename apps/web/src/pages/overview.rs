@@ -75,7 +75,10 @@ fn tiles(site: &Site, book: &Book) -> Markup {
             }
             a class="tile" href="/sessions" {
                 span class="figure" { (active.len()) }
-                span { "sessions today" @if running > 0 { ", " (running) " running" } }
+                span {
+                    @if active.len() == 1 { "session today" } @else { "sessions today" }
+                    @if running > 0 { ", " (running) " running" }
+                }
             }
             a class="tile" href="/inbox" {
                 span class="figure" { (waiting) }

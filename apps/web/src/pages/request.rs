@@ -1,7 +1,7 @@
 //! One request of a session: what filled its window, what the cache had of it,
 //! what it cost and why.
 
-use super::{book, session};
+use super::{book, session, session_row};
 use crate::error::Error;
 use crate::frame::{self, Link, Tab};
 use crate::site::Site;
@@ -23,7 +23,7 @@ pub(crate) async fn show(
             Ok(book) => book,
             Err(page) => return Ok(*page),
         };
-        let row = book.find(&key).ok_or_else(|| Error::none("such session"))?;
+        let row = &session_row(site, &book, &key)?;
         let own = site.transcripts.close_up(row)?;
         let rounds = &own.lane.rounds;
         let index = number.checked_sub(1).ok_or_else(|| Error::none("such request"))?;

@@ -4,7 +4,7 @@
 mod figures;
 mod messages;
 
-use super::{book, sessions};
+use super::{book, session_row, sessions};
 use crate::error::Error;
 use crate::frame::{self, Tab};
 use crate::ledger::SessionRow;
@@ -31,7 +31,7 @@ pub(crate) async fn show(
             Ok(book) => book,
             Err(page) => return Ok(*page),
         };
-        let row = book.find(&key).ok_or_else(|| Error::none("such session"))?;
+        let row = &session_row(site, &book, &key)?;
         let own = site.transcripts.close_up(row)?;
         let body = html! {
             div data-live={ "/sessions/" (row.key) "/events?from=" (own.bytes) } {

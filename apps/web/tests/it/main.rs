@@ -5,10 +5,14 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
+    clippy::print_stderr,
     missing_docs,
     reason = "tests"
 )]
 
+mod browser;
+mod chromium;
+mod demo;
 mod guard;
 mod memories;
 mod sessions;

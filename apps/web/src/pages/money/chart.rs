@@ -9,6 +9,8 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 1_000.0;
 const HEIGHT: f64 = 120.0;
+/// Room for the figure of the dearest day.
+const TOP: f64 = 18.0;
 /// Room for the labels.
 const FOOT: f64 = 18.0;
 /// Days that are drawn, the newest.
@@ -26,12 +28,12 @@ pub(crate) fn days(by: &BTreeMap<Date, f64>) -> Markup {
         return html! {};
     }
     #[expect(clippy::cast_precision_loss, reason = "places on a page")]
-    let step = (WIDTH / all.len() as f64).min(60.0);
+    let step = (WIDTH / all.len() as f64).min(72.0);
     let mut out = String::new();
     let mut x = 0.0;
     for day in &all {
         let usd = by.get(day).copied().unwrap_or(0.0);
-        let tall = usd / most * HEIGHT;
+        let tall = usd / most * (HEIGHT - TOP);
         // Numbers and dates of ours; nothing to escape.
         let _ = write!(
             out,
@@ -53,6 +55,8 @@ pub(crate) fn days(by: &BTreeMap<Date, f64>) -> Markup {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT + FOOT) } role="img"
                 aria-label={ "Cost by day, from " (from) " to " (to) ", at most " (frame::usd(most)) } {
                 (PreEscaped(out))
+                line class="grid" x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
+                text class="most" x=(WIDTH) y="11" text-anchor="end" { "at most " (frame::usd(most)) " a day" }
                 text x="0" y=(HEIGHT + FOOT - 4.0) { (from) }
                 text x=(x) y=(HEIGHT + FOOT - 4.0) text-anchor="end" { (to) }
             }
