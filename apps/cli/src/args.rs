@@ -232,7 +232,7 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// Take out of another agent what `install` put there
     Uninstall(UninstallArgs),
-    /// Serve a page to look at sessions, money and memories, on this machine alone
+    /// Open a page in your browser: sessions, costs and memories, on this machine only
     Web(WebArgs),
     /// Print a completion script for a shell
     Completions {

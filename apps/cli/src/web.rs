@@ -15,7 +15,10 @@ pub(crate) async fn run(env: &ProcessEnv, args: &WebArgs, presenter: &Presenter)
     let access = if args.read_only { PageAccess::ReadOnly } else { PageAccess::Full };
     let page = listen(PageSources { agent, memories, places }, access, args.port).await?;
     presenter.line(&page.url())?;
-    presenter.note(TextStyle::Dim, "open it in a browser of this machine; Ctrl-C ends it");
+    presenter.note(
+        TextStyle::Dim,
+        "open this address in a browser on this machine; Ctrl-C stops the page",
+    );
     tokio::select! {
         ended = page.run() => Ok(ended?),
         stopped = tokio::signal::ctrl_c() => Ok(stopped?),

@@ -67,7 +67,7 @@ impl Classify for Error {
 impl Error {
     /// There is no such thing.
     pub(crate) fn none(what: &str) -> Self {
-        Self::NotFound(format!("there is no {what} here"))
+        Self::NotFound(format!("There is no {what}."))
     }
 
     fn status(&self) -> StatusCode {
@@ -90,10 +90,10 @@ impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let status = self.status();
         let title = match status {
-            StatusCode::NOT_FOUND => "Not here",
-            StatusCode::CONFLICT => "Changed since",
-            StatusCode::UNPROCESSABLE_ENTITY => "Not done",
-            _ => "That did not work",
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::CONFLICT => "Conflict",
+            StatusCode::UNPROCESSABLE_ENTITY => "Not possible",
+            _ => "Something went wrong",
         };
         let what = everfold_memory_judge::secrets::mask(&self.to_string());
         let again = match &self {
@@ -103,7 +103,7 @@ impl IntoResponse for Error {
         let body = html! {
             p class="lead" { (what) }
             @if let Some(again) = again {
-                p { a class="button" href=(again) { "Decide anyway" } }
+                p { a class="button" href=(again) { "Review it" } }
             }
             p { a href="/" { "Back to the overview" } }
         };

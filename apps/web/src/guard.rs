@@ -66,7 +66,7 @@ async fn admitted(site: &Site, request: Request) -> Turned<Request> {
     if let Some(origin) = text(headers, &ORIGIN)
         && !site.gate.origins().any(|own| own == origin)
     {
-        return Err(refuse(StatusCode::FORBIDDEN, "another page asked for this").into());
+        return Err(refuse(StatusCode::FORBIDDEN, "This request came from another page.").into());
     }
     if request.uri().path().starts_with(crate::asset::PREFIX) {
         return Ok(request);
@@ -77,7 +77,8 @@ async fn admitted(site: &Site, request: Request) -> Turned<Request> {
     let has_cookie = cookies(headers)
         .any(|(name, value)| name == site.gate.cookie_name() && site.gate.cookie.is(value));
     if !has_cookie {
-        let what = "open the address that `everfold web` printed: it holds the key to this page";
+        let what =
+            "Open the address that `everfold web` printed: it contains the key to this page.";
         return Err(refuse(StatusCode::UNAUTHORIZED, what).into());
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -89,23 +90,24 @@ async fn admitted(site: &Site, request: Request) -> Turned<Request> {
 /// A request that changes something.
 async fn changed(site: &Site, request: Request) -> Turned<Request> {
     if site.access() == PageAccess::ReadOnly {
-        let what = "this page is only for looking; start `everfold web` without --read-only";
+        let what =
+            "This page is read-only. To make changes, start `everfold web` without --read-only.";
         return Err(refuse(StatusCode::FORBIDDEN, what).into());
     }
     let headers = request.headers();
     let fetched = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
     if text(headers, &ORIGIN).is_none() || fetched.is_some_and(|from| from != "same-origin") {
-        return Err(refuse(StatusCode::FORBIDDEN, "another page asked for this").into());
+        return Err(refuse(StatusCode::FORBIDDEN, "This request came from another page.").into());
     }
     let (head, body) = request.into_parts();
     let Ok(bytes) = to_bytes(body, FORM_BYTES).await else {
         return Err(
-            refuse(StatusCode::PAYLOAD_TOO_LARGE, "that is more than a memory can hold").into()
+            refuse(StatusCode::PAYLOAD_TOO_LARGE, "That is larger than a memory can be.").into()
         );
     };
     let mut fields = form_urlencoded::parse(&bytes);
     if !fields.any(|(name, value)| name == FORM_KEY && site.gate.form.is(&value)) {
-        let what = "the form is from an earlier start of the page; load it again";
+        let what = "This form is out of date. Reload the page and try again.";
         return Err(refuse(StatusCode::FORBIDDEN, what).into());
     }
     Ok(Request::from_parts(head, Body::from(bytes)))
@@ -118,7 +120,7 @@ fn check_host(site: &Site, request: &Request) -> Turned<()> {
     if named.is_some_and(is_ours) && authority.is_none_or(is_ours) {
         return Ok(());
     }
-    Err(refuse(StatusCode::MISDIRECTED_REQUEST, "this page is not served under that name").into())
+    Err(refuse(StatusCode::MISDIRECTED_REQUEST, "This page is not served under that name.").into())
 }
 
 /// The token in the address.
@@ -133,7 +135,7 @@ fn door_word(request: &Request) -> Option<String> {
 /// one, and the cookie would stay at home.
 fn enter(site: &Site, word: &str) -> Response {
     if !site.gate.door.is(word) {
-        let what = "that is no key to this page; open the address that `everfold web` printed";
+        let what = "That key is not valid. Open the address that `everfold web` printed.";
         return refuse(StatusCode::UNAUTHORIZED, what);
     }
     let cookie = format!(
@@ -150,7 +152,7 @@ fn enter(site: &Site, word: &str) -> Response {
                 title { "Everfold" }
                 link rel="icon" href=(crate::asset::ICON) type="image/svg+xml";
             }
-            body { p { a href="/" { "Go on to the page" } } }
+            body { p { a href="/" { "Continue to the page" } } }
         }
     };
     let mut response = page.into_response();
@@ -162,7 +164,7 @@ fn enter(site: &Site, word: &str) -> Response {
 
 fn refuse(status: StatusCode, what: &str) -> Response {
     let body = html! { p class="lead" { (what) } };
-    (status, frame::bare("Not for you", &body)).into_response()
+    (status, frame::bare("No access", &body)).into_response()
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

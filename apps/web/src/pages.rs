@@ -49,10 +49,10 @@ impl Done {
         Some(match self.what.as_deref()? {
             "saved" => "Saved.",
             "unchanged" => "Nothing had to be changed.",
-            "waiting" => "It waits in the inbox for your word.",
-            "forgot" => "Forgotten. The history keeps it.",
+            "waiting" => "Waiting for review in the inbox.",
+            "forgot" => "Forgotten. It is kept in the history.",
             "moved" => "Moved.",
-            "undone" => "Taken back.",
+            "undone" => "Undone.",
             "accepted" => "Accepted.",
             "rejected" => "Rejected.",
             _ => return None,

@@ -27,7 +27,8 @@ const RETIRED: &[&str] = &[
 ];
 
 /// Where people read what stands in the code.
-const PLACES: &[&str] = &["apps/cli/src/", "apps/tui/src/", "apps/mcp/src/", "docs/guide/"];
+const PLACES: &[&str] =
+    &["apps/cli/src/", "apps/tui/src/", "apps/mcp/src/", "apps/web/src/", "docs/guide/"];
 /// The page that names them.
 const LIST: &str = "docs/guide/words.md";
 

@@ -78,13 +78,13 @@ pub(crate) fn empty(what: &str, hint: &Markup) -> Markup {
 pub(crate) fn pager(link: &Link, page: usize, pages: usize) -> Markup {
     html! {
         @if pages > 1 {
-            nav class="pager" aria-label="More of them" {
+            nav class="pager" aria-label="Result pages" {
                 @if page > 1 {
-                    a rel="prev" href=(link.with("page", page - 1).href()) { "← Newer" }
+                    a rel="prev" href=(link.with("page", page - 1).href()) { "← Previous" }
                 }
                 span { "page " (grouped(page as u64)) " of " (grouped(pages as u64)) }
                 @if page < pages {
-                    a rel="next" href=(link.with("page", page + 1).href()) { "Older →" }
+                    a rel="next" href=(link.with("page", page + 1).href()) { "Next →" }
                 }
             }
         }

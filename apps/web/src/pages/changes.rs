@@ -38,14 +38,14 @@ pub(crate) async fn list(
         let (rows, page, pages) = paged(&all, wanted.page);
         let body = html! {
             @if all.is_empty() {
-                (frame::empty("Nothing was changed yet.", &html! {
-                    "Every change of memory by an agent or by you will stand here, with the way back."
+                (frame::empty("No changes yet.", &html! {
+                    "Every change to a memory, by an agent or by you, is listed here and can be undone."
                 }))
             }
             (table(site, &rows.iter().map(|(scope, own)| (*scope, own)).collect::<Vec<_>>()))
             (frame::pager(&Link::to("/changes"), page, pages))
         };
-        Ok(frame::page(site, Tab::Memories, "What was changed", &body))
+        Ok(frame::page(site, Tab::Memories, "History", &body))
     })
     .await
 }
@@ -59,9 +59,8 @@ pub(crate) async fn dreams(
         let (rows, page, pages) = paged(&all, wanted.page);
         let body = html! {
             @if all.is_empty() {
-                (frame::empty("No dream has changed anything yet.", &html! {
-                    "Dreams tidy memories between sessions: they merge what is there twice and drop what no \
-                     longer holds. " code { "everfold dream" } " starts one now; "
+                (frame::empty("No dreams yet.", &html! {
+                    "Dreams tidy memories between sessions: they merge duplicates and drop what no longer holds. " code { "everfold dream" } " starts one now; "
                     code { "everfold dream --dry-run" } " only shows what it would do."
                 }))
             }
@@ -97,16 +96,16 @@ pub(crate) async fn show(
             (head(site, scope, own))
             @for ended in &own.ended { p class="quiet" { "no longer holds: " (secrets::mask(ended)) } }
             @if let Some(other) = taken_back {
-                p { "It was taken back by " a href=(self::address(scope, other.id)) { "change " (other.id) } "." }
+                p { "Undone by " a href=(self::address(scope, other.id)) { "change " (other.id) } "." }
             }
             (diffs(site, scope, id)?)
             @if own.action != Action::Adopt {
                 (frame::actions(site, &address, &html! {
                     @if insists {
                         (frame::hidden("force", "1"))
-                        p { "What was changed since is taken back too; the history keeps it." }
+                        p { "Later changes to the same memory are undone as well. The history keeps them." }
                     }
-                    button { @if insists { "Undo all the same" } @else { "Undo this change" } }
+                    button { @if insists { "Undo anyway" } @else { "Undo this change" } }
                 }))
             }
         };
@@ -123,7 +122,7 @@ pub(crate) async fn undo(
     site.blocking(move |site| {
         let (scope, store) = site.named_store(&scope)?;
         let on_conflict = if form.force.is_some() { OnConflict::Force } else { OnConflict::Refuse };
-        let by = site.person("taken back on the page");
+        let by = site.person("undone on the page");
         let undone = store.undo(EntryId(entry), on_conflict, &by).map_err(|error| match error {
             StoreError::Conflict { .. } => Error::Conflict {
                 what: error.to_string(),

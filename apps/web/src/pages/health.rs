@@ -33,7 +33,7 @@ pub(crate) async fn show(
             (tab("This directory", "", &HealthScope::Project))
             (tab("The last seven days", "week", &HealthScope::Week))
         }
-        p class="quiet" { (scope.title()) ", from our own sessions" }
+        p class="quiet" { (scope.title()) ", Everfold's own sessions only" }
         dl class="figures" {
             @for (name, value) in health.rows() { dt { (name) } dd { (value) } }
         }

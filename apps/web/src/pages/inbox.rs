@@ -48,9 +48,9 @@ pub(crate) async fn list(
         let body = html! {
             (frame::told_done(site, &done))
             @if all.is_empty() {
-                (frame::empty("Nothing waits for your word.", &html! {
-                    "What agents would like to remember, and what does not rest on your own words, waits here. "
-                    "With " code { "everfold.memory.review" } " set to " code { "inbox" } " all of it does."
+                (frame::empty("Nothing is waiting for review.", &html! {
+                    "What agents would like to remember and does not rest on your own words waits here for you to accept or reject. "
+                    "Set " code { "everfold.memory.review" } " to " code { "inbox" } " to review everything."
                 }))
             }
             @for (scope, store, own) in &all {
@@ -83,15 +83,15 @@ pub(crate) async fn show(
             (head(site, scope, &own))
             (difference(&store, &own)?)
             @if wanted.reject.is_some() {
-                p class="warning" { "A proposal that was rejected cannot be brought back, and the same is not proposed again." }
+                p class="warning" { "Rejecting cannot be undone, and the same will not be proposed again." }
                 (frame::actions(site, &address(scope, own.id), &html! {
                     (frame::hidden("do", "reject"))
-                    button class="main" { "Reject for good" }
-                    a href="/inbox" { "Let it wait" }
+                    button class="main" { "Reject permanently" }
+                    a href="/inbox" { "Cancel" }
                 }))
             } @else {
                 @if conflict == OnConflict::Force {
-                    p class="warning" { "The memory was changed since this was proposed. Accepting it replaces that." }
+                    p class="warning" { "The memory has changed since this was proposed. Accepting overwrites that change." }
                 }
                 (buttons(site, scope, &own, conflict))
             }
@@ -182,7 +182,7 @@ fn difference(store: &Store, own: &Proposal) -> Result<Markup, Error> {
     Ok(html! {
         @for preview in &previews {
             @if preview.is_stale {
-                p class="warning" { (preview.diff.path) " was changed since this was proposed." }
+                p class="warning" { (preview.diff.path) " has changed since this was proposed." }
             }
             (frame::diff(&preview.diff))
         }
@@ -232,7 +232,7 @@ fn form(
             (frame::hidden("path", path.as_str()))
             label for="text" { (path.as_str()) }
             textarea id="text" name="text" rows="16" spellcheck="false" { "\n" (text) }
-            div class="row" { button class="main" { "Save" } a href=(address) { "Leave it as it is" } }
+            div class="row" { button class="main" { "Save" } a href=(address) { "Cancel" } }
         }))
     };
     frame::page(site, Tab::Inbox, &format!("Edit proposal {id}"), &body)

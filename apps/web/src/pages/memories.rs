@@ -61,7 +61,7 @@ pub(crate) async fn list(
         let body = html! {
             (frame::told_done(site, &done))
             @if count == 0 {
-                (frame::empty("Nothing is remembered yet.", &html! {
+                (frame::empty("No memories yet.", &html! {
                     "Memories come with the work. In a session, " code { "# a sentence" }
                     " keeps it at once; on the command line, " code { "everfold memory add" } "."
                 }))
@@ -69,11 +69,11 @@ pub(crate) async fn list(
                 (search(&wanted))
                 p class="quiet" {
                     (counted(found.len() as u64, "memory")) " · "
-                    a href="/changes" { "what was changed" }
+                    a href="/changes" { "history" }
                 }
                 @if found.is_empty() {
-                    (frame::empty("No memory has these words.", &html! {
-                        a href="/memories" { "Show all of them" }
+                    (frame::empty("No matching memories.", &html! {
+                        a href="/memories" { "Show all" }
                     }))
                 }
                 ul class="cards" { @for own in rows { (row(site, own)) } }

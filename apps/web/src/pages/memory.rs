@@ -95,7 +95,7 @@ pub(crate) async fn show(
     .await
 }
 
-/// One that is not there any more; its history may bring it back.
+/// One that is memory was removed; its history may bring it back.
 fn gone(site: &Site, meant: &Meant, done: &Done) -> Result<Markup, Error> {
     let entries = meant.store.log(Some(meant.path.as_str()), HISTORY)?;
     if entries.is_empty() {
@@ -103,7 +103,7 @@ fn gone(site: &Site, meant: &Meant, done: &Done) -> Result<Markup, Error> {
     }
     let body = html! {
         (frame::told_done(site, done))
-        p class="lead" { "This memory is not there any more. Undo what removed it to have it back." }
+        p class="lead" { "This memory was removed. Undo the change that removed it to get it back." }
         (history(site, meant, &entries))
     };
     Ok(frame::page(site, Tab::Memories, meant.path.as_str(), &body))
@@ -135,7 +135,7 @@ fn buttons(site: &Site, meant: &Meant, read: &StoredText) -> Markup {
                     a class="button" href={ (address) "?edit=1" } { "Edit" }
                 } @else {
                     span class="warning" {
-                        "It holds a secret, or is too large: edit it in " code { "everfold memory edit" } "."
+                        "It contains a secret or is too large to edit here; use " code { "everfold memory edit" } "."
                     }
                 }
                 (frame::actions(site, &address, &html! {
@@ -159,11 +159,11 @@ fn form(site: &Site, meant: &Meant, (before, now): (&str, &str), fault: Option<&
         (frame::actions(site, &address, &html! {
             (frame::hidden("do", "edit"))
             (frame::hidden("before", before))
-            label for="text" { "The file, as it is kept" }
+            label for="text" { "The file" }
             textarea id="text" name="text" rows="20" spellcheck="false" { "\n" (now) }
-            div class="row" { button class="main" { "Save" } a href=(address) { "Leave it as it is" } }
+            div class="row" { button class="main" { "Save" } a href=(address) { "Cancel" } }
         }))
-        p class="quiet" { "What you save is one entry of the history; it can be taken back." }
+        p class="quiet" { "Saving adds one entry to the history, which you can undo." }
     };
     frame::page(site, Tab::Memories, &format!("Edit {}", meant.path), &body)
 }
@@ -203,7 +203,7 @@ fn grounds(meant: &Meant, blame: &Blame, count: &Count) -> Markup {
                 }
                 dt { "file" } dd { (meant.store.dir().join(meant.path.as_path()).display().to_string()) }
             }
-            p { a href=(Link::to("/recall").with("q", query).href()) { "What would recall it, and why" } }
+            p { a href=(Link::to("/recall").with("q", query).href()) { "See what recalls it, and why" } }
         }
     }
 }
@@ -217,7 +217,7 @@ fn history(site: &Site, meant: &Meant, entries: &[JournalEntry]) -> Markup {
         section {
             h2 { "History" }
             @if entries.is_empty() {
-                p class="quiet" { "Nothing was written down of it yet." }
+                p class="quiet" { "No history yet." }
             }
             (super::changes::table(site, &entries.iter().take(HISTORY).map(|own| (meant.scope, own)).collect::<Vec<_>>()))
             @if let Some(newest) = newest {
@@ -263,7 +263,7 @@ fn save(site: &Site, meant: &Meant, change: &Change) -> Result<Response, Error> 
     let read = meant.store.read(&meant.path)?;
     if read.text.trim_end() != before.trim_end() {
         return Ok(again(
-            "Somebody changed it while you wrote. Copy what you need, then open it again.",
+            "It was changed while you were editing. Copy what you need, then open it again.",
         ));
     }
     let edited = match edit::edited(&read.text, &text, &site.now()) {

@@ -47,10 +47,10 @@ pub(crate) async fn show(
                 (frame::moment(site, record.at)) " · " code { (record.id.as_str()) }
             }
             nav class="pager" aria-label="Messages" {
-                @if number > 1 { a rel="prev" href={ (session) "/messages/" (number - 1) } { "← Before" } }
-                a href={ (around) "#messages" } { "in the session" }
+                @if number > 1 { a rel="prev" href={ (session) "/messages/" (number - 1) } { "← Previous" } }
+                a href={ (around) "#messages" } { "Back to the session" }
                 @if number < own.heads.len() {
-                    a rel="next" href={ (session) "/messages/" (number + 1) } { "After →" }
+                    a rel="next" href={ (session) "/messages/" (number + 1) } { "Next →" }
                 }
             }
             (content(site, &record, file, &Link::to(format!("{session}/messages/{number}")), wanted.part))
@@ -88,7 +88,7 @@ fn content(
         }
         @if parts > 1 {
             nav class="pager" aria-label="Parts" {
-                @if part > 1 { a href=(link.with("part", part - 1).href()) { "← Part before" } }
+                @if part > 1 { a href=(link.with("part", part - 1).href()) { "← Previous part" } }
                 span { "part " (part) " of " (parts) ", " (grouped(long as u64)) " characters" }
                 @if part < parts { a href=(link.with("part", part + 1).href()) { "Next part →" } }
             }

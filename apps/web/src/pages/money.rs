@@ -26,7 +26,7 @@ use std::sync::Arc;
 const LISTED: usize = 60;
 
 const PERIODS: [(&str, &str); 5] =
-    [("1", "today"), ("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("all", "all of it")];
+    [("1", "today"), ("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("all", "all time")];
 const GROUPS: [(&str, &str); 6] = [
     ("day", "Day"),
     ("week", "Week"),
@@ -62,13 +62,13 @@ pub(crate) async fn show(
         let body = html! {
             (choice(&wanted, by))
             @if total.requests == 0 {
-                (frame::empty("Nothing was spent in this time.", &html! {
-                    "Choose a longer one, or start a session: every agent's sessions are counted."
+                (frame::empty("Nothing was spent in this period.", &html! {
+                    "Choose a longer period. The sessions of every agent on this machine count."
                 }))
             } @else {
                 p class="lead" {
                     strong { (frame::usd(total.usd)) } " for " (counted(total.requests, "request")) ", "
-                    (frame::percent(total.usage.hit_rate())) " of their prompts from the cache"
+                    (frame::percent(total.usage.hit_rate())) " of prompt tokens read from cache"
                     @if total.unpriced > 0 { "; " (grouped(total.unpriced)) " without a price" }
                 }
                 (day_chart(&by_day(&book, since)))
@@ -208,7 +208,7 @@ fn why(book: &Book, since: Option<Date>) -> Markup {
         }
         @if !broken.is_empty() {
             section {
-                h2 { "Dearest cache breaks" }
+                h2 { "Most expensive cache breaks" }
                 ul {
                     @for row in broken.iter().take(5) {
                         li {
@@ -235,8 +235,8 @@ pub(crate) fn cause_table(
         div class="wide" {
             table {
                 thead { tr {
-                    th { "Cause" } th class="number" { "Cost" } th { "" } th class="number" { "Could be saved" }
-                    th { "What would change it" }
+                    th { "Cause" } th class="number" { "Cost" } th { "" } th class="number" { "Avoidable" }
+                    th { "How to reduce it" }
                 } }
                 tbody {
                     @for (cause, usd, avoidable) in causes {
@@ -267,8 +267,8 @@ fn budget(site: &Site, spent: Option<&SpentOf>) -> Markup {
     let share = if limits.daily_usd > 0.0 { behind / limits.daily_usd } else { 0.0 };
     html! {
         section {
-            h2 { "Budget of the background" }
-            p { "Recall, reviews, notes and dreams of Everfold's own took " strong { (frame::usd(behind)) }
+            h2 { "Background budget" }
+            p { "Recall, reviews, notes and dreams have spent " strong { (frame::usd(behind)) }
                 " of " (frame::usd(limits.daily_usd)) " today." }
             (frame::bar(share))
             dl class="figures" {

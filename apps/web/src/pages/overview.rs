@@ -32,7 +32,7 @@ pub(crate) async fn show(
             section {
                 h2 { "Sessions" }
                 @if book.rows.is_empty() {
-                    (frame::empty("No agent on this machine has left a session yet.", &html! {
+                    (frame::empty("No sessions on this machine yet.", &html! {
                         "Start one with " code { "everfold" } ", or go on with the agent that you use: its sessions \
                          are found by themselves."
                     }))
@@ -67,7 +67,7 @@ fn tiles(site: &Site, book: &Book) -> Markup {
             }
             a class="tile" href="/money?days=1&by=model" {
                 span class="figure" { (frame::percent(sum.usage.hit_rate())) }
-                span { "of the prompts from the cache" }
+                span { "of prompt tokens read from cache" }
             }
             a class="tile" href="/sessions?sort=window" {
                 span class="figure" { (frame::tokens(largest)) }
@@ -82,7 +82,7 @@ fn tiles(site: &Site, book: &Book) -> Markup {
             }
             a class="tile" href="/inbox" {
                 span class="figure" { (waiting) }
-                span { @if waiting == 1 { "waits for your word" } @else { "wait for your word" } }
+                span { "waiting for review" }
             }
         }
         (money::day_chart(&money::by_day(book, since)))
@@ -106,7 +106,7 @@ fn savings(site: &Site, book: &Book) -> Markup {
                         }
                     }
                 }
-                p { a href="/money" { "The whole bill" } }
+                p { a href="/money" { "Full breakdown" } }
             }
         }
     }
@@ -126,7 +126,7 @@ fn learned(site: &Site) -> Result<Markup, Error> {
         section {
             h2 { "What was learned" }
             @if all.is_empty() {
-                (frame::empty("Nothing was remembered here yet.", &html! {
+                (frame::empty("No memories yet.", &html! {
                     "Memories come with the work, or with " code { "# a sentence" } " in a session."
                 }))
             }
@@ -144,7 +144,7 @@ fn learned(site: &Site) -> Result<Markup, Error> {
                     }
                 }
             }
-            @if !all.is_empty() { p { a href="/changes" { "Everything that was changed" } } }
+            @if !all.is_empty() { p { a href="/changes" { "Full history" } } }
         }
     })
 }

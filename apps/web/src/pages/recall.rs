@@ -37,13 +37,13 @@ pub(crate) async fn show(
         };
         let body = html! {
             form class="search" action="/recall" {
-                label for="q" { "What a message would say" }
+                label for="q" { "A message, as you would write it" }
                 textarea id="q" name="q" rows="3" { "\n" (wanted.q) }
-                button class="main" { "Look" }
+                button class="main" { "Show" }
             }
             @match &found {
                 Some(found) => (told(site, found)),
-                None => (frame::empty("Which memories would a message bring in?", &html! {
+                None => (frame::empty("Which memories would a message recall?", &html! {
                     "Write one as you would to an agent. Nothing is sent anywhere."
                 })),
             }
@@ -67,7 +67,7 @@ fn told(site: &Site, found: &Recalled) -> Markup {
             }
         }
         p class="quiet" {
-            "How likely the message calls for a memory: " (frame::percent(found.sureness)) "."
+            "Likelihood that this message needs a memory: " (frame::percent(found.sureness)) "."
         }
         ol class="cards" { @for hit in found.hits.iter().take(HITS) { (row(hit)) } }
         @if let Some(shown) = &found.shown {
@@ -84,7 +84,7 @@ fn row(hit: &RecallHit) -> Markup {
     let (kind, how) = match hit.shown {
         RecallTier::Body => ("good", "shown"),
         RecallTier::Line => ("fair", "named in a line"),
-        RecallTier::None => ("none", "not shown: too little speaks for it"),
+        RecallTier::None => ("none", "not shown: weak match"),
     };
     html! {
         li {
@@ -98,8 +98,8 @@ fn row(hit: &RecallHit) -> Markup {
                     reason.sureness * 100.0, hit.score, reason.by_words, reason.by_meaning))
             }
             p class="quiet" {
-                @if reason.words.is_empty() { "by meaning alone" } @else { "by " (reason.words.join(", ")) }
-                @if !reason.missing.is_empty() { "; it has nothing of: " (reason.missing.join(", ")) }
+                @if reason.words.is_empty() { "matched by meaning only" } @else { "matched words: " (reason.words.join(", ")) }
+                @if !reason.missing.is_empty() { "; missing: " (reason.missing.join(", ")) }
             }
         }
     }

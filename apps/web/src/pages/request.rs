@@ -32,15 +32,15 @@ pub(crate) async fn show(
         let around = Link::to(session.as_str()).with("at", round.at.as_millisecond()).href();
         let body = html! {
             nav class="pager" aria-label="Requests" {
-                @if number > 1 { a rel="prev" href={ (session) "/requests/" (number - 1) } { "← Before" } }
+                @if number > 1 { a rel="prev" href={ (session) "/requests/" (number - 1) } { "← Previous" } }
                 a href=(session) { (super::sessions::title(row)) }
                 @if number < rounds.len() {
-                    a rel="next" href={ (session) "/requests/" (number + 1) } { "After →" }
+                    a rel="next" href={ (session) "/requests/" (number + 1) } { "Next →" }
                 }
             }
             (filled(round))
             (billed(site, &own, index, round))
-            p { a href={ (around) "#messages" } { "What was said then" } }
+            p { a href={ (around) "#messages" } { "Messages at that time" } }
         };
         Ok(frame::page(site, Tab::Sessions, &title, &body))
     })
@@ -62,7 +62,7 @@ fn filled(round: &Round) -> Markup {
                             td class="bars" { (frame::bar(tokens as f64 / whole)) }
                         }
                     }
-                    tr class="total" { th scope="row" { "all of it" } td class="number" { (grouped(round.prompt())) } td {} }
+                    tr class="total" { th scope="row" { "total" } td class="number" { (grouped(round.prompt())) } td {} }
                 }
             }
         }
@@ -81,15 +81,15 @@ fn billed(site: &Site, own: &CloseUp, index: usize, round: &Round) -> Markup {
                 dt { "when" } dd { (frame::moment(site, round.at)) }
                 dt { "read from the cache" } dd { (grouped(read)) " tokens" }
                 dt { "written to the cache" } dd { (grouped(written)) " tokens" }
-                dt { "not cached" } dd { (grouped(plain)) " tokens" }
-                dt { "answer" } dd { (grouped(round.output.into())) " tokens" }
+                dt { "uncached" } dd { (grouped(plain)) " tokens" }
+                dt { "output" } dd { (grouped(round.output.into())) " tokens" }
                 dt { "cost" } dd { (frame::usd(round.usd.into())) }
             }
-            @if let Some(before) = session::before(round.before) { p { "Before it " (before) "." } }
+            @if let Some(before) = session::before(round.before) { p { "Before this request: " (before) "." } }
             @if let Some(broken) = broken {
                 p class="warning" {
-                    "The cache was lost: " (secrets::mask(&broken.part)) ". "
-                    (grouped(broken.tokens)) " tokens were written again, for "
+                    "Cache break: " (secrets::mask(&broken.part)) ". "
+                    (grouped(broken.tokens)) " tokens were rewritten, which cost "
                     (frame::usd(broken.usd)) " more."
                 }
             }

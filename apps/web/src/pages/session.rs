@@ -80,7 +80,7 @@ fn facts(site: &Site, row: &SessionRow, own: &CloseUp) -> Markup {
             dt { "requests" } dd { (grouped(row.total.requests))
                 @if own.agents > 0 { ", " (counted(own.agents as u64, "sub-agent")) " among them" } }
             dt { "cost" } dd { (sessions::price(row)) }
-            dt { "from the cache" } dd { (frame::percent(row.cached())) }
+            dt { "cache hit rate" } dd { (frame::percent(row.cached())) }
             dt { "largest prompt" } dd { (grouped(row.largest)) " of " (grouped(own.lane.window)) " tokens" }
             dt { "compactions" } dd { (totals.compactions) }
             dt { "results cleared" } dd { (counted(totals.clearings, "time")) }
@@ -95,9 +95,9 @@ fn facts(site: &Site, row: &SessionRow, own: &CloseUp) -> Markup {
 fn picture(row: &SessionRow, own: &CloseUp) -> Markup {
     if own.lane.rounds.is_empty() {
         return frame::empty(
-            "This session made no request.",
+            "No requests yet.",
             &html! {
-                "When it does, the window is drawn here, request by request."
+                "Once there are, the window is drawn here, request by request."
             },
         );
     }
@@ -110,7 +110,7 @@ fn picture(row: &SessionRow, own: &CloseUp) -> Markup {
             a class="skip" href="#why" { "Skip the picture" }
             div class="wide" { (drawn) }
             p class="quiet" {
-                "Hover over a request, or go to it with the tab key, to see what it was; open it for more."
+                "Hover over a request, or tab to it, for its figures. Click it, or press Enter, for details."
             }
         }
     }
@@ -151,9 +151,9 @@ pub(crate) fn before(before: Before) -> Option<&'static str> {
         Before::Compaction => "a summary took the place of messages",
         Before::Clearing => "results were cleared",
         Before::Change => "model or thinking changed",
-        Before::Rewind => "the person went back",
+        Before::Rewind => "the person rewound the conversation",
         Before::Expiry => "the cache had expired",
-        Before::Break => "the cache was lost, and nothing says why",
+        Before::Break => "the cache was lost for an unknown reason",
     })
 }
 

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 const SORTS: [(&str, &str); 5] = [
     ("", "newest first"),
-    ("cost", "dearest first"),
+    ("cost", "most expensive first"),
     ("requests", "most requests"),
     ("window", "largest window"),
-    ("breaks", "dearest cache breaks"),
+    ("breaks", "most expensive cache breaks"),
 ];
 
 /// A session goes on whose file was written in the last two minutes, and whose
@@ -54,7 +54,7 @@ pub(crate) async fn list(
         let (rows, page, pages) = paged(&found, wanted.page);
         let body = html! {
             @if book.rows.is_empty() {
-                (frame::empty("No agent on this machine has left a session.", &html! {
+                (frame::empty("No sessions on this machine yet.", &html! {
                     "Sessions of Everfold, Claude Code, Codex, Gemini CLI, opencode and pi are found where these \
                      programs keep them. Start one with " code { "everfold" } "."
                 }))
@@ -62,10 +62,10 @@ pub(crate) async fn list(
                 (search(&book, &wanted))
                 p class="quiet" { (counted(found.len() as u64, "session")) }
                 @if found.is_empty() {
-                    (frame::empty("No session has these words.", &html! {
+                    (frame::empty("No matching sessions.", &html! {
                         "Titles, projects, ids and models are searched; "
-                        code { "everfold search" } " looks into what was said. "
-                        a href="/sessions" { "Show all of them" }
+                        code { "everfold search" } " searches the messages. "
+                        a href="/sessions" { "Show all" }
                     }))
                 }
                 (table(site, rows))

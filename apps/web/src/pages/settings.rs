@@ -44,11 +44,11 @@ pub(crate) async fn show(
                 button { "Search" }
             }
             p class="quiet" {
-                (rows.len()) " of " (counted(all as u64, "setting")) ". They are files; "
+                (rows.len()) " of " (counted(all as u64, "setting")) ". Settings are read from files; "
                 code { "everfold config" } " shows the same, docs/guide/settings.md says what each means."
             }
             @if rows.is_empty() {
-                (frame::empty("No setting is called so.", &html! { a href="/settings" { "Show all of them" } }))
+                (frame::empty("No matching settings.", &html! { a href="/settings" { "Show all" } }))
             } @else {
                 div class="wide" {
                     table class="settings" {

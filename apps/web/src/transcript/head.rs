@@ -120,7 +120,7 @@ fn boundary_told(boundary: &Boundary) -> String {
         tokens => format!(" at {} tokens", everfold::kernel::phrase::grouped(tokens)),
     };
     let kept = match boundary.preserved.len() {
-        0 => "nothing but the summary was kept".to_owned(),
+        0 => "only the summary was kept".to_owned(),
         kept => format!("{} kept word for word", counted(kept as u64, "message")),
     };
     format!("compacted ({}){before}; {kept}", boundary.trigger)
@@ -139,7 +139,7 @@ fn decision_told(decision: &Decision) -> Option<String> {
         Decision::CompactionFailed { reason, .. } => format!("a compaction failed: {reason}"),
         Decision::BreakSeen(_) => "the cache broke where nothing had announced it".to_owned(),
         Decision::HookFailed { event, reason, .. } => format!("hook {event} failed: {reason}"),
-        Decision::Retracted { reason, .. } => format!("a response was taken back: {reason}"),
+        Decision::Retracted { reason, .. } => format!("a response was retracted: {reason}"),
         _ => return None,
     })
 }
@@ -170,7 +170,7 @@ fn block(view: BlockView<'_>) -> (HeadKind, String) {
     match view {
         BlockView::Text(text) => (HeadKind::Model, text.to_owned()),
         BlockView::Thinking(text) => (HeadKind::Thinking, text.to_owned()),
-        BlockView::RedactedThinking => (HeadKind::Thinking, "(only the server can read it)".into()),
+        BlockView::RedactedThinking => (HeadKind::Thinking, "(encrypted)".into()),
         BlockView::ToolUse { name, input, .. } => {
             (HeadKind::Call, format!("{name} {}", pretty(input)))
         }

@@ -132,7 +132,7 @@ fn w7_the_inbox_is_accepted_and_a_memory_taken_back_by_the_keyboard_alone() {
     assert!(accepted.contains("Branches are named after tickets"));
     seat.browser.tab_to("it.tagName == 'BUTTON' && it.innerText == 'Undo'");
     seat.browser.press("Enter");
-    seat.browser.until("document.body.innerText.includes('Taken back.')");
+    seat.browser.until("document.body.innerText.includes('Undone.')");
     let undone = seat.visitor.get("/memories?q=ticket").body;
     assert!(!undone.contains("Branches are named after tickets"));
     // What has the focus is seen to have it.

@@ -84,7 +84,7 @@ fn w1_other_pages_can_change_nothing() {
     assert_eq!(post(&with(&visitor, "Origin", &own), &large), 413);
     visitor.get(&address).ok().has("The rota is why.");
     assert_eq!(post(&with(&visitor, "Origin", &own), &body), 303);
-    visitor.get(&address).ok().has("not there any more");
+    visitor.get(&address).ok().has("memory was removed");
 }
 
 #[test]

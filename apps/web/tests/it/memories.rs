@@ -34,7 +34,7 @@ fn w4_a_memory_is_edited_forgotten_moved_and_taken_back() {
     // Somebody else changed it meanwhile: what was typed is still there.
     let late = visitor.send(&address, &[("do", "edit"), ("before", &before), ("text", "mine")]);
     assert_eq!(late.status, 422);
-    late.has("Somebody changed it").has("mine");
+    late.has("changed while you were editing").has("mine");
     let now = store.read(&topic).unwrap().text;
     let empty = visitor.send(&address, &[("do", "edit"), ("before", &now), ("text", "  ")]);
     assert_eq!(empty.status, 422);
@@ -47,14 +47,14 @@ fn w4_a_memory_is_edited_forgotten_moved_and_taken_back() {
     // Taken back, and the taking back taken back.
     let undone = visitor.send(&format!("/changes/project/{}", newest.id), &[]);
     assert_eq!(undone.status, 303);
-    visitor.get(undone.header("location").unwrap()).ok().has("Taken back.");
+    visitor.get(undone.header("location").unwrap()).ok().has("Undone.");
     assert_eq!(store.read(&topic).unwrap().text, before);
 
     // Forgotten; its page tells how to have it back.
     let forgot = visitor.send(&address, &[("do", "forget")]);
     let link = forgot.header("location").unwrap().to_owned();
-    visitor.get(&link).ok().has("Forgotten").has("Undo").has("Nothing is remembered yet");
-    visitor.get(&address).ok().has("not there any more");
+    visitor.get(&link).ok().has("Forgotten").has("Undo").has("No memories yet");
+    visitor.get(&address).ok().has("memory was removed");
     let entry = store.log(None, 1).unwrap().remove(0).id;
     visitor.send(&format!("/changes/project/{entry}"), &[]);
     assert_eq!(store.read(&topic).unwrap().text, before);
@@ -99,15 +99,11 @@ fn l5_24_the_inbox_is_accepted_edited_and_rejected() {
     assert!(kept.contains("without pedantic"), "{kept}");
 
     // What cannot be undone asks first.
-    visitor
-        .get("/inbox/project/3?reject=1")
-        .ok()
-        .has("cannot be brought back")
-        .has("Reject for good");
+    visitor.get("/inbox/project/3?reject=1").ok().has("cannot be undone").has("Reject permanently");
     assert_eq!(store.inbox().unwrap().len(), 1, "asking is not rejecting");
     visitor.send("/inbox/project/3", &[("do", "reject")]);
     assert!(store.inbox().unwrap().is_empty());
-    visitor.get("/inbox").ok().has("Nothing waits for your word.");
+    visitor.get("/inbox").ok().has("Nothing is waiting for review.");
     assert_eq!(visitor.send("/inbox/project/3", &[("do", "accept")]).status, 404);
 }
 
@@ -130,7 +126,7 @@ fn w4_a_change_that_was_built_upon_is_taken_back_only_on_insistence() {
     let refused = visitor.send(&undo, &[]);
     assert_eq!(refused.status, 409);
     refused.has(&format!("{undo}?force=1"));
-    visitor.get(&format!("{undo}?force=1")).ok().has("Undo all the same");
+    visitor.get(&format!("{undo}?force=1")).ok().has("Undo anyway");
     assert_eq!(visitor.send(&undo, &[("force", "1")]).status, 303);
     assert!(store.read(&topic).unwrap().text.contains("one"));
 }
@@ -139,7 +135,7 @@ fn w4_a_change_that_was_built_upon_is_taken_back_only_on_insistence() {
 fn w4_memories_are_found_by_what_they_say_and_hold() {
     let stage = Stage::new();
     let visitor = stage.open(PageAccess::Full);
-    visitor.get("/memories").ok().has("Nothing is remembered yet");
+    visitor.get("/memories").ok().has("No memories yet");
     visitor.get("/dreams").ok().has("everfold dream");
     for number in 0..60 {
         stage.remember(
@@ -154,7 +150,7 @@ fn w4_memories_are_found_by_what_they_say_and_hold() {
     visitor.get("/memories?page=2").ok().has("page 2 of 2");
     visitor.get("/memories?q=topic+07").ok().has("Topic 07").lacks("Topic 08");
     visitor.get("/memories?q=clickhouse+warehouse").ok().has("Which database is used");
-    visitor.get("/memories?q=zebra").ok().has("No memory has these words");
+    visitor.get("/memories?q=zebra").ok().has("No matching memories");
     visitor.get("/memories?kind=user").ok().has("0 memories");
     let recall = visitor.get("/recall?q=what+does+the+warehouse+run+on").ok();
     recall.has("database.md").has("% sure that it helps").has("What a model would be shown");

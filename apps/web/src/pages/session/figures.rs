@@ -46,11 +46,11 @@ fn breaks(site: &Site, row: &SessionRow, own: &CloseUp, bill: &Bill) -> Markup {
     html! {
         @if !all.is_empty() {
             section {
-                h2 { "Where the cache was lost" }
+                h2 { "Cache breaks" }
                 div class="wide" {
                     table {
                         thead { tr {
-                            th { "When" } th { "What changed" } th class="number" { "Written again" } th class="number" { "Price" }
+                            th { "When" } th { "What changed" } th class="number" { "Tokens rewritten" } th class="number" { "Cost" }
                         } }
                         tbody {
                             @for broken in all.iter().take(LISTED) {
@@ -81,7 +81,7 @@ fn moments(row: &SessionRow, own: &CloseUp) -> Markup {
     html! {
         @if !own.lane.moments.is_empty() {
             section {
-                h2 { "The dearest moments" }
+                h2 { "Most expensive moments" }
                 ul class="cards" {
                     @for moment in own.lane.moments.iter().take(LISTED / 2) {
                         li {
@@ -129,7 +129,7 @@ fn compactions(site: &Site, row: &SessionRow, own: &CloseUp) -> Markup {
                                 (head.line)
                             }
                             p class="quiet" {
-                                (frame::moment(site, head.at)) " · " (counted(*since, "message")) " went out of view"
+                                (frame::moment(site, head.at)) " · " (counted(*since, "message")) " dropped from view"
                                 @if let Some(summary) = summary {
                                     " · " a href={ "/sessions/" (row.key) "/messages/" (summary + 1) } { "the summary" }
                                 }

@@ -84,7 +84,7 @@ fn line(site: &Site, row: &SessionRow, number: usize, head: &MessageHead) -> Mar
             (frame::badge(head.kind.as_str(), head.kind.as_str()))
             @if head.aside { (frame::badge("aside", "sub-agent")) }
             " " a href={ "/sessions/" (row.key) "/messages/" (number + 1) } {
-                @if head.line.is_empty() { "(nothing to read)" } @else { (head.line) }
+                @if head.line.is_empty() { "(empty)" } @else { (head.line) }
             }
             " " span class="quiet" {
                 (frame::moment(site, head.at))
