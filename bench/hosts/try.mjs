@@ -14,7 +14,7 @@ import path from "node:path";
 import { serve } from "./model.mjs";
 
 const PROMPT = "When do deploys of the shop go out? Remember that the kitchen has green tea.";
-const REVIEW = "Background task; the person does not see it";
+const REVIEW = "You look through the newest part of a conversation";
 const INDEX = "[Deploy day](deploy-day.md)";
 const RECALLED = "Memory saved today";
 const TIME_MS = 90_000;

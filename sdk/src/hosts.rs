@@ -5,10 +5,18 @@
 //! goes into memory and what comes out is [`HostService::service`]'s, as for any
 //! other door (L5.32). Everything here blocks.
 
+mod delegate;
 pub mod hooks;
+mod kind;
+mod migration;
+
+pub use delegate::Delegate;
+pub use kind::{Ability, Capability, HostKind};
+pub use migration::{Migration, Pass, migrate};
 
 use crate::memory_dirs::MemoryDirs;
 use crate::past_sessions::PastSessions;
+use everfold_kernel::settings::HostReviewer;
 use everfold_kernel::{Flag, Flags, Limits, Provenance, RecordId, SessionId, Testimony, Utterance};
 use everfold_memory_judge::words;
 use everfold_memory_service::Service;
@@ -28,17 +36,19 @@ pub struct HostService {
     pub(crate) claude: Option<PathBuf>,
     /// Transcripts of the working directory.
     pub(crate) past: PastSessions,
-    /// Who reviews what was said.
-    pub(crate) reviewer: Reviewer,
+    /// Whether there is a key of our own for reviews of what was said.
+    pub(crate) key: OwnKey,
+    /// Who reviews without one (X7).
+    pub(crate) host_review: HostReviewer,
+    /// Where programs are looked for.
+    pub(crate) programs: Vec<PathBuf>,
 }
 
-/// Who reviews what was said in the background.
+/// Whether there is a model that can be asked with a key of our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reviewer {
-    /// A model.
-    Model,
-    /// Nobody: there is no key.
-    None,
+pub(crate) enum OwnKey {
+    There,
+    Missing,
 }
 
 impl HostService {

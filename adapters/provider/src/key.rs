@@ -75,7 +75,7 @@ async fn run(line: &str, limit: Duration) -> Result<Secret, KeyError> {
     let not_started =
         |error: std::io::Error| KeyError::NotStarted { message: error.kind().to_string() };
     let mut child = shell(line).spawn().map_err(not_started)?;
-    let group = Group(child.id());
+    let group = Group::of(&child);
     let printed = async {
         let mut bytes = Vec::new();
         if let Some(stdout) = child.stdout.take() {
@@ -101,11 +101,16 @@ async fn run(line: &str, limit: Duration) -> Result<Secret, KeyError> {
 }
 
 /// The processes of a command; ended with it when it is dropped before its end.
-struct Group(Option<u32>);
+pub(crate) struct Group(Option<u32>);
 
 impl Group {
+    /// Those of a child that leads a group.
+    pub(crate) fn of(child: &tokio::process::Child) -> Self {
+        Self(child.id())
+    }
+
     /// The command ended by itself: an agent that it started may stay.
-    fn let_go(mut self) {
+    pub(crate) fn let_go(mut self) {
         self.0 = None;
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`AnthropicProvider`] and [`OpenAiProvider`] send requests whose bytes were
 //! made elsewhere and stream the answers; failures that may pass are tried
-//! again inside, visibly. [`Offline`] answers by rule. What a stream or an
+//! again inside, visibly. [`Headless`] is the program of another agent, run
+//! once without a person. [`Offline`] answers by rule. What a stream or an
 //! error means is `everfold-wire`'s business; this crate owns the connection,
 //! the waiting and the key.
 //!
@@ -11,6 +12,7 @@
 
 mod anthropic;
 mod config;
+mod headless;
 mod http;
 pub mod key;
 mod offline;
@@ -18,5 +20,6 @@ mod openai;
 
 pub use anthropic::AnthropicProvider;
 pub use config::{Auth, Error, ProviderConfig, parse_headers};
+pub use headless::{Headless, HeadlessProgram};
 pub use offline::{OFFLINE_MODEL, Offline};
 pub use openai::OpenAiProvider;

@@ -10,8 +10,8 @@ mod worker;
 use crate::log::{self, Verbosity};
 use crate::setup::ProcessEnv;
 use everfold::Agent;
-use everfold::hosts::HostService;
 use everfold::hosts::hooks::HostCall;
+use everfold::hosts::{HostKind, HostService};
 use everfold::kernel::{Limits, env};
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read, Write};
@@ -23,6 +23,10 @@ use std::process::ExitCode;
 struct Said {
     event: Option<String>,
     home: Option<PathBuf>,
+    /// The host, where it cannot be told otherwise.
+    host: Option<HostKind>,
+    /// Whether the plugin of Claude Code calls, rather than what `install` wrote.
+    plugin: bool,
     /// A worker, and its session.
     worker: Option<String>,
 }
@@ -32,6 +36,10 @@ pub(crate) fn answered() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     if args.next()? != "hook" {
         return None;
+    }
+    // A host's own program, run to review what was said: there is nothing to add.
+    if std::env::var_os(env::INSIDE).is_some() {
+        return Some(ExitCode::SUCCESS);
     }
     let rest: Vec<OsString> = args.collect();
     if rest.iter().any(|word| word == "--help" || word == "-h") {
@@ -62,6 +70,10 @@ impl Said {
         while let Some(word) = words.next() {
             match word.to_str() {
                 Some("--home") => said.home = words.next().map(PathBuf::from),
+                Some("--plugin") => said.plugin = true,
+                Some("--host") => {
+                    said.host = words.next().and_then(|word| HostKind::by_name(word.to_str()?));
+                }
                 Some("--worker") => {
                     said.worker = words.next().map(|word| word.to_string_lossy().into_owned());
                 }
@@ -76,7 +88,11 @@ impl Said {
 }
 
 fn answer(env: &ProcessEnv, said: &Said) -> Result<(), String> {
-    let call = HostCall::parse(said.event.as_deref(), &input()?)?;
+    if said.plugin && crate::install::is_installed(env, HostKind::Claude) {
+        // What `install` wrote does the same.
+        return Ok(());
+    }
+    let call = HostCall::parse(said.event.as_deref(), &input()?)?.of_host(said.host);
     let cwd = call.cwd().map_or_else(std::env::current_dir, Ok);
     let cwd = cwd.map_err(|error| format!("there is no directory to work in: {error}"))?;
     let Some(host) = host_service(env, &cwd)? else { return Ok(()) };

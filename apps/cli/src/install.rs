@@ -13,6 +13,7 @@ mod piece;
 mod receipt;
 mod refused;
 mod section;
+mod shared_store;
 mod toml;
 
 pub(crate) use host::Host;
@@ -23,14 +24,15 @@ use crate::presenter::{Presenter, TextStyle};
 use crate::setup;
 use anyhow::{Context, Result};
 use change::{Change, check_writable, missing_folders, read, write};
+use everfold::hosts::{HostKind, Migration, Pass};
 use everfold::settings::Home;
 use everfold_memory_store::ContentId;
 use everfold_memory_store::store::FileDiff;
 use host::{InstallEnv, Part};
-use piece::Piece;
 use receipt::{Drawer, Kept, Receipt};
 use refused::Refused;
 use serde_json::json;
+use shared_store::MemoryStore;
 use std::path::Path;
 
 /// What one command works with.
@@ -50,18 +52,27 @@ pub(crate) fn install(
 ) -> Result<()> {
     let program = std::env::current_exe().context("the program's own path is not known")?;
     with_fitter(env, args.host, &program, presenter, |fitter| {
-        if args.share && args.host != Host::Claude {
-            let hint = "leave --share out; the others keep no memories in this form";
-            return Err(Usage::new("only Claude Code's memories can be shared", hint).into());
+        if args.separate && args.host != Host::Claude {
+            let hint = "leave --separate out; memories are shared with Claude Code alone";
+            return Err(Usage::new("there is nothing to separate", hint).into());
         }
-        let receipt = fitter.drawer.read();
-        let changes = fitter.with_ours(&fitter.parts(args.share), &receipt)?;
-        fitter.show(&changes, "install", args.dry_run, args.json)?;
+        fitter.check_plugin()?;
+        let store = if args.separate { MemoryStore::Own } else { MemoryStore::Shared };
+        let mut receipt = fitter.drawer.read();
+        let apart = fitter.no_longer_shared(store, &mut receipt)?;
+        let mut changes = fitter.with_ours(&fitter.parts(store), &receipt)?;
+        let kept = changes.len();
+        changes.extend(apart);
+        let pass = if args.dry_run { Pass::Look } else { Pass::Write };
+        let moved = fitter.shared_dir(store).map(|dir| (dir, pass));
         if args.dry_run || changes.iter().all(Change::is_none) {
-            return Ok(());
+            let moved = fitter.moved(moved)?;
+            return fitter.show(&changes, "install", args.dry_run, args.json, &moved);
         }
-        fitter.keep(&changes, &receipt)?;
+        fitter.keep(changes.get(..kept).unwrap_or_default(), &receipt)?;
         write(&changes)?;
+        let moved = fitter.moved(moved)?;
+        fitter.show(&changes, "install", args.dry_run, args.json, &moved)?;
         if !args.json {
             let host = args.host.as_str();
             let note = format!(
@@ -85,14 +96,20 @@ pub(crate) fn uninstall(
 ) -> Result<()> {
     with_fitter(env, args.host, Path::new("everfold"), presenter, |fitter| {
         let receipt = fitter.drawer.read();
-        let changes = fitter.without_ours(&fitter.parts(true), &receipt)?;
-        fitter.show(&changes, "uninstall", args.dry_run, args.json)?;
+        let changes = fitter.without_ours(&fitter.parts(MemoryStore::Shared), &receipt)?;
+        fitter.show(&changes, "uninstall", args.dry_run, args.json, &Migration::default())?;
         if args.dry_run {
             return Ok(());
         }
         write(&changes)?;
         fitter.drawer.clear(&receipt)
     })
+}
+
+/// Whether something was installed into a host.
+pub(crate) fn is_installed(env: &setup::ProcessEnv, host: HostKind) -> bool {
+    let home = Home::resolve(&env.variables, env.user_home.as_deref());
+    home.is_ok_and(|home| Drawer::new(home.root(), host.as_str()).exists())
 }
 
 fn with_fitter(
@@ -124,16 +141,10 @@ fn with_fitter(
 }
 
 impl Fitter<'_> {
-    /// The host's files, and our own settings where memories are shared (X5).
-    fn parts(&self, share: bool) -> Vec<Part> {
+    /// The host's files, and our own settings where memories are shared (X6).
+    fn parts(&self, store: MemoryStore) -> Vec<Part> {
         let mut parts = self.host.parts(&self.env);
-        let dir = self.host.dir(&self.env);
-        if share && self.host == Host::Claude && dir != self.home {
-            let path = vec!["everfold", "memory_home"];
-            let shared = Piece::Member { path, value: json!(dir) };
-            let path = self.home.join("settings.json");
-            parts.push(Part { path, pieces: vec![shared] });
-        }
+        parts.extend(self.shared_dir(store).map(|dir| self.shared_part(&dir)));
         parts
     }
 
@@ -200,7 +211,14 @@ impl Fitter<'_> {
         refused.told(path, text, self.host).into()
     }
 
-    fn show(&self, changes: &[Change], verb: &str, dry_run: bool, json: bool) -> Result<()> {
+    fn show(
+        &self,
+        changes: &[Change],
+        verb: &str,
+        dry_run: bool,
+        json: bool,
+        moved: &Migration,
+    ) -> Result<()> {
         let real: Vec<&Change> = changes.iter().filter(|change| !change.is_none()).collect();
         let diff = |change: &Change| FileDiff {
             // Git's heads have a folder before the path: `a/home/…`.
@@ -218,7 +236,9 @@ impl Fitter<'_> {
                 json!({"path": change.path, "action": action, "diff": diff(change).unified()})
             };
             let rows: Vec<_> = real.iter().map(row).collect();
-            let value = json!({"host": self.host.as_str(), "action": verb, "dry_run": dry_run, "changes": rows});
+            let memories =
+                json!({"added": moved.added, "merged": moved.merged, "known": moved.known});
+            let value = json!({"host": self.host.as_str(), "action": verb, "dry_run": dry_run, "changes": rows, "memories": memories});
             return Ok(Presenter::json(&value)?);
         }
         if real.is_empty() {
@@ -227,10 +247,14 @@ impl Fitter<'_> {
             } else {
                 "nothing of Everfold's is there"
             };
-            return Ok(self.presenter.line(already)?);
+            self.presenter.line(already)?;
         }
         for change in &real {
             self.presenter.text(&diff(change).unified())?;
+        }
+        self.tell_moved(moved, dry_run);
+        if real.is_empty() {
+            return Ok(());
         }
         if dry_run {
             self.presenter.note(TextStyle::Dim, "nothing was written");

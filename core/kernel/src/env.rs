@@ -55,6 +55,10 @@ pub const OPENAI_API_KEY: &str = "OPENAI_API_KEY";
 /// Where an OpenAI-compatible server is.
 pub const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
 
+/// Set where a program of another agent is run to review what was said in it: a
+/// hook of ours that sees it keeps still (X7).
+pub const INSIDE: &str = "EVERFOLD_INSIDE";
+
 /// Where Claude Code keeps its files; `~/.claude` where unset. It never sets
 /// our home; it tells whether a directory is shared with it.
 pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";

@@ -25,7 +25,7 @@ pub use budget::BudgetSettings;
 pub use compact::{CompactEconomy, CompactSettings, NotesUse};
 pub use memory::{IndexUse, MemorySettings};
 pub use provider::{Provider, ProviderKind};
-pub use reviewer::Reviewer;
+pub use reviewer::{HostReviewer, Reviewer};
 pub use terminal::{Bell, TerminalSettings};
 
 /// The merged settings.

@@ -7,11 +7,11 @@
 //! part of a request: memories are brought in by recall, in later turns.
 
 pub mod host_review;
+mod review_error;
 pub(crate) mod small_review;
 pub mod statement;
 
 use crate::background::TaskHandle;
-use crate::background::budget::Denied;
 use crate::background::scheduler::PrefixUse;
 use crate::event::{EndReason, Event, Finder};
 use crate::memory::recall::topic;
@@ -34,6 +34,7 @@ use everfold_kernel::tokens::estimate_text;
 use everfold_kernel::{Decision, Entry, Flag, QuerySource, Testimony, Tokens};
 use everfold_memory_judge::wish::{WishRules, wishes};
 use everfold_memory_recall::{Manifest, Topic};
+use review_error::ReviewError;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -211,7 +212,11 @@ fn send_job(session: &mut Session, job: Job) {
         let mut job = Some(job);
         let mut ended = Ok(());
         while let Some(next) = job.take() {
-            ended = if task.cancel().is_cancelled() { ended } else { next.run(&task).await };
+            if !task.cancel().is_cancelled() {
+                ended = next.run(&task).await;
+                let is_refused = ended.as_ref().is_err_and(ReviewError::is_refusal);
+                state.state().is_refused = is_refused;
+            }
             job = state.state().desk.done();
         }
         ended
@@ -238,25 +243,6 @@ async fn keep_by_rule(
             None
         }
     }
-}
-
-/// Why a review came to nothing.
-#[derive(Debug, thiserror::Error)]
-enum ReviewError {
-    #[error(transparent)]
-    Budget(#[from] Denied),
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-    #[error(transparent)]
-    Directive(#[from] everfold_extract::Error),
-    #[error("there is no directory for memories of this project")]
-    NoDirectory,
-    #[error(transparent)]
-    Model(#[from] everfold_kernel::ports::ModelError),
-    #[error("the small model answered with something else than a list")]
-    NoList,
-    #[error("the review ended early: {0:?}")]
-    Early(EndReason),
 }
 
 impl Job {

@@ -87,6 +87,8 @@ pub(crate) struct ReviewState {
     /// Whether the small model answered with something else than a list: a
     /// fork reviews from then on.
     pub(crate) is_small_unfit: bool,
+    /// Whether the last review was refused, rather than not brought to its end.
+    pub(crate) is_refused: bool,
 }
 
 /// Whether the person was told of something.

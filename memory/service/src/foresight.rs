@@ -12,6 +12,8 @@ pub enum Foreseen {
     News,
     /// A memory says it already; its id.
     Known(String),
+    /// A memory would become another by it; its id.
+    Change(String),
     /// It would be refused.
     Refused(String),
 }
@@ -36,12 +38,21 @@ impl Service {
             today: self.clock.today(),
             limits: &self.terms.extract,
         };
-        Ok(match judge(&case) {
-            Err(refusal) => Foreseen::Refused(refusal.to_string()),
-            Ok(ruling) => match ruling.change {
-                ProposalEffect::Nothing { of } => Foreseen::Known(of),
-                _ => Foreseen::News,
-            },
-        })
+        Ok(foreseen(&case))
+    }
+}
+
+/// What the judge would say of a case.
+#[must_use]
+pub fn foreseen(case: &Case<'_>) -> Foreseen {
+    match judge(case) {
+        Err(refusal) => Foreseen::Refused(refusal.to_string()),
+        Ok(ruling) => match ruling.change {
+            ProposalEffect::Nothing { of } => Foreseen::Known(of),
+            ProposalEffect::Extends { of, .. } | ProposalEffect::Supersedes { of, .. } => {
+                Foreseen::Change(of)
+            }
+            ProposalEffect::Adds => Foreseen::News,
+        },
     }
 }

@@ -21,7 +21,7 @@ mod team;
 mod tier;
 
 pub use embedder::{EmbedderSource, Pace, WeighedEmbedder};
-pub use foresight::Foreseen;
+pub use foresight::{Foreseen, foreseen};
 pub use recall::HitFilter;
 pub use team::TeamLink;
 pub use tier::Here;

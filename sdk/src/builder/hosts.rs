@@ -2,7 +2,7 @@
 
 use super::{Builder, real_directory};
 use crate::error::Error;
-use crate::hosts::{HostService, Reviewer};
+use crate::hosts::{HostService, OwnKey};
 use crate::memory_location::Named;
 use crate::past_sessions::PastSessions;
 use crate::repo::Repo;
@@ -33,7 +33,9 @@ impl Builder {
         let claude = self.variables.get(CLAUDE_DIR).filter(|dir| !dir.is_empty());
         let claude =
             claude.map(PathBuf::from).or_else(|| Some(self.user_home.as_ref()?.join(".claude")));
-        let reviewer = self.reviewer(&resolved);
+        let key = self.own_key(&resolved);
+        let programs = self.variables.get("PATH").map(std::env::split_paths);
+        let programs = programs.into_iter().flatten().filter(|dir| dir.is_absolute()).collect();
         let own = resolved.settings.everfold;
         let slug = everfold_transcript::slug(&cwd.display().to_string());
         let mut dirs = vec![home.project_dir(&slug).root().to_owned()];
@@ -52,19 +54,21 @@ impl Builder {
             limits: own.limits,
             claude,
             past,
-            reviewer,
+            key,
+            host_review: own.memory.host_review,
+            programs,
         }))
     }
 
     /// A provider that cannot be used is as good as none; so is one of which
     /// nobody said which of its models to ask.
-    fn reviewer(&self, resolved: &Resolved) -> Reviewer {
+    fn own_key(&self, resolved: &Resolved) -> OwnKey {
         let settings = &resolved.settings;
         let is_named = || settings.model.is_some() || settings.everfold.small_model.is_some();
         match choose(resolved, &self.variables).map(|choice| choice.kind) {
-            Ok(ProviderKind::Anthropic) => Reviewer::Model,
-            Ok(ProviderKind::OpenAi) if is_named() => Reviewer::Model,
-            _ => Reviewer::None,
+            Ok(ProviderKind::Anthropic) => OwnKey::There,
+            Ok(ProviderKind::OpenAi) if is_named() => OwnKey::There,
+            _ => OwnKey::Missing,
         }
     }
 }

@@ -14,6 +14,7 @@
 mod call;
 mod compact;
 mod end;
+mod exchange;
 mod failure;
 mod host_transcript;
 mod notes;
@@ -29,7 +30,7 @@ pub use end::Work;
 pub use reply::HostReply;
 
 use crate::error::Error;
-use crate::hosts::HostService;
+use crate::hosts::{HostKind, HostService};
 use everfold_memory_store::StoreScope;
 use jiff::Timestamp;
 use notes::Notes;
@@ -78,10 +79,12 @@ impl HostService {
     /// Whether the host has the same memory directory, and so shows its index
     /// itself (X5).
     fn is_shared(&self, call: &HostCall) -> bool {
-        self.claude.as_ref().is_some_and(|claude| {
-            let claude = tool::real(claude);
-            let theirs = |path: PathBuf| tool::real(&path).starts_with(&claude);
-            call.transcript().is_some_and(theirs) && theirs(self.memories.dir(StoreScope::Project))
-        })
+        // The transcript of a new session is named before it is there.
+        let is_claude = call.host(self.claude.as_ref()) == Some(HostKind::Claude);
+        is_claude
+            && self.claude.as_ref().is_some_and(|claude| {
+                let dir = self.memories.dir(StoreScope::Project);
+                tool::real(&dir).starts_with(tool::real(claude)) || dir.starts_with(claude)
+            })
     }
 }

@@ -14,6 +14,9 @@ pub(crate) struct HookArgs {
     /// Everfold's home, where it is not the usual one
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
+    /// Which agent calls, where its transcript does not say
+    #[arg(long, value_enum)]
+    pub(crate) host: Option<Host>,
 }
 
 /// `everfold install`.
@@ -25,9 +28,9 @@ pub(crate) struct InstallArgs {
     /// Only show what would change
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Use Claude Code's own memory directories, so that both see the same
+    /// Keep memories apart from Claude Code's own; else both use the same directories
     #[arg(long)]
-    pub(crate) share: bool,
+    pub(crate) separate: bool,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,

@@ -89,7 +89,7 @@ fn one(env: &ProcessEnv, host: &HostService, work: &Work, cwd: &Path, until: Ins
     if let Err(error) = host.work(work, jiff::Timestamp::now()) {
         tracing::warn!(%error, "a worker could not count what was used");
     }
-    if !host.has_reviewer() {
+    if !host.has_reviewer(work) {
         return;
     }
     let at_most = until.saturating_duration_since(Instant::now()).saturating_sub(LAST_WORDS);

@@ -47,6 +47,11 @@ impl Drawer {
         self.dir.join(self.host)
     }
 
+    /// Whether anything was installed.
+    pub(super) fn exists(&self) -> bool {
+        self.file().exists()
+    }
+
     /// What was installed, if anything was. One that cannot be read is none:
     /// what is ours is found without it.
     pub(super) fn read(&self) -> Receipt {

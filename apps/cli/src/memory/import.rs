@@ -191,7 +191,9 @@ fn propose(
     };
     if args.dry_run {
         match service.foresee(&proposal)? {
-            Foreseen::News => outcome.proposed.push(json!({"name": piece.name, "from": file})),
+            Foreseen::News | Foreseen::Change(_) => {
+                outcome.proposed.push(json!({"name": piece.name, "from": file}));
+            }
             Foreseen::Known(same) => outcome.skip(&piece.name, file, &says_already(&same)),
             Foreseen::Refused(reason) => outcome.skip("", file, &reason),
         }

@@ -16,19 +16,19 @@ fn desk(waiting: usize) -> Desk {
     let asked = std::sync::atomic::AtomicUsize::new(0);
     let server = TestServer::with_handler(ServerRules::default(), move |request| {
         let text = request.last_user_text();
-        let dir = text.split_once("each as `").and_then(|(_, rest)| rest.split_once("/its_topic"));
-        let Some((dir, _)) = dir else { return Reply::text("I will.") };
-        let said = Value::from(request.messages().to_vec()).to_string();
-        let (file, name, words) = if said.contains(SECOND) {
-            ("deploys", "Deploys", "deploys of the shop wait for Thursday, when support is there")
-        } else {
-            ("real_db", "Real database", "integration tests use a real database, not mocks")
+        let Some((_, said)) = text.split_once("What was said:") else {
+            return Reply::text("I will.");
         };
-        let content = format!(
-            "---\nname: {name}\ndescription: {words}\ntype: feedback\n---\nThe rule: {words}.\n"
-        );
-        let path = format!("{dir}/{file}.md");
-        let reply = Reply::tool("Write", json!({"file_path": path, "content": content}));
+        let (name, words) = if said.contains(SECOND) {
+            ("Deploys", "deploys of the shop wait for Thursday, when support is there")
+        } else {
+            ("Real db", "integration tests use a real database, not mocks")
+        };
+        let memory = json!({
+            "name": name, "description": words, "type": "feedback", "global": false,
+            "evidence": "", "body": format!("The rule: {words}."),
+        });
+        let reply = Reply::text(json!({"memories": [memory]}).to_string());
         let at = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         if at < waiting { reply.gate("held") } else { reply }
     });
@@ -54,6 +54,25 @@ fn says(desk: &Desk, at: usize, text: &str) {
     let path = desk.files.root().join("host.jsonl");
     let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
     writeln!(file, "{user}\n{answer}").unwrap();
+}
+
+/// Adds one line to the host's transcript.
+fn writes(desk: &Desk, id: usize, who: &str, text: &str) {
+    let message = match who {
+        "user" => json!({"role": "user", "content": text}),
+        _ => json!({"role": "assistant", "id": format!("msg_{id}"), "type": "message",
+            "model": "claude-opus-5", "stop_reason": "end_turn", "stop_sequence": null,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+            "content": [{"type": "text", "text": text}]}),
+    };
+    let line = json!({
+        "type": who, "uuid": format!("00000000-0000-4000-8000-{id:012}"), "parentUuid": null,
+        "sessionId": SESSION, "timestamp": "2026-11-01T10:00:00.000Z", "cwd": "/p",
+        "version": "2.1.325", "userType": "external", "isSidechain": false, "message": message,
+    });
+    let path = desk.files.root().join("host.jsonl");
+    let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+    writeln!(file, "{line}").unwrap();
 }
 
 fn start(desk: &Desk, event: &str, more: &[(&str, &str)]) -> Running {
@@ -123,7 +142,7 @@ fn x1_l5_9_with_a_key_a_worker_has_a_model_review_what_is_new() {
     says(&desk, 0, FIRST);
     hook(&desk, "Stop");
     no_worker(&desk);
-    assert_eq!(names(&desk), ["real_db.md"], "{}", log(&desk));
+    assert_eq!(names(&desk), ["real-db.md"], "{}", log(&desk));
     let entry = desk.run(&["memory", "log", "--json"]).ok().json()[0].clone();
     assert_eq!(entry["author"]["source"], "extract", "{entry}");
     assert_eq!(entry["session"], SESSION, "{entry}");
@@ -140,12 +159,74 @@ fn x1_l5_9_with_a_key_a_worker_has_a_model_review_what_is_new() {
     says(&desk, 1, SECOND);
     hook(&desk, "SessionEnd");
     no_worker(&desk);
-    assert_eq!(names(&desk), ["deploys.md", "real_db.md"]);
+    assert_eq!(names(&desk), ["deploys.md", "real-db.md"]);
     let requests = desk.server().requests();
     let last = Value::from(requests.last().unwrap().messages().to_vec()).to_string();
     assert!(requests.len() == 2 && last.contains(SECOND) && !last.contains(FIRST), "{last}");
     let file = std::fs::read_to_string(desk.files.root().join("host.jsonl")).unwrap();
     assert_eq!(file.lines().count(), 4, "the host's file is the host's");
+}
+
+#[test]
+fn x11_a_review_begins_with_the_person_and_has_the_answer_that_comes_late() {
+    for reviewer in ["auto", "fork"] {
+        let desk = desk(0);
+        let settings = json!({"everfold": {"memory": {"reviewer": reviewer}}}).to_string();
+        std::fs::create_dir_all(desk.files.home().join(".everfold")).unwrap();
+        std::fs::write(desk.files.home().join(".everfold/settings.json"), settings).unwrap();
+        // The end of something that was reviewed before, as after an update.
+        writes(&desk, 1, "assistant", "Leftover.");
+        writes(&desk, 2, "user", FIRST);
+        hook(&desk, "Stop");
+        // The host writes its answer after the hook was called.
+        std::thread::sleep(Duration::from_millis(300));
+        writes(&desk, 3, "assistant", "A real one it is.");
+        no_worker(&desk);
+        let requests = desk.server().requests();
+        let first = requests.first().unwrap();
+        let messages = Value::from(first.messages().to_vec());
+        assert_eq!(messages[0]["role"], "user", "{reviewer}: {messages}");
+        let text = messages.to_string();
+        assert!(text.contains("A real one it is.") && text.contains(FIRST), "{reviewer}: {text}");
+        assert!(!text.contains("Leftover."), "{reviewer}: {text}");
+    }
+}
+
+#[test]
+fn x11_a_message_without_an_answer_is_reviewed_with_it_or_at_the_end() {
+    let desk = desk(0);
+    says(&desk, 0, FIRST);
+    writes(&desk, 10, "user", SECOND);
+    let soon = [("EVERFOLD_LIMIT_BESIDE_ANSWER_WAIT_MS", "100")];
+    start(&desk, "Stop", &soon).end().ok();
+    no_worker(&desk);
+    let asked =
+        |at: usize| Value::from(desk.server().requests()[at].messages().to_vec()).to_string();
+    assert!(asked(0).contains(FIRST) && !asked(0).contains(SECOND), "{}", asked(0));
+    start(&desk, "SessionEnd", &soon).end().ok();
+    no_worker(&desk);
+    assert!(asked(1).contains(SECOND) && !asked(1).contains(FIRST), "{}", asked(1));
+    assert_eq!(names(&desk), ["deploys.md", "real-db.md"]);
+}
+
+#[test]
+fn x11_a_refused_review_is_not_sent_again_as_it_is() {
+    let server = TestServer::with_handler(ServerRules::default(), |_| {
+        Reply::error(400, "messages: this cannot be read")
+    });
+    let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    let said = |at: usize| desk.server().requests()[at].last_user_text().clone();
+    let third = "Release notes are written in German, as the customers are.";
+    for (at, (text, requests)) in [(FIRST, 1), (SECOND, 2), (third, 3)].into_iter().enumerate() {
+        says(&desk, at, text);
+        for event in ["Stop", "SessionEnd", "SessionEnd"] {
+            hook(&desk, event);
+            no_worker(&desk);
+        }
+        assert_eq!(desk.server().requests().len(), requests, "{}", log(&desk));
+    }
+    assert!(said(1).contains(FIRST) && said(1).contains(SECOND), "with what came after it");
+    assert!(!said(2).contains(FIRST) && said(2).contains(third), "then without it: {}", said(2));
 }
 
 #[test]
@@ -200,7 +281,7 @@ fn x1_a_worker_that_is_killed_loses_nothing() {
     desk.server().release("held");
     hook(&desk, "SessionEnd");
     no_worker(&desk);
-    assert_eq!(names(&desk), ["real_db.md"], "{}", log(&desk));
+    assert_eq!(names(&desk), ["real-db.md"], "{}", log(&desk));
 }
 
 #[test]
@@ -211,6 +292,9 @@ fn x1_l5_27_what_a_worker_spent_before_it_was_killed_is_booked() {
         if text.contains("nowhere.md") { read.gate("held") } else { read }
     });
     let desk = Desk { files: TempHome::new().unwrap(), server: Some(server.unwrap()) };
+    let settings = json!({"everfold": {"memory": {"reviewer": "fork"}}}).to_string();
+    std::fs::create_dir_all(desk.files.home().join(".everfold")).unwrap();
+    std::fs::write(desk.files.home().join(".everfold/settings.json"), settings).unwrap();
     says(&desk, 0, FIRST);
     hook(&desk, "Stop");
     desk.server().wait_for_requests_blocking(2).unwrap();
@@ -245,7 +329,7 @@ fn x1_l5_12_twenty_at_once_have_one_worker_and_what_came_meanwhile_is_reviewed()
     assert_eq!(workers(&desk).len(), 1);
     desk.server().release("held");
     no_worker(&desk);
-    assert_eq!(names(&desk), ["deploys.md", "real_db.md"], "{}", log(&desk));
+    assert_eq!(names(&desk), ["deploys.md", "real-db.md"], "{}", log(&desk));
     assert_eq!(desk.server().requests().len(), 2, "one review each");
 }
 

@@ -165,13 +165,13 @@ fn x2_a_dry_run_writes_nothing_and_json_says_what_would_change() {
     let plan = desk.run(&["install", "claude", "--dry-run", "--json"]).ok().json();
     assert_eq!(
         (plan["dry_run"].as_bool(), plan["changes"].as_array().unwrap().len()),
-        (Some(true), 2)
+        (Some(true), 3)
     );
     assert_eq!(plan["changes"][0]["action"], "change");
     assert_eq!(snapshot(&desk.files.home()), before);
     assert!(!desk.files.home().join(".everfold/installed").exists());
     desk.run(&["install", "nobody"]).failed(2);
-    desk.run(&["install", "codex", "--share"]).failed(2);
+    desk.run(&["install", "codex", "--separate"]).failed(2);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn x2_a_link_stays_a_link_and_a_locked_file_stays_locked() {
 #[test]
 fn x2_x5_shared_memories_are_claude_codes_own() {
     let desk = Desk::offline();
-    desk.run(&["install", "claude", "--share"]).ok();
+    desk.run(&["install", "claude"]).ok();
     let dir = desk.run(&["memory", "path"]).ok().out;
     let claude = desk.files.home().join(".claude/projects").display().to_string();
     assert!(dir.starts_with(&claude), "{dir}");
@@ -230,4 +230,111 @@ fn x2_x5_shared_memories_are_claude_codes_own() {
     let dir = desk.run(&["memory", "path"]).ok().out;
     assert!(dir.contains(".everfold"), "{dir}");
     assert!(!desk.files.home().join(".everfold/settings.json").exists());
+}
+
+fn add(desk: &Desk, name: &str, body: &str) {
+    let args = ["memory", "add", "--name", name, "--description", name, "--type", "project"];
+    desk.run_with(&[&args[..], &["--scope", "project"]].concat(), body).ok();
+}
+
+fn listed(desk: &Desk) -> Vec<String> {
+    let list = desk.run(&["memory", "list", "--json"]).ok().json();
+    let path = |one: &Value| one["path"].as_str().unwrap().to_owned();
+    let mut paths: Vec<String> = list.as_array().unwrap().iter().map(path).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn x6_what_a_separate_store_holds_comes_along_once_and_can_be_taken_back() {
+    let desk = Desk::offline();
+    add(&desk, "Deploy day", "Deploys of the shop go out on Thursdays, when support is there.");
+    add(&desk, "Spelling", "Answers are written in British English, as the team is in London.");
+    let own = PathBuf::from(desk.run(&["memory", "path"]).ok().out.trim());
+    let before = snapshot(&own);
+    let slug = own.parent().unwrap().file_name().unwrap().to_owned();
+    let theirs = desk.files.home().join(".claude/projects").join(slug).join("memory");
+    // What Claude Code kept of the same, in other words.
+    std::fs::create_dir_all(&theirs).unwrap();
+    std::fs::write(
+        theirs.join("british.md"),
+        "---\nname: british\ndescription: answers in British English\ntype: feedback\n---\n\
+         Answers are written in British English. **Why:** the team is in London.\n",
+    )
+    .unwrap();
+    std::fs::write(theirs.join("MEMORY.md"), "- [british](british.md) — British English\n")
+        .unwrap();
+
+    let plan = desk.run(&["install", "claude", "--dry-run", "--json"]).ok().json();
+    assert_eq!(plan["memories"]["added"].as_array().unwrap().len(), 1, "{plan}");
+    assert_eq!(std::fs::read_dir(&theirs).unwrap().count(), 2, "a dry run writes nothing");
+    assert_eq!(plan["memories"]["merged"].as_array().unwrap().len(), 1, "{plan}");
+    let out = desk.run(&["install", "claude"]).ok();
+    assert!(out.err.contains("1 memory came along"), "{out:?}");
+    assert_eq!(listed(&desk), ["british.md", "deploy-day.md"], "near-copies are one");
+    let copy = std::fs::read(theirs.join("deploy-day.md")).unwrap();
+    assert_eq!(Some(&copy), before.get(&own.join("deploy-day.md")), "with all it says of itself");
+    let index = std::fs::read_to_string(theirs.join("MEMORY.md")).unwrap();
+    assert!(index.contains("deploy-day.md") && index.contains("british.md"), "{index}");
+    assert_eq!(snapshot(&own), before, "nothing is lost");
+    let again = desk.run(&["install", "claude", "--json"]).ok().json();
+    assert_eq!(again["memories"]["added"], json!([]), "{again}");
+
+    let log = desk.run(&["memory", "log", "--json"]).ok().json();
+    let entry = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["changes"].to_string().contains("deploy-day.md"));
+    let id = entry.unwrap()["id"].to_string();
+    desk.run(&["memory", "undo", &id, "--scope", "project"]).ok();
+    assert_eq!(listed(&desk), ["british.md"]);
+
+    desk.run(&["install", "claude", "--separate"]).ok();
+    assert_eq!(listed(&desk), ["deploy-day.md", "spelling.md"], "apart again");
+    desk.run(&["uninstall", "claude"]).ok();
+    assert_eq!(listed(&desk), ["deploy-day.md", "spelling.md"]);
+}
+
+#[test]
+fn x6_the_index_is_shown_once_also_before_there_is_a_transcript() {
+    let desk = Desk::offline();
+    desk.run(&["install", "claude"]).ok();
+    add(&desk, "Deploy day", "Deploys of the shop go out on Thursdays.");
+    let transcript = desk.files.home().join(".claude/projects/-p/new.jsonl");
+    let start = |transcript: &Path| {
+        let input = json!({
+            "session_id": "new", "transcript_path": transcript, "cwd": desk.files.project(),
+            "hook_event_name": "SessionStart", "source": "startup",
+        });
+        desk.run_with(&["hook", "SessionStart"], input.to_string()).ok().out
+    };
+    assert!(!transcript.exists());
+    let out = start(&transcript);
+    assert!(!out.contains("[Deploy day]"), "Claude Code shows it itself: {out}");
+    let out = start(Path::new("/h/.codex/sessions/new.jsonl"));
+    assert!(out.contains("[Deploy day]"), "another agent does not: {out}");
+}
+
+#[test]
+fn x6_plugin_and_install_together_are_noticed() {
+    let desk = Desk::offline();
+    write(&desk, ".claude/settings.json", "{\"enabledPlugins\": {\"everfold@everfold\": true}}");
+    let before = snapshot(&desk.files.home());
+    let ran = desk.run(&["install", "claude"]).failed(1);
+    assert!(ran.err.contains("plugin") && ran.err.contains("everfold@everfold"), "{}", ran.err);
+    assert_eq!(snapshot(&desk.files.home()), before);
+
+    // The plugin came later: what `install` wrote answers, and the plugin keeps still.
+    write(&desk, ".claude/settings.json", "{}");
+    desk.run(&["install", "claude", "--separate"]).ok();
+    add(&desk, "Deploy day", "Deploys of the shop go out on Thursdays.");
+    let input = json!({
+        "session_id": "s", "cwd": desk.files.project(), "hook_event_name": "SessionStart",
+    });
+    let with = |args: &[&str]| desk.run_with(args, input.to_string()).ok().out;
+    assert!(with(&["hook", "SessionStart"]).contains("Deploy day"));
+    assert_eq!(with(&["hook", "--plugin", "SessionStart"]), "");
+    desk.run(&["uninstall", "claude"]).ok();
+    assert!(with(&["hook", "--plugin", "SessionStart"]).contains("Deploy day"));
 }

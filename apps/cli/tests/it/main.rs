@@ -28,6 +28,7 @@ mod hook_worker;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod host_files;
+mod host_login;
 mod hostile;
 mod import;
 mod inbox;

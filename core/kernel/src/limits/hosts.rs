@@ -30,6 +30,16 @@ limits! {
         review_result_chars: usize = 600,
         /// Characters of another agent's conversation, the newest, that one review sees.
         review_chars: usize = 200_000,
+        /// Milliseconds that a review waits for the newest answer, which hosts write late.
+        answer_wait_ms: u64 = 2_000,
+        /// Seconds that another agent's own program may take for a review.
+        headless_s: u64 = 90,
+        /// Reviews by another agent's own program in a day.
+        headless_reviews: u64 = 40,
+        /// Times in a session that a host's model is asked to save what was said.
+        asks: u64 = 2,
+        /// Seconds after which it is noted again that a host called a hook.
+        seen_every_s: u64 = 60,
         /// Seconds after which a worker in the background ends, whatever it does.
         worker_s: u64 = 120,
         /// Days after which what hooks noted of a session is removed.

@@ -1,6 +1,6 @@
 //! How memories are kept.
 
-use super::{Deed, ReviewMode, Reviewer};
+use super::{Deed, HostReviewer, ReviewMode, Reviewer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,11 @@ pub struct MemorySettings {
     /// `fork` the conversation's own model on all of it, `small` the small
     /// model on what is new.
     pub reviewer: Reviewer,
+    /// Who reviews what was said to another agent where there is no key of our
+    /// own: `auto` is that agent's own program, run once without a person, else
+    /// its model, which is asked to save; `headless` and `ask` are either of them
+    /// alone, `rules` asks nobody.
+    pub host_review: HostReviewer,
     /// Whether MEMORY.md is loaded into each conversation: `off` leaves it to
     /// recall to bring in what helps, and saving is one step. Where recall is
     /// switched off, the index is loaded all the same.

@@ -15,3 +15,18 @@ pub enum Reviewer {
     /// The small model, on the new messages alone.
     Small,
 }
+
+/// Who reviews what was said to another agent, without a key of our own (X7).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HostReviewer {
+    /// That agent's own program where there is one, else its model.
+    #[default]
+    Auto,
+    /// Its program, run once without a person.
+    Headless,
+    /// Its model, asked to save when it has answered.
+    Ask,
+    /// Nobody.
+    Rules,
+}

@@ -13,6 +13,7 @@ use everfold_economy::Weighing;
 use everfold_extract::{Due, Worth, due, worth};
 use everfold_kernel::ports::ModelKind;
 use everfold_kernel::record::{ActSum, SumVerdict};
+use everfold_kernel::settings::Reviewer;
 use everfold_kernel::{
     Block, Decision, Entry, QuerySource, Record, RecordId, Tokens, ToolUseId, Usd, UserEntry,
     UserOrigin,
@@ -34,6 +35,8 @@ pub enum HostReview {
     Unwanted,
     /// The budget says no.
     Denied(Denied),
+    /// The model does not take it: the same need not be sent again (X11).
+    Refused,
     /// It did not come to its end, and is to be tried again.
     Failed,
 }
@@ -71,14 +74,25 @@ pub async fn review_host_conversation(
                 return Ok(HostReview::Denied(denied));
             }
             weighed::note_sum(session, sum).await?;
-            extraction::send_reviewer(session, scene);
+            // There is no cached prefix that a fork could read.
+            match session.config.memory.keep.reviewer {
+                Reviewer::Fork => extraction::send_reviewer(session, scene),
+                Reviewer::Auto | Reviewer::Small => extraction::send_small(session, scene),
+            }
         }
     }
     drain_and_book(session, at_most).await?;
-    let is_over = !session.memory.extraction.state().done.is_empty();
+    let (is_over, is_refused) = {
+        let state = session.memory.extraction.state();
+        (!state.done.is_empty(), state.is_refused)
+    };
     extraction::note_reviews(session).await?;
     effects::book_side_queries(session).await?;
-    Ok(if is_over { HostReview::Over } else { HostReview::Failed })
+    Ok(match (is_over, is_refused) {
+        (true, _) => HostReview::Over,
+        (false, true) => HostReview::Refused,
+        (false, false) => HostReview::Failed,
+    })
 }
 
 /// Waits for what runs, and books what it costs as it goes: whoever does

@@ -2,6 +2,7 @@
 //! are passed over, missing ones are as good as empty, and bytes that are no
 //! text are replaced: a host's input is never a reason to fail.
 
+use crate::hosts::HostKind;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
@@ -68,6 +69,7 @@ pub struct HostCall {
     /// The event as the host calls it.
     pub name: String,
     fields: Map<String, Value>,
+    host: Option<HostKind>,
 }
 
 impl HostCall {
@@ -88,7 +90,21 @@ impl HostCall {
         let Some(name) = named.or(said).filter(|name| !name.is_empty()) else {
             return Err("neither the command nor the input names an event".into());
         };
-        Ok(Self { event: HostEvent::by_name(name), name: name.to_owned(), fields })
+        let host = HostKind::of_event(name);
+        Ok(Self { event: HostEvent::by_name(name), name: name.to_owned(), fields, host })
+    }
+
+    /// The same, from a host that said who it is.
+    #[must_use]
+    pub fn of_host(self, host: Option<HostKind>) -> Self {
+        Self { host: host.or(self.host), ..self }
+    }
+
+    /// Who calls, as far as that can be told.
+    pub(super) fn host(&self, claude: Option<&PathBuf>) -> Option<HostKind> {
+        let by_transcript =
+            || HostKind::of_transcript(Path::new(self.text("transcript_path")), claude);
+        self.host.or_else(by_transcript)
     }
 
     /// A field that is text; one that is not there is empty.

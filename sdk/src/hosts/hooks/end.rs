@@ -68,7 +68,8 @@ impl HostService {
         // Hosts write behind: the last words may not have been there before.
         let transcript = notes.left.transcript.clone().filter(|_| self.is_on(Flag::Extract));
         if let Some(path) = transcript {
-            self.look(&path, &work.session, &mut notes)?;
+            let delegate = self.delegate_for(&path);
+            self.look(&path, &work.session, &delegate, &mut notes)?;
         }
         for scope in [StoreScope::Project, StoreScope::Global] {
             let dir = super::tool::real(&self.memories.dir(scope));

@@ -2,6 +2,7 @@
 
 use everfold_foreign::{Reader, Thread, What};
 use everfold_kernel::{Block, BlockView, Entry, Record, UserOrigin};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,6 +11,8 @@ use std::path::Path;
 pub(super) struct News {
     /// The records of the conversation with the person.
     pub(super) records: Vec<Record>,
+    /// Where the line of each starts.
+    pub(super) starts: Vec<u64>,
     /// How far the file was read.
     pub(super) offset: u64,
 }
@@ -29,22 +32,26 @@ pub(super) fn news(path: &Path, from: Option<u64>, most: u64) -> std::io::Result
     bytes.truncate(whole);
     let offset = start + whole as u64;
     let mut lines = bytes.split(|byte| *byte == b'\n');
+    let mut start = start;
     if start > from {
         // The first of them is the end of a line.
-        lines.next();
+        start += lines.next().map_or(0, |torn| torn.len() as u64 + 1);
     }
-    let mut records: Vec<Record> = Vec::new();
+    let at = Cell::new(start);
+    let mut found: Vec<(u64, Record)> = Vec::new();
     let mut reader = Reader::new();
     let mut take = |told: everfold_foreign::TranscriptEvent| match told.what {
-        What::Record(record) if told.thread == Thread::MAIN => records.push(*record),
-        What::Rewound { dropped } => records.retain(|record| !dropped.contains(&record.id)),
+        What::Record(record) if told.thread == Thread::MAIN => found.push((at.get(), *record)),
+        What::Rewound { dropped } => found.retain(|(_, record)| !dropped.contains(&record.id)),
         What::Record(_) => {}
     };
     for line in lines {
         reader.push(line, &mut take);
+        at.set(at.get() + line.len() as u64 + 1);
     }
     reader.finish(&mut take);
-    Ok(News { records, offset })
+    let (starts, records) = found.into_iter().unzip();
+    Ok(News { records, starts, offset })
 }
 
 /// What the person said, in order, as far back as that many bytes go. A

@@ -36,6 +36,8 @@ pub(super) enum Note {
     Cleared,
     /// The answer is complete.
     Answered,
+    /// The host's model was asked to save what is worth it.
+    Asked,
     /// Uses were counted up to here.
     Counted,
     /// Something is left for a worker to do.
@@ -45,9 +47,18 @@ pub(super) enum Note {
     /// A model reviewed the transcript up to here, when something had been left
     /// so often.
     Reviewed { offset: u64, times: u64 },
+    /// The server refused a review of this part: it is not sent again as it is.
+    Refused(RefusedSpan),
     /// Something that this version does not know.
     #[serde(other)]
     Unknown,
+}
+
+/// A part of a transcript whose review was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RefusedSpan {
+    pub(super) from: u64,
+    pub(super) to: u64,
 }
 
 /// Whether a session is over.
@@ -86,6 +97,10 @@ pub(super) struct Notes {
     pub(super) reviewed: Option<u64>,
     /// How often something had been left then.
     reviewed_times: u64,
+    /// How often the host's model was asked to save.
+    pub(super) asked: u64,
+    /// The part whose review was refused last.
+    pub(super) refused: Option<RefusedSpan>,
     /// Where an answer is being given, the project that the message was typed in.
     answering: Option<PathBuf>,
 }
@@ -125,6 +140,8 @@ impl Notes {
             left: Left { times: 0, done: 0, ended: Ended::No, transcript: None },
             reviewed: None,
             reviewed_times: 0,
+            asked: 0,
+            refused: None,
             answering: None,
         };
         let mut lines = Vec::new();
@@ -156,6 +173,7 @@ impl Notes {
                 self.prompts.push((project, text));
             }
             Note::Answered => self.answering = None,
+            Note::Asked => self.asked += 1,
             Note::LookedUp { tokens } => {
                 self.looked_up.insert(tokens);
             }
@@ -180,6 +198,14 @@ impl Notes {
             Note::Reviewed { offset, times } => {
                 self.reviewed = Some(offset);
                 self.reviewed_times = times;
+                self.refused = None;
+            }
+            Note::Refused(span) => {
+                // It was refused with what came after it, too: that goes on without it.
+                if let Some(before) = self.refused.filter(|before| before.from == span.from) {
+                    self.reviewed = Some(before.to);
+                }
+                self.refused = Some(span);
             }
             Note::Unknown => {}
         }

@@ -8,6 +8,8 @@ use serde_json::json;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReply {
     context: Option<String>,
+    /// What the host's model is to do before it stops.
+    task: Option<String>,
     work: Work,
 }
 
@@ -27,7 +29,12 @@ impl HostReply {
 
     /// Nothing for the host, and something for a worker.
     pub(super) fn hand_over() -> Self {
-        Self { context: None, work: Work::Left }
+        Self { work: Work::Left, ..Self::default() }
+    }
+
+    /// The host's model goes on, with this to do.
+    pub(super) fn go_on(task: &str) -> Self {
+        Self { task: Some(task.to_owned()), ..Self::default() }
     }
 
     /// Text for the model. It cannot close the envelope that the host puts
@@ -53,6 +60,9 @@ impl HostReply {
     /// nothing at all otherwise, as plain text could be taken for context.
     #[must_use]
     pub fn output(&self, call: &HostCall) -> Option<String> {
+        if let Some(task) = &self.task {
+            return Some(json!({"decision": "block", "reason": task}).to_string());
+        }
         let context = self.context.as_ref().filter(|_| call.event.takes_context())?;
         let output = json!({
             "hookSpecificOutput": {"hookEventName": call.name, "additionalContext": context},

@@ -3,29 +3,34 @@
 //! session of our own.
 
 use super::end::Work;
-use super::host_transcript::news;
-use super::notes::{Note, Notes, file_name};
+use super::exchange;
+use super::host_transcript::{News, news};
+use super::notes::{Ended, Note, Notes, RefusedSpan, file_name};
 use crate::agent::Agent;
 use crate::error::Error;
-use crate::hosts::{HostService, Reviewer};
+use crate::hosts::{Delegate, HostService};
 use everfold_disk::DiskTranscripts;
 use everfold_engine::memory::extraction::host_review;
 use everfold_engine::{HostReview, Session, World};
-use everfold_kernel::ports::Transcripts;
+use everfold_kernel::limits::BesideLimits;
+use everfold_kernel::ports::{Model, Transcripts};
 use everfold_kernel::{Block, BlockView, Entry, Record, SessionId, UserOrigin};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where it is written down what reviews cost, in the folder of hooks.
 const BOOKS: &str = "books";
+/// How long to wait before a transcript is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl HostService {
-    /// Whether there is a model that could review what was said.
+    /// Whether somebody could review what was said, in the background.
     #[must_use]
-    pub fn has_reviewer(&self) -> bool {
-        self.reviewer == Reviewer::Model
+    pub fn has_reviewer(&self, work: &Work) -> bool {
+        let notes = Notes::open(&self.notes_dir(), &work.session);
+        notes.left.transcript.is_some_and(|path| self.delegate_for(&path).is_in_background())
     }
 }
 
@@ -43,19 +48,34 @@ impl Agent {
     ) -> Result<HostReview, Error> {
         let mut notes = Notes::open(&host.notes_dir(), &work.session);
         let Some(path) = notes.left.transcript.clone() else { return Ok(HostReview::Unwanted) };
-        let limits = &host.limits.beside;
-        let news = news(&path, notes.reviewed, limits.transcript_bytes)
+        let (limits, delegate) = (&host.limits.beside, host.delegate_for(&path));
+        let span = answered(&path, &notes, limits)
+            .await
             .map_err(|error| Error::Directory { path, message: error.to_string() })?;
-        let records = newest(tidy(news.records, limits.review_result_chars), limits.review_chars);
-        if records.is_empty() {
+        let is_refused = notes.refused.is_some_and(|refused| refused.to == span.offset);
+        let records = tidy(span.records, limits.review_result_chars);
+        let records = exchange::valid(newest(records, limits.review_chars));
+        if records.is_empty() || is_refused {
             return Ok(HostReview::Unwanted);
         }
-        let mut session = self.reviewing(&work.session).await?;
+        let model: Arc<dyn Model> = match delegate {
+            Delegate::Program(_) if !host.takes_headless_turn() => return Ok(HostReview::Unwanted),
+            Delegate::Program(headless) => Arc::new(*headless),
+            _ => Arc::clone(&self.world().model),
+        };
+        let mut session = self.reviewing(&work.session, model).await?;
         let looked =
             host_review::review_host_conversation(&mut session, records, notes.turns(), at_most)
                 .await?;
-        if looked == HostReview::Over {
-            notes.note(Note::Reviewed { offset: news.offset, times: work.times });
+        match looked {
+            HostReview::Over => {
+                notes.note(Note::Reviewed { offset: span.offset, times: work.times });
+            }
+            HostReview::Refused => {
+                let from = notes.reviewed.unwrap_or_default();
+                notes.note(Note::Refused(RefusedSpan { from, to: span.offset }));
+            }
+            HostReview::Unwanted | HostReview::Denied(_) | HostReview::Failed => {}
         }
         Ok(looked)
     }
@@ -84,17 +104,46 @@ impl Agent {
 
     /// A session that has what reviews of a host's session cost, and nothing
     /// else: the host's own file is never written.
-    async fn reviewing(&self, session: &str) -> Result<Session, Error> {
+    async fn reviewing(&self, session: &str, model: Arc<dyn Model>) -> Result<Session, Error> {
         let id = SessionId::from(file_name(session));
         let transcripts = self.books();
         let is_known = transcripts.path(&id).exists();
-        let world =
-            World { transcripts, past: None, dreams: None, post: None, ..self.world().clone() };
+        let world = World {
+            transcripts,
+            model,
+            past: None,
+            dreams: None,
+            post: None,
+            ..self.world().clone()
+        };
         let (config, toolbox) = (self.config(), self.toolbox().clone());
         if is_known {
             return Ok(everfold_engine::resume(id, world, config, toolbox).await?.0);
         }
         Ok(Session::new(id, world, config, toolbox))
+    }
+}
+
+/// What is new, up to the newest answer. Hosts write behind: one that is not
+/// there yet is waited for, and a message without an answer is left for the next
+/// time, unless there is none.
+async fn answered(path: &Path, notes: &Notes, limits: &BesideLimits) -> std::io::Result<News> {
+    let until = Instant::now() + Duration::from_millis(limits.answer_wait_ms);
+    loop {
+        let mut news = news(path, notes.reviewed, limits.transcript_bytes)?;
+        let ends = exchange::end(&news.records);
+        if ends == news.records.len() {
+            return Ok(news);
+        }
+        if Instant::now() >= until {
+            if notes.left.ended == Ended::No {
+                let offset = news.starts.get(ends).copied();
+                news.offset = offset.unwrap_or(news.offset);
+                news.records.truncate(ends);
+            }
+            return Ok(news);
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
 

@@ -7,15 +7,38 @@ use super::host_transcript::news;
 use super::notes::{Ended, Note, Notes};
 use super::reply::HostReply;
 use crate::error::Error;
-use crate::hosts::{HostService, Reviewer};
-use everfold_engine::extract::{ReviewContext, ReviewSpan, proposal, review};
+use crate::hosts::{Delegate, HostService};
+use everfold_engine::extract::{ReviewContext, ReviewSpan, Worth, proposal, review, worth};
 use everfold_kernel::ports::{MemoryAuthor, MemoryWriter};
 use everfold_kernel::{Flag, Record, SessionId};
 use everfold_memory_judge::wish::{WishRules, wishes};
 use everfold_memory_store::StoreScope;
 use everfold_prefix::Fold;
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+
+/// What a host's model is told where nobody else can look through what was said.
+const ASK: &str = "Before you stop: the person said something that later sessions may need to know. \
+    If it is worth keeping (who they are, how they want work done, decisions and dates that code \
+    does not show, where things are kept), save it now with the tool memory_save of the MCP server \
+    everfold: one fact each, in their own words, with why it holds. If not, stop. Do not tell the \
+    person of this note.";
+
+/// Words of a message for which the host's model is asked to go on: what asks a
+/// model of ours lets more through, but costs the person no turn.
+const ASK_WORDS: usize = 6;
+
+/// What was found since the last look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Looked {
+    /// Nothing is new.
+    NoNews,
+    /// Something is, that needs nobody else to look at it.
+    News,
+    /// Something is that could last and was not kept.
+    WorthAsking,
+}
 
 /// Who made a change, in the history.
 const SOURCE: &str = "extract";
@@ -28,37 +51,59 @@ impl HostService {
         let Some(path) = call.transcript().filter(|_| self.is_on(Flag::Extract)) else {
             return Ok(HostReply::nothing());
         };
-        let has_news = self.look(&path, call.session(), notes)?;
-        if !has_news || self.reviewer == Reviewer::None {
-            return Ok(HostReply::nothing());
+        let delegate = self.delegate(call.host(self.claude.as_ref()));
+        let looked = self.look(&path, call.session(), &delegate, notes)?;
+        match (delegate, looked) {
+            (Delegate::Ask, Looked::WorthAsking) if self.may_ask(call, notes) => {
+                notes.note(Note::Asked);
+                Ok(HostReply::go_on(ASK))
+            }
+            (Delegate::Model | Delegate::Program(_), Looked::News | Looked::WorthAsking) => {
+                notes.note(Note::Left { transcript: Some(path), ended: Ended::No });
+                Ok(HostReply::hand_over())
+            }
+            _ => Ok(HostReply::nothing()),
         }
-        notes.note(Note::Left { transcript: Some(path), ended: Ended::No });
-        Ok(HostReply::hand_over())
+    }
+
+    /// Whether the host's model is asked to save (X7): now and then, never because
+    /// it was, and not where it saves by itself.
+    fn may_ask(&self, call: &HostCall, notes: &Notes) -> bool {
+        let is_asked = call.field("stop_hook_active") == Some(&Value::Bool(true));
+        call.event == HostEvent::Stop && !is_asked && notes.asked < self.limits.beside.asks
     }
 
     /// Keeps by rule what the person asked to keep since the last look. Says
-    /// whether there was anything new.
+    /// what was found.
     pub(super) fn look(
         &self,
         path: &Path,
         session: &str,
+        delegate: &Delegate,
         notes: &mut Notes,
-    ) -> Result<bool, Error> {
+    ) -> Result<Looked, Error> {
         let news = match news(path, notes.looked, self.limits.beside.transcript_bytes) {
             Ok(news) => news,
             Err(error) => {
                 tracing::warn!(%error, path = %path.display(), "a transcript cannot be read");
-                return Ok(false);
+                return Ok(Looked::NoNews);
             }
         };
-        let has_news = !news.records.is_empty();
+        if news.records.is_empty() {
+            notes.note(Note::Looked { offset: news.offset });
+            return Ok(Looked::NoNews);
+        }
         let found = self.review(news.records);
+        let mut is_kept = found.saved_by_main();
         // What the model saved by itself is not saved again (L5.11).
-        if !found.saved_by_main() {
-            self.keep_by_rule(&found, session)?;
+        if !is_kept {
+            is_kept = self.keep_by_rule(&found, session, delegate)?;
         }
         notes.note(Note::Looked { offset: news.offset });
-        Ok(has_news)
+        let mut said = found.testimony.by_person();
+        let says_much = said.any(|said| said.text.split_whitespace().count() >= ASK_WORDS);
+        let is_worth_it = !is_kept && says_much && worth(&found) == Worth::Asking;
+        Ok(if is_worth_it { Looked::WorthAsking } else { Looked::News })
     }
 
     /// What was said, and by whom.
@@ -74,16 +119,22 @@ impl HostService {
         review(fold.messages(), None, ground)
     }
 
-    fn keep_by_rule(&self, found: &ReviewSpan, session: &str) -> Result<(), Error> {
+    /// Says whether there was anything to keep.
+    fn keep_by_rule(
+        &self,
+        found: &ReviewSpan,
+        session: &str,
+        delegate: &Delegate,
+    ) -> Result<bool, Error> {
         // Where a model reviews what was said, rules keep only what the person
         // asked for in so many words (L5.37).
-        let rules = match self.reviewer {
-            Reviewer::Model => WishRules::ExplicitOnly,
-            Reviewer::None => WishRules::Standing,
+        let rules = match delegate {
+            Delegate::Model | Delegate::Program(_) => WishRules::ExplicitOnly,
+            Delegate::Ask | Delegate::Rules => WishRules::Standing,
         };
         let wishes = wishes(&found.testimony, rules, &self.limits.extract);
         if wishes.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let service = self.service();
         for wish in wishes {
@@ -98,6 +149,6 @@ impl HostService {
                 tracing::info!(notice, rule = wish.rule, "a memory was kept by rule");
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
