@@ -16,7 +16,7 @@ import { serve } from "./model.mjs";
 const PROMPT = "When do deploys of the shop go out? Remember that the kitchen has green tea.";
 const REVIEW = "You look through the newest part of a conversation";
 const INDEX = "[Deploy day](deploy-day.md)";
-const RECALLED = "Memory saved today";
+const RECALLED = "## deploy-day.md (today)";
 const TIME_MS = 90_000;
 const GEMINI_MODEL = "gemini-2.5-pro";
 
@@ -98,7 +98,7 @@ const HOSTS = {
       write(path.join(place.home, ".config/opencode/opencode.json"), JSON.stringify(settings));
     },
     call: { tool: "everfold_memory_search", input: { query: "deploys of the shop" } },
-    promises: ["pointer", "tools", "called"],
+    promises: ["index", "recall", "pointer", "tools", "called", "rule"],
   },
 };
 

@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::process::ExitCode;
 
 mod files;
+mod hosts;
 mod instructions;
 mod memories;
 mod permissions;
@@ -50,7 +51,7 @@ impl Severity {
 struct Finding {
     severity: Severity,
     /// What it is about: `settings`, `permissions`, `provider`, `model`, `platform`, `files`,
-    /// `hooks`, `servers`, `skills`, `plugins`, `instructions`, `memory`, `sessions`.
+    /// `hooks`, `servers`, `skills`, `plugins`, `instructions`, `memory`, `sessions`, `hosts`.
     area: &'static str,
     message: String,
     /// The command or change that mends it.
@@ -98,6 +99,7 @@ async fn findings(env: &ProcessEnv, choices: &Choices) -> Result<Vec<Finding>> {
             findings.extend(Box::pin(setups::look(&agent)).await);
             findings.extend(Box::pin(instructions::look(env)).await);
             findings.extend(waste::look(&agent).await);
+            findings.extend(hosts::look(env, choices));
             agent.shutdown().await;
         }
         Err(error) => {

@@ -9,6 +9,7 @@
 
 mod change;
 mod host;
+mod inspection;
 mod piece;
 mod receipt;
 mod refused;
@@ -17,6 +18,7 @@ mod shared_store;
 mod toml;
 
 pub(crate) use host::Host;
+pub(crate) use inspection::{HookState, HostSight, look as look_at_hosts};
 
 use crate::args::{InstallArgs, UninstallArgs};
 use crate::failure::Usage;
@@ -29,6 +31,7 @@ use everfold::settings::Home;
 use everfold_memory_store::ContentId;
 use everfold_memory_store::store::FileDiff;
 use host::{InstallEnv, Part};
+use piece::Piece;
 use receipt::{Drawer, Kept, Receipt};
 use refused::Refused;
 use serde_json::json;
@@ -182,7 +185,8 @@ impl Fitter<'_> {
                 Some(kept) => Some(self.without(part, &now, kept)?),
                 None => Some(self.stripped(part, &now, "")?),
             };
-            let was_made = kept.is_some_and(|kept| kept.backup.is_none());
+            let is_whole = part.pieces.iter().any(|piece| matches!(piece, Piece::Whole { .. }));
+            let was_made = is_whole || kept.is_some_and(|kept| kept.backup.is_none());
             let is_empty = |text: &String| matches!(text.trim(), "" | "{}");
             let then = then.filter(|text| !(was_made && is_empty(text)));
             let change = Change { path: part.path.clone(), now: Some(now), then, before: None };

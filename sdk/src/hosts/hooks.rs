@@ -31,13 +31,17 @@ pub use reply::HostReply;
 
 use crate::error::Error;
 use crate::hosts::{HostKind, HostService};
+use everfold_disk::atomic::{self, FileReaders};
 use everfold_memory_store::StoreScope;
 use jiff::Timestamp;
 use notes::Notes;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// Where the files of all sessions are, under the home.
 pub(crate) const DIR: &str = "beside";
+/// Where it is noted which hosts called, in that folder.
+const HOSTS: &str = "hosts";
 
 pub(crate) use host_transcript::persons_words;
 
@@ -58,6 +62,9 @@ impl HostService {
     /// # Errors
     /// If memories cannot be read or written. The host goes on without.
     pub fn answer(&self, call: &HostCall, now: Timestamp) -> Result<HostReply, Error> {
+        if let Some(host) = call.host(self.claude.as_ref()) {
+            self.note_seen(host);
+        }
         let mut notes = Notes::open(&self.notes_dir(), call.session());
         match call.event {
             HostEvent::SessionStart => self.session_start(call, &mut notes, now),
@@ -69,6 +76,25 @@ impl HostService {
             HostEvent::Stop | HostEvent::SubagentStop => self.stopped(call, &mut notes),
             HostEvent::SessionEnd => Ok(end::ended(call, &mut notes)),
             HostEvent::Other => Ok(HostReply::nothing()),
+        }
+    }
+
+    /// When a host last called a hook, by the minute or so (X10).
+    #[must_use]
+    pub fn last_seen_in(&self, host: HostKind) -> Option<SystemTime> {
+        self.seen_in(host).metadata().and_then(|about| about.modified()).ok()
+    }
+
+    fn seen_in(&self, host: HostKind) -> PathBuf {
+        self.notes_dir().join(HOSTS).join(host.as_str())
+    }
+
+    fn note_seen(&self, host: HostKind) {
+        let every = Duration::from_secs(self.limits.beside.seen_every_s);
+        let ago = self.last_seen_in(host).and_then(|at| at.elapsed().ok());
+        if ago.is_none_or(|ago| ago >= every) {
+            // Nobody but the doctor asks for it.
+            let _ = atomic::write(&self.seen_in(host), b"", FileReaders::Private);
         }
     }
 

@@ -4,6 +4,7 @@
 use super::piece::{Hook, Piece};
 use super::toml::Place;
 use clap::ValueEnum;
+use everfold::hosts::HostKind;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "everfold";
 /// What a model is told where hooks do not bring memories in.
 const POINTER: &str = include_str!("pointer.md");
+/// What opencode loads in the place of hooks.
+const PLUGIN: &str = include_str!("opencode.js");
 /// Tools of Claude Code that read or write files, and so memories.
 const CLAUDE_TOOLS: &str = "Read|Edit|MultiEdit|Write";
 /// The same of Gemini CLI.
@@ -51,14 +54,25 @@ pub(super) struct InstallEnv<'a> {
 }
 
 impl Host {
+    /// The one of a kind.
+    pub(super) fn of(kind: HostKind) -> Self {
+        match kind {
+            HostKind::Claude => Self::Claude,
+            HostKind::Codex => Self::Codex,
+            HostKind::Gemini => Self::Gemini,
+            HostKind::Opencode => Self::Opencode,
+        }
+    }
+
     /// Its name, as it is typed.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Gemini => "gemini",
-            Self::Opencode => "opencode",
-        }
+        let kind = match self {
+            Self::Claude => HostKind::Claude,
+            Self::Codex => HostKind::Codex,
+            Self::Gemini => HostKind::Gemini,
+            Self::Opencode => HostKind::Opencode,
+        };
+        kind.as_str()
     }
 
     /// Where it keeps its files.
@@ -176,8 +190,12 @@ fn opencode(env: &InstallEnv<'_>, dir: &Path) -> Vec<Part> {
         env.home,
     );
     let server = Piece::Member { path: vec!["mcp", NAME], value: server };
+    let mut command = vec![json!(env.program), json!("hook")];
+    command.extend(env.home.into_iter().flat_map(|home| [json!("--home"), json!(home)]));
+    let plugin = PLUGIN.replace("__COMMAND__", &Value::from(command).to_string());
     vec![
         Part { path, pieces: vec![server] },
+        Part { path: dir.join("plugins/everfold.js"), pieces: vec![Piece::Whole { text: plugin }] },
         Part { path: dir.join("AGENTS.md"), pieces: vec![Piece::Section { text: POINTER }] },
     ]
 }
@@ -263,7 +281,11 @@ mod tests {
         assert_eq!(places(Host::Gemini), ["/h/.gemini/settings.json"]);
         assert_eq!(
             places(Host::Opencode),
-            ["/h/.config/opencode/opencode.json", "/h/.config/opencode/AGENTS.md"]
+            [
+                "/h/.config/opencode/opencode.json",
+                "/h/.config/opencode/plugins/everfold.js",
+                "/h/.config/opencode/AGENTS.md"
+            ]
         );
     }
 }

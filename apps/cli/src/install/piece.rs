@@ -26,6 +26,11 @@ pub(super) enum Piece {
         /// What is in it.
         value: Map<String, Value>,
     },
+    /// A whole file of ours.
+    Whole {
+        /// Its text.
+        text: String,
+    },
     /// A part of an instruction file.
     Section {
         /// Its text.
@@ -60,6 +65,11 @@ impl Piece {
             }
             Self::Table { place, value } => toml::put(text, *place, value),
             Self::Section { text: section } => Ok(section::put(text, section)),
+            // A file of that name that is not ours stays.
+            Self::Whole { .. } if !text.trim().is_empty() && !is_own_file(text) => {
+                Err(Refused::InTheWay("something else".to_owned()))
+            }
+            Self::Whole { text } => Ok(text.clone()),
         }
     }
 
@@ -80,8 +90,15 @@ impl Piece {
             }
             Self::Table { place, .. } => toml::take(text, *place, before),
             Self::Section { .. } => Ok(section::take(text)),
+            Self::Whole { .. } if is_own_file(text) => Ok(String::new()),
+            Self::Whole { .. } => Ok(text.to_owned()),
         }
     }
+}
+
+/// Whether a whole file is one that we wrote.
+fn is_own_file(text: &str) -> bool {
+    text.starts_with("// Everfold beside")
 }
 
 impl Hook {

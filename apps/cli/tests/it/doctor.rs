@@ -157,3 +157,51 @@ fn pc7_sessions_that_waste_are_named_with_the_command_that_explains_them() {
     assert!(told.contains("Bash cat log brought"), "{told}");
     desk.run(&["replay", "no-such-session"]).failed(2);
 }
+
+#[test]
+fn x10_hosts_are_looked_at() {
+    let desk = Desk::offline();
+    let home = desk.files.home();
+    std::fs::create_dir_all(home.join(".gemini")).unwrap();
+    finding(&desk, "Gemini CLI is used here, and Everfold is not in it");
+    for host in ["claude", "codex"] {
+        desk.run(&["install", host]).ok();
+    }
+    finding(&desk, "Codex passes over Everfold's hooks until you have looked at them");
+    finding(&desk, "Claude Code has not called a hook yet");
+    let all = desk.run(&["doctor", "--json"]).ok().out;
+    assert!(all.contains("Claude Code has a way for: index at the start, recall"), "{all}");
+    assert!(all.contains("none for: status line"), "{all}");
+    assert!(!all.contains("which is not there"), "{all}");
+    assert!(all.contains("reviewed by the host's model, which is asked to save"), "{all}");
+
+    // A hook is called, and Codex' are looked at.
+    let transcript = home.join(".claude/projects/-p/s.jsonl");
+    let input = json!({"session_id": "s", "transcript_path": transcript,
+        "cwd": desk.files.project(), "hook_event_name": "Stop"});
+    desk.run_with(&["hook", "Stop"], input.to_string()).ok();
+    let config = home.join(".codex/config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let name = home.join(".codex/hooks.json").display().to_string();
+    let trusted = format!("{text}\n[hooks.state.\"{name}:stop:0:0\"]\ntrusted_hash = \"x\"\n");
+    std::fs::write(&config, trusted).unwrap();
+    let all = desk.run(&["doctor", "--json"]).ok().out;
+    assert!(all.contains("Claude Code last called a hook 0 minutes ago"), "{all}");
+    assert!(!all.contains("passes over"), "{all}");
+
+    // The program moved, hooks are off, and the plugin came on top.
+    let settings = home.join(".claude/settings.json");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let text = text.replace(env!("CARGO_BIN_EXE_everfold"), "/gone/everfold").replacen(
+        '{',
+        "{\"disableAllHooks\": true, \"enabledPlugins\": {\"everfold@x\": true},",
+        1,
+    );
+    std::fs::write(&settings, text).unwrap();
+    finding(&desk, "Claude Code calls /gone/everfold, which is not there");
+    finding(&desk, "Claude Code calls no hooks: disableAllHooks says so");
+    finding(&desk, "Claude Code has Everfold twice");
+    let rules = json!({"everfold": {"memory": {"host_review": "rules"}}});
+    self::settings(&desk, &rules);
+    assert_eq!(finding(&desk, "Claude Code is reviewed by nobody")["severity"], "warning");
+}

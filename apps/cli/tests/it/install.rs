@@ -338,3 +338,63 @@ fn x6_plugin_and_install_together_are_noticed() {
     desk.run(&["uninstall", "claude"]).ok();
     assert!(with(&["hook", "--plugin", "SessionStart"]).contains("Deploy day"));
 }
+
+/// The plugin of opencode, called as opencode calls it.
+const OPENCODE: &str = r#"
+const { Everfold } = await import(process.argv[2]);
+const hooks = await Everfold({ directory: process.argv[3] });
+const part = { id: "prt_1", sessionID: "s", messageID: "m", type: "text", text: process.argv[4] };
+const output = { parts: [part] };
+await hooks["chat.message"]({ sessionID: "s" }, output);
+const after = { output: "error[E0277]: frobnicate-quux", metadata: { exit: 1 } };
+await hooks["tool.execute.after"]({ sessionID: "s", tool: "bash", args: {} }, after);
+console.log(JSON.stringify({ parts: output.parts, after: after.output }));
+"#;
+
+#[test]
+fn x8_opencode_gets_recall_by_its_plugin() {
+    if std::process::Command::new("node").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no node here");
+        return;
+    }
+    let desk = Desk::offline();
+    desk.run(&["install", "opencode"]).ok();
+    add(&desk, "Deploy day", "Deploys of the shop go out on Thursdays.");
+    add(
+        &desk,
+        "E0277",
+        "The build fails with error E0277 in frobnicate-quux where the feature quux is off.",
+    );
+    let plugin = desk.files.home().join(".config/opencode/plugins/everfold.js");
+    let script = desk.files.root().join("call.mjs");
+    std::fs::write(&script, OPENCODE).unwrap();
+    let module = desk.files.root().join("everfold.mjs");
+    std::fs::copy(&plugin, &module).unwrap();
+    let said = "When do deploys of the shop go out? Remember that the kitchen has green tea.";
+    let output = std::process::Command::new("node")
+        .arg(&script)
+        .arg(&module)
+        .arg(desk.files.project())
+        .arg(said)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", desk.files.home())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    let told: Value = serde_json::from_str(&told)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let context = told["parts"][1]["text"].as_str().unwrap();
+    assert!(context.contains("[Deploy day]"), "the index: {context}");
+    assert!(context.contains("Deploys of the shop go out on Thursdays."), "recall: {context}");
+    assert_eq!(told["parts"][1]["synthetic"], true);
+    assert!(told["after"].as_str().unwrap().contains("where the feature quux is off"), "{told}");
+    assert!(listed(&desk).iter().any(|name| name.contains("green-tea")), "{:?}", listed(&desk));
+    desk.run(&["uninstall", "opencode"]).ok();
+    assert!(!plugin.exists());
+
+    std::fs::create_dir_all(plugin.parent().unwrap()).unwrap();
+    std::fs::write(&plugin, "// mine\n").unwrap();
+    desk.run(&["install", "opencode"]).failed(1);
+    assert_eq!(std::fs::read_to_string(&plugin).unwrap(), "// mine\n");
+}

@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::hosts::{Delegate, HostService};
 use everfold_engine::extract::{ReviewContext, ReviewSpan, Worth, proposal, review, worth};
 use everfold_kernel::ports::{MemoryAuthor, MemoryWriter};
-use everfold_kernel::{Flag, Record, SessionId};
+use everfold_kernel::{Flag, Record, RecordId, SessionId, Testimony};
 use everfold_memory_judge::wish::{WishRules, wishes};
+use everfold_memory_judge::words;
 use everfold_memory_store::StoreScope;
 use everfold_prefix::Fold;
 use serde_json::Value;
@@ -48,7 +49,15 @@ impl HostService {
         if call.event == HostEvent::Stop {
             notes.note(Note::Answered);
         }
-        let Some(path) = call.transcript().filter(|_| self.is_on(Flag::Extract)) else {
+        if !self.is_on(Flag::Extract) {
+            return Ok(HostReply::nothing());
+        }
+        let Some(path) = call.transcript() else {
+            // A host without a transcript says what the person typed.
+            let mut testimony = Testimony::default();
+            let prompt = call.text("prompt");
+            testimony.hear(&RecordId::from(""), &words::split(prompt, &[]), prompt);
+            self.keep_by_rule(&testimony, call.session(), &Delegate::Rules)?;
             return Ok(HostReply::nothing());
         };
         let delegate = self.delegate(call.host(self.claude.as_ref()));
@@ -97,7 +106,7 @@ impl HostService {
         let mut is_kept = found.saved_by_main();
         // What the model saved by itself is not saved again (L5.11).
         if !is_kept {
-            is_kept = self.keep_by_rule(&found, session, delegate)?;
+            is_kept = self.keep_by_rule(&found.testimony, session, delegate)?;
         }
         notes.note(Note::Looked { offset: news.offset });
         let mut said = found.testimony.by_person();
@@ -122,7 +131,7 @@ impl HostService {
     /// Says whether there was anything to keep.
     fn keep_by_rule(
         &self,
-        found: &ReviewSpan,
+        testimony: &Testimony,
         session: &str,
         delegate: &Delegate,
     ) -> Result<bool, Error> {
@@ -132,7 +141,7 @@ impl HostService {
             Delegate::Model | Delegate::Program(_) => WishRules::ExplicitOnly,
             Delegate::Ask | Delegate::Rules => WishRules::Standing,
         };
-        let wishes = wishes(&found.testimony, rules, &self.limits.extract);
+        let wishes = wishes(testimony, rules, &self.limits.extract);
         if wishes.is_empty() {
             return Ok(false);
         }
@@ -144,7 +153,7 @@ impl HostService {
                 session: Some(SessionId::from(session.to_owned())),
                 messages: vec![wish.record.clone()],
             };
-            let kept = service.keep(&proposal(&wish, &found.testimony, by))?;
+            let kept = service.keep(&proposal(&wish, testimony, by))?;
             if let Some(notice) = kept.notice() {
                 tracing::info!(notice, rule = wish.rule, "a memory was kept by rule");
             }
