@@ -14,6 +14,7 @@ import path from "node:path";
 import { serve } from "./model.mjs";
 
 const PROMPT = "When do deploys of the shop go out? Remember that the kitchen has green tea.";
+const SAID = "Deploys of the shop wait for Thursday, when support is there.";
 const REVIEW = "You look through the newest part of a conversation";
 const INDEX = "[Deploy day](deploy-day.md)";
 const RECALLED = "## deploy-day.md (today)";
@@ -31,6 +32,15 @@ const HOSTS = {
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     }),
     settings: () => {},
+    // A login that is the host's alone.
+    login: (place, url) => {
+      const settings = { apiKeyHelper: "echo sk-ant-test-0123456789" };
+      write(path.join(place.home, ".claude/settings.json"), JSON.stringify(settings));
+      return {
+        ANTHROPIC_BASE_URL: url, EVERFOLD_PROVIDER: "offline", DISABLE_AUTOUPDATER: "1",
+        DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      };
+    },
     call: { tool: "mcp__everfold__memory_search", input: { query: "deploys of the shop" } },
     args_with_tools: ["--allowedTools", "mcp__everfold__memory_search"],
     promises: ["index", "recall", "tools", "called", "rule", "review"],
@@ -52,6 +62,7 @@ const HOSTS = {
       ];
       write(path.join(place.home, ".codex/config.toml"), `${lines.join("\n")}\n`);
     },
+    login: () => ({ TEST_KEY: "k" }),
     call: {
       tool: "memory_search", namespace: "mcp__everfold", input: { query: "deploys of the shop" },
     },
@@ -74,6 +85,10 @@ const HOSTS = {
       };
       write(path.join(place.home, ".gemini/settings.json"), JSON.stringify(settings, null, 2));
     },
+    login: (_, url) => ({
+      GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: url, GEMINI_CLI_TRUST_WORKSPACE: "true",
+      GEMINI_MODEL,
+    }),
     call: { tool: "mcp_everfold_memory_search", input: { query: "deploys of the shop" } },
     promises: ["index", "recall", "tools", "called", "rule", "review"],
   },
@@ -193,9 +208,41 @@ async function tryHost(name, program, everfold, root) {
   return { version, found, missing, code: ran.code, out: ran.out };
 }
 
+/** What was said to a host is reviewed with the host's own login (X7). */
+async function tryLogin(name, program, everfold, root) {
+  const host = HOSTS[name];
+  if (!host.login) return null;
+  const place = { home: path.join(root, `${name}-login`, "home"), project: path.join(root, `${name}-login`, "project") };
+  fs.mkdirSync(place.home, { recursive: true });
+  write(path.join(place.project, ".git/HEAD"), "ref: refs/heads/main\n");
+  const memory = {
+    name: "Deploys", type: "project", global: false, evidence: SAID, body: SAID,
+    description: "deploys of the shop wait for Thursday, when support is there",
+  };
+  const server = await serve((request) => ({
+    text: request.text.includes(REVIEW) ? JSON.stringify({ memories: [memory] }) : "All right.",
+  }));
+  host.settings(place, server.url);
+  const env = {
+    PATH: `${path.dirname(program)}:${process.env.PATH}`, HOME: place.home,
+    ...host.login(place, server.url),
+  };
+  const options = { cwd: place.project, env };
+  await run(everfold, ["install", name], options);
+  const args = host.args.map((word) => (word === PROMPT ? SAID : word));
+  const ran = await run(program, args, options);
+  await settled(place.home);
+  const reviews = server.requests.filter((request) => request.text.includes(REVIEW)).length;
+  const kept = (await run(everfold, ["memory", "list"], options)).out;
+  const log = path.join(place.home, ".everfold/logs/everfold.log");
+  server.close();
+  const out = fs.existsSync(log) ? `${ran.out}\n${fs.readFileSync(log, "utf8")}` : ran.out;
+  return { reviews, kept: kept.includes("deploys"), out };
+}
+
 /** Waits until no worker of a hook runs for this home. */
 async function settled(home) {
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     await new Promise((resolve) => { setTimeout(resolve, 100); });
     const ids = fs.existsSync("/proc") ? fs.readdirSync("/proc").filter((id) => /^\d+$/.test(id)) : [];
     const busy = ids.some((id) => {
@@ -231,6 +278,13 @@ for (const name of wanted.length > 0 ? wanted : Object.keys(HOSTS)) {
     failed += 1;
     console.log(`  MISSING ${tried.missing.join(", ")}; it ended with ${tried.code} and said:`);
     console.log(tried.out.split("\n").slice(-15).map((line) => `  | ${line}`).join("\n"));
+  }
+  const login = await tryLogin(name, program, path.resolve(everfold), root);
+  if (!login) continue;
+  console.log(`  with its own login: ${login.reviews} review, kept ${login.kept ? "yes" : "no"}`);
+  if (login.reviews !== 1 || !login.kept) {
+    failed += 1;
+    console.log(login.out.split("\n").slice(-15).map((line) => `  | ${line}`).join("\n"));
   }
 }
 fs.rmSync(root, { recursive: true, force: true });

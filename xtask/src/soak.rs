@@ -29,6 +29,12 @@ const FIGURES: &[Figure] = &[
         least: Profile::Release,
     },
     Figure {
+        about: "the real agents beside us, each with a model on loopback and with its own login",
+        package: "everfold-cli",
+        test: "x8_the_real_hosts_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "50 background agents at once, and the memory that they take",
         package: "everfold-engine",
         test: "l7_4_fifty_background_agents_soak",

@@ -154,7 +154,7 @@ impl HostKind {
         match (self, what) {
             (Self::Codex, Keep) => Partly("the last words of a session with the next one"),
             (Self::Opencode, Keep) => Partly("what you ask for, by rule"),
-            (Self::Gemini, FailureRecall) => Partly("tools that report an error"),
+            (Self::Gemini, FailureRecall) => Partly("file tools that report an error"),
             (Self::Opencode, Compaction | OwnLogin)
             | (Self::Codex | Self::Gemini | Self::Opencode, StatusLine) => No,
             _ => Yes,

@@ -199,3 +199,24 @@ fn x7_without_a_program_the_hosts_model_is_asked_to_save() {
     place.says(folder, 4, "The budget of the team is decided in December.");
     assert_eq!(place.stops(folder, &json!({})).out, "", "twice in a session");
 }
+
+/// The real programs, from the package registry: what each host's guide promises.
+#[test]
+#[ignore = "installs programs; cargo xtask soak hosts"]
+fn x8_the_real_hosts_soak() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let programs = root.join("target/interop/hosts");
+    std::fs::create_dir_all(&programs).unwrap();
+    let output = std::process::Command::new("node")
+        .arg(root.join("bench/hosts/try.mjs"))
+        .arg(env!("CARGO_BIN_EXE_everfold"))
+        .arg(programs)
+        .output();
+    let Ok(output) = output else {
+        eprintln!("skipped: there is no node here");
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    println!("{told}");
+    assert!(output.status.success(), "{told}\n{}", String::from_utf8_lossy(&output.stderr));
+}
