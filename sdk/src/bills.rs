@@ -19,7 +19,7 @@ use everfold_replay::{
     Bill, BillCause, BilledBreak, BilledRequest, CauseCost, Options, OtherLifetime, Policy,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The bill of one session.
@@ -76,51 +76,81 @@ pub fn read_bills(
     index: Option<&Path>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> BillBook {
+    let mut sessions = Vec::new();
+    let reading = each_bill(files, options, index, progress, &mut |bill| sessions.push(bill));
+    let first = |own: &SessionBill| own.bill.requests.iter().map(|request| request.at).min();
+    sessions.sort_by_key(first);
+    drop_copies(&mut sessions);
+    let BillReading { failed, read } = reading;
+    BillBook { sessions, failed, read }
+}
+
+/// What came of reading bills one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BillReading {
+    /// Files that could not be read, with the reason.
+    pub failed: Vec<(PathBuf, String)>,
+    /// How many were read anew.
+    pub read: usize,
+}
+
+/// Hands over the bills of these files one by one, in no order, so that who has
+/// ten thousand of them need not hold them all. A request that stands in two
+/// files is in both.
+pub fn each_bill(
+    files: &[SessionFile],
+    options: &Options,
+    index: Option<&Path>,
+    progress: &mut dyn FnMut(u64, u64),
+    sink: &mut dyn FnMut(SessionBill),
+) -> BillReading {
     let options = Options {
         policies: vec![Policy::Recorded],
         // The window says nothing of what was billed.
         window_tokens: Some(options.limits.long_window_tokens),
         ..options.clone()
     };
-    let prices = fingerprint(&options.table);
-    let mut known = index.map(|path| read_index(path, &prices)).unwrap_or_default();
-    let is_known = |known: &BTreeMap<PathBuf, Indexed>, file: &SessionFile| {
-        known
-            .get(&file.path)
-            .is_some_and(|own| (own.bytes, own.modified) == (file.bytes, file.modified))
-    };
-    let all: u64 = files.iter().filter(|file| !is_known(&known, file)).map(|own| own.bytes).sum();
-    let (mut book, mut done) = (BillBook::default(), 0);
-    for file in files {
-        if is_known(&known, file) {
-            continue;
-        }
+    let head = fingerprint(&options.table);
+    let mut left: BTreeMap<&Path, &SessionFile> =
+        files.iter().map(|file| (file.path.as_path(), file)).collect();
+    if let Some(path) = index {
+        read_index(path, &head, &mut |_, own| {
+            let wanted = left.get(own.path.as_path());
+            if wanted.is_some_and(|file| (own.bytes, own.modified) == (file.bytes, file.modified)) {
+                left.remove(own.path.as_path());
+                sink(own.bill(&options.table));
+            }
+        });
+    }
+    let all: u64 = left.values().map(|own| own.bytes).sum();
+    let (mut reading, mut done, mut fresh) = (BillReading::default(), 0, Vec::new());
+    // In the order in which they were given.
+    for file in files.iter().filter(|file| left.contains_key(file.path.as_path())) {
         match replay_file(&file.path, &options) {
             Ok(found) => {
-                known.insert(file.path.clone(), Indexed::of(file, found));
-                book.read += 1;
+                let own = Indexed::of(file, found);
+                if index.is_some() {
+                    fresh.push((own.path.clone(), serde_json::to_vec(&own).unwrap_or_default()));
+                }
+                sink(own.bill(&options.table));
+                reading.read += 1;
             }
-            Err(error) => book.failed.push((file.path.clone(), error.to_string())),
+            Err(error) => reading.failed.push((file.path.clone(), error.to_string())),
         }
         done += file.bytes;
         progress(done, all);
     }
-    if let Some(path) = index.filter(|_| book.read > 0) {
+    if let Some(path) = index.filter(|_| !fresh.is_empty()) {
         // Without an index the next look takes longer, and nothing else.
-        let _ = write_index(path, &prices, &known);
+        let _ = write_index(path, &head, &fresh);
     }
-    let wanted = files.iter().filter_map(|file| known.remove(&file.path));
-    book.sessions = wanted.map(|own| own.bill(&options.table)).collect();
-    let first = |own: &SessionBill| own.bill.requests.iter().map(|request| request.at).min();
-    book.sessions.sort_by_key(first);
-    drop_copies(&mut book.sessions);
-    book
+    reading
 }
 
 /// A session that was resumed in another file has its requests in both: they
 /// were paid for once.
 fn drop_copies(sessions: &mut [SessionBill]) {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for session in sessions {
         session.bill.requests.retain(|request| request.key == 0 || seen.insert(request.key));
     }
@@ -253,27 +283,35 @@ fn fingerprint(table: &ModelTable) -> Head {
     Head { version: VERSION, prices }
 }
 
-fn read_index(path: &Path, head: &Head) -> BTreeMap<PathBuf, Indexed> {
-    let (mut found, mut holds) = (BTreeMap::new(), None);
+/// Every line of an index that holds for this head, as it is and as it was read.
+fn read_index(path: &Path, head: &Head, sink: &mut dyn FnMut(&[u8], Indexed)) {
+    let mut holds = None;
     // What cannot be read is made anew.
     let _ = jsonl::read(path, u64::MAX, &mut |line| match holds {
         None => holds = Some(serde_json::from_slice::<Head>(line).is_ok_and(|own| own == *head)),
         Some(true) => {
             if let Ok(own) = serde_json::from_slice::<Indexed>(line) {
-                found.insert(own.path.clone(), own);
+                sink(line, own);
             }
         }
         Some(false) => {}
     });
-    found
 }
 
-fn write_index(path: &Path, head: &Head, known: &BTreeMap<PathBuf, Indexed>) -> Result<(), Error> {
+/// Writes an index anew: the lines that still hold, and those that are new.
+fn write_index(path: &Path, head: &Head, fresh: &[(PathBuf, Vec<u8>)]) -> Result<(), Error> {
+    let anew: BTreeSet<&Path> = fresh.iter().map(|(path, _)| path.as_path()).collect();
     let mut bytes = serde_json::to_vec(head).unwrap_or_default();
-    // Files that are gone need no line.
-    for own in known.values().filter(|own| own.path.exists()) {
+    read_index(path, head, &mut |line, own| {
+        // Files that are gone need no line.
+        if !anew.contains(own.path.as_path()) && own.path.exists() {
+            bytes.push(b'\n');
+            bytes.extend_from_slice(line.trim_ascii_end());
+        }
+    });
+    for (_, line) in fresh {
         bytes.push(b'\n');
-        bytes.extend(serde_json::to_vec(own).unwrap_or_default());
+        bytes.extend_from_slice(line);
     }
     bytes.push(b'\n');
     Ok(atomic::write(path, &bytes, FileReaders::Private)?)

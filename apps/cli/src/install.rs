@@ -10,6 +10,7 @@
 mod change;
 mod host;
 mod inspection;
+mod observe;
 mod piece;
 mod receipt;
 mod refused;
@@ -63,7 +64,9 @@ pub(crate) fn install(
         let store = if args.separate { MemoryStore::Own } else { MemoryStore::Shared };
         let mut receipt = fitter.drawer.read();
         let apart = fitter.no_longer_shared(store, &mut receipt)?;
-        let mut changes = fitter.with_ours(&fitter.parts(store), &receipt)?;
+        let observe = fitter.wanted_observing(args)?;
+        let parts = fitter.observed(fitter.parts(store), observe);
+        let mut changes = fitter.with_ours(&parts, &receipt)?;
         let kept = changes.len();
         changes.extend(apart);
         let pass = if args.dry_run { Pass::Look } else { Pass::Write };
@@ -73,6 +76,7 @@ pub(crate) fn install(
             return fitter.show(&changes, "install", args.dry_run, args.json, &moved);
         }
         fitter.keep(changes.get(..kept).unwrap_or_default(), &receipt)?;
+        fitter.make_room_for_bodies(observe)?;
         write(&changes)?;
         let moved = fitter.moved(moved)?;
         fitter.show(&changes, "install", args.dry_run, args.json, &moved)?;
@@ -99,12 +103,14 @@ pub(crate) fn uninstall(
 ) -> Result<()> {
     with_fitter(env, args.host, Path::new("everfold"), presenter, |fitter| {
         let receipt = fitter.drawer.read();
-        let changes = fitter.without_ours(&fitter.parts(MemoryStore::Shared), &receipt)?;
+        let parts = fitter.observed(fitter.parts(MemoryStore::Shared), fitter.observing()?);
+        let changes = fitter.without_ours(&parts, &receipt)?;
         fitter.show(&changes, "uninstall", args.dry_run, args.json, &Migration::default())?;
         if args.dry_run {
             return Ok(());
         }
         write(&changes)?;
+        fitter.remove_bodies()?;
         fitter.drawer.clear(&receipt)
     })
 }

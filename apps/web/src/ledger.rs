@@ -6,8 +6,11 @@ mod book;
 
 pub(crate) use book::{Book, SessionRow};
 
+use book::BookBuilder;
+
 use everfold::Agent;
-use everfold::bills::{bill_index, read_bills};
+use everfold::bills::{bill_index, each_bill, read_bills};
+use everfold::observed::ObservedBodies;
 use everfold::session_files::{SessionFile, SessionPlaces};
 use everfold_replay::Options;
 use std::path::PathBuf;
@@ -36,6 +39,7 @@ pub(crate) struct Ledger {
     places: SessionPlaces,
     options: Options,
     index: Option<PathBuf>,
+    observed: ObservedBodies,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -57,7 +61,8 @@ impl Ledger {
             ..Options::default()
         };
         let index = bill_index(agent.home().root());
-        Self { places, options, index, state: Mutex::default(), changed: Condvar::new() }
+        let observed = ObservedBodies::of_claude(agent.home().root());
+        Self { places, options, index, observed, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Starts to read before anybody asks.
@@ -119,6 +124,10 @@ impl Ledger {
 
     /// The sessions as they are now; none where nothing has changed.
     fn read(&self, known: Option<&Book>) -> Option<Book> {
+        // What Claude Code left of its requests is taken in on the way (W3).
+        if let Err(error) = self.observed.digest(&self.options.limits) {
+            tracing::info!(%error, "bodies of requests were not read");
+        }
         let files = self.places.files();
         let Some(known) = known else { return Some(self.read_all(&files)) };
         let changed: Vec<SessionFile> =
@@ -137,7 +146,19 @@ impl Ledger {
 
     fn read_all(&self, files: &[SessionFile]) -> Book {
         let progress = &mut |done, all| self.lock().progress = (done, all);
-        let bills = read_bills(files, &self.options, self.index.as_deref(), progress);
-        Book::new(files, bills.sessions)
+        let mut builder = BookBuilder::new(files);
+        // One by one: all requests of all sessions would be a lot to hold.
+        let sink = &mut |bill| builder.add(bill);
+        let index = self.index.as_deref();
+        each_bill(files, &self.options, index, progress, sink);
+        let book = builder.finish();
+        // A session that was resumed in another file has its requests in both:
+        // they were paid for once, in the first.
+        let copies = book.copies(files);
+        if copies.is_empty() {
+            return book;
+        }
+        let bills = read_bills(&copies, &self.options, None, &mut |_, _| {});
+        book.with(files, &copies, bills.sessions)
     }
 }

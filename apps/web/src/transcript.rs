@@ -9,9 +9,11 @@ use crate::error::Error;
 use crate::ledger::SessionRow;
 use everfold::disk::jsonl;
 use everfold::foreign::{About, Reader, Thread, TranscriptEvent, What};
-use everfold::kernel::Record;
+use everfold::kernel::{Entry, MessageId, Record};
+use everfold::observed::{BodyShares, ObservedBodies};
 use everfold::{Agent, Replayed, replay_file};
 use everfold_replay::{Bill, LaneReport, Options, Policy};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -44,6 +46,8 @@ pub(crate) struct CloseUp {
     pub(crate) lane: LaneReport,
     /// Whether the transcript says what requests used.
     pub(crate) is_reported: bool,
+    /// Requests whose bytes are known (W3).
+    pub(crate) observed: usize,
     /// A line for every message.
     pub(crate) heads: Vec<MessageHead>,
     /// Bytes of the file when it was read.
@@ -75,6 +79,7 @@ impl CloseUp {
 /// The sessions that were looked at.
 pub(crate) struct Transcripts {
     options: Options,
+    observed: ObservedBodies,
     kept: Mutex<Vec<(Stamp, Arc<CloseUp>)>>,
 }
 
@@ -87,7 +92,8 @@ impl Transcripts {
             limits: Arc::clone(&config.limits),
             ..Options::default()
         };
-        Self { options, kept: Mutex::default() }
+        let observed = ObservedBodies::of_claude(agent.home().root());
+        Self { options, observed, kept: Mutex::default() }
     }
 
     /// Bytes of the longest line that is read.
@@ -115,22 +121,58 @@ impl Transcripts {
         let Replayed { about, agents, outcome } = replay_file(path, &self.options)?;
         let is_reported = outcome.reported.is_some();
         let lane = outcome.lanes.into_iter().next();
-        let lane = lane.ok_or_else(|| Error::none("request in this session"))?;
+        let mut lane = lane.ok_or_else(|| Error::none("request in this session"))?;
         let count = agents.len();
         let files: Vec<PathBuf> = std::iter::once(path.to_owned()).chain(agents).collect();
-        let mut heads = Vec::new();
+        let (mut heads, mut answers) = (Vec::new(), Vec::new());
         for (file, path) in files.iter().enumerate() {
             let mut ordinal = 0;
             let is_aside = file > 0;
             records(path, self.line_bytes(), &mut |thread, record| {
+                if let Entry::Assistant(answer) = &record.entry
+                    && answers.last() != Some(&answer.message_id)
+                {
+                    answers.push(answer.message_id.clone());
+                }
                 let aside = is_aside || thread != Thread::MAIN;
                 heads.extend(MessageHead::of(record, (file, ordinal), aside));
                 ordinal += 1;
             })?;
         }
         heads.shrink_to_fit();
-        Ok(CloseUp { about, agents: count, lane, is_reported, heads, bytes: stamp.bytes, files })
+        let session = about.session.as_ref().map(|id| self.observed.session(id.as_str()));
+        let observed = put_observed(&mut lane, &answers, &session.unwrap_or_default());
+        Ok(CloseUp {
+            about,
+            agents: count,
+            lane,
+            is_reported,
+            observed,
+            heads,
+            bytes: stamp.bytes,
+            files,
+        })
     }
+}
+
+/// Gives requests the shares that their own bytes tell. Answers and requests
+/// stand in the same order; where they do not, nothing can be told.
+fn put_observed(
+    lane: &mut LaneReport,
+    answers: &[MessageId],
+    known: &BTreeMap<String, BodyShares>,
+) -> usize {
+    if answers.len() != lane.rounds.len() {
+        return 0;
+    }
+    let mut count = 0;
+    for (round, answer) in lane.rounds.iter_mut().zip(answers) {
+        if let Some(shares) = known.get(answer.as_str()) {
+            shares.put(round);
+            count += 1;
+        }
+    }
+    count
 }
 
 /// Every record of a file, in its order.

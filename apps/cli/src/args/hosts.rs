@@ -21,6 +21,7 @@ pub(crate) struct HookArgs {
 
 /// `everfold install`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct InstallArgs {
     /// Which agent
     #[arg(value_enum)]
@@ -31,6 +32,9 @@ pub(crate) struct InstallArgs {
     /// Keep memories apart from Claude Code's own; else both use the same directories
     #[arg(long)]
     pub(crate) separate: bool,
+    /// Let Claude Code leave its requests for us to measure: exact windows on the page
+    #[arg(long)]
+    pub(crate) observe: bool,
     /// For programs
     #[arg(long)]
     pub(crate) json: bool,

@@ -398,3 +398,42 @@ fn x8_opencode_gets_recall_by_its_plugin() {
     desk.run(&["install", "opencode"]).failed(1);
     assert_eq!(std::fs::read_to_string(&plugin).unwrap(), "// mine\n");
 }
+
+/// Claude Code's variable by which it leaves its requests (CONTRACTS 7.1).
+const OBSERVED: &str = "OTEL_LOG_RAW_API_BODIES";
+
+#[test]
+fn w3_observing_is_put_in_on_request_and_taken_out() {
+    let desk = Desk::offline();
+    furnish(&desk);
+    let before = snapshot(&desk.files.home());
+    desk.run(&["install", "claude"]).ok();
+    assert!(!text(&desk, ".claude/settings.json").contains(OBSERVED), "only where it is asked for");
+    desk.run(&["install", "claude", "--observe"]).ok();
+    let folder = desk.files.home().join(".everfold/observed/claude/bodies");
+    let named = format!("\"{OBSERVED}\": \"file:{}\"", folder.display());
+    assert!(text(&desk, ".claude/settings.json").contains(&named), "{named}");
+    assert!(folder.is_dir());
+    // Installing again leaves it on.
+    desk.run(&["install", "claude"]).ok();
+    assert!(text(&desk, ".claude/settings.json").contains(&named));
+    std::fs::write(folder.join("x.request.json"), "{}").unwrap();
+    desk.run(&["uninstall", "claude"]).ok();
+    assert_eq!(snapshot(&desk.files.home()), before);
+    assert!(!folder.exists(), "nothing of what was left stays");
+    let ran = desk.run(&["install", "codex", "--observe"]).failed(2);
+    assert!(ran.err.contains("only Claude Code's requests"), "{ran:?}");
+}
+
+#[test]
+fn w3_what_somebody_observes_for_themselves_stays() {
+    let desk = Desk::offline();
+    let own = format!("{{\"env\": {{\"{OBSERVED}\": \"file:/mine\"}}}}");
+    write(&desk, ".claude/settings.json", &own);
+    let ran = desk.run(&["install", "claude", "--observe"]).failed(1);
+    assert!(ran.err.contains("file:/mine"), "{ran:?}");
+    assert_eq!(text(&desk, ".claude/settings.json"), own);
+    desk.run(&["install", "claude"]).ok();
+    desk.run(&["uninstall", "claude"]).ok();
+    assert_eq!(text(&desk, ".claude/settings.json"), own);
+}

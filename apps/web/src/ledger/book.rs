@@ -60,7 +60,7 @@ pub(crate) struct CauseCell {
 }
 
 impl SessionRow {
-    fn of(bill: SessionBill, file: Option<&SessionFile>, models: &mut Models) -> Option<Self> {
+    fn of(bill: SessionBill, (bytes, modified): (u64, i64), models: &mut Models) -> Option<Self> {
         let zone = TimeZone::system();
         let agent = bill.agent.clone()?;
         let mut row = Self {
@@ -74,8 +74,8 @@ impl SessionRow {
             breaks: (bill.bill.breaks.len(), bill.bill.breaks.iter().map(|own| own.usd).sum()),
             days: Vec::new(),
             causes: causes(&bill, &zone),
-            bytes: file.map_or(0, |file| file.bytes),
-            modified: file.map_or(0, |file| file.modified),
+            bytes,
+            modified,
             keys: bill.bill.requests.iter().map(|own| own.key).filter(|key| *key != 0).collect(),
             path: bill.path,
             project: bill.project,
@@ -161,10 +161,6 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    pub(crate) fn new(files: &[SessionFile], bills: Vec<SessionBill>) -> Self {
-        Self::default().with(files, files, bills)
-    }
-
     /// The same with some sessions read anew.
     pub(crate) fn with(
         &self,
@@ -172,12 +168,10 @@ impl Book {
         changed: &[SessionFile],
         bills: Vec<SessionBill>,
     ) -> Self {
-        let known: BTreeMap<PathBuf, (u64, i64)> =
-            files.iter().map(|file| (file.path.clone(), (file.bytes, file.modified))).collect();
-        let anew: BTreeMap<&Path, &SessionFile> =
-            changed.iter().map(|file| (file.path.as_path(), file)).collect();
+        let known = marks(files);
+        let anew: BTreeSet<&Path> = changed.iter().map(|file| file.path.as_path()).collect();
         let stays = |row: &&Arc<SessionRow>| {
-            known.contains_key(&row.path) && !anew.contains_key(row.path.as_path())
+            known.contains_key(&row.path) && !anew.contains(row.path.as_path())
         };
         let mut rows: Vec<Arc<SessionRow>> = self.rows.iter().filter(stays).cloned().collect();
         let wanted: BTreeSet<u64> =
@@ -191,10 +185,10 @@ impl Book {
         let mut models = Models::default();
         for mut bill in bills {
             bill.bill.requests.retain(|own| own.key == 0 || !elsewhere.contains(&own.key));
-            let file = anew.get(bill.path.as_path()).copied();
-            rows.extend(SessionRow::of(bill, file, &mut models).map(Arc::new));
+            let mark = known.get(&bill.path).copied().unwrap_or_default();
+            rows.extend(SessionRow::of(bill, mark, &mut models).map(Arc::new));
         }
-        rows.sort_by(|one, other| (other.last(), &one.key).cmp(&(one.last(), &other.key)));
+        sort(&mut rows);
         Self { rows, files: known }
     }
 
@@ -218,6 +212,59 @@ impl Book {
         let by_key = self.rows.iter().find(|row| row.key == key);
         by_key.or_else(|| self.rows.iter().find(|row| row.name == key))
     }
+}
+
+impl Book {
+    /// The sessions that hold requests of an earlier one.
+    pub(crate) fn copies(&self, files: &[SessionFile]) -> Vec<SessionFile> {
+        let began = |row: &SessionRow| row.span.map(|(first, _)| first);
+        let mut rows: Vec<&Arc<SessionRow>> = self.rows.iter().collect();
+        rows.sort_by_key(|row| began(row));
+        let mut keys: Vec<(u64, usize)> = rows
+            .iter()
+            .enumerate()
+            .flat_map(|(at, row)| row.keys.iter().map(move |key| (*key, at)))
+            .collect();
+        keys.sort_unstable();
+        let pairs = keys.iter().zip(keys.iter().skip(1));
+        let later = pairs.filter(|(one, other)| one.0 == other.0 && one.1 != other.1);
+        let copies: BTreeSet<&Path> =
+            later.filter_map(|(_, (_, at))| Some(rows.get(*at)?.path.as_path())).collect();
+        files.iter().filter(|file| copies.contains(file.path.as_path())).cloned().collect()
+    }
+}
+
+/// A book to which sessions come one by one.
+pub(super) struct BookBuilder {
+    files: BTreeMap<PathBuf, (u64, i64)>,
+    rows: Vec<Arc<SessionRow>>,
+    models: Models,
+}
+
+impl BookBuilder {
+    pub(super) fn new(files: &[SessionFile]) -> Self {
+        Self { files: marks(files), rows: Vec::new(), models: Models::default() }
+    }
+
+    pub(super) fn add(&mut self, bill: SessionBill) {
+        let mark = self.files.get(&bill.path).copied().unwrap_or_default();
+        self.rows.extend(SessionRow::of(bill, mark, &mut self.models).map(Arc::new));
+    }
+
+    pub(super) fn finish(self) -> Book {
+        let Self { files, mut rows, .. } = self;
+        sort(&mut rows);
+        Book { rows, files }
+    }
+}
+
+fn sort(rows: &mut [Arc<SessionRow>]) {
+    rows.sort_by(|one, other| (other.last(), &one.key).cmp(&(one.last(), &other.key)));
+}
+
+/// Size and time of files.
+fn marks(files: &[SessionFile]) -> BTreeMap<PathBuf, (u64, i64)> {
+    files.iter().map(|file| (file.path.clone(), (file.bytes, file.modified))).collect()
 }
 
 /// What a session is called in addresses: nothing of where its file lies.

@@ -48,10 +48,18 @@ pub(crate) async fn show(
 
 /// How much of what is shown is known, and how much follows from it (W3).
 fn exactness(own: &CloseUp) -> Markup {
+    let all = own.lane.rounds.len();
+    let seen = format!(
+        "{} of {} as Claude Code sent them.",
+        grouped(own.observed as u64),
+        counted(all as u64, "request")
+    );
     let (kind, word, why) = match (own.about.format, own.is_reported) {
         (Some(Format::Everfold), _) => {
             ("good", "exact", "Our own log: the requests are known as they were sent.")
         }
+        _ if own.observed > 0 && own.observed == all => ("good", "exact", seen.as_str()),
+        _ if own.observed > 0 => ("fair", "partly exact", seen.as_str()),
         (_, true) => (
             "fair",
             "reconstructed",

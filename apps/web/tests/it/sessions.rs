@@ -100,6 +100,37 @@ fn w3_our_own_log_is_exact() {
     page.has(">exact<").has("say hello to the page").has("svg class=\"window\"");
 }
 
+/// Bodies that Claude Code left (CONTRACTS 7.1) make its windows exact, and go.
+#[test]
+fn w3_observed_requests_are_exact() {
+    let stage = Stage::new();
+    stage.claude_session(ID, 3, "fix the login");
+    let folder = stage.files.home().join(".everfold/observed/claude/bodies");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut index = String::new();
+    for number in 0..3 {
+        let user =
+            serde_json::json!({"session_id": ID, "account_uuid": "mia@example.com"}).to_string();
+        let request = serde_json::json!({"system": "s".repeat(20_000), "tools": [], "messages":
+            [{"role": "user", "content": "fix the login"}], "metadata": {"user_id": user}});
+        std::fs::write(folder.join(format!("{number}.request.json")), request.to_string()).unwrap();
+        let line = serde_json::json!({"session_id": ID, "message_id": format!("msg{ID}{number}"),
+            "request_file": format!("{number}.request.json")});
+        index = format!("{index}{line}\n");
+    }
+    std::fs::write(folder.join("index.jsonl"), index).unwrap();
+    let visitor = stage.open(PageAccess::Full);
+    let key = key(&visitor, ID);
+    let page = visitor.get(&format!("/sessions/{key}")).ok();
+    page.has(">exact<").has("3 of 3 requests as Claude Code sent them");
+    // Nearly all of it is the system prompt, as the bytes say.
+    let request = visitor.get(&format!("/sessions/{key}/requests/3")).ok();
+    request.has("system prompt and tools</th><td class=\"number\">10,09");
+    let left: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["index.jsonl"]);
+}
+
 #[test]
 fn w5_money_by_day_project_agent_model_and_cause() {
     let stage = Stage::new();

@@ -6,6 +6,7 @@ use super::notes::{Ended, Note, Notes, file_name};
 use super::reply::HostReply;
 use crate::error::Error;
 use crate::hosts::HostService;
+use crate::observed::ObservedBodies;
 use everfold_kernel::Flag;
 use everfold_memory_store::usage::Use;
 use everfold_memory_store::{StoreScope, TopicPath};
@@ -61,6 +62,11 @@ impl HostService {
     /// # Errors
     /// If memories cannot be read or written.
     pub fn work(&self, work: &Work, now: Timestamp) -> Result<(), Error> {
+        // Whoever looks at requests from close wants their figures, not their
+        // bytes lying about (W3).
+        if let Err(error) = ObservedBodies::of_claude(&self.home).digest(&self.limits) {
+            tracing::info!(%error, "bodies of requests were not read");
+        }
         let mut notes = Notes::open(&self.notes_dir(), &work.session);
         if notes.left.ended == Ended::No {
             return Ok(());
