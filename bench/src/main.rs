@@ -1,10 +1,11 @@
-//! `cargo run --release -p everfold-bench -- [all|start|resume|hook|memory|recall|keeping|adding|projection|layers|screen|replay|marathon|peers] [--write]`
+//! `cargo run --release -p everfold-bench -- [all|start|resume|hook|memory|recall|keeping|adding|projection|layers|screen|replay|marathon|peers|fleet] [--write]`
 //!
 //! Measures what the goals name and prints tables; with `--write` the tables
 //! that were measured are renewed in `docs/BENCHMARKS.md`. Start and memory
 //! are measured on the `everfold` program that stands beside this one.
 
 mod drive;
+mod fleet_model;
 mod hook;
 mod machine;
 mod marathon;
@@ -30,7 +31,7 @@ use table::Section;
 type Measure = fn() -> Result<Section>;
 
 /// What can be measured, in the order of the page.
-const ALL: [(&str, Measure); 13] = [
+const ALL: [(&str, Measure); 14] = [
     ("start", start::measure),
     ("resume", resume::measure),
     ("hook", hook::measure),
@@ -44,6 +45,7 @@ const ALL: [(&str, Measure); 13] = [
     ("replay", replay::measure),
     ("marathon", marathon::measure),
     ("peers", peers::measure),
+    ("fleet", fleet_model::measure),
 ];
 
 fn main() -> Result<()> {

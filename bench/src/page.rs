@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
 const TITLE: &str = "# Benchmarks";
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 15] = [
     "Start",
     "Hooks",
     "Memory",
@@ -19,6 +19,9 @@ const ORDER: [&str; 12] = [
     "Sessions",
     "Marathon",
     "Peers",
+    "Team",
+    "Fleet",
+    "Fleet, modelled",
 ];
 
 const ABOUT: &str = "\
@@ -29,9 +32,9 @@ cargo build --release -p everfold-cli
 cargo run --release -p everfold-bench -- all --write
 ```
 
-`start`, `hook`, `memory`, `recall`, `projection`, `layers`, `screen`, `replay`, `marathon` and `peers` in place of `all` run one \
+`start`, `hook`, `memory`, `recall`, `projection`, `layers`, `screen`, `replay`, `marathon`, `peers` and `fleet` in place of `all` run one \
 part, and without `--write` the tables are only printed. `peers` installs other programs from their registries into a \
-folder of their own outside of the tree. Search and sessions are measured by hand. `cargo bench -p everfold-bench` runs the small ones under divan. The parts are in `bench/src/`. \
+folder of their own outside of the tree. Search and sessions are measured by hand, team and fleet by `cargo xtask soak`. `cargo bench -p everfold-bench` runs the small ones under divan. The parts are in `bench/src/`. \
 Other work on the machine makes times longer, never shorter, so a goal counts as met by the best of many runs (by the \
 median for the start); where median and worst are far off, the machine was busy. The facts below are those of the last run.
 ";

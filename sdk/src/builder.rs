@@ -375,7 +375,7 @@ impl Builder {
             dreams: None,
             switches: None,
             spending: Some(Arc::new(DiskSpending::new(home.root().join("budget")))),
-            post: Some(self.post(home, limits)?),
+            post: Some(self.post(home, limits, (trust.cwd(), resolved))?),
             worktrees: Some(Arc::new(GitWorktrees::new(home.root().join("worktrees")))),
         })
     }

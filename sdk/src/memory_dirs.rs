@@ -127,6 +127,22 @@ impl MemoryDirs {
         Ok((team, report, left))
     }
 
+    /// Binds the project to a team of a fleet, and takes over what it kept for a
+    /// team before. Says what could not be.
+    ///
+    /// # Errors
+    /// If the project has another team, no server can be reached, or none has
+    /// such a team.
+    #[cfg(feature = "fleet")]
+    pub fn enlist(
+        &self,
+        start: &crate::team::FleetStart,
+    ) -> Result<(ProjectTeam, SyncReport, Vec<String>), Error> {
+        let (team, report) = ProjectTeam::enlist(&self.ground, start)?;
+        let left = team.adopt(&self.project.dir)?;
+        Ok((team, report, left))
+    }
+
     /// Takes the project out of its team, and says where that one's memories
     /// stay.
     ///

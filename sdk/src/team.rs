@@ -5,6 +5,11 @@
 //! brings can name one (S9). Everything here blocks.
 
 mod background;
+#[cfg(feature = "fleet")]
+mod fleet;
+#[cfg(not(feature = "fleet"))]
+#[path = "team/no_fleet.rs"]
+mod fleet;
 
 pub use everfold_memory_team::sync::HeldSide;
 pub use everfold_memory_team::{
@@ -12,11 +17,18 @@ pub use everfold_memory_team::{
 };
 pub use everfold_teamgit::Prompts;
 
+#[cfg(feature = "fleet")]
+pub use everfold_nats::health::{FleetFinding, FleetFindingState};
+#[cfg(feature = "fleet")]
+pub use fleet::FleetStart;
+
 pub(crate) use background::BackgroundSync;
+pub(crate) use fleet::carrier;
 
 use crate::error::Error;
-use everfold_kernel::limits::TeamLimits;
+use everfold_kernel::limits::{FleetLimits, TeamLimits};
 use everfold_kernel::ports::{Clock, TeamError, TeamRemote};
+use everfold_kernel::settings::FleetSettings;
 use everfold_memory_store::location::{git_root, team_dir};
 use everfold_memory_store::{By, Store, StoreOptions, StoreScope};
 use everfold_memory_team::ancestor::TeamBase;
@@ -39,6 +51,10 @@ pub(crate) struct TeamGround {
     /// What the project's memories are named after.
     pub(crate) project: PathBuf,
     pub(crate) limits: TeamLimits,
+    pub(crate) fleet: FleetSettings,
+    pub(crate) fleet_limits: FleetLimits,
+    /// What others know us by.
+    pub(crate) member: String,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -48,6 +64,9 @@ impl TeamGround {
             home: home.to_owned(),
             project: git_root(cwd).unwrap_or_else(|| cwd.to_owned()),
             limits: resolved.settings.everfold.limits.team.clone(),
+            fleet: resolved.settings.everfold.fleet.clone(),
+            fleet_limits: resolved.settings.everfold.limits.fleet.clone(),
+            member: member(home),
             clock: Arc::clone(clock),
         }
     }
@@ -138,17 +157,9 @@ impl ProjectTeam {
             GitAddress::parse(remote, &from).map_err(everfold_memory_team::Error::from)?;
         let name = name.map_or_else(|| name_of(address.as_str()), str::to_owned);
         let place = TeamPlace::of(&ground.home, &name)?;
-        if let Some(other) = TeamPlace::bound(&ground.home, &ground.project)?
-            && other != place
-        {
-            return Err(everfold_memory_team::Error::Bound { name: other.name() }.into());
-        }
         let transport = TeamTransport::Git;
         let binding = TeamBinding { name, transport, address: address.as_str().to_owned() };
-        if let Some(there) = place.binding()?.filter(|there| *there != binding) {
-            let (name, address) = (there.name, there.address);
-            return Err(everfold_memory_team::Error::Exists { name, address }.into());
-        }
+        place.may_bind(&ground.home, &ground.project, &binding)?;
         let team = Self { place, binding, ground: ground.clone() };
         let remote = team.remote(Prompts::Allowed, team.whole_patience())?;
         let is_empty =
@@ -232,6 +243,9 @@ impl ProjectTeam {
     }
 
     fn remote(&self, prompts: Prompts, patience: Duration) -> Result<Box<dyn TeamRemote>, Error> {
+        if self.binding.transport == TeamTransport::Fleet {
+            return fleet::remote(self, patience);
+        }
         let told = everfold_memory_team::Error::from;
         let remote =
             GitAddress::parse(&self.binding.address, &self.ground.project).map_err(told)?;
@@ -332,6 +346,13 @@ fn unshared(base: &TeamBase, store: &Store) -> Result<usize, everfold_memory_sto
     let is_here = |path: &String| texts.keys().any(|own| own.as_str() == path);
     let gone = base.files.keys().filter(|path| !is_here(path));
     Ok(changed.count() + gone.count())
+}
+
+/// Whose home it is, on which machine.
+fn member(home: &Path) -> String {
+    let who = home.parent().and_then(Path::file_name).map(|name| name.to_string_lossy());
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}@{}", who.as_deref().unwrap_or("somebody"), host.trim())
 }
 
 /// What a team is called after its address: the last part of it.

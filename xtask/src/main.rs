@@ -8,6 +8,7 @@ mod check;
 mod conformance;
 mod exceptions;
 mod markdown;
+mod nats_server;
 mod rust_code;
 mod rust_names;
 mod soak;

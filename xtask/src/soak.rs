@@ -2,6 +2,7 @@
 //! long for every change, so their tests are ignored by default; here is the
 //! list of them, and each is run by itself and told with its time.
 
+use crate::nats_server;
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +11,9 @@ use std::time::Instant;
 
 /// The package of the program.
 const PROGRAM: &str = "everfold-cli";
+
+/// The package that needs servers.
+const FLEET: &str = "everfold-nats";
 
 /// One test with a full figure.
 struct Figure {
@@ -89,6 +93,12 @@ const FIGURES: &[Figure] = &[
         least: Profile::Dev,
     },
     Figure {
+        about: "a fleet: 10,000 mailboxes on three servers, a leader killed with -9, one cut off",
+        package: FLEET,
+        test: "f4_fleet_of_10000_mailboxes_on_three_servers_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "settings and trust records out of any bytes: 50,000 cases each",
         package: "everfold-settings",
         test: "s9_fuzz_of_settings_and_trust_records",
@@ -139,6 +149,9 @@ pub(crate) fn report(root: &Path, wanted: &Wanted, out: &mut impl Write) -> Resu
     for figure in FIGURES.iter().filter(fits) {
         writeln!(out, "{}\n  {}", figure.test, figure.about)?;
         out.flush()?;
+        if figure.package == FLEET {
+            nats_server::fetch(&nats_server::place(root), out)?;
+        }
         let (outcome, took) = run(root, figure, wanted.profile.max(figure.least))?;
         match outcome {
             Ok(said) => {

@@ -5,6 +5,7 @@
 //! be reached by its socket while it runs, and keeps what comes in a mailbox of
 //! its own. None of them knows what letters say.
 
+mod carried;
 mod mailbox;
 mod own;
 #[cfg(not(unix))]
@@ -14,9 +15,10 @@ mod socket;
 mod socket;
 mod team;
 
+use carried::Carried;
 use everfold_kernel::limits::AgentLimits;
 use everfold_kernel::ports::{
-    Address, AgentName, Body, BoxFuture, Clock, Letter, LetterDraft, Post, PostError,
+    Address, AgentName, Body, BoxFuture, Clock, Letter, LetterDraft, MailCarrier, Post, PostError,
 };
 use everfold_kernel::{LetterId, SessionId};
 use everfold_memory_judge::secrets;
@@ -35,6 +37,7 @@ pub struct DiskPost {
     clock: Arc<dyn Clock>,
     limits: AgentLimits,
     team: Option<Arc<Team>>,
+    carried: Option<Arc<Carried>>,
     sockets: Sockets,
 }
 
@@ -43,7 +46,7 @@ impl DiskPost {
     #[must_use]
     pub fn new(home: &Path, clock: Arc<dyn Clock>, limits: AgentLimits) -> Self {
         let sockets = Sockets::new(home.join("run"), &limits);
-        Self { clock, limits, team: None, sockets }
+        Self { clock, limits, team: None, carried: None, sockets }
     }
 
     /// Joins a team under a name, which nobody else has until we end.
@@ -59,6 +62,36 @@ impl DiskPost {
         let wait = Duration::from_millis(self.limits.mail_wait_ms);
         self.team = Some(Arc::new(Team::join(home, team, name, wait)?));
         Ok(self)
+    }
+
+    /// Reaches members of the team on other machines, too (F2).
+    ///
+    /// # Errors
+    /// If the team's directory cannot be used.
+    pub fn carried_by(
+        mut self,
+        carrier: Arc<dyn MailCarrier>,
+        poll: Duration,
+    ) -> Result<Self, PostError> {
+        let team = self.team.as_ref().ok_or(PostError::NoTeam)?;
+        let wait = Duration::from_millis(self.limits.mail_wait_ms);
+        let places = (team.dir(), team.home());
+        let own = (team.name(), team.own());
+        self.carried = Some(Arc::new(Carried::new(carrier, places, own, (wait, poll))?));
+        Ok(self)
+    }
+
+    /// Puts a letter into a mailbox here, or on its way to another machine.
+    fn dispatch(
+        team: &Team,
+        carried: Option<&Carried>,
+        to: &AgentName,
+        letter: Letter,
+    ) -> Result<(), PostError> {
+        match carried {
+            Some(carried) if !team.members()?.contains(to) => carried.put(to, letter),
+            _ => team.put(to, letter),
+        }
     }
 
     fn letter(&self, draft: LetterDraft) -> Result<Letter, PostError> {
@@ -111,6 +144,9 @@ impl Post for DiskPost {
                 let (session, now) = (session.clone(), self.clock.now());
                 self.with_team(move |team| team.enter(&session, now)).await?;
             }
+            if let Some(carried) = &self.carried {
+                carried.start();
+            }
             self.sockets.listen(session, &dir.join(INBOX))
         })
     }
@@ -124,13 +160,31 @@ impl Post for DiskPost {
             let letter = self.letter(draft)?;
             match to {
                 Address::Name(name) => {
-                    let name = name.clone();
+                    let (name, carried) = (name.clone(), self.carried.clone());
                     self.with_team(move |team| {
-                        team.put(&name, letter).map(|()| vec![name.to_string()])
+                        Self::dispatch(team, carried.as_deref(), &name, letter)?;
+                        Ok(vec![name.to_string()])
                     })
                     .await
                 }
-                Address::Everyone => self.with_team(move |team| team.put_all(&letter)).await,
+                Address::Everyone => {
+                    let carried = self.carried.clone();
+                    let others = match &carried {
+                        Some(carried) => carried.others().await,
+                        None => Vec::new(),
+                    };
+                    self.with_team(move |team| {
+                        let mut reached = team.put_all(&letter)?;
+                        for name in others {
+                            if !reached.contains(&name.to_string()) {
+                                Self::dispatch(team, carried.as_deref(), &name, letter.clone())?;
+                                reached.push(name.to_string());
+                            }
+                        }
+                        Ok(reached)
+                    })
+                    .await
+                }
                 Address::Socket(path) => self.sockets.send(path, &letter).await,
                 Address::Session(id) => self.sockets.send(&self.sockets.path(id), &letter).await,
             }
@@ -176,6 +230,9 @@ impl Post for DiskPost {
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.sockets.close().await;
+            if let Some(carried) = &self.carried {
+                carried.end().await;
+            }
             if let Some(team) = &self.team {
                 team.leave();
             }

@@ -10,7 +10,7 @@
 use everfold_disk::atomic::{self, FileReaders};
 use everfold_disk::{Error, Lock, jsonl};
 use everfold_kernel::LetterId;
-use everfold_kernel::ports::{Letter, PostError};
+use everfold_kernel::ports::{AgentName, Letter, PostError};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
@@ -57,6 +57,27 @@ impl Mailbox {
         let file = self.dir.join("new").join(format!("{seq:020}.{sender}.json"));
         atomic::write(&file, &crate::written(&Letter { seq, ..letter }), FileReaders::Private)
             .map_err(told)
+    }
+
+    /// The letters that were not taken yet, each with its file and the name that
+    /// it was put in under.
+    pub(crate) fn queued(&self) -> Result<Vec<(String, AgentName, Letter)>, PostError> {
+        let named = |(file, letter): (String, Option<Letter>)| {
+            let name = file.strip_suffix(".json")?.split_once('.')?.1;
+            Some((file.clone(), AgentName::parse(name).ok()?, letter?))
+        };
+        Ok(read_all(&self.dir.join("new"))?.into_iter().filter_map(named).collect())
+    }
+
+    /// Removes a letter that was handed on.
+    pub(crate) fn sent(&self, file: &str) -> Result<(), PostError> {
+        remove(&self.dir.join("new").join(file))
+    }
+
+    /// Whether a letter is here and was not settled.
+    pub(crate) fn holds(&self, id: &LetterId) -> Result<bool, PostError> {
+        let both = [read_all(&self.dir.join("new"))?, read_all(&self.dir.join("taken"))?].concat();
+        Ok(both.iter().any(|(_, letter)| letter.as_ref().is_some_and(|letter| letter.id == *id)))
     }
 
     /// How many letters were not taken yet.

@@ -47,6 +47,11 @@ impl Team {
         &self.name
     }
 
+    /// Everfold's home.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// The team's directory.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir

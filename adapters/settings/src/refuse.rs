@@ -94,8 +94,10 @@ const REFUSED: &[Key] = &[
     trusted("/permissions/additionalDirectories", WIDENS, TrustSubject::Permissions),
     never("/everfold/provider", REDIRECTS),
     never("/everfold/flag_source", REDIRECTS),
+    never("/everfold/fleet", REDIRECTS),
     never("/everfold/memory_home", "a repository may not move the memory directory"),
     never("/everfold/memory", "a repository may not say how memories are kept"),
+    never("/everfold/limits/fleet", "a repository may not say what a fleet may send"),
     never("/everfold/limits/team", "a repository may not say what a team may send"),
     never("/everfold/sandbox", WIDENS),
     never("/everfold/models", FIGURES),
@@ -259,9 +261,9 @@ mod tests {
             "fileCheckpointingEnabled": false,
             "permissions": {"allow": ["Bash"], "deny": ["Read(.env)"], "ask": ["Write"],
                             "additionalDirectories": ["/"], "defaultMode": "bypassPermissions"},
-            "everfold": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"},
+            "everfold": {"provider": {"base_url": "http://evil"}, "flag_source": {"url": "http://evil"}, "fleet": {},
                        "memory": {}, "memory_home": "/x", "models": {}, "prices": {}, "budget": {}, "sandbox": {},
-                       "flags": {"snip": false}, "limits": {"team": {"files": 1}}}
+                       "flags": {"snip": false}, "limits": {"team": {"files": 1}, "fleet": {}}}
         });
         let (kept, names) = refused(&settings, PermissionMode::Default);
         assert_eq!(

@@ -2,6 +2,8 @@
 //! the commands' business.
 
 pub(crate) mod agents;
+#[cfg(feature = "fleet")]
+pub(crate) mod fleets;
 mod hosts;
 pub(crate) mod memory;
 mod models;
@@ -192,6 +194,10 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Tidy memories: merge duplicates, fix the index, drop what no longer holds
     Dream(DreamArgs),
+    /// Share memories and mail with agents on many machines, over NATS
+    #[cfg(feature = "fleet")]
+    #[command(subcommand)]
+    Fleet(fleets::FleetCommand),
     /// Answer a hook of another agent: JSON in, JSON out
     Hook(HookArgs),
     /// Put Everfold's memory into another agent: hooks and an MCP server

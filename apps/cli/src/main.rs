@@ -9,6 +9,8 @@ mod cost;
 mod doctor;
 mod dream;
 mod failure;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod headless;
 mod health;
 mod hook;
@@ -108,6 +110,8 @@ async fn look(command: &Command, env: &ProcessEnv, presenter: &Presenter) -> Res
         Command::Cost(args) => cost::run(env, args, presenter).await?,
         Command::Doctor(args) => return Box::pin(doctor::run(env, args, presenter)).await,
         Command::Dream(args) => return Box::pin(dream::run(env, args, presenter)).await,
+        #[cfg(feature = "fleet")]
+        Command::Fleet(command) => return fleet::run(env, command, presenter),
         // It was answered before anything was parsed.
         Command::Hook(_) => {}
         Command::Install(args) => install::install(env, args, presenter)?,

@@ -8,7 +8,6 @@ use crate::setup::{self, ProcessEnv};
 use anyhow::Result;
 use everfold::memory_dirs::MemoryDirs;
 use everfold::team::{HeldSide, ProjectTeam, Prompts, SyncReport, TeamStart, TeamStatus};
-use everfold_memory_store::StoreScope;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ pub(crate) fn run(env: &ProcessEnv, command: &TeamCommand, presenter: &Presenter
     }
 }
 
-fn bound(dirs: &MemoryDirs) -> Result<&ProjectTeam> {
+pub(crate) fn bound(dirs: &MemoryDirs) -> Result<&ProjectTeam> {
     dirs.team().ok_or_else(|| {
         let hint = "`everfold team join REMOTE` joins one, `everfold team init REMOTE` \
                     creates one";
@@ -45,9 +44,24 @@ fn bound(dirs: &MemoryDirs) -> Result<&ProjectTeam> {
 }
 
 fn start(dirs: &MemoryDirs, args: &TeamArgs, how: TeamStart, presenter: &Presenter) -> Result<()> {
-    let (team, mut report, left) = dirs.start_team(&args.remote, args.name.as_deref(), how)?;
+    let (team, report, left) = dirs.start_team(&args.remote, args.name.as_deref(), how)?;
+    let what = match how {
+        TeamStart::Made => "created",
+        TeamStart::Joined => "joined",
+    };
+    started(what, &team, report, &left, args.json, presenter)
+}
+
+/// Tells of a team that the project is in now, and shares what it kept before.
+pub(crate) fn started(
+    what: &str,
+    team: &ProjectTeam,
+    mut report: SyncReport,
+    left: &[String],
+    json: bool,
+    presenter: &Presenter,
+) -> Result<()> {
     if team.unshared()? > 0 {
-        // What the project kept for its team before.
         let more = team.sync(Prompts::Allowed, Duration::from_secs(team.limits().sync_s))?;
         report.shared.extend(more.shared);
     }
@@ -56,18 +70,10 @@ fn start(dirs: &MemoryDirs, args: &TeamArgs, how: TeamStart, presenter: &Present
         presenter.note(TextStyle::Yellow, &note);
     }
     let binding = team.binding();
-    if !args.json {
-        let what = match how {
-            TeamStart::Made => "created",
-            TeamStart::Joined => "joined",
-        };
+    if !json {
         presenter.line(&format!("{what} team {} at {}", binding.name, binding.address))?;
-        if !dirs.is_used(StoreScope::Team) && dirs.team().is_some() {
-            let note = "the flag team_memory is off: sessions do not read the team's memories";
-            presenter.note(TextStyle::Yellow, note);
-        }
     }
-    told(&report, args.json, presenter)
+    told(&report, json, presenter)
 }
 
 /// What a sync did.
@@ -121,7 +127,7 @@ fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a String>) -> String {
     }
 }
 
-fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> Result<()> {
+pub(crate) fn status(team: &ProjectTeam, json: bool, presenter: &Presenter) -> Result<()> {
     let TeamStatus { binding, memories, count, unshared, waiting, held, revision, last } =
         team.status()?;
     if json {

@@ -36,7 +36,7 @@ pub use memory::{DreamLimits, ExtractLimits, PastLimits, RecallLimits};
 pub use replay::ReplayLimits;
 pub use rewind::RewindLimits;
 pub use setups::{HookLimits, McpLimits, SkillLimits};
-pub use team::TeamLimits;
+pub use team::{FleetLimits, TeamLimits};
 
 limits! {
     /// The limits in force.
@@ -170,6 +170,8 @@ limits! {
         agents: AgentLimits = AgentLimits::default(),
         /// What a team shares.
         team: TeamLimits = TeamLimits::default(),
+        /// Agents on many machines.
+        fleet: FleetLimits = FleetLimits::default(),
     }
 }
 

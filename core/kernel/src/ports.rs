@@ -5,6 +5,7 @@
 //! what it was doing, and an implementation must leave nothing behind then
 //! (no process, no half-written file).
 
+mod carrier;
 mod dreams;
 mod files;
 mod guard;
@@ -27,6 +28,7 @@ mod web;
 mod worktrees;
 mod world;
 
+pub use carrier::{CarriedLetter, MailCarrier};
 pub use dreams::{
     Begun, DreamError, DreamProposal, Dreams, Ending, Gathered, Holder, LogsRead, MemoryHand,
     Night, Stored, StoredFile, Swap, SwapEdit, Swapped,
@@ -51,6 +53,7 @@ pub use outline::{
 pub use past_search::{PastFound, PastHit, PastQuery, PastSearch};
 pub use person::{Approver, PermissionAnswer, PermissionAsk};
 pub use post::{Address, AgentName, Body, Consent, Letter, LetterDraft, Post, PostError};
+
 pub use question::{Respondent, ServerAnswer, ServerQuestion};
 pub use search::{
     BarredFiles, GlobFound, GlobQuery, GrepFound, GrepMode, GrepQuery, Names, Search, SearchError,

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 mod budget;
 mod compact;
+mod fleet;
 mod memory;
 mod provider;
 mod reviewer;
@@ -23,6 +24,7 @@ mod terminal;
 
 pub use budget::BudgetSettings;
 pub use compact::{CompactEconomy, CompactSettings, NotesUse};
+pub use fleet::FleetSettings;
 pub use memory::{IndexUse, MemorySettings};
 pub use provider::{Provider, ProviderKind};
 pub use reviewer::{HostReviewer, Reviewer};
@@ -183,6 +185,8 @@ pub struct Own {
     pub prices: BTreeMap<String, Prices>,
     /// Where kill switches and limits can be changed while sessions run (Q3).
     pub flag_source: FlagSource,
+    /// How a fleet is reached.
+    pub fleet: FleetSettings,
     /// What the operating system holds shell commands to (S8).
     pub sandbox: Sandbox,
     /// How the interactive terminal behaves.

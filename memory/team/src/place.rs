@@ -69,6 +69,26 @@ impl TeamPlace {
         Self::of(home, &bound.team).map(Some)
     }
 
+    /// Whether a project may be bound to it, and it be made as it is meant.
+    ///
+    /// # Errors
+    /// [`Error::Bound`] if the project is in another team, [`Error::Exists`] if
+    /// there is another of this name.
+    pub fn may_bind(
+        &self,
+        home: &Path,
+        project: &Path,
+        binding: &TeamBinding,
+    ) -> Result<(), Error> {
+        if let Some(other) = Self::bound(home, project)?.filter(|other| other != self) {
+            return Err(Error::Bound { name: other.name() });
+        }
+        match self.binding()?.filter(|there| there != binding) {
+            Some(there) => Err(Error::Exists { name: there.name, address: there.address }),
+            None => Ok(()),
+        }
+    }
+
     /// Binds a project to this team.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::{Builder, Wanted};
 use crate::error::Error;
 use crate::memory_location::Named;
+use crate::team::{self, TeamGround};
 use everfold_engine::agents::{Definition, DefinitionError, MemoryPlaces, coordinator, load};
 use everfold_engine::{AgentSetup, Config, Delegation, KindDirs, Tool};
 use everfold_kernel::Limits;
@@ -16,6 +17,7 @@ use everfold_tools::AgentTool;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Builder {
     /// Joins a team: other members write to this one by its name.
@@ -52,12 +54,20 @@ impl Builder {
     }
 
     /// Letters from and to other processes.
-    pub(super) fn post(&self, home: &Home, limits: &Limits) -> Result<Arc<dyn Post>, Error> {
+    pub(super) fn post(
+        &self,
+        home: &Home,
+        limits: &Limits,
+        (cwd, resolved): (&Path, &Resolved),
+    ) -> Result<Arc<dyn Post>, Error> {
         let post = DiskPost::new(home.root(), Arc::clone(&self.clock), limits.agents.clone());
-        Ok(match &self.team {
-            Some((team, name)) => Arc::new(post.join(home.root(), team, name)?),
-            None => Arc::new(post),
-        })
+        let Some((team, name)) = &self.team else { return Ok(Arc::new(post)) };
+        let post = post.join(home.root(), team, name)?;
+        // Members on other machines, where the team is a fleet's (F2).
+        let ground = TeamGround::of(home.root(), cwd, resolved, &self.clock);
+        let Some(carrier) = team::carrier(&ground, team) else { return Ok(Arc::new(post)) };
+        let poll = Duration::from_millis(limits.fleet.mail_poll_ms.max(1));
+        Ok(Arc::new(post.carried_by(carrier, poll)?))
     }
 
     /// Puts agents into the configuration, and gives the tool that starts them.

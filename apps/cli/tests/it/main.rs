@@ -21,6 +21,8 @@ mod doctor;
 mod doors;
 mod dream;
 mod extract;
+#[cfg(target_os = "linux")]
+mod fleet;
 mod headless;
 mod hook;
 #[cfg(target_os = "linux")]

@@ -26,3 +26,29 @@ limits! {
         makers: usize = 5,
     }
 }
+
+limits! {
+    /// A fleet (F2).
+    FleetLimits {
+        /// Seconds after which a server that cannot be reached is given up for now.
+        connect_s: u64 = 5,
+        /// Seconds for which an acknowledgement is waited for.
+        ack_s: u64 = 10,
+        /// Milliseconds between two looks for letters that nobody told us of.
+        mail_poll_ms: u64 = 20_000,
+        /// Days for which the servers keep a letter.
+        mail_days: u64 = 30,
+        /// Letters that the servers keep for one agent; beyond that none is taken.
+        mail_letters: u64 = 1_000,
+        /// Minutes for which the servers know that a letter came twice.
+        mail_twice_min: u64 = 60,
+        /// Bytes of one letter or memory.
+        message_bytes: u64 = 512 * 1024,
+        /// Earlier versions of a memory that the servers keep.
+        history: u64 = 8,
+        /// Seconds after which a session that says nothing counts as gone.
+        presence_s: u64 = 60,
+        /// Seconds after which work whose worker says nothing goes to another.
+        lease_s: u64 = 60,
+    }
+}

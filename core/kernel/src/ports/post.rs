@@ -305,6 +305,12 @@ pub enum PostError {
         /// The mailbox.
         path: PathBuf,
     },
+    /// The servers of the fleet.
+    #[error("the fleet cannot be reached: {message}")]
+    Away {
+        /// What was said.
+        message: String,
+    },
     /// The platform has no such thing.
     #[error("sockets between sessions are not available on this platform")]
     Unsupported,
@@ -333,6 +339,7 @@ impl Classify for PostError {
             | Self::Busy { .. }
             | Self::Refused { .. }
             | Self::Unanswered { .. }
+            | Self::Away { .. }
             | Self::Io { .. } => Class::Degrade,
             _ => Class::Refuse,
         }

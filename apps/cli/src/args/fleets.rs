@@ -1,0 +1,46 @@
+//! The arguments of `everfold fleet`.
+
+use clap::{Args, Subcommand};
+
+/// `everfold fleet`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetCommand {
+    /// Create a team's streams on the servers, and join it
+    Init {
+        /// Where and which
+        #[command(flatten)]
+        fleet: FleetArgs,
+        /// Copies of everything; three survive the loss of one server
+        #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=5))]
+        replicas: u8,
+    },
+    /// Join a team of the fleet; a project is in one team at most
+    Join(FleetArgs),
+    /// Show the team of this project, what waits, and who is there
+    Status {
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the servers: replicas, when they write to disk, clock, permissions
+    Doctor {
+        /// The monitor of a server, by its URL; usually at port 8222
+        #[arg(long, value_name = "URL")]
+        monitor: Option<String>,
+    },
+    /// Leave the team of this project; its memories stay on this machine
+    Leave,
+}
+
+/// Where a fleet is.
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    /// The servers by their URLs (nats or tls), with commas between them
+    pub(crate) servers: String,
+    /// The team
+    #[arg(long)]
+    pub(crate) name: String,
+    /// For programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}

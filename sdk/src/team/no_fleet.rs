@@ -1,0 +1,22 @@
+//! A build without fleets.
+
+use super::{ProjectTeam, TeamGround};
+use crate::error::Error;
+use everfold_kernel::ports::{AgentName, MailCarrier, TeamError, TeamRemote};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// There is none in this build.
+pub(super) fn remote(
+    _team: &ProjectTeam,
+    _patience: Duration,
+) -> Result<Box<dyn TeamRemote>, Error> {
+    let message = "this build has no fleets; build everfold with the feature `fleet`".to_owned();
+    let error = TeamError::Program { program: "the fleet", message };
+    Err(everfold_memory_team::Error::from(error).into())
+}
+
+/// There is none in this build.
+pub(crate) fn carrier(_ground: &TeamGround, _team: &AgentName) -> Option<Arc<dyn MailCarrier>> {
+    None
+}
