@@ -210,6 +210,19 @@ fn x11_a_message_without_an_answer_is_reviewed_with_it_or_at_the_end() {
 }
 
 #[test]
+fn x11_what_is_new_is_told_by_its_place_and_not_by_ids() {
+    let desk = desk(0);
+    for text in [FIRST, SECOND] {
+        // Transcripts of Codex name no messages; their reader counts.
+        writes(&desk, 1, "user", text);
+        writes(&desk, 2, "assistant", "Understood.");
+        hook(&desk, "Stop");
+        no_worker(&desk);
+    }
+    assert_eq!(names(&desk), ["deploys.md", "real-db.md"], "{}", log(&desk));
+}
+
+#[test]
 fn x11_a_refused_review_is_not_sent_again_as_it_is() {
     let server = TestServer::with_handler(ServerRules::default(), |_| {
         Reply::error(400, "messages: this cannot be read")

@@ -59,6 +59,9 @@ pub async fn review_host_conversation(
         tracing::debug!(?why, "no review");
         return Ok(HostReview::Unwanted);
     }
+    // Whoever calls knows by the place in the file what is new. Ids are no help:
+    // readers of some transcripts count from where they started.
+    session.memory.extraction.follow(None);
     let reviewed = cost_of(session, &records);
     fold_host_conversation(session, records)?;
     let found = extraction::to_review(session, &scene);
