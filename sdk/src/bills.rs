@@ -123,14 +123,15 @@ pub fn each_bill(
         });
     }
     let all: u64 = left.values().map(|own| own.bytes).sum();
-    let (mut reading, mut done, mut fresh) = (BillReading::default(), 0, Vec::new());
+    let (mut reading, mut done) = (BillReading::default(), 0);
+    let mut fresh = FreshLines::new(&head);
     // In the order in which they were given.
     for file in files.iter().filter(|file| left.contains_key(file.path.as_path())) {
         match replay_file(&file.path, &options) {
             Ok(found) => {
                 let own = Indexed::of(file, found);
                 if index.is_some() {
-                    fresh.push((own.path.clone(), serde_json::to_vec(&own).unwrap_or_default()));
+                    fresh.add(&own);
                 }
                 sink(own.bill(&options.table));
                 reading.read += 1;
@@ -140,9 +141,9 @@ pub fn each_bill(
         done += file.bytes;
         progress(done, all);
     }
-    if let Some(path) = index.filter(|_| !fresh.is_empty()) {
+    if let Some(path) = index.filter(|_| !fresh.paths.is_empty()) {
         // Without an index the next look takes longer, and nothing else.
-        let _ = write_index(path, &head, &fresh);
+        let _ = fresh.write(path, &head);
     }
     reading
 }
@@ -298,21 +299,35 @@ fn read_index(path: &Path, head: &Head, sink: &mut dyn FnMut(&[u8], Indexed)) {
     });
 }
 
-/// Writes an index anew: the lines that still hold, and those that are new.
-fn write_index(path: &Path, head: &Head, fresh: &[(PathBuf, Vec<u8>)]) -> Result<(), Error> {
-    let anew: BTreeSet<&Path> = fresh.iter().map(|(path, _)| path.as_path()).collect();
-    let mut bytes = serde_json::to_vec(head).unwrap_or_default();
-    read_index(path, head, &mut |line, own| {
-        // Files that are gone need no line.
-        if !anew.contains(own.path.as_path()) && own.path.exists() {
-            bytes.push(b'\n');
-            bytes.extend_from_slice(line.trim_ascii_end());
-        }
-    });
-    for (_, line) in fresh {
-        bytes.push(b'\n');
-        bytes.extend_from_slice(line);
+/// An index that is written anew: lines that are new, then those that still
+/// hold. Held once, as the bytes that are written.
+struct FreshLines {
+    bytes: Vec<u8>,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl FreshLines {
+    fn new(head: &Head) -> Self {
+        Self { bytes: serde_json::to_vec(head).unwrap_or_default(), paths: BTreeSet::new() }
     }
-    bytes.push(b'\n');
-    Ok(atomic::write(path, &bytes, FileReaders::Private)?)
+
+    fn add(&mut self, own: &Indexed) {
+        self.bytes.push(b'\n');
+        // Writing to memory does not fail.
+        let _ = serde_json::to_writer(&mut self.bytes, own);
+        self.paths.insert(own.path.clone());
+    }
+
+    fn write(self, path: &Path, head: &Head) -> Result<(), Error> {
+        let Self { mut bytes, paths } = self;
+        read_index(path, head, &mut |line, own| {
+            // Files that are gone need no line.
+            if !paths.contains(&own.path) && own.path.exists() {
+                bytes.push(b'\n');
+                bytes.extend_from_slice(line.trim_ascii_end());
+            }
+        });
+        bytes.push(b'\n');
+        Ok(atomic::write(path, &bytes, FileReaders::Private)?)
+    }
 }

@@ -27,6 +27,12 @@ struct Figure {
 
 const FIGURES: &[Figure] = &[
     Figure {
+        about: "the page in a real Chromium, which has to be there",
+        package: "everfold-page",
+        test: "w7_a_browser_has_to_be_there_soak",
+        least: Profile::Dev,
+    },
+    Figure {
         about: "the page over 10,000 sessions, 10,000 memories and a session of 1,000,000 tokens",
         package: "everfold-cli",
         test: "w6_ten_thousand_of_each_soak",

@@ -200,3 +200,15 @@ fn w1_a_script_in_a_memory_or_a_transcript_does_not_run() {
     }
     seat.is_clean();
 }
+
+/// Elsewhere these are passed over where no browser is installed; not here.
+#[test]
+#[ignore = "the full figures: cargo xtask soak"]
+fn w7_a_browser_has_to_be_there_soak() {
+    assert!(Browser::start().is_some(), "install Chromium (Debian: chromium)");
+    w7_every_page_is_whole_in_light_in_dark_and_on_a_phone();
+    w7_the_inbox_is_accepted_and_a_memory_taken_back_by_the_keyboard_alone();
+    w2_a_request_tells_of_itself_under_the_focus();
+    w2_the_page_of_a_running_session_follows_it();
+    w1_a_script_in_a_memory_or_a_transcript_does_not_run();
+}
