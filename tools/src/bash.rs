@@ -24,10 +24,6 @@ use crate::{Access, Tool, ToolCall, ToolContext, ToolOutput, ToolSpec, schema};
 
 const NAME: &str = "Bash";
 
-/// Characters of a fresh id that name a job's file. The last ones: the first
-/// of a time-ordered id are the same within a moment.
-const JOB_NAME_CHARS: usize = 12;
-
 /// Runs commands.
 pub(crate) struct Bash;
 
@@ -138,7 +134,7 @@ async fn run(call: &ToolCall, context: &ToolContext) -> Result<ToolOutput, BashE
         return start(context, command).await;
     }
     let cwd = command.cwd.clone();
-    let watch = context.running.begin(&call.id, job_file(context));
+    let watch = context.running.begin(&call.id, context.job_file());
     match context.world.shell.run_watched(command, &watch).await {
         Ok(RunEnd::Ended(output)) => {
             let moved = follow(context, output.cwd.clone()).await;
@@ -239,7 +235,7 @@ async fn failed(context: &ToolContext, cwd: &Path, error: ShellError) -> BashErr
 
 async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutput, BashError> {
     let cwd = command.cwd.clone();
-    let job = match context.world.shell.start(command, job_file(context)).await {
+    let job = match context.world.shell.start(command, context.job_file()).await {
         Ok(job) => job,
         Err(error) => return Err(failed(context, &cwd, error).await),
     };
@@ -254,14 +250,6 @@ async fn start(context: &ToolContext, command: ShellCommand) -> Result<ToolOutpu
     Ok(ToolOutput::text(Source::Command, text)
         .with_structured(structured(""))
         .in_background(BackgroundWork::Command { id: job.id }))
-}
-
-/// The file of a command that goes on in the background.
-fn job_file(context: &ToolContext) -> PathBuf {
-    let fresh = context.world.clock.fresh_uuid();
-    let skipped = fresh.chars().count().saturating_sub(JOB_NAME_CHARS);
-    let name: String = fresh.chars().skip(skipped).collect();
-    context.session_dir.join("jobs").join(format!("{name}.log"))
 }
 
 /// The person sent a command to the background (U5).

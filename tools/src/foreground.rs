@@ -8,8 +8,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Bytes of an output that are at hand while a command runs: its end.
-const TAIL_BYTES: usize = 16 * 1024;
+/// Bytes of an output that are at hand while a command runs: its end. A command
+/// that is stopped keeps as much.
+const TAIL_BYTES: usize = 1 << 20;
+/// Bytes of it that a screen is shown.
+const SHOWN_BYTES: usize = 16 << 10;
 
 /// The commands that run now. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -46,13 +49,13 @@ impl RunningCommands {
     #[must_use]
     pub fn printed(&self, id: &ToolUseId) -> Option<String> {
         let tail = Arc::clone(self.list().get(id)?);
-        Some(tail.text())
+        Some(tail.text(TAIL_BYTES))
     }
 
     /// The end of what each has printed so far.
     #[must_use]
     pub fn all_printed(&self) -> Vec<(ToolUseId, String)> {
-        self.list().iter().map(|(id, tail)| (id.clone(), tail.text())).collect()
+        self.list().iter().map(|(id, tail)| (id.clone(), tail.text(SHOWN_BYTES))).collect()
     }
 
     /// Sends all of them to the background; how many there were.
@@ -71,13 +74,14 @@ impl RunningCommands {
 }
 
 impl Tail {
-    fn text(&self) -> String {
+    /// At most so many bytes from the end, from the start of a line on.
+    fn text(&self, most: usize) -> String {
         let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes: Vec<u8> = printed.iter().copied().collect();
+        let skipped = printed.len().saturating_sub(most);
+        let bytes: Vec<u8> = printed.iter().skip(skipped).copied().collect();
         let text = String::from_utf8_lossy(&bytes);
-        // What the ring has cut is no whole line.
         match text.split_once('\n') {
-            Some((_, rest)) if bytes.len() >= TAIL_BYTES => rest.to_owned(),
+            Some((_, rest)) if bytes.len() >= most => rest.to_owned(),
             _ => text.into_owned(),
         }
     }
@@ -120,6 +124,8 @@ mod tests {
         running.printed(&b"line\n".repeat(TAIL_BYTES));
         let tail = all.printed(&id).unwrap();
         assert!(tail.len() <= TAIL_BYTES && tail.starts_with("line\n"), "{}", tail.len());
+        let [(_, shown)] = &all.all_printed()[..] else { panic!("one runs") };
+        assert!(shown.len() <= SHOWN_BYTES && shown.starts_with("line\n"), "{}", shown.len());
         drop(running);
         assert_eq!(all.printed(&id), None);
     }

@@ -71,7 +71,10 @@ impl Shell for BashShell {
             match foreground::run(&self.config, &command, &self.closing, None).await? {
                 Left::Ended(output) => Ok(output),
                 // Nobody watched who could have sent it.
-                Left::SentAway { .. } => Err(ShellError::NoSuchJob { id: String::new() }),
+                Left::SentAway { .. } => Err(ShellError::Start {
+                    cwd: command.cwd,
+                    message: "it was sent to the background by nobody".into(),
+                }),
             }
         })
     }

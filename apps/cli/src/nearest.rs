@@ -9,9 +9,13 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     similar::get_close_matches(word, &known, 1, ALIKE).into_iter().next()
 }
 
-/// "; did you mean …?", where something is near.
-pub(crate) fn meant(near: Option<String>) -> String {
-    near.map(|near| format!("; did you mean {near}?")).unwrap_or_default()
+/// What is said of a word that is not known: a sentence, with the one that was
+/// probably meant.
+pub(crate) fn unknown(what: &str, near: Option<&str>) -> String {
+    match near {
+        Some(near) => format!("{what}; did you mean {near}?"),
+        None => format!("{what}."),
+    }
 }
 
 #[cfg(test)]
@@ -31,5 +35,12 @@ mod tests {
         ] {
             assert_eq!(nearest(word, known), near, "{word}");
         }
+    }
+
+    #[test]
+    fn u8_with_a_near_word_or_without_it_is_a_sentence() {
+        let told = |near| unknown("there is no command /x", near);
+        assert_eq!(told(None), "there is no command /x.");
+        assert_eq!(told(Some("/y")), "there is no command /x; did you mean /y?");
     }
 }

@@ -10,6 +10,7 @@ mod call;
 pub(crate) use call::{Call, change};
 
 use crate::form::Form;
+use crate::picture::counted;
 use crate::questions::Question;
 use crate::style::TextStyle;
 use crate::theme::Theme;
@@ -162,7 +163,10 @@ impl Asked {
         if has_hint {
             let more = match (scrolled, below) {
                 (0, 0) => String::new(),
-                (above, below) => format!("{above} lines above, {below} below: PgUp PgDn · "),
+                (above, below) => {
+                    let above = counted(above as u64, "line");
+                    format!("{above} above, {below} below: PgUp PgDn · ")
+                }
             };
             lines.push(Line::styled(format!("{more}{hint}"), theme.style(TextStyle::Dim)));
         }

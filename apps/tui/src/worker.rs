@@ -233,8 +233,7 @@ impl Worker {
         let context = self.host.session().context();
         let (running, began) = (context.running.clone(), Instant::now());
         let call = ToolUseId::new(id);
-        let watch =
-            running.begin(&call, context.session_dir.join("jobs").join(format!("{id}.log")));
+        let watch = running.begin(&call, context.job_file());
         let ran = tokio::select! {
             ran = shell.run_watched(asked, &watch) => ran.map_err(|error| error.to_string()),
             () = stop.cancelled() => Err("stopped".to_owned()),

@@ -41,12 +41,6 @@ impl BoundedOutput {
         self.head.get(..end)
     }
 
-    /// What there is, as it came, with a gap where the middle was.
-    pub(super) fn into_bytes(mut self) -> Vec<u8> {
-        self.head.extend(self.tail);
-        self.head
-    }
-
     /// The text, with a note where the middle was, and how much that was.
     /// Characters that the cut went through go with the middle.
     pub(super) fn into_text(mut self) -> (String, u64) {

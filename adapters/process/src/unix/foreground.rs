@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 /// How long output may still come once the shell itself has exited: first by
 /// itself (`>(…)` is not waited for by bash), then once the rest was killed.
 pub(super) const DRAIN: Duration = Duration::from_millis(100);
-pub(super) const CHUNK_BYTES: usize = 32 << 10;
+const CHUNK_BYTES: usize = 32 << 10;
 
 /// How a command left the foreground.
 pub(super) enum Left {
@@ -63,7 +63,12 @@ pub(super) async fn run(
     let mut kept = BoundedOutput::new(command.output_bytes);
     let exit = {
         let mut life = pin!(live(&mut group, after(command.timeout), closing));
-        let mut pump = pin!(pump_watched(&mut output, &mut kept, watch));
+        let mut pump = pin!(each_piece(&mut output, |bytes| {
+            kept.push(bytes);
+            if let Some(watch) = watch {
+                watch.printed(bytes);
+            }
+        }));
         let mut away = pin!(sent_away(watch));
         let mut open = true;
         let exit = loop {
@@ -140,41 +145,15 @@ pub(super) async fn live(
 
 /// Takes in output until nobody can write any more.
 pub(super) async fn pump(output: &mut Receiver, kept: &mut BoundedOutput) {
-    pump_seen(output, kept, |_| {}).await;
+    each_piece(output, |bytes| kept.push(bytes)).await;
 }
 
-/// The same, with each piece told to whoever watches.
-async fn pump_watched(
-    output: &mut Receiver,
-    kept: &mut BoundedOutput,
-    watch: Option<&dyn CommandWatch>,
-) {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    while let Ok(got) = output.read(&mut chunk).await {
-        let bytes = chunk.get(..got).unwrap_or_default();
-        if bytes.is_empty() {
-            return;
-        }
-        kept.push(bytes);
-        if let Some(watch) = watch {
-            watch.printed(bytes);
-        }
-    }
-}
-
-/// The same, with a look at what there is after each piece.
-pub(super) async fn pump_seen(
-    output: &mut Receiver,
-    kept: &mut BoundedOutput,
-    mut seen: impl FnMut(&BoundedOutput),
-) {
+/// Hands on each piece of an output until nobody can write any more.
+pub(super) async fn each_piece(output: &mut Receiver, mut take: impl FnMut(&[u8])) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Ok(got) = output.read(&mut chunk).await {
         match chunk.get(..got) {
-            Some(bytes) if !bytes.is_empty() => {
-                kept.push(bytes);
-                seen(kept);
-            }
+            Some(bytes) if !bytes.is_empty() => take(bytes),
             _ => return,
         }
     }

@@ -2,7 +2,7 @@
 //! prints and by its exit code.
 
 use super::bounded_output::BoundedOutput;
-use super::foreground::{DRAIN, live, pump, pump_seen};
+use super::foreground::{DRAIN, each_piece, live, pump};
 use super::launch::{Started, Streams, launch};
 use crate::{FirstLine, ShellConfig};
 use everfold_kernel::ports::{Confinement, Exit, HookAction, HookCall, HookRun};
@@ -57,7 +57,7 @@ async fn run(
         };
         let never = CancellationToken::new();
         let (limit, limits) = watch::channel(call.timeout);
-        let heard = |kept: &BoundedOutput| {
+        let mut heard = |kept: &BoundedOutput| {
             if let Some(line) = kept.first_line()
                 && let Some(first) = first.take()
                 && let Some(time) = first(&String::from_utf8_lossy(line))
@@ -66,7 +66,10 @@ async fn run(
             }
         };
         let mut io = std::pin::pin!(async {
-            let out = pump_seen(&mut out, &mut kept_out, heard);
+            let out = each_piece(&mut out, |bytes| {
+                kept_out.push(bytes);
+                heard(&kept_out);
+            });
             tokio::join!(feed, out, pump(&mut err, &mut kept_err))
         });
         let mut life = std::pin::pin!(live(&mut group, late(limits), &never));

@@ -4,7 +4,7 @@
 //! [`Jobs::drain`] waits for them. A job ends with its shell: what that left
 //! running in its group is ended too.
 
-use super::foreground::{CHUNK_BYTES, DRAIN, Going, after, live};
+use super::foreground::{DRAIN, Going, after, each_piece, live};
 use super::group::GroupId;
 use super::launch::{Started, Streams, launch};
 use crate::ShellConfig;
@@ -16,8 +16,6 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::io::AsyncReadExt as _;
-use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -95,12 +93,15 @@ impl Jobs {
         };
         let mut file = file(&output).map_err(failed)?;
         let Going { mut group, output: mut pipe, printed, note } = going;
-        file.write_all(&printed.into_bytes()).map_err(failed)?;
+        file.write_all(printed.into_text().0.as_bytes()).map_err(failed)?;
         let (info, Telling { told, stop }) = self.enter(command.command, group.id(), output);
         self.tasks.spawn(async move {
             let exit = {
                 let mut life = pin!(live(&mut group, std::future::pending(), &stop));
-                let mut copied = pin!(copy(&mut pipe, &mut file));
+                let mut copied = pin!(each_piece(&mut pipe, |bytes| {
+                    // A full disk costs the rest of the output, not the command.
+                    let _ = file.write_all(bytes);
+                }));
                 let mut open = true;
                 let exit = loop {
                     tokio::select! {
@@ -180,17 +181,6 @@ impl Jobs {
 
     fn list(&self) -> MutexGuard<'_, Vec<Job>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Writes what comes to a file.
-async fn copy(pipe: &mut Receiver, file: &mut File) {
-    let mut chunk = vec![0; CHUNK_BYTES];
-    while let Ok(got) = pipe.read(&mut chunk).await {
-        let bytes = chunk.get(..got).unwrap_or_default();
-        if bytes.is_empty() || file.write_all(bytes).is_err() {
-            return;
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/model`: which one answers; one that nobody knows is questioned (U8).
 
 use super::{CommandContext, Flow, tables};
-use crate::nearest::{meant, nearest};
+use crate::nearest::{nearest, unknown};
 use crate::presenter::TextStyle;
 use crate::setup;
 use anyhow::Result;
@@ -40,9 +40,6 @@ fn questioned(cx: &CommandContext, name: &str) -> Option<String> {
         return None;
     }
     let names = config.models.table.iter().map(|(name, _)| name);
-    let near = nearest(plain, names).map(str::to_owned);
-    Some(format!(
-        "no model of the name {name} is known{} To use it all the same: /model {name} {ANYWAY}",
-        meant(near)
-    ))
+    let told = unknown(&format!("there is no model {name} in the table"), nearest(plain, names));
+    Some(format!("{told} To use it anyway: /model {name} {ANYWAY}"))
 }

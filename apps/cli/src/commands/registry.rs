@@ -11,7 +11,7 @@ use crate::cost;
 use crate::doctor as findings;
 use crate::health;
 use crate::log;
-use crate::nearest::meant;
+use crate::nearest::unknown;
 use crate::presenter::{TextStyle, cut};
 use crate::sessions::export as file;
 use anyhow::Result;
@@ -330,8 +330,8 @@ pub(crate) async fn run(cx: &mut CommandContext, text: &str) -> Result<Flow> {
             return Ok(Flow::Say(format!("/{text}")));
         }
         let near = slash::near(cx, name);
-        let text = format!("there is no command /{name}{}", meant(near));
-        cx.presenter.note(TextStyle::Yellow, &format!("{text} /help lists them"));
+        let told = unknown(&format!("there is no command /{name}"), near.as_deref());
+        cx.presenter.note(TextStyle::Yellow, &format!("{told} /help lists them"));
         return Ok(Flow::GoOn);
     };
     (command.run)(cx, rest.trim()).await

@@ -39,3 +39,15 @@ pub(super) fn near(cx: &CommandContext, name: &str) -> Option<String> {
     let names = infos.iter().flat_map(|info| &info.names).map(String::as_str);
     nearest(name, names).map(|near| format!("/{near}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn u10_what_is_for_conversations_is_a_command() {
+        for name in ONLY_TALKING {
+            assert!(registry::is_command(name), "{name}");
+        }
+    }
+}

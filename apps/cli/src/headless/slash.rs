@@ -3,7 +3,7 @@
 use crate::commands::slash::{self, Slash};
 use crate::commands::{CommandContext, Flow, registry};
 use crate::failure::Usage;
-use crate::nearest::meant;
+use crate::nearest::unknown;
 use crate::presenter::Presenter;
 use anyhow::Result;
 use everfold_tui::TextPage;
@@ -33,7 +33,7 @@ pub(super) fn wanted<'a>(cx: &CommandContext, prompt: &'a str) -> Result<Wanted<
             Err(Usage::new(message, "start one with `everfold`").into())
         }
         Slash::Unknown { near } => {
-            let message = format!("there is no command /{name}{}", meant(near));
+            let message = unknown(&format!("there is no command /{name}"), near.as_deref());
             let hint = "to say it to the model, put another word before the slash";
             Err(Usage::new(message, hint).into())
         }
